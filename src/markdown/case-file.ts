@@ -1,0 +1,152 @@
+import {
+  CASE_KEYS,
+  type Case,
+  type CaseEdit,
+  type CaseField,
+  CONSTANT_CASE_KEYS,
+  DEFAULT_CASE_TYPE,
+} from '../model/case.ts'
+import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
+import { isBreaking, type Problem } from '../model/problem.ts'
+import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
+import { CHECKLIST_HEADING, readChecklist, withItem } from './checklist.ts'
+import { readEnvelope } from './envelope.ts'
+import { newFrontmatter, withFields } from './field-edit.ts'
+import { type FieldReader, fieldReader, readFrame, roughFields } from './fields.ts'
+import { linesOf } from './lines.ts'
+import { plainRegion } from './section.ts'
+import { LEAD, readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
+
+export const CASE_FILE = 'case.md'
+export const MAX_CASE_BYTES = 256 * 1024
+
+export const CASE_LAYOUT: SectionLayout = {
+  names: [CHECKLIST_HEADING],
+  bounds(text) {
+    const read = readEnvelope(text)
+    return read.ok ? { from: read.envelope.bodyStart, to: text.length } : null
+  },
+}
+
+/** What a hand-made file leaves out is derived from these (design §2). */
+export interface CaseOrigin {
+  id: string
+  created_at: string
+}
+
+export interface CaseReading {
+  /** Null when the file cannot be believed: the problems say why. */
+  value: Case | null
+  problems: Problem[]
+}
+
+/** Reads a case.md. Never throws for anything that stands in it. */
+export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
+  const frame = readFrame(text, CASE_FILE)
+  if (!frame.ok) return { value: null, problems: [frame.problem] }
+  const sections = await readSections(text, CASE_LAYOUT)
+  const checklist = sections && (await readChecklist(text, CASE_LAYOUT))
+  if (!sections || !checklist) {
+    const message =
+      'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
+    return {
+      value: null,
+      problems: [{ code: 'too_complex', file: CASE_FILE, line: null, message }],
+    }
+  }
+  const reader = fieldReader(frame.envelope, CASE_FILE)
+  const description = sectionText(sections, LEAD)!
+  const value: Case = {
+    id: ownId(reader, origin.id),
+    title: reader.text('title') ?? titleOf(text.slice(frame.envelope.bodyStart)) ?? origin.id,
+    created_at: reader.time('created_at') ?? origin.created_at,
+    state: stateOf(reader),
+    type: reader.shaped('type', SLUG, SLUG_RULE) ?? DEFAULT_CASE_TYPE,
+    outcome: reader.shaped('outcome', OUTCOME, OUTCOME_RULE),
+    tags: reader.texts('tags'),
+    parent: reader.text('parent'),
+    reason: reader.text('reason'),
+    workdir: reader.text('workdir'),
+    provider: reader.text('provider'),
+    description,
+    checklist: checklist.map(({ next: _, ...item }) => item),
+  }
+  const { problems } = reader
+  return { value: problems.some(isBreaking) ? null : value, problems }
+}
+
+function ownId(reader: FieldReader, folder: string): string {
+  const id = reader.text('id')
+  if (id !== null && id !== folder) {
+    reader.problem('id', 'id_mismatch', `id: ${id} contradicts the folder's name ${folder}`)
+  }
+  return folder
+}
+
+function stateOf(reader: FieldReader): CaseState {
+  const state = reader.text('state')
+  if (state === null) return 'OPEN'
+  if (isCaseState(state)) return state
+  reader.problem('state', 'unknown_state', `state: ${state} is none of ${CASE_STATES.join(', ')}`)
+  return 'OPEN'
+}
+
+/** The first `# Title` line, else the first line that says something. */
+function titleOf(body: string): string | null {
+  let first: string | null = null
+  for (const { text } of linesOf(body)) {
+    const heading = /^ {0,3}#[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*$/.exec(text)
+    if (heading) return heading[1]!.slice(0, TITLE_MAX)
+    if (first === null && text.trim() !== '' && !/^[#<`~|>-]/.test(text.trim())) first = text.trim()
+  }
+  return first === null ? null : first.slice(0, TITLE_MAX)
+}
+
+/** The best that can be said of a case whose file does not parse and was never read before. */
+export function roughCase(text: string, origin: CaseOrigin): Case {
+  const fields = roughFields(text)
+  const state = fields.get('state') ?? ''
+  return {
+    id: origin.id,
+    title: fields.get('title') ?? titleOf(text.split(/^---[ \t]*$/m).at(-1)!) ?? origin.id,
+    created_at: origin.created_at,
+    state: isCaseState(state) ? state : 'OPEN',
+    type: SLUG.test(fields.get('type') ?? '') ? fields.get('type')! : DEFAULT_CASE_TYPE,
+    outcome: OUTCOME.test(fields.get('outcome') ?? '') ? fields.get('outcome')! : null,
+    tags: [],
+    parent: null,
+    reason: null,
+    workdir: null,
+    provider: null,
+    description: '',
+    checklist: [],
+  }
+}
+
+/** The text of a new case.md: every constant key in its order, then the description. */
+export async function newCaseText(value: Case): Promise<string> {
+  const keys = CASE_KEYS.filter((key) => CONSTANT_CASE_KEYS.includes(key) || value[key] !== null)
+  const head = newFrontmatter(keys.map((key) => [key, value[key]]))
+  return withSection(head + plainRegion('', true, '\n'), CASE_LAYOUT, LEAD, value.description)
+}
+
+/**
+ * The file with an edit made. Keys that a hand-made file left out are written with the first edit,
+ * so that what was derived (the time of creation, say) stays what it was.
+ */
+export async function editedCase(text: string, present: Case, edit: CaseEdit): Promise<string> {
+  const { description, ...fields } = edit.fields ?? {}
+  const front = readEnvelope(text)
+  const missing = CONSTANT_CASE_KEYS.filter(
+    (key) => front.ok && !front.envelope.front?.map.pairs.has(key),
+  ) as CaseField[]
+  const values = { ...present, ...fields }
+  const set = CASE_KEYS.filter((key) => key in fields || missing.includes(key))
+  let edited = text
+  if (description !== undefined) edited = await withSection(edited, CASE_LAYOUT, LEAD, description)
+  if (edit.addItem) edited = await withItem(edited, CASE_LAYOUT, edit.addItem)
+  return withFields(
+    edited,
+    set.map((key) => [key, values[key]]),
+  )
+}

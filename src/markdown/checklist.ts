@@ -1,0 +1,112 @@
+import type { ChecklistItem } from '../model/gate.ts'
+import { Refusal } from '../model/refusal.ts'
+import { linesOf } from './lines.ts'
+import { parsedMarkdown } from './parser-pool.ts'
+import { blankLine, LEAD, readSections, type SectionLayout, sectionText } from './sectioned.ts'
+
+export const CHECKLIST_HEADING = 'Proof checklist'
+
+interface PlacedItem extends ChecklistItem {
+  /** Offset after the item's last line ending. */
+  next: number
+}
+
+/** The items below the heading; null when the text is too complex to parse. */
+export async function readChecklist(
+  text: string,
+  layout: SectionLayout,
+): Promise<PlacedItem[] | null> {
+  if (!text.includes(`## ${CHECKLIST_HEADING}`) && !/##[ \t]+Proof checklist/.test(text)) return []
+  const sections = await readSections(text, layout)
+  if (!sections) return null
+  const range = sections.ranges.find((each) => each.name === CHECKLIST_HEADING)
+  if (!range) return []
+  return shortItems(text, range.from) ?? parsedItems(text, layout, range.from)
+}
+
+const ITEM = /^[-*+] \[([ xX])\] +(\S.*?)[ \t]*$/
+
+/** The items of a section that holds nothing but simple item lines; null where it holds more. */
+export function shortItems(text: string, from: number): PlacedItem[] | null {
+  const items: PlacedItem[] = []
+  for (const line of linesOf(text, from)) {
+    if (line.text.trim() === '' && !/[^ \t]/.test(line.text)) continue
+    if (/^#{1,2}[ \t]/.test(line.text)) break
+    const match = ITEM.exec(line.text)
+    if (!match) return null
+    items.push({ ...itemOf(match[2]!, match[1] !== ' '), next: line.next })
+  }
+  return items
+}
+
+/** The same by remark: until the next heading of depth 1 or 2, nested and wrapped items included. */
+export async function parsedItems(
+  text: string,
+  layout: SectionLayout,
+  from: number,
+): Promise<PlacedItem[] | null> {
+  const bounds = layout.bounds(text)
+  const parsed = bounds && (await parsedMarkdown(text.slice(bounds.from, bounds.to)))
+  if (!parsed) return null
+  const first = from - bounds.from
+  const following = parsed.headings.find(({ depth, start }) => depth <= 2 && start >= first)
+  const end = following ? following.start : Number.POSITIVE_INFINITY
+  return parsed.tasks
+    .filter((task) => task.start >= first && task.start < end && task.text !== '')
+    .map((task) => ({
+      ...itemOf(task.text.replace(/[ \t]*(?:\r\n|\n|\r)[ \t]*/g, ' ').trim(), task.checked),
+      next: linesOf(text, bounds.from + task.end).next().value?.next ?? text.length,
+    }))
+}
+
+function itemOf(text: string, checked: boolean): ChecklistItem {
+  const match =
+    /^(\S.*?)[ \t]*\(([a-z0-9][a-z0-9._-]{0,63})(?:,[ \t]*(required|optional))?\)$/.exec(text)
+  if (!match) return { description: text, type: null, required: false, checked }
+  return { description: match[1]!, type: match[2]!, required: match[3] === 'required', checked }
+}
+
+/** The file with one item appended, under a new heading where there is none yet. */
+export async function withItem(
+  text: string,
+  layout: SectionLayout,
+  item: Omit<ChecklistItem, 'checked' | 'type'> & { type: string },
+): Promise<string> {
+  const before = await readSections(text, layout)
+  const items = await readChecklist(text, layout)
+  if (!before || !items) throw unwritable('the file is too complex to parse')
+  const { eol, ranges } = before
+  const line = `- [ ] ${item.description} (${item.type}${item.required ? ', required' : ''})${eol}`
+  const range = ranges.find((each) => each.name === CHECKLIST_HEADING)
+  const last = items.at(-1)
+  let edited: string
+  if (!range) {
+    const head = text + blankLine(text, eol)
+    edited = `${head}## ${CHECKLIST_HEADING}${eol}${eol}${line}`
+  } else if (last) {
+    const head = text.slice(0, last.next)
+    edited = head + (/[\r\n]$/.test(head) ? '' : eol) + line + text.slice(last.next)
+  } else {
+    const head = text.slice(0, range.from)
+    const rest = text.slice(range.from).replace(/^\r?\n/, '')
+    edited = `${head}${/[\r\n]$/.test(head) ? '' : eol}${eol}${line}${rest.trim() === '' ? '' : eol}${rest}`
+  }
+  const after = await readSections(edited, layout)
+  const now = await readChecklist(edited, layout)
+  const wanted = [...items.map(bare), { ...item, checked: false }]
+  if (!after || !now || JSON.stringify(now.map(bare)) !== JSON.stringify(wanted)) {
+    throw unwritable('the line would not be read back as one item')
+  }
+  if (sectionText(after, LEAD) !== sectionText(before, LEAD)) {
+    throw unwritable('the description would change: an HTML comment or fence is left open in it')
+  }
+  return edited
+}
+
+function bare({ description, type, required, checked }: ChecklistItem): ChecklistItem {
+  return { description, type, required, checked }
+}
+
+function unwritable(why: string): Refusal {
+  return new Refusal('unreadable_file', `The checklist item cannot be added: ${why}.`)
+}

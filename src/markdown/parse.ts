@@ -1,0 +1,108 @@
+import type { Nodes, Root, RootContent } from 'mdast'
+import { remark } from 'remark'
+import remarkGfm from 'remark-gfm'
+import { linesOf } from './lines.ts'
+
+/** What the service needs to know of a markdown text, as plain values that cross a worker border. */
+export interface Parsed {
+  headings: ParsedHeading[]
+  tasks: ParsedTask[]
+  fences: ParsedFence[]
+  /** Whether anything but run fences, prose and headings stands at top level (design §6). */
+  topLevelLists: number
+}
+
+export interface ParsedHeading {
+  depth: number
+  /** ATX (`## x`), not underlined. */
+  atx: boolean
+  start: number
+  /** Offset after the heading's line ending. */
+  next: number
+}
+
+export interface ParsedTask {
+  checked: boolean
+  /** The text behind the box, as it stands in the source. */
+  text: string
+  start: number
+  end: number
+}
+
+export interface ParsedFence {
+  lang: string | null
+  meta: string | null
+  value: string
+  /** 1-based line of the opening fence. */
+  line: number
+  topLevel: boolean
+}
+
+const processor = remark().use(remarkGfm)
+
+/**
+ * Parses with remark. Slow (about 5 ms per KB) and, on hostile input, very slow: called in a worker
+ * only (`parser-pool.ts`), and by the tests that prove the short ways equal to it.
+ */
+export function parseMarkdown(text: string): Parsed {
+  const bom = text.startsWith('\ufeff') ? 1 : 0 // remark drops it: offsets would be one short
+  const root = processor.parse(text.slice(bom)) as Root
+  const at = (offset: number | undefined) => (offset ?? 0) + bom
+  const parsed: Parsed = { headings: [], tasks: [], fences: [], topLevelLists: 0 }
+  for (const node of root.children) {
+    if (node.type === 'heading') parsed.headings.push(headingOf(text, node, at))
+    if (node.type === 'list') parsed.topLevelLists++
+  }
+  walk(root, root, (node, topLevel) => {
+    if (node.type === 'code' && isFenced(text, at(node.position?.start.offset))) {
+      parsed.fences.push({
+        lang: node.lang ?? null,
+        meta: node.meta ?? null,
+        value: node.value,
+        line: node.position!.start.line,
+        topLevel,
+      })
+    }
+    if (node.type === 'listItem' && typeof node.checked === 'boolean') {
+      const first = node.children[0]
+      const start = at(node.position?.start.offset)
+      const inner = first?.type === 'paragraph' ? first.position : undefined
+      const source = inner ? text.slice(at(inner.start.offset), at(inner.end.offset)) : ''
+      parsed.tasks.push({
+        checked: node.checked,
+        text: source.replace(/^\[[ xX\t]\][ \t]*/, ''),
+        start,
+        end: at(node.position?.end.offset),
+      })
+    }
+  })
+  return parsed
+}
+
+function headingOf(
+  text: string,
+  node: Extract<RootContent, { type: 'heading' }>,
+  at: (offset: number | undefined) => number,
+): ParsedHeading {
+  const start = at(node.position?.start.offset)
+  const end = at(node.position?.end.offset)
+  const last = linesOf(text, end).next().value
+  return {
+    depth: node.depth,
+    atx: text[start] === '#' && !/[\r\n]/.test(text.slice(start, end)),
+    start,
+    next: last ? last.next : text.length,
+  }
+}
+
+function isFenced(text: string, offset: number): boolean {
+  return text.startsWith('```', offset) || text.startsWith('~~~', offset)
+}
+
+function walk(node: Nodes, root: Root, visit: (node: Nodes, topLevel: boolean) => void): void {
+  if (!('children' in node)) return
+  for (const child of node.children) {
+    visit(child, node === root)
+    walk(child, root, visit)
+  }
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { isBreaking, type Problem } from '../model/problem.ts'
+import type { Proof } from '../model/proof.ts'
+import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
+import { type Envelope, readEnvelope } from './envelope.ts'
+import { newFrontmatter, withFields } from './field-edit.ts'
+import { fieldReader, readFrame } from './fields.ts'
+import { linesOf } from './lines.ts'
+import { fenceFor } from './section.ts'
+
+export const MAX_PROOF_BYTES = 11 * 1024 * 1024
+
+export interface ProofOrigin {
+  id: string
+  case_id: string
+  created_at: string
+}
+
+export interface ProofReading {
+  value: Proof | null
+  content: string
+  problems: Problem[]
+}
+
+/** Reads a proof file. Its content is the inside of its first fence, byte for byte. */
+export function readProof(text: string, origin: ProofOrigin): ProofReading {
+  const file = `proof/${origin.id}.md`
+  const frame = readProofFrame(text, file)
+  if (!frame.ok) return { value: null, content: '', problems: [frame.problem] }
+  const reader = fieldReader(frame.envelope, file)
+  const content = contentOf(frame.envelope)
+  for (const [key, expected] of Object.entries({ id: origin.id, case_id: origin.case_id })) {
+    const found = reader.text(key)
+    if (found !== null && found !== expected) {
+      reader.problem(
+        key,
+        'id_mismatch',
+        `${key}: ${found} contradicts the file's place, which says ${expected}`,
+      )
+    }
+  }
+  const sha256 = reader.text('sha256')
+  const verified = reader.raw('verified') === true
+  const intact = sha256 !== null && sha256 === contentHash(content)
+  if (verified && !intact) {
+    const why =
+      'the content is not what was verified: it counts as not verified; verify it again to accept it'
+    reader.problem('sha256', 'proof_changed', why)
+  }
+  const value: Proof = {
+    id: origin.id,
+    case_id: origin.case_id,
+    session_id: reader.shaped('session_id', UUID, 'a UUID'),
+    type: reader.shaped('type', SLUG, SLUG_RULE) ?? 'log',
+    created_at: reader.time('created_at') ?? origin.created_at,
+    sha256,
+    verified,
+    verified_at: reader.time('verified_at'),
+    intact,
+  }
+  return {
+    value: reader.problems.some(isBreaking) ? null : value,
+    content,
+    problems: reader.problems,
+  }
+}
+
+/** Content is data: git's markers are looked for in the head of the file only. */
+function readProofFrame(text: string, file: string): ReturnType<typeof readFrame> {
+  const read = readEnvelope(text)
+  return read.ok ? read : readFrame(text, file)
+}
+
+function contentOf({ text, bodyStart }: Envelope): string {
+  let opening: { fence: string; start: number } | null = null
+  let end = text.length
+  for (const line of linesOf(text, bodyStart)) {
+    if (!opening) {
+      const match = /^(`{3,}|~{3,})[^`]*$/.exec(line.text)
+      if (match) opening = { fence: match[1]!, start: line.next }
+    } else if (line.text.trimEnd() === opening.fence) {
+      end = line.start
+      return withoutLastEnding(text.slice(opening.start, end))
+    }
+  }
+  if (opening) return withoutLastEnding(text.slice(opening.start, end))
+  return text.slice(bodyStart).trim() // a proof written by hand, without a fence
+}
+
+function withoutLastEnding(content: string): string {
+  return content.endsWith('\n') ? content.slice(0, -1) : content
+}
+
+export function contentHash(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+export function newProofText(proof: Proof, content: string): string {
+  const { id, case_id, session_id, type, created_at, sha256, verified, verified_at } = proof
+  const fields = { id, case_id, session_id, type, created_at, sha256, verified, verified_at }
+  const fence = fenceFor(content)
+  return `${newFrontmatter(Object.entries(fields))}\n${fence}text\n${content}\n${fence}\n`
+}
+
+/** The file with its verification set; the hash is that of the content as it stands now. */
+export function verifiedProof(text: string, verifiedAt: string, sha256: string): string {
+  return withFields(text, [
+    ['sha256', sha256],
+    ['verified', true],
+    ['verified_at', verifiedAt],
+  ])
+}

@@ -1,0 +1,150 @@
+import { Refusal } from '../model/refusal.ts'
+import { conflictLine } from './conflict-markers.ts'
+import { type LineEnding, lineEnding } from './lines.ts'
+import { outline } from './outline.ts'
+import { plainRegion, regionText, verbatimRegion } from './section.ts'
+
+/** Which part of a file is cut into sections, and at which headings. */
+export interface SectionLayout {
+  names: readonly string[]
+  /** Sections whose text is output: always in a fence, so that it reads as such. */
+  fenced?: readonly string[]
+  /** Where the sectioned part starts and ends; null when the file cannot be read at all. */
+  bounds(text: string): { from: number; to: number } | null
+}
+
+/** The text before the first reserved heading. */
+export const LEAD = ''
+
+export interface SectionRange {
+  name: string
+  /** Of the heading line; of the text for the lead. */
+  start: number
+  from: number
+  to: number
+  last: boolean
+}
+
+export interface Sectioned {
+  text: string
+  eol: LineEnding
+  ranges: SectionRange[]
+}
+
+/** Finds the sections; null when the text is too complex to parse or has no readable frame. */
+export async function readSections(text: string, layout: SectionLayout): Promise<Sectioned | null> {
+  const bounds = layout.bounds(text)
+  if (!bounds) return null
+  const headings = await outline(text.slice(bounds.from, bounds.to), layout.names)
+  if (!headings) return null
+  const starts = [...headings.map((heading) => bounds.from + heading.start), bounds.to]
+  const range = (name: string, start: number, from: number, index: number): SectionRange => ({
+    name,
+    start,
+    from,
+    to: starts[index]!,
+    last: starts[index] === text.length,
+  })
+  return {
+    text,
+    eol: lineEnding(text),
+    ranges: [
+      range(LEAD, bounds.from, bounds.from, 0),
+      ...headings.map(({ name, start, next }, index) =>
+        range(name, bounds.from + start, bounds.from + next, index + 1),
+      ),
+    ],
+  }
+}
+
+/** The text of one section; null when its heading is not there. */
+export function sectionText(sections: Sectioned, name: string): string | null {
+  const range = sections.ranges.find((each) => each.name === name)
+  if (!range) return null
+  return regionText(sections.text.slice(range.from, range.to), range.last, sections.eol)
+}
+
+/**
+ * The file with one section's text replaced and every other byte as it was: plainly where re-reading
+ * the whole gives back exactly this text and its neighbours', else in a verbatim fence (design §2).
+ */
+export async function withSection(
+  text: string,
+  layout: SectionLayout,
+  name: string,
+  value: string,
+): Promise<string> {
+  const present = await readSections(text, layout)
+  if (!present) throw unwritable(name)
+  if (sectionText(present, name) === value) return text
+  const { head, tail, last } = opening(present, layout, name)
+  const fenced = value !== '' && layout.fenced?.includes(name)
+  for (const region of fenced ? [verbatimRegion] : [plainRegion, verbatimRegion]) {
+    const candidate = head + region(value, last, present.eol) + tail
+    if (await holds(present, candidate, layout, name, value)) return candidate
+  }
+  throw unwritable(name)
+}
+
+function opening(
+  present: Sectioned,
+  layout: SectionLayout,
+  name: string,
+): { head: string; tail: string; last: boolean } {
+  const { text, eol, ranges } = present
+  const range = ranges.find((each) => each.name === name)
+  if (range) {
+    return { head: text.slice(0, range.from), tail: text.slice(range.to), last: range.last }
+  }
+  const following = layout.names.slice(layout.names.indexOf(name) + 1)
+  const next = ranges.find((each) => following.includes(each.name))
+  const at = next ? next.start : ranges.at(-1)!.to
+  const before = text.slice(0, at)
+  return {
+    head: `${before}${blankLine(before, eol)}## ${name}${eol}`,
+    tail: text.slice(at),
+    last: at === text.length,
+  }
+}
+
+/** What is needed after `before` so that a heading stands behind one blank line. */
+export function blankLine(before: string, eol: LineEnding): string {
+  if (before === '' || before.endsWith(eol + eol)) return ''
+  return before.endsWith('\n') || before.endsWith('\r') ? eol : eol + eol
+}
+
+async function holds(
+  before: Sectioned,
+  candidate: string,
+  layout: SectionLayout,
+  name: string,
+  value: string,
+): Promise<boolean> {
+  if (conflictLine(candidate) !== null && conflictLine(before.text) === null) return false
+  const after = await readSections(candidate, layout)
+  if (!after || sectionText(after, name) !== value) return false
+  const names = new Set([...before.ranges, ...after.ranges].map((range) => range.name))
+  names.delete(name)
+  for (const other of names) {
+    if (sectionText(before, other) !== sectionText(after, other)) return false
+  }
+  return closed(after, layout, name)
+}
+
+/** Whether a heading appended later would be seen: the last text must not end in an open fence. */
+async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
+  const range = after.ranges.at(-1)!
+  const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
+  if (!range.last || range.name !== name || absent === undefined) return true
+  const { text, eol } = after
+  const probe = await readSections(`${text}${blankLine(text, eol)}## ${absent}${eol}`, layout)
+  return probe?.ranges.some((each) => each.name === absent) ?? false
+}
+
+function unwritable(name: string): Refusal {
+  const part = name === LEAD ? 'the description' : `"## ${name}"`
+  return new Refusal(
+    'unreadable_file',
+    `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
+  )
+}

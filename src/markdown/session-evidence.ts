@@ -1,0 +1,51 @@
+import type { Diff, FileChange, Session, TestCounts } from '../model/session.ts'
+import type { FieldReader } from './fields.ts'
+import type { YamlValue } from './yaml-scalar.ts'
+
+/** `diff: { file: …, additions: 3, deletions: 1 }`, with `files` where several changed. */
+export function diffOf(reader: FieldReader): Diff | null {
+  const raw = reader.raw('diff')
+  if (raw === undefined || raw === null) return null
+  const total = changeOf(raw)
+  if (!total) {
+    reader.problem('diff', 'wrong_type', 'diff: expected { file, additions, deletions }')
+    return null
+  }
+  const files = (raw as { files?: YamlValue }).files
+  if (!Array.isArray(files)) return total
+  return { ...total, files: files.map(changeOf).filter((file) => file !== null) }
+}
+
+function changeOf(raw: YamlValue): FileChange | null {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return null
+  const { file, additions, deletions } = raw
+  if (typeof additions !== 'number' || typeof deletions !== 'number') return null
+  return { file: file === null || file === undefined ? '' : String(file), additions, deletions }
+}
+
+export function testsOf(reader: FieldReader): TestCounts | null {
+  const raw = reader.raw('tests')
+  if (raw === undefined || raw === null) return null
+  const { run, passed, failed } = typeof raw === 'object' && !Array.isArray(raw) ? raw : {}
+  if (typeof run === 'number' && typeof passed === 'number' && typeof failed === 'number') {
+    return { run, passed, failed }
+  }
+  reader.problem('tests', 'wrong_type', 'tests: expected { run, passed, failed }')
+  return null
+}
+
+/** Evidence as YAML values, in the order in which it is written. */
+export function evidenceYaml(session: Pick<Session, 'diff' | 'tests'>): {
+  diff: YamlValue
+  tests: YamlValue
+} {
+  const change = ({ file, additions, deletions }: FileChange) => ({ file, additions, deletions })
+  const { diff, tests } = session
+  return {
+    diff: diff && {
+      ...change(diff),
+      ...(diff.files ? { files: diff.files.map(change) } : {}),
+    },
+    tests: tests && { run: tests.run, passed: tests.passed, failed: tests.failed },
+  }
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { isSessionType } from '../model/case-state.ts'
+import { isBreaking, type Problem } from '../model/problem.ts'
+import type { Session } from '../model/session.ts'
+import { isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
+import { SLUG, SLUG_RULE } from '../model/words.ts'
+import { type FieldReader, fieldReader, readFrame } from './fields.ts'
+import { diffOf, testsOf } from './session-evidence.ts'
+import { plainFrontmatter } from './session-plain.ts'
+import { readTrail, type TrailPart } from './trail-lines.ts'
+
+export const MAX_SESSION_BYTES = 2 * 1024 * 1024
+
+/** Where a session file lies decides its number and its case, and what is derived when it says less. */
+export interface SessionOrigin {
+  case_id: string
+  number: number
+  case_title: string
+  created_at: string
+}
+
+export interface SessionReading {
+  value: Session | null
+  problems: Problem[]
+}
+
+/**
+ * Reads the head and the trail of a session file; its sections are read when asked for
+ * (`session-texts.ts`). The last trail line that names a state is the session's state; the
+ * frontmatter's is a copy (design §2).
+ */
+export function readSession(text: string, origin: SessionOrigin): SessionReading {
+  const file = `sessions/${origin.number}.md`
+  const trail = readTrail(text)
+  const frame = readFrame(text.startsWith('---') ? text : plainFrontmatter(text), file)
+  if (!frame.ok) return { value: null, problems: [frame.problem] }
+  const reader = fieldReader(frame.envelope, file)
+  const lines = trail?.lines.map((each) => each.line) ?? []
+  const written = stateOf(reader)
+  const state = stateInTrail(lines) ?? written
+  if (reader.has('state') && written !== state) {
+    const why = `state: ${written} was written by hand; the session is ${state} (only a request moves a session)`
+    reader.problem('state', 'state_by_hand', why)
+  }
+  sameAs(reader, 'case_id', origin.case_id)
+  sameAs(reader, 'number', String(origin.number))
+  const value: Session = {
+    id: reader.text('id') ?? derivedId(origin),
+    number: origin.number,
+    case_id: origin.case_id,
+    case_title: reader.text('case_title') ?? origin.case_title,
+    type: typeOf(reader),
+    state,
+    started_at: reader.time('started_at') ?? origin.created_at,
+    completed_at: reader.time('completed_at'),
+    provider: reader.shaped('provider', SLUG, SLUG_RULE) ?? 'runbook',
+    plan_sha256: reader.text('plan_sha256'),
+    diff: diffOf(reader),
+    tests: testsOf(reader),
+    trail: lines,
+  }
+  const problems = [...reader.problems, ...sealProblems(text, trail, file)]
+  return { value: problems.some(isBreaking) ? null : value, problems }
+}
+
+function sameAs(reader: FieldReader, key: string, expected: string): void {
+  const found = reader.text(key)
+  if (found !== null && found !== expected) {
+    reader.problem(
+      key,
+      'id_mismatch',
+      `${key}: ${found} contradicts the file's place, which says ${expected}`,
+    )
+  }
+}
+
+function typeOf(reader: FieldReader): Session['type'] {
+  const type = reader.text('session_type')
+  if (type !== null && isSessionType(type)) return type
+  if (type !== null)
+    reader.problem('session_type', 'wrong_type', `session_type: ${type} is no session type`)
+  return 'implementing'
+}
+
+function stateOf(reader: FieldReader): Session['state'] {
+  const state = reader.text('state')
+  if (isSessionState(state)) return state
+  if (state !== null) {
+    reader.problem(
+      'state',
+      'unknown_state',
+      `state: ${state} is none of ${SESSION_STATES.join(', ')}`,
+    )
+  }
+  return 'abandoned'
+}
+
+/** A stable UUID for a session file that states none, such as one in the specification's layout. */
+export function derivedId({ case_id, number }: Pick<SessionOrigin, 'case_id' | 'number'>): string {
+  const hex = createHash('sha256').update(`${case_id}/sessions/${number}`).digest('hex')
+  const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** A seal is the last line and holds the hash of every byte before it. */
+function sealProblems(text: string, trail: TrailPart | null, file: string): Problem[] {
+  const sealed = trail?.lines.find((each) => each.line.event === 'session_sealed')
+  if (!sealed) return []
+  const hash = sha256(text.slice(0, sealed.start))
+  const after = text.slice(sealed.next).trim()
+  if (hash === sealed.line.fields.sha256 && after === '') return []
+  const message =
+    after === ''
+      ? 'this ended session was changed after it was sealed: the bytes no longer have the sealed hash'
+      : 'text was added after the seal of this ended session'
+  return [{ code: 'session_changed', file, line: null, message }]
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import type { Problem } from '../model/problem.ts'
+import {
+  type Candidate,
+  SESSION_KEYS,
+  type Session,
+  type SessionEdit,
+  type SessionTexts,
+} from '../model/session.ts'
+import { lastOf } from '../model/trail.ts'
+import { readEnvelope } from './envelope.ts'
+import { newFrontmatter, withFields } from './field-edit.ts'
+import { readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
+import { evidenceYaml } from './session-evidence.ts'
+import { withSeal, withTrail } from './trail-edit.ts'
+import { readTrail, TRAIL_HEADING } from './trail-lines.ts'
+import type { YamlValue } from './yaml-scalar.ts'
+
+const HEADINGS = {
+  hypothesis: 'Hypothesis',
+  plan: 'Plan',
+  output: 'Execution output',
+  candidates: 'Proof candidates',
+} as const satisfies Record<keyof SessionTexts, string>
+
+export const SESSION_LAYOUT: SectionLayout = {
+  names: [...Object.values(HEADINGS), TRAIL_HEADING],
+  fenced: [HEADINGS.output],
+  bounds(text) {
+    const read = readEnvelope(text)
+    if (!read.ok) return null
+    return { from: read.envelope.bodyStart, to: readTrail(text)?.start ?? text.length }
+  },
+}
+
+export interface TextsReading {
+  value: SessionTexts | null
+  problems: Problem[]
+}
+
+/** Reads the sections of a session file, and checks them against the evidence in its trail. */
+export async function readSessionTexts(text: string, session: Session): Promise<TextsReading> {
+  const file = `sessions/${session.number}.md`
+  const sections = await readSections(text, SESSION_LAYOUT)
+  if (!sections) {
+    const message = 'the markdown takes more than 2 s to parse'
+    return { value: null, problems: [{ code: 'too_complex', file, line: null, message }] }
+  }
+  const section = (name: string) => sectionText(sections, name) ?? ''
+  const value: SessionTexts = {
+    hypothesis: section(HEADINGS.hypothesis),
+    plan: section(HEADINGS.plan),
+    output: section(HEADINGS.output),
+    candidates: readCandidates(section(HEADINGS.candidates)),
+  }
+  const stated = lastOf(session.trail, 'session_completed')?.fields.evidence_sha256
+  if (stated === undefined || stated === evidenceHash(session, value))
+    return { value, problems: [] }
+  const message = 'plan, output, diff or tests are not what they were when the session completed'
+  return { value, problems: [{ code: 'session_changed', file, line: null, message }] }
+}
+
+/** SHA-256 over plan, output, diff and tests: what `session_completed` carries (design §2). */
+export function evidenceHash(
+  session: Pick<Session, 'diff' | 'tests'>,
+  texts: Pick<SessionTexts, 'plan' | 'output'>,
+): string {
+  const { diff, tests } = evidenceYaml(session)
+  const evidence = JSON.stringify([texts.plan, texts.output, diff, tests])
+  return createHash('sha256').update(evidence).digest('hex')
+}
+
+/** `` - `2-npm-test.tap`: 47 of 47 tests passed `` */
+function readCandidates(text: string): Candidate[] {
+  const found: Candidate[] = []
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const match = /^[-*+] `([^`]+)`(?::[ \t]*(.*?))?[ \t]*$/.exec(line)
+    if (match) found.push({ artifact: match[1]!, note: match[2] ?? '' })
+  }
+  return found
+}
+
+function candidatesText(candidates: readonly Candidate[]): string {
+  return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${note}`).join('\n')
+}
+
+/** The text of a new session file: the head, the five headings, the first trail lines. */
+export async function newSessionText(session: Session): Promise<string> {
+  const values = yamlFields(session)
+  const keys = SESSION_KEYS.filter((key) => values[key] !== null)
+  const head = newFrontmatter(keys.map((key) => [key, values[key]]))
+  const title = `# Session ${session.number}: ${session.type}`
+  const names = Object.values(HEADINGS).map((name) => `## ${name}\n\n`)
+  const text = `${head}\n${title}\n\n${names.join('')}`
+  return withTrail(text, [], session.trail)
+}
+
+/** The file with an edit made: fields, sections, then the trail, then the seal over all of it. */
+export async function editedSession(
+  text: string,
+  present: Session,
+  edit: SessionEdit,
+): Promise<string> {
+  let edited = text
+  const read = readEnvelope(text)
+  const bare = read.ok && !read.envelope.front
+  const values = yamlFields({ ...present, ...edit.fields })
+  const keys = SESSION_KEYS.filter(
+    (key) => (edit.fields && key in edit.fields) || (bare && values[key] !== null),
+  )
+  for (const name of ['hypothesis', 'plan', 'output'] as const) {
+    const value = edit.texts?.[name]
+    if (value !== undefined)
+      edited = await withSection(edited, SESSION_LAYOUT, HEADINGS[name], value)
+  }
+  if (edit.texts?.candidates) {
+    const list = candidatesText(edit.texts.candidates)
+    edited = await withSection(edited, SESSION_LAYOUT, HEADINGS.candidates, list)
+  }
+  edited = withFields(
+    edited,
+    keys.map((key) => [key, values[key]]),
+  )
+  edited = withTrail(edited, present.trail, edit.lines ?? [])
+  return edit.seal ? withSeal(edited, edit.seal.time) : edited
+}
+
+function yamlFields(session: Session): Record<(typeof SESSION_KEYS)[number], YamlValue> {
+  const { trail: _, type, ...fields } = session
+  return { ...fields, session_type: type, ...evidenceYaml(session) }
+}

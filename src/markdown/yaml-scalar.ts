@@ -1,0 +1,46 @@
+/** A value as YAML that this service and every common reader (YAML 1.1 and 1.2) read the same. */
+export type YamlValue =
+  | string
+  | number
+  | boolean
+  | null
+  | YamlValue[]
+  | { [key: string]: YamlValue }
+
+/**
+ * One line of YAML for `value`. Strings stay plain only where no reader can take them for another
+ * type or for structure, inside flow collections too; all others are double-quoted, which YAML
+ * shares with JSON. Times, UUIDs and hashes of the service's own stay plain.
+ */
+export function yamlText(value: YamlValue): string {
+  if (value === null) return ''
+  if (typeof value === 'string') return isPlain(value) ? value : quoted(value)
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return `[${value.map(inFlow).join(', ')}]`
+  const entries = Object.entries(value).map(([key, item]) => `${yamlText(key)}: ${inFlow(item)}`)
+  return entries.length ? `{ ${entries.join(', ')} }` : '{}'
+}
+
+function inFlow(value: YamlValue): string {
+  return value === null ? 'null' : yamlText(value)
+}
+
+const PLAIN = /^\p{L}(?:[\p{L}\p{N}_\-./()'+&!;@%= ]*[\p{L}\p{N}_\-./()'+&!;@%=])?$/u
+const UUID_OR_HASH = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/
+const OWN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** What YAML 1.1 or 1.2 reads as something other than the string that it is. */
+const TYPED_WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i
+const NUMBER_LIKE = /^[0-9]+(?:e[0-9]+)?$/
+
+function isPlain(text: string): boolean {
+  if (OWN_TIME.test(text)) return true
+  if (UUID_OR_HASH.test(text)) return !NUMBER_LIKE.test(text)
+  return PLAIN.test(text) && !TYPED_WORD.test(text)
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,38 @@
+import { isMap, isScalar, isSeq, type Pair } from 'yaml'
+import type { YamlValue } from './yaml-scalar.ts'
+
+/**
+ * The value of a pair as the service reads it. A plain scalar is what stands there: `0123` is the
+ * text 0123 and `1.10` is 1.10, since a title that looks like a number is still a title. Only an
+ * empty value, `null`, `~`, `true`, `false` and canonical integers are typed.
+ */
+export function plainValue(pair: Pair | undefined): YamlValue | undefined {
+  return pair === undefined ? undefined : readNode(pair.value)
+}
+
+function readNode(node: unknown): YamlValue {
+  if (isScalar(node)) return scalarValue(node.value, node.source, node.type)
+  if (isSeq(node)) return node.items.map(readNode)
+  if (isMap(node)) {
+    return Object.fromEntries(
+      node.items.map((pair) => [
+        String(isScalar(pair.key) ? pair.key.value : pair.key),
+        readNode(pair.value),
+      ]),
+    )
+  }
+  return null
+}
+
+function scalarValue(
+  value: unknown,
+  source: string | undefined,
+  type: string | undefined,
+): YamlValue {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string') return value
+  if (type !== 'PLAIN' || source === undefined) return String(value)
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'number' && String(value) === source) return value
+  return source
+}

@@ -1,0 +1,68 @@
+export const CASE_STATES = [
+  'OPEN',
+  'INVESTIGATING',
+  'PLANNING',
+  'IMPLEMENTING',
+  'VERIFYING',
+  'RESOLVED',
+  'BLOCKED',
+  'NEEDS_USER_INPUT',
+  'NON_ISSUE',
+  'WATCHLIST',
+  'WONT_FIX',
+  'COMPRESSED',
+] as const
+
+export type CaseState = (typeof CASE_STATES)[number]
+
+export function isCaseState(text: string): text is CaseState {
+  return (CASE_STATES as readonly string[]).includes(text)
+}
+
+export const SESSION_TYPES = ['planning', 'implementing', 'investigating', 'verifying'] as const
+export type SessionType = (typeof SESSION_TYPES)[number]
+
+export function isSessionType(text: string): text is SessionType {
+  return (SESSION_TYPES as readonly string[]).includes(text)
+}
+
+export type SessionMilestone = 'created' | 'approved' | 'completed'
+
+/** Where a session's milestone moves its case (design §3); a type that is not named moves nothing. */
+const MOVES: Record<
+  SessionMilestone,
+  { from: readonly CaseState[]; to: Partial<Record<SessionType, CaseState>> }
+> = {
+  created: {
+    from: ['OPEN'],
+    to: {
+      investigating: 'INVESTIGATING',
+      planning: 'PLANNING',
+      implementing: 'PLANNING',
+      verifying: 'PLANNING',
+    },
+  },
+  approved: {
+    from: ['OPEN', 'INVESTIGATING', 'PLANNING'],
+    to: {
+      investigating: 'INVESTIGATING',
+      planning: 'IMPLEMENTING',
+      implementing: 'IMPLEMENTING',
+      verifying: 'VERIFYING',
+    },
+  },
+  completed: {
+    from: ['OPEN', 'INVESTIGATING', 'PLANNING', 'IMPLEMENTING', 'VERIFYING', 'NEEDS_USER_INPUT'],
+    to: { implementing: 'VERIFYING', verifying: 'VERIFYING' },
+  },
+}
+
+/** The case's state after a session's milestone; the same state where nothing moves. */
+export function stateAfter(
+  milestone: SessionMilestone,
+  type: SessionType,
+  state: CaseState,
+): CaseState {
+  const move = MOVES[milestone]
+  return move.from.includes(state) ? (move.to[type] ?? state) : state
+}

@@ -1,0 +1,58 @@
+/**
+ * What can be wrong with a file that a person, git or another program left behind. A problem is a
+ * value with a code and a place, never a crash; the list is closed and explained in docs/files.md.
+ */
+export const PROBLEM_CODES = [
+  'unreadable', // not a plain file, no permission, or the disk failed
+  'missing', // a case folder without a case.md
+  'symbolic_link',
+  'too_large',
+  'bad_encoding', // not UTF-8
+  'merge_conflict', // git conflict markers
+  'bad_frontmatter', // YAML that does not parse, or that is refused (alias, tag, directive, __proto__)
+  'duplicate_key',
+  'wrong_type',
+  'unknown_state',
+  'id_mismatch', // a field contradicts the folder or file name
+  'too_complex', // the markdown parser needed more than 2 s
+  'proof_gate', // RESOLVED in the file while the gate is shut
+  'proof_changed', // verified content no longer has its sha256
+  'invalid_plan',
+  'trail_changed',
+  'state_by_hand',
+  'session_changed', // sealed bytes or evidence differ from their hash
+  'foreign_session', // live, but no run of this machine
+  'case_vanished',
+  'bad_settings', // casefile.md
+  'bad_name', // a folder under cases/ that is no UUID
+] as const
+
+export type ProblemCode = (typeof PROBLEM_CODES)[number]
+
+export interface Problem {
+  code: ProblemCode
+  /** Relative to the case's folder, with forward slashes; to the workspace where no case is concerned. */
+  file: string
+  /** 1-based; null when the whole file is meant. */
+  line: number | null
+  message: string
+}
+
+/** Problems after which the values of a file must not be believed, nor written over. */
+const BREAKING: ReadonlySet<ProblemCode> = new Set([
+  'unreadable',
+  'symbolic_link',
+  'too_large',
+  'bad_encoding',
+  'merge_conflict',
+  'bad_frontmatter',
+  'duplicate_key',
+  'wrong_type',
+  'unknown_state',
+  'id_mismatch',
+  'too_complex',
+])
+
+export function isBreaking(problem: Problem): boolean {
+  return BREAKING.has(problem.code)
+}

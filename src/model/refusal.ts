@@ -1,0 +1,66 @@
+/**
+ * Why a request was not carried out. The codes are a closed list: `http/problem-json.ts` maps each
+ * to its status, so that no other layer needs to know HTTP.
+ */
+export const REFUSAL_CODES = [
+  'bad_request',
+  'invalid_json',
+  'invalid_filename',
+  'unknown_state',
+  'unknown_provider',
+  'unsupported_media_type',
+  'too_large',
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'already_exists',
+  'already_active',
+  'plan_changed',
+  'folder_busy',
+  'session_running',
+  'unreadable_file',
+  'changed_meanwhile',
+  'precondition_failed',
+  'proof_gate',
+  'session_ended',
+  'wrong_state',
+  'invalid_plan',
+  'untrusted_provider',
+  'untrusted_workdir',
+  'would_be_a_problem',
+  'storage_full',
+  'storage_failed',
+  'stopping',
+  'internal',
+] as const
+
+export type RefusalCode = (typeof REFUSAL_CODES)[number]
+
+/** One wrong field of a request: `path` as in `steps[0].timeout`, `message` what came and what was expected. */
+export interface FieldError {
+  path: string
+  message: string
+}
+
+export interface RefusalOptions {
+  /** One entry for each wrong field. */
+  errors?: FieldError[]
+  /** Further members of the answer, such as what a gate is missing. */
+  extra?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** The one error class. `message` says what was refused, why, and what to do next. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly errors: FieldError[]
+  readonly extra: Record<string, unknown>
+
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'Refusal'
+    this.code = code
+    this.errors = options.errors ?? []
+    this.extra = options.extra ?? {}
+  }
+}

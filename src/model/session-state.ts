@@ -1,0 +1,80 @@
+import { Refusal } from './refusal.ts'
+import type { TrailLine } from './trail.ts'
+
+export const SESSION_STATES = [
+  'created',
+  'planning',
+  'plan_ready',
+  'approved',
+  'executing',
+  'complete',
+  'failed',
+  'abandoned',
+] as const
+
+export type SessionState = (typeof SESSION_STATES)[number]
+
+export function isSessionState(text: unknown): text is SessionState {
+  return (SESSION_STATES as readonly unknown[]).includes(text)
+}
+
+export type Trigger =
+  | 'context_loaded'
+  | 'planned'
+  | 'approve'
+  | 'revise'
+  | 'start'
+  | 'finish'
+  | 'fail'
+  | 'abandon'
+
+/** The moves of design §3; what is not here is refused. */
+const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }> = {
+  context_loaded: { from: ['created'], to: 'planning' },
+  planned: { from: ['planning'], to: 'plan_ready' },
+  approve: { from: ['plan_ready'], to: 'approved' },
+  revise: { from: ['plan_ready'], to: 'planning' },
+  start: { from: ['approved'], to: 'executing' },
+  finish: { from: ['executing'], to: 'complete' },
+  fail: { from: ['created', 'planning', 'approved', 'executing'], to: 'failed' },
+  abandon: {
+    from: ['created', 'planning', 'plan_ready', 'approved', 'executing', 'complete'],
+    to: 'abandoned',
+  },
+}
+
+/** States in which something runs for the session; plan_ready and complete wait for the operator. */
+const RUNNING: ReadonlySet<SessionState> = new Set(['created', 'planning', 'approved', 'executing'])
+
+export function isRunning(state: SessionState): boolean {
+  return RUNNING.has(state)
+}
+
+/** An ended session is sealed: proof attached, abandoned or failed (specification §2.2, rule 1). */
+export function isEnded(state: SessionState, proofAttached: boolean): boolean {
+  return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)
+}
+
+/** The state that a trigger leads to; a Refusal when the session may not move so. */
+export function moved(from: SessionState, trigger: Trigger): SessionState {
+  const move = MOVES[trigger]
+  if (move.from.includes(from)) return move.to
+  if (trigger === 'approve' && (from === 'approved' || from === 'executing')) {
+    throw new Refusal('already_active', 'Work mode is already active for this session.')
+  }
+  throw new Refusal(
+    'wrong_state',
+    `A session that is ${from} cannot take "${trigger}"; that needs ${move.from.join(' or ')}.`,
+  )
+}
+
+/** The last line that names a state decides (design §2); null when no line does. */
+export function stateInTrail(trail: readonly TrailLine[]): SessionState | null {
+  for (let index = trail.length - 1; index >= 0; index--) {
+    const line = trail[index]!
+    if (line.event === 'session_created') return 'created'
+    const state = line.event === 'session_state_changed' ? line.fields.new_state : undefined
+    if (isSessionState(state)) return state
+  }
+  return null
+}

@@ -1,0 +1,127 @@
+import type { SessionType } from './case-state.ts'
+import type { Proof } from './proof.ts'
+import { isEnded, moved, type SessionState, type Trigger } from './session-state.ts'
+import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
+
+export interface FileChange {
+  file: string
+  additions: number
+  deletions: number
+}
+
+/** `file` has most changed lines, the counts are totals; `files` lists each where there are several. */
+export interface Diff extends FileChange {
+  files?: FileChange[]
+}
+
+export interface TestCounts {
+  run: number
+  passed: number
+  failed: number
+}
+
+export interface Candidate {
+  artifact: string
+  note: string
+}
+
+/** What the head of `sessions/<n>.md` and its trail say; the texts are in `SessionTexts`. */
+export interface Session {
+  id: string
+  number: number
+  case_id: string
+  case_title: string
+  type: SessionType
+  state: SessionState
+  started_at: string
+  completed_at: string | null
+  provider: string
+  plan_sha256: string | null
+  diff: Diff | null
+  tests: TestCounts | null
+  trail: TrailLine[]
+}
+
+export interface SessionTexts {
+  hypothesis: string
+  plan: string
+  output: string
+  candidates: Candidate[]
+}
+
+/** The frontmatter keys of a session in the order in which they are written. */
+export const SESSION_KEYS = [
+  'id',
+  'number',
+  'case_id',
+  'case_title',
+  'session_type',
+  'state',
+  'started_at',
+  'completed_at',
+  'provider',
+  'plan_sha256',
+  'diff',
+  'tests',
+] as const
+
+export type SessionFields = Partial<
+  Pick<Session, 'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests'>
+>
+
+/** A change of a session file: only what is named is touched; `lines` are appended to the trail. */
+export interface SessionEdit {
+  fields?: SessionFields
+  texts?: Partial<SessionTexts>
+  lines?: TrailLine[]
+  /** Append `session_sealed` with the hash of all bytes before it. */
+  seal?: { time: string }
+}
+
+export interface Move {
+  trigger: Trigger
+  now: string
+  /** Lines that belong before the one that names the new state. */
+  before?: NewTrailLine[]
+  after?: NewTrailLine[]
+  fields?: SessionFields
+  texts?: Partial<SessionTexts>
+  reason?: string
+}
+
+/**
+ * The edit that takes a session through one move: its trail lines, the frontmatter's copy of the
+ * state, the time of completion, and the seal where the move ends the session.
+ */
+export function sessionMove(session: Session, move: Move): SessionEdit {
+  const state = moved(session.state, move.trigger)
+  const over = state === 'complete' || state === 'failed' || state === 'abandoned'
+  const change: NewTrailLine = {
+    event: 'session_state_changed',
+    fields: {
+      old_state: session.state,
+      new_state: state,
+      ...(move.reason === undefined ? {} : { reason: move.reason }),
+    },
+  }
+  const lines = [...(move.before ?? []), change, ...(move.after ?? [])]
+  return {
+    fields: {
+      ...move.fields,
+      state,
+      ...(over ? { completed_at: session.completed_at ?? move.now } : {}),
+    },
+    ...(move.texts ? { texts: move.texts } : {}),
+    lines: numbered(session.trail, lines, move.now),
+    ...(isEnded(state, false) ? { seal: { time: move.now } } : {}),
+  }
+}
+
+export function isSealed(session: Session): boolean {
+  return session.trail.some((line) => line.event === 'session_sealed')
+}
+
+/** `proof_attached` is derived: some proof file names the session (design §2). */
+export function hasProof(session: Session, proofs: readonly Proof[]): boolean {
+  return proofs.some((proof) => proof.session_id === session.id)
+}
