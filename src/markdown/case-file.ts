@@ -14,6 +14,7 @@ import { readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { type FieldReader, fieldReader, readFrame, roughFields } from './fields.ts'
 import { linesOf } from './lines.ts'
+import { closesFence, headingText, OPENING } from './outline.ts'
 import { plainRegion } from './section.ts'
 import { LEAD, readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
 
@@ -94,10 +95,17 @@ function stateOf(reader: FieldReader): CaseState {
 /** The first `# Title` line, else the first line that says something. */
 function titleOf(body: string): string | null {
   let first: string | null = null
+  let fence: string | null = null
   for (const { text } of linesOf(body)) {
-    const heading = /^ {0,3}#[ \t]+(\S.*?)(?:[ \t]+#+)?[ \t]*$/.exec(text)
-    if (heading) return heading[1]!.slice(0, TITLE_MAX)
-    if (first === null && text.trim() !== '' && !/^[#<`~|>-]/.test(text.trim())) first = text.trim()
+    if (fence !== null) {
+      if (closesFence(text, fence)) fence = null
+      continue
+    }
+    fence = OPENING.exec(text)?.[1] ?? null
+    const heading = /^ {0,3}#[ \t]/.test(text) ? headingText(text) : ''
+    if (heading !== '') return heading.slice(0, TITLE_MAX)
+    const line = text.slice(0, 2 * TITLE_MAX).trim()
+    if (first === null && line !== '' && !/^[#<`~|>*+-]/.test(line)) first = line
   }
   return first === null ? null : first.slice(0, TITLE_MAX)
 }
@@ -108,7 +116,7 @@ export function roughCase(text: string, origin: CaseOrigin): Case {
   const state = fields.get('state') ?? ''
   return {
     id: origin.id,
-    title: fields.get('title') ?? titleOf(text.split(/^---[ \t]*$/m).at(-1)!) ?? origin.id,
+    title: fields.get('title') ?? titleOf(text.split(/^---[ \t]*$/m, 3).at(-1)!) ?? origin.id,
     created_at: origin.created_at,
     state: isCaseState(state) ? state : 'OPEN',
     type: SLUG.test(fields.get('type') ?? '') ? fields.get('type')! : DEFAULT_CASE_TYPE,

@@ -1,8 +1,8 @@
 import type { ChecklistItem } from '../model/gate.ts'
 import { Refusal } from '../model/refusal.ts'
-import { linesOf } from './lines.ts'
+import { linesOf, trimBlanks } from './lines.ts'
 import { parsedMarkdown } from './parser-pool.ts'
-import { blankLine, LEAD, readSections, type SectionLayout, sectionText } from './sectioned.ts'
+import { gapAtEnd, LEAD, readSections, type SectionLayout, sectionText } from './sectioned.ts'
 
 export const CHECKLIST_HEADING = 'Proof checklist'
 
@@ -24,17 +24,17 @@ export async function readChecklist(
   return shortItems(text, range.from) ?? parsedItems(text, layout, range.from)
 }
 
-const ITEM = /^[-*+] \[([ xX])\] +(\S.*?)[ \t]*$/
+const ITEM = /^[-*+] \[([ xX])\] +(\S.*)$/
 
 /** The items of a section that holds nothing but simple item lines; null where it holds more. */
 export function shortItems(text: string, from: number): PlacedItem[] | null {
   const items: PlacedItem[] = []
   for (const line of linesOf(text, from)) {
-    if (line.text.trim() === '' && !/[^ \t]/.test(line.text)) continue
+    if (/^[ \t]*$/.test(line.text)) continue
     if (/^#{1,2}[ \t]/.test(line.text)) break
     const match = ITEM.exec(line.text)
     if (!match) return null
-    items.push({ ...itemOf(match[2]!, match[1] !== ' '), next: line.next })
+    items.push({ ...itemOf(trimBlanks(match[2]!), match[1] !== ' '), next: line.next })
   }
   return items
 }
@@ -54,16 +54,29 @@ export async function parsedItems(
   return parsed.tasks
     .filter((task) => task.start >= first && task.start < end && task.text !== '')
     .map((task) => ({
-      ...itemOf(task.text.replace(/[ \t]*(?:\r\n|\n|\r)[ \t]*/g, ' ').trim(), task.checked),
+      ...itemOf(oneLine(task.text), task.checked),
       next: linesOf(text, bounds.from + task.end).next().value?.next ?? text.length,
     }))
 }
 
 function itemOf(text: string, checked: boolean): ChecklistItem {
-  const match =
-    /^(\S.*?)[ \t]*\(([a-z0-9][a-z0-9._-]{0,63})(?:,[ \t]*(required|optional))?\)$/.exec(text)
-  if (!match) return { description: text, type: null, required: false, checked }
-  return { description: match[1]!, type: match[2]!, required: match[3] === 'required', checked }
+  const at = text.lastIndexOf('(')
+  const match = /^\(([a-z0-9][a-z0-9._-]{0,63})(?:,[ \t]*(required|optional))?\)$/.exec(
+    text.slice(at),
+  )
+  const description = trimBlanks(text.slice(0, at))
+  if (!match || description === '') {
+    return { description: text, type: null, required: false, checked }
+  }
+  return { description, type: match[1]!, required: match[2] === 'required', checked }
+}
+
+/** A wrapped item as the one line that it means. */
+function oneLine(text: string): string {
+  return [...linesOf(text)]
+    .map((line) => trimBlanks(line.text))
+    .join(' ')
+    .trimEnd()
 }
 
 /** The file with one item appended, under a new heading where there is none yet. */
@@ -81,7 +94,7 @@ export async function withItem(
   const last = items.at(-1)
   let edited: string
   if (!range) {
-    const head = text + blankLine(text, eol)
+    const head = text + gapAtEnd(text, eol)
     edited = `${head}## ${CHECKLIST_HEADING}${eol}${eol}${line}`
   } else if (last) {
     const head = text.slice(0, last.next)

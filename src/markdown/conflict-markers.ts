@@ -1,4 +1,5 @@
 import { linesOf } from './lines.ts'
+import { closesFence, OPENING } from './outline.ts'
 
 /**
  * The 1-based line of the first `<<<<<<<` that git left with its `=======` and `>>>>>>>`; null when
@@ -9,17 +10,19 @@ export function conflictLine(text: string): number | null {
   let number = 0
   let opened: number | null = null
   let divided = false
-  let fence: string | null = null
-  for (const line of linesOf(text)) {
+  let fence: { mark: string; verbatim: boolean } | null = null
+  for (const { text: line } of linesOf(text)) {
     number++
-    if (fence !== null) {
-      if (line.text === fence) fence = null
+    if (fence && closesFence(line, fence.mark)) {
+      fence = null
       continue
     }
-    fence = /^(`{3,})verbatim[ \t]*$/.exec(line.text)?.[1] ?? null
-    if (line.text.startsWith('<<<<<<< ')) opened ??= number
-    else if (opened !== null && line.text === '=======') divided = true
-    else if (divided && line.text.startsWith('>>>>>>> ')) return opened
+    if (fence?.verbatim) continue
+    const mark = fence ? undefined : OPENING.exec(line)?.[1]
+    if (mark) fence = { mark, verbatim: line.slice(mark.length).trim() === 'verbatim' }
+    if (line.startsWith('<<<<<<< ')) opened ??= number
+    else if (opened !== null && line === '=======') divided = true
+    else if (divided && line.startsWith('>>>>>>> ')) return opened
   }
   return null
 }

@@ -1,6 +1,7 @@
 import matter from 'gray-matter'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
-import { readYaml, type YamlMap, type YamlProblem } from './yaml-map.ts'
+import type { YamlProblem } from './yaml-document.ts'
+import { readYaml, type YamlMap } from './yaml-map.ts'
 
 export const MAX_FRONTMATTER_BYTES = 64 * 1024
 
@@ -18,7 +19,7 @@ export type EnvelopeResult =
   | { ok: false; code: YamlProblem['code']; line: number; message: string }
 
 /**
- * Splits frontmatter from body. gray-matter only splits and hands the YAML to our one engine: its
+ * Splits frontmatter from body. gray-matter only splits, and the YAML goes to our one engine: its
  * other engines execute what a file says, and its own cache returns shared objects, so they are
  * shut off and options are always passed (reliability §5.1).
  */
@@ -31,18 +32,26 @@ export function readEnvelope(text: string): EnvelopeResult {
   if (typeof span === 'string')
     return { ok: false, code: 'bad_frontmatter', line: 1, message: span }
   const { from, to, bodyStart } = span
-  if (Buffer.byteLength(text.slice(from, to)) > MAX_FRONTMATTER_BYTES) {
+  const source = text.slice(from, to)
+  if (Buffer.byteLength(source) > MAX_FRONTMATTER_BYTES) {
     return { ok: false, code: 'too_large', line: 1, message: 'the frontmatter is over 64 KiB' }
   }
-  const read = splitByGrayMatter(text.slice(start), text.slice(from, to))
-  if (!read.ok) {
-    const { code, offset, message } = read.problem
-    return { ok: false, code, line: lineAt(text, from + offset), message }
+  const wrong = (at: number, message: string, code: YamlProblem['code'] = 'bad_frontmatter') => ({
+    ok: false as const,
+    code,
+    line: lineAt(text, at),
+    message,
+  })
+  const lone = text.slice(start, bodyStart).search(/\r(?!\n)/)
+  if (lone >= 0) return wrong(start + lone, 'a line of the frontmatter ends with CR alone: use LF')
+  if (splitByGrayMatter(text.slice(start, bodyStart)) !== dense(source).trim()) {
+    const at = from + Math.max(0, source.search(/(?<![^\n])---/))
+    return wrong(at, 'this line starts with ---, which other readers take for the end')
   }
-  return {
-    ok: true,
-    envelope: { text, eol, front: { map: read.map, start: from, end: to }, bodyStart },
-  }
+  const read = readYaml(source)
+  if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
+  const front = { map: read.map, start: from, end: to }
+  return { ok: true, envelope: { text, eol, front, bodyStart } }
 }
 
 type Span = { from: number; to: number; bodyStart: number }
@@ -60,32 +69,18 @@ function frontSpan(text: string, start: number): Span | string {
   return 'the frontmatter that starts here has no closing --- line'
 }
 
-function splitByGrayMatter(text: string, source: string): ReturnType<typeof readYaml> {
-  let read: ReturnType<typeof readYaml> | null = null
-  const refuse = () => {
-    throw new Error('only YAML frontmatter is read')
-  }
-  const engine = {
-    parse(yaml: string) {
-      read = yaml.trim() === source.trim() ? readYaml(source) : disagreement
-      return {}
-    },
-    stringify: refuse,
-  }
-  const refused = { parse: refuse, stringify: refuse }
-  matter(text, {
-    language: 'yaml',
-    delimiters: '---',
-    engines: { yaml: engine, json: refused, javascript: refused },
-  })
-  return read ?? readYaml(source) // blank or comments only: the engine was not asked
+/** What gray-matter takes for the frontmatter of `head`; no engine of its own ever runs. */
+function splitByGrayMatter(head: string): string {
+  const engine = { parse: () => ({}), stringify: () => '' }
+  const engines = { yaml: engine, json: engine, javascript: engine }
+  return matter(dense(head), { language: 'yaml', delimiters: '---', engines }).matter.trim()
 }
 
-const disagreement: ReturnType<typeof readYaml> = {
-  ok: false,
-  problem: {
-    code: 'bad_frontmatter',
-    offset: 0,
-    message: 'a line inside the frontmatter starts with ---, which other readers take for its end',
-  },
+/**
+ * Without blank lines: gray-matter looks for a block of nothing but comments in a time that is
+ * quadratic in them, and in line separators (2 s for 64 KiB).
+ */
+function dense(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.join('\n').replace(/[\u2028\u2029]/g, ' ')
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../model/refusal.ts'
 import { readEnvelope } from './envelope.ts'
 import { setYaml } from './yaml-edit.ts'
-import { type YamlValue, yamlText } from './yaml-scalar.ts'
+import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
 /** The file with these frontmatter keys set, each by a range edit; a file without one gets one. */
 export function withFields(text: string, fields: [string, YamlValue][]): string {
@@ -21,6 +21,6 @@ export function withFields(text: string, fields: [string, YamlValue][]): string 
 
 /** A frontmatter block with a line for each key, in the order given. */
 export function newFrontmatter(fields: [string, YamlValue][], eol = '\n'): string {
-  const lines = fields.map(([key, value]) => `${key}: ${yamlText(value)}`.trimEnd() + eol)
+  const lines = fields.map(([key, value]) => `${key}: ${yamlField(key, value)}`.trimEnd() + eol)
   return `---${eol}${lines.join('')}---${eol}`
 }

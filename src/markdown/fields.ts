@@ -1,7 +1,8 @@
+import { isScalar } from 'yaml'
 import type { Problem, ProblemCode } from '../model/problem.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
-import { lineAt } from './lines.ts'
+import { lineAt, linesOf } from './lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 import { plainValue } from './yaml-value.ts'
 
@@ -30,7 +31,7 @@ export interface FieldReader {
   text(key: string): string | null
   /** A text of a given shape, `rule` says which; null when absent. */
   shaped(key: string, shape: RegExp, rule: string): string | null
-  /** A time in ISO 8601, turned into UTC with milliseconds. */
+  /** A time in ISO 8601 or YAML's form of it, turned into UTC with milliseconds. */
   time(key: string): string | null
   texts(key: string): string[]
   problem(key: string, code: ProblemCode, message: string): void
@@ -53,7 +54,10 @@ export function fieldReader(envelope: Envelope, file: string): FieldReader {
   const asText = (key: string): string | null => {
     const found = value(key)
     if (found === undefined || found === null) return null
-    return typeof found === 'object' ? wrong(key, 'a text') : String(found)
+    if (typeof found === 'object') return wrong(key, 'a text')
+    const node = front?.map.pairs.get(key)?.value
+    const written = typeof found === 'boolean' && isScalar(node) ? node.source : undefined
+    return (written ?? String(found)) || null
   }
   return {
     problems,
@@ -68,10 +72,7 @@ export function fieldReader(envelope: Envelope, file: string): FieldReader {
     time(key) {
       const found = asText(key)
       if (found === null) return null
-      const time = /^\d{4}-\d\d-\d\d/.test(found) ? Date.parse(found) : Number.NaN
-      return Number.isNaN(time)
-        ? wrong(key, 'a time such as 2026-11-20T09:54:00.000Z')
-        : new Date(time).toISOString()
+      return utcTime(found) ?? wrong(key, 'a time such as 2026-11-20T09:54:00.000Z')
     },
     texts(key) {
       const found = value(key)
@@ -88,13 +89,27 @@ export function fieldReader(envelope: Envelope, file: string): FieldReader {
   }
 }
 
+const TIME_FORM =
+  /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?([Zz]|[+-]\d\d:?\d\d)?)?$/
+
+/** A time that names no zone is UTC, as YAML has it: the reader's own zone must not decide. */
+function utcTime(text: string): string | null {
+  const match = TIME_FORM.exec(text)
+  if (!match) return null
+  const [, day, clock = '00:00', zone = 'Z'] = match
+  const exists = new Date(`${day}T00:00Z`) // Date rolls 30 February over into March
+  if (Number.isNaN(exists.getTime()) || !exists.toISOString().startsWith(day!)) return null
+  const time = new Date(`${day}T${clock}${zone.toUpperCase()}`)
+  return Number.isNaN(time.getTime()) ? null : time.toISOString()
+}
+
+const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/
+
 /** What plain `key: value` lines give, for a file whose frontmatter does not parse (design §2, 3). */
 export function roughFields(text: string): Map<string, string> {
   const fields = new Map<string, string>()
-  for (const line of text.slice(0, 8192).split(/\r\n|\n|\r/)) {
-    const match = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^#"'[{&*!|>%@`].*?))[ \t]*$/.exec(
-      line,
-    )
+  for (const line of linesOf(text.slice(0, 8192))) {
+    const match = ROUGH_LINE.exec(line.text.trimEnd())
     const value = match?.[2] ?? match?.[3] ?? match?.[4]
     if (match && value && !fields.has(match[1]!)) fields.set(match[1]!, value)
   }

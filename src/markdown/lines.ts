@@ -9,16 +9,30 @@ export interface Line {
 
 /** The lines as CommonMark sees them: ended by LF, CRLF or a lone CR, and by nothing else. */
 export function* linesOf(text: string, from = 0): Generator<Line> {
-  const ending = /\r\n|\n|\r/g
   let start = from
+  let lf = -1
+  let cr = -1
   while (start < text.length) {
-    ending.lastIndex = start
-    const match = ending.exec(text)
-    const end = match ? match.index : text.length
-    const next = match ? end + match[0].length : text.length
+    // each search goes on where the last one of its kind ended, so that a text is read once
+    if (lf < start) lf = indexFrom(text, '\n', start)
+    if (cr < start) cr = indexFrom(text, '\r', start)
+    const end = Math.min(lf, cr)
+    const next = Math.min(end + (lf === cr + 1 ? 2 : 1), text.length)
     yield { text: text.slice(start, end), start, end, next }
     start = next
   }
+}
+
+function indexFrom(text: string, ending: string, from: number): number {
+  const index = text.indexOf(ending, from)
+  return index < 0 ? text.length : index
+}
+
+/** Without the spaces and tabs around it: what CommonMark strips, and in linear time. */
+export function trimBlanks(text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  return text.slice(0, end).replace(/^[ \t]+/, '')
 }
 
 /** 1-based number of the line that holds `offset`. */

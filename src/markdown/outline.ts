@@ -1,4 +1,4 @@
-import { linesOf } from './lines.ts'
+import { linesOf, trimBlanks } from './lines.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
 /** A reserved heading: its own line, and where the text below it begins. */
@@ -16,12 +16,11 @@ export async function outline(body: string, names: readonly string[]): Promise<H
   return shortOutline(body, names) ?? parsedOutline(body, names)
 }
 
-/** A reserved name as an ATX heading of depth 2, closing hashes allowed. */
-const RESERVED = /^( {0,3})##[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/
+const RESERVED = /^ {0,3}##[ \t]/
 /** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
-const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
+export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
  * The outline without a parser, or null where only the parser can be sure. Sure are texts in which
@@ -30,26 +29,48 @@ const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
  */
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Heading[] = []
-  let fence: RegExp | null = null
+  let fence: string | null = null
   if (!/^ {0,3}##[ \t]/m.test(body)) return found
   for (const line of linesOf(body)) {
     if (fence) {
-      if (fence.test(line.text)) fence = null
+      if (closesFence(line.text, fence)) fence = null
       continue
     }
     const opening = OPENING.exec(line.text)
     if (opening) {
-      fence = new RegExp(`^ {0,3}\\${opening[1]![0]}{${opening[1]!.length},}[ \\t]*$`)
+      fence = opening[1]!
       continue
     }
     if (INNER_FENCE.test(line.text) || HTML_START.test(line.text)) return null
-    const heading = RESERVED.exec(line.text)
-    if (!heading || !names.includes(heading[2]!)) continue
-    if (heading[1] !== '') return null // may belong to a list item
-    if (found.some((other) => other.name === heading[2])) continue
-    found.push({ name: heading[2]!, start: line.start, next: line.next })
+    if (!RESERVED.test(line.text)) continue
+    const name = headingText(line.text)
+    if (!names.includes(name)) continue
+    if (line.text.startsWith(' ')) return null // may belong to a list item
+    if (found.some((other) => other.name === name)) continue
+    found.push({ name, start: line.start, next: line.next })
   }
   return found
+}
+
+/** Whether a line closes the fence that `opening`, its run of backticks or tildes, has opened. */
+export function closesFence(line: string, opening: string): boolean {
+  const indent = /^ {0,3}/.exec(line)![0].length
+  return line.startsWith(opening, indent) && blankBehind(line, opening[0]!, indent + opening.length)
+}
+
+/** No pattern with `{n,}`: V8 aborts the process when `n` is a run of 256 KiB. */
+function blankBehind(line: string, mark: string, from: number): boolean {
+  let at = from
+  while (line[at] === mark) at++
+  return /^[ \t]*$/.test(line.slice(at))
+}
+
+/** What an ATX heading says, without its closing hashes (CommonMark 0.31, §4.2). */
+export function headingText(line: string): string {
+  const text = trimBlanks(line.replace(/^ {0,3}#{1,6}/, ''))
+  const hashes = /(?<!#)#+$/.exec(text)?.[0].length ?? 0
+  const before = text.slice(0, text.length - hashes)
+  return hashes === 0 || /[^ \t]$/.test(before) ? text : trimBlanks(before)
 }
 
 /** The same by remark. */
@@ -63,8 +84,8 @@ export async function parsedOutline(
   for (const { depth, atx, start, next } of parsed.headings) {
     if (depth !== 2 || !atx) continue
     const line = linesOf(body, start).next().value!
-    const name = RESERVED.exec(line.text)?.[2]
-    if (name === undefined || !names.includes(name)) continue
+    const name = headingText(line.text)
+    if (!names.includes(name)) continue
     if (found.some((other) => other.name === name)) continue
     const lineStart = body.lastIndexOf('\n', start - 1) + 1
     found.push({ name, start: Math.max(lineStart, body.lastIndexOf('\r', start - 1) + 1), next })

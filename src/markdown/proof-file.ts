@@ -6,6 +6,7 @@ import { type Envelope, readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { fieldReader, readFrame } from './fields.ts'
 import { linesOf } from './lines.ts'
+import { closesFence, OPENING } from './outline.ts'
 import { fenceFor } from './section.ts'
 
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024
@@ -71,23 +72,22 @@ function readProofFrame(text: string, file: string): ReturnType<typeof readFrame
   return read.ok ? read : readFrame(text, file)
 }
 
-function contentOf({ text, bodyStart }: Envelope): string {
-  let opening: { fence: string; start: number } | null = null
+function contentOf({ text, bodyStart, eol }: Envelope): string {
+  let fence: string | null = null
+  let start = bodyStart
   let end = text.length
   for (const line of linesOf(text, bodyStart)) {
-    if (!opening) {
-      const match = /^(`{3,}|~{3,})[^`]*$/.exec(line.text)
-      if (match) opening = { fence: match[1]!, start: line.next }
-    } else if (line.text.trimEnd() === opening.fence) {
+    if (fence === null) {
+      fence = OPENING.exec(line.text)?.[1] ?? null
+      start = line.next
+    } else if (closesFence(line.text, fence)) {
       end = line.start
-      return withoutLastEnding(text.slice(opening.start, end))
+      break
     }
   }
-  if (opening) return withoutLastEnding(text.slice(opening.start, end))
-  return text.slice(bodyStart).trim() // a proof written by hand, without a fence
-}
-
-function withoutLastEnding(content: string): string {
+  if (fence === null) return text.slice(bodyStart).trim() // written by hand, without a fence
+  const content = text.slice(start, end)
+  if (content.endsWith(eol)) return content.slice(0, -eol.length)
   return content.endsWith('\n') ? content.slice(0, -1) : content
 }
 

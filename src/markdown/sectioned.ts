@@ -100,17 +100,18 @@ function opening(
   const next = ranges.find((each) => following.includes(each.name))
   const at = next ? next.start : ranges.at(-1)!.to
   const before = text.slice(0, at)
-  return {
-    head: `${before}${blankLine(before, eol)}## ${name}${eol}`,
-    tail: text.slice(at),
-    last: at === text.length,
-  }
+  const last = at === text.length
+  const gap = !last && before.endsWith(eol + eol) ? '' : gapAtEnd(before, eol)
+  return { head: `${before}${gap}## ${name}${eol}`, tail: text.slice(at), last }
 }
 
-/** What is needed after `before` so that a heading stands behind one blank line. */
-export function blankLine(before: string, eol: LineEnding): string {
-  if (before === '' || before.endsWith(eol + eol)) return ''
-  return before.endsWith('\n') || before.endsWith('\r') ? eol : eol + eol
+/**
+ * What is needed at the end of a file before a heading. A blank line that stands there already is
+ * the last section's own: without one more, that section would be read back shorter.
+ */
+export function gapAtEnd(text: string, eol: LineEnding): string {
+  if (text === '') return ''
+  return /[\r\n]$/.test(text) ? eol : eol + eol
 }
 
 async function holds(
@@ -137,7 +138,7 @@ async function closed(after: Sectioned, layout: SectionLayout, name: string): Pr
   const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
   if (!range.last || range.name !== name || absent === undefined) return true
   const { text, eol } = after
-  const probe = await readSections(`${text}${blankLine(text, eol)}## ${absent}${eol}`, layout)
+  const probe = await readSections(`${text}${gapAtEnd(text, eol)}## ${absent}${eol}`, layout)
   return probe?.ranges.some((each) => each.name === absent) ?? false
 }
 

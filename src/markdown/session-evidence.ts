@@ -34,7 +34,13 @@ export function testsOf(reader: FieldReader): TestCounts | null {
   return null
 }
 
-/** Evidence as YAML values, in the order in which it is written. */
+/** Of the list of changed files as JSON: it must fit into the frontmatter with all else. */
+const MAX_FILES_BYTES = 32 * 1024
+
+/**
+ * Evidence as YAML values, in the order in which it is written. Of very many changed files the first
+ * that fit are listed; the totals count all.
+ */
 export function evidenceYaml(session: Pick<Session, 'diff' | 'tests'>): {
   diff: YamlValue
   tests: YamlValue
@@ -44,8 +50,17 @@ export function evidenceYaml(session: Pick<Session, 'diff' | 'tests'>): {
   return {
     diff: diff && {
       ...change(diff),
-      ...(diff.files ? { files: diff.files.map(change) } : {}),
+      ...(diff.files ? { files: fitting(diff.files.map(change)) } : {}),
     },
     tests: tests && { run: tests.run, passed: tests.passed, failed: tests.failed },
   }
+}
+
+function fitting<T>(files: T[]): T[] {
+  let bytes = 0
+  const end = files.findIndex((file) => {
+    bytes += Buffer.byteLength(JSON.stringify(file)) + 2
+    return bytes > MAX_FILES_BYTES
+  })
+  return end < 0 ? files : files.slice(0, end)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Session } from '../model/session.ts'
-import { isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
+import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
 import { SLUG, SLUG_RULE } from '../model/words.ts'
 import { type FieldReader, fieldReader, readFrame } from './fields.ts'
 import { diffOf, testsOf } from './session-evidence.ts'
@@ -32,7 +32,9 @@ export interface SessionReading {
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
   const trail = readTrail(text)
-  const frame = readFrame(text.startsWith('---') ? text : plainFrontmatter(text), file)
+  const own = readFrame(text, file)
+  const bare = own.ok && own.envelope.front === null
+  const frame = bare ? readFrame(plainFrontmatter(text), file) : own
   if (!frame.ok) return { value: null, problems: [frame.problem] }
   const reader = fieldReader(frame.envelope, file)
   const lines = trail?.lines.map((each) => each.line) ?? []
@@ -104,16 +106,23 @@ export function derivedId({ case_id, number }: Pick<SessionOrigin, 'case_id' | '
 
 /** A seal is the last line and holds the hash of every byte before it. */
 function sealProblems(text: string, trail: TrailPart | null, file: string): Problem[] {
-  const sealed = trail?.lines.find((each) => each.line.event === 'session_sealed')
-  if (!sealed) return []
-  const hash = sha256(text.slice(0, sealed.start))
-  const after = text.slice(sealed.next).trim()
-  if (hash === sealed.line.fields.sha256 && after === '') return []
-  const message =
-    after === ''
-      ? 'this ended session was changed after it was sealed: the bytes no longer have the sealed hash'
-      : 'text was added after the seal of this ended session'
-  return [{ code: 'session_changed', file, line: null, message }]
+  const message = trail && brokenSeal(text, trail)
+  return message ? [{ code: 'session_changed', file, line: null, message }] : []
+}
+
+function brokenSeal(text: string, trail: TrailPart): string | null {
+  const sealed = trail.lines.find((each) => each.line.event === 'session_sealed')
+  if (!sealed) {
+    const state = stateInTrail(trail.lines.map((each) => each.line))
+    const ended = state !== null && isEnded(state, false)
+    return ended ? 'the seal of this ended session is missing' : null
+  }
+  if (text.slice(sealed.next).trim() !== '') {
+    return 'text was added after the seal of this ended session'
+  }
+  return sha256(text.slice(0, sealed.start)) === sealed.line.fields.sha256
+    ? null
+    : 'this ended session was changed after it was sealed: the bytes no longer have the sealed hash'
 }
 
 export function sha256(text: string): string {

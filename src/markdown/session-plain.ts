@@ -1,7 +1,7 @@
-import { newFrontmatter } from './field-edit.ts'
-import { linesOf } from './lines.ts'
+import { linesOf, trimBlanks } from './lines.ts'
+import { yamlField } from './yaml-scalar.ts'
 
-const KEY_LINE = /^(?:[-*] )?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?[ \t]*(.*?)[ \t]*$/
+const KEY_LINE = /^(?:[-*] )?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?(.*)$/
 const KEYS = [
   'id',
   'case_id',
@@ -15,15 +15,22 @@ const KEYS = [
 
 /**
  * The specification's own layout of a session file (§2.3): a title line, key lines, sections, no
- * frontmatter. Its key lines are read as if they were frontmatter.
+ * frontmatter. Its key lines are read as if they were frontmatter, each on the line where it stands
+ * (the opening `---` takes the place of the title), so that problems name the right line.
  */
 export function plainFrontmatter(text: string): string {
-  const fields: [string, string][] = []
-  for (const { text: line } of linesOf(text.replace(/^\ufeff/, ''))) {
+  const seen = new Set<string>()
+  const lines = ['---']
+  for (const { text: line, start } of linesOf(text.replace(/^\ufeff/, ''))) {
     if (line.startsWith('## ')) break
     const match = KEY_LINE.exec(line)
-    if (!match || !KEYS.includes(match[1]!) || fields.some(([key]) => key === match[1])) continue
-    if (match[2] !== '') fields.push([match[1]!, match[2]!])
+    const key = match?.[1]
+    const value = trimBlanks(match?.[2] ?? '')
+    const known = key !== undefined && KEYS.includes(key) && !seen.has(key) && value !== ''
+    if (known) {
+      seen.add(key)
+      lines.push(`${key}: ${yamlField(key, value)}`)
+    } else if (start > 0) lines.push('')
   }
-  return newFrontmatter(fields)
+  return `${lines.join('\n').trimEnd()}\n---\n`
 }

@@ -10,6 +10,7 @@ import {
 import { lastOf } from '../model/trail.ts'
 import { readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
+import { trimBlanks } from './lines.ts'
 import { readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
 import { evidenceYaml } from './session-evidence.ts'
 import { withSeal, withTrail } from './trail-edit.ts'
@@ -74,14 +75,15 @@ export function evidenceHash(
 function readCandidates(text: string): Candidate[] {
   const found: Candidate[] = []
   for (const line of text.split(/\r\n|\n|\r/)) {
-    const match = /^[-*+] `([^`]+)`(?::[ \t]*(.*?))?[ \t]*$/.exec(line)
-    if (match) found.push({ artifact: match[1]!, note: match[2] ?? '' })
+    const match = /^[-*+] `([^`]+)`[ \t]*(?::(.*))?$/.exec(line)
+    if (match) found.push({ artifact: match[1]!, note: trimBlanks(match[2] ?? '') })
   }
   return found
 }
 
 function candidatesText(candidates: readonly Candidate[]): string {
-  return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${note}`).join('\n')
+  const line = (note: string) => note.replace(/\s*[\r\n]\s*/g, ' ')
+  return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${line(note)}`).join('\n')
 }
 
 /** The text of a new session file: the head, the five headings, the first trail lines. */
@@ -90,18 +92,21 @@ export async function newSessionText(session: Session): Promise<string> {
   const keys = SESSION_KEYS.filter((key) => values[key] !== null)
   const head = newFrontmatter(keys.map((key) => [key, values[key]]))
   const title = `# Session ${session.number}: ${session.type}`
-  const names = Object.values(HEADINGS).map((name) => `## ${name}\n\n`)
-  const text = `${head}\n${title}\n\n${names.join('')}`
+  const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
+  const text = `${head}\n${title}\n${names.join('')}`
   return withTrail(text, [], session.trail)
 }
 
-/** The file with an edit made: fields, sections, then the trail, then the seal over all of it. */
+/**
+ * The file with an edit made: the trail, sections, fields, then the seal over all of it. The trail
+ * comes first, so that a text that pretends to hold one can never be taken for it.
+ */
 export async function editedSession(
   text: string,
   present: Session,
   edit: SessionEdit,
 ): Promise<string> {
-  let edited = text
+  let edited = withTrail(text, present.trail, edit.lines ?? [])
   const read = readEnvelope(text)
   const bare = read.ok && !read.envelope.front
   const values = yamlFields({ ...present, ...edit.fields })
@@ -121,7 +126,6 @@ export async function editedSession(
     edited,
     keys.map((key) => [key, values[key]]),
   )
-  edited = withTrail(edited, present.trail, edit.lines ?? [])
   return edit.seal ? withSeal(edited, edit.seal.time) : edited
 }
 

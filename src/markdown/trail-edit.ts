@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { nextTrailNumber, type TrailLine } from '../model/trail.ts'
-import { lineEnding } from './lines.ts'
-import { blankLine } from './sectioned.ts'
-import { readTrail, TRAIL_HEADING, trailLineText } from './trail-lines.ts'
+import { type LineEnding, lineEnding, linesOf } from './lines.ts'
+import { gapAtEnd } from './sectioned.ts'
+import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail-lines.ts'
 
 /**
  * The file with lines appended to its trail. `known` are the lines that must stand there already:
- * where a person's save removed or changed any, they are put back (design §2).
+ * where a person's save removed or changed any, they are put back (design §2). Other text among the
+ * lines stays.
  */
 export function withTrail(
   text: string,
@@ -19,14 +20,51 @@ export function withTrail(
     trail.map((line) => trailLineText(line) + eol).join('')
   if (!part) {
     if (known.length + lines.length === 0) return text
-    return `${text}${blankLine(text, eol)}## ${TRAIL_HEADING}${eol}${eol}${written([...known, ...lines])}`
+    return `${text}${gapAtEnd(text, eol)}## ${TRAIL_HEADING}${eol}${eol}${written([...known, ...lines])}`
   }
-  const first = part.lines[0]!
-  const last = part.lines.at(-1)!
-  const asKnown = JSON.stringify(part.lines.map((each) => each.line)) === JSON.stringify(known)
-  const head = asKnown ? text.slice(0, last.next) : text.slice(0, first.start) + written(known)
+  const head = restored(text, part, known, eol)
   const gap = /[\r\n]$/.test(head) ? '' : eol
-  return head + gap + written(lines) + text.slice(last.next)
+  return head + gap + written(lines) + withoutBroken(text.slice(part.lines.at(-1)!.next))
+}
+
+/** The text up to the end of the trail's last line, with the known lines and no others in it. */
+function restored(
+  text: string,
+  part: TrailPart,
+  known: readonly TrailLine[],
+  eol: LineEnding,
+): string {
+  const wanted = known.map(trailLineText)
+  const pieces: string[] = []
+  let at = part.start
+  let next = 0
+  const put = (until: number) => {
+    for (; next < until; next++) {
+      if (pieces.length > 0 && !/[\r\n]$/.test(pieces.at(-1)!)) pieces.push(eol)
+      pieces.push(wanted[next]! + eol)
+    }
+  }
+  for (const each of part.lines) {
+    pieces.push(withoutBroken(text.slice(at, each.start)))
+    at = each.next
+    const found = wanted.indexOf(trailLineText(each.line), next)
+    if (found < 0) continue
+    put(found)
+    pieces.push(text.slice(each.start, each.next))
+    next++
+  }
+  put(wanted.length)
+  return text.slice(0, part.start) + pieces.join('')
+}
+
+const BROKEN = /^\d{1,9}\. \d{4}-\d\d-\d\dT/
+
+/** Without what was a trail line before a person changed it: the line itself is put back. */
+function withoutBroken(text: string): string {
+  return [...linesOf(text)]
+    .filter((line) => !BROKEN.test(line.text))
+    .map((line) => text.slice(line.start, line.next))
+    .join('')
 }
 
 /** The file with the line that ends it: a seal over every byte before. */

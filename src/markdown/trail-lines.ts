@@ -8,7 +8,9 @@ const LINE =
 
 /** `<number>. <time> <event> key=value…`, always one line, read back exactly by `readTrailLine`. */
 export function trailLineText(line: TrailLine): string {
-  const fields = Object.entries(line.fields).map(([key, value]) => ` ${key}=${valueText(value)}`)
+  const fields = Object.entries(line.fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${valueText(value)}`)
   return `${line.number}. ${line.time} ${line.event}${fields.join('')}`
 }
 
@@ -39,7 +41,7 @@ function readFields(text: string): Record<string, unknown> | null {
   let rest = text
   while (rest !== '') {
     const key = /^ ([a-z_][a-z0-9_]*)=/.exec(rest)
-    if (!key) return null
+    if (!key || key[1] === '__proto__') return null
     rest = rest.slice(key[0].length)
     const length = /^["[{]/.test(rest) ? jsonLength(rest) : rest.search(/ |$/)
     const source = rest.slice(0, length)
@@ -51,7 +53,10 @@ function readFields(text: string): Record<string, unknown> | null {
   return fields
 }
 
-/** Where a JSON string, array or object that starts here ends. */
+/** Deeper values would be parsed, but not written again: JSON.stringify recurses. */
+const MAX_DEPTH = 100
+
+/** Where a JSON string, array or object that starts here ends; 0 where it is too deep. */
 function jsonLength(text: string): number {
   let depth = 0
   let inString = false
@@ -64,6 +69,7 @@ function jsonLength(text: string): number {
     else if ('[{'.includes(character)) depth++
     else if (']}'.includes(character)) depth--
     if (depth === 0 && !inString) return index + 1
+    if (depth > MAX_DEPTH) return 0
   }
   return text.length
 }
@@ -84,29 +90,39 @@ export interface TrailPart {
 }
 
 /**
- * Splits off the audit trail: the last `## Audit trail` whose next text is a trail line. It is found
- * without a parser, so that whatever a person does to the sections above, the journal stays readable.
+ * Splits off the audit trail: the last `## Audit trail` with a trail line below it, and every trail
+ * line from there to the end. It is found without a parser, so that whatever a person does to the
+ * sections above, the journal stays readable; and since it is last, no text of a section can pass
+ * for it.
  */
 export function readTrail(text: string): TrailPart | null {
-  const heading = /(?:^|[\r\n])## Audit trail[ \t]*(?:\r\n|\n|\r)/g
-  let part: TrailPart | null = null
-  for (let match = heading.exec(text); match; match = heading.exec(text)) {
-    const start = match.index + (match[0].startsWith('#') ? 0 : 1)
-    const after = match.index + match[0].length
-    if (/^\s*\d+\. \d{4}-/.test(text.slice(after, after + 200))) {
-      const found = linesFrom(text, start, after)
-      if (found.lines.length > 0) part = found
-    }
-    heading.lastIndex = after - 1
+  let to = text.length
+  for (let start = headingBefore(text, to); start >= 0; start = headingBefore(text, start)) {
+    const lines = linesBetween(text, start, to)
+    if (lines.length > 0) return { start, lines }
+    to = start
   }
-  return part
+  return null
 }
 
-function linesFrom(text: string, start: number, after: number): TrailPart {
-  const lines: TrailPart['lines'] = []
-  for (const { text: source, start: lineStart, next } of linesOf(text, after)) {
-    const line = readTrailLine(source)
-    if (line) lines.push({ line, start: lineStart, next })
+const HEADING = `## ${TRAIL_HEADING}`
+
+/** Offset of the last heading of the trail that starts before `before`; -1 when there is none. */
+function headingBefore(text: string, before: number): number {
+  let start = before === 0 ? -1 : text.lastIndexOf(HEADING, before - 1)
+  while (start >= 0) {
+    const whole = /^[ \t]*(?:[\r\n]|$)/.test(text.slice(start + HEADING.length, start + 200))
+    if (whole && (start === 0 || /[\r\n]/.test(text[start - 1]!))) return start
+    start = start === 0 ? -1 : text.lastIndexOf(HEADING, start - 1)
   }
-  return { start, lines }
+  return -1
+}
+
+function linesBetween(text: string, from: number, to: number): TrailPart['lines'] {
+  const lines: TrailPart['lines'] = []
+  for (const { text: source, start, next } of linesOf(text.slice(from, to))) {
+    const line = readTrailLine(source)
+    if (line) lines.push({ line, start: from + start, next: from + next })
+  }
+  return lines
 }

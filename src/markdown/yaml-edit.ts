@@ -1,89 +1,104 @@
-import { isNode, isScalar, isSeq, type Pair } from 'yaml'
+import { isCollection, isNode, isScalar, isSeq, type Node, type Pair } from 'yaml'
 import { Refusal } from '../model/refusal.ts'
 import type { LineEnding } from './lines.ts'
+import { editedList } from './yaml-list.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
-import { type YamlValue, yamlText } from './yaml-scalar.ts'
+import { type YamlValue, yamlField } from './yaml-scalar.ts'
+import { isBlock, valueEnd } from './yaml-span.ts'
 import { plainValue } from './yaml-value.ts'
 
 /**
  * The source with one key set, or added after the last line, by replacing only the bytes of its
- * value: comments, order, quoting and spacing of everything else stay. The result is read again,
- * and refused where it would not say exactly this.
+ * value: comments, order, quoting and spacing of everything else stay, and a key that has the value
+ * already stays as it is. The result is read again, and refused where it would not say exactly this.
  */
 export function setYaml(source: string, key: string, value: YamlValue, eol: LineEnding): string {
   const before = readYaml(source)
   if (!before.ok) throw cannot(key, before.problem.message)
   const pair = before.map.pairs.get(key)
-  const edited = pair ? replaced(before.map, pair, value, eol) : added(before.map, key, value, eol)
+  if (pair && same(plainValue(pair), value)) return source
+  const edited = pair
+    ? replaced(before.map, key, pair, value, eol)
+    : added(before.map, key, value, eol)
   prove(before.map, edited, key, value)
   return edited
 }
 
-function replaced(map: YamlMap, pair: Pair, value: YamlValue, eol: LineEnding): string {
-  const { source } = map
-  const keyEnd = isNode(pair.key) ? pair.key.range![1] : 0
-  const colon = source.indexOf(':', keyEnd) + 1
-  const [from, to] = isNode(pair.value) ? pair.value.range! : [colon, colon]
-  const empty = source.slice(from, to).trim() === ''
-  const start = empty || blockValue(source, pair) ? colon : from
-  const end = empty ? colon : endOfValue(source, from, to)
-  const text = value === null && map.flow ? 'null' : rendered(pair, source, value, eol)
-  const gap = start === colon && text !== '' && !text.startsWith(eol) ? ' ' : ''
-  const cut = text === '' && !map.flow ? spaceBefore(source, colon, start) : start
-  return source.slice(0, cut) + gap + text + source.slice(end)
+function replaced(
+  map: YamlMap,
+  key: string,
+  pair: Pair,
+  value: YamlValue,
+  eol: LineEnding,
+): string {
+  const { source, flow } = map
+  const text = value === null && flow ? 'null' : yamlField(key, value)
+  const keyEnd = endOfKey(pair)
+  const colon = /^\s*:/.exec(source.slice(keyEnd))
+  if (!colon) return `${source.slice(0, keyEnd)}: ${text}${source.slice(keyEnd)}` // `{ key }`
+  const from = keyEnd + colon[0].length
+  const node = isNode(pair.value) ? pair.value : null
+  if (!node || node.range![0] === node.range![1]) {
+    return source.slice(0, from) + (text && ` ${text}`) + source.slice(from)
+  }
+  if (isCollection(node) && isBlock(node)) {
+    return isSeq(node) && Array.isArray(value) && value.length > 0
+      ? editedList(source, node, value, eol)
+      : inline(source, from, node, text)
+  }
+  const [start] = node.range!
+  const head = text === '' ? source.slice(0, start).trimEnd() : source.slice(0, start) + text
+  return head + headerComment(source, node) + source.slice(valueEnd(source, node))
 }
 
-/** A block scalar's range includes its last line ending, which belongs to the mapping. */
-function endOfValue(source: string, from: number, to: number): number {
-  let end = to
-  while (end > from && /[\r\n]/.test(source[end - 1]!)) end--
-  return end
+/** Puts what stood on lines of its own below the key on the line of the key. */
+function inline(source: string, colon: number, node: Node, text: string): string {
+  const lineStart = source.lastIndexOf('\n', node.range![0] - 1) + 1
+  const comment = source.slice(colon, lineStart).trimEnd()
+  const after = source.slice(valueEnd(source, node))
+  return source.slice(0, colon) + (text && ` ${text}`) + comment + after
 }
 
-function spaceBefore(source: string, colon: number, start: number): number {
-  return source.slice(colon, start).trim() === '' ? colon : start
+/** The comment behind a block scalar's `|` or `>`, which its range includes. */
+function headerComment(source: string, node: Node): string {
+  if (!isScalar(node) || !node.type?.startsWith('BLOCK')) return ''
+  return /^[|>][-+\d]*([ \t]+#[^\r\n]*)/.exec(source.slice(...node.range!))?.[1] ?? ''
 }
 
-/** A sequence or mapping that stands on lines of its own below the key. */
-function blockValue(source: string, pair: Pair): boolean {
-  if (!isNode(pair.value) || isScalar(pair.value)) return false
-  return !/[[{]/.test(source[pair.value.range![0]] ?? '')
-}
-
-/** A list that stands as `- item` lines stays one; all else goes on the line of its key. */
-function rendered(pair: Pair, source: string, value: YamlValue, eol: LineEnding): string {
-  if (!Array.isArray(value) || value.length === 0 || !isSeq(pair.value)) return yamlText(value)
-  if (!blockValue(source, pair)) return yamlText(value)
-  const first = pair.value.range![0]
-  const lineStart = Math.max(source.lastIndexOf('\n', first - 1), -1) + 1
-  const indent = source.slice(lineStart, first)
-  return value.map((item) => `${eol}${indent}- ${yamlText(item)}`).join('')
+function endOfKey(pair: Pair): number {
+  return isNode(pair.key) ? pair.key.range![1] : 0
 }
 
 function added(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): string {
-  const text = yamlText(value)
+  const { source, pairs } = map
+  const text = yamlField(key, value)
+  const first = pairs.values().next().value
   if (map.flow) {
-    const close = map.source.lastIndexOf('}')
-    const head = map.source.slice(0, close).trimEnd()
-    const comma = map.pairs.size === 0 || head.endsWith(',') ? '' : ','
-    return `${head}${comma} ${key}: ${text || 'null'} ${map.source.slice(close)}`
+    const last = [...pairs.values()].at(-1)
+    const line = `${key}: ${text || 'null'}`
+    if (!last) return `${source.slice(0, map.start + 1)} ${line} ${source.slice(map.start + 1)}`
+    const at = isNode(last.value) ? valueEnd(source, last.value) : endOfKey(last)
+    return `${source.slice(0, at)}, ${line}${source.slice(at)}`
   }
-  const gap = map.source === '' || map.source.endsWith('\n') ? '' : eol
-  return `${map.source}${gap}${key}:${text ? ` ${text}` : ''}${eol}`
+  const lineStart = source.lastIndexOf('\n', map.start - 1) + 1
+  const indent = first ? /^ */.exec(source.slice(lineStart, map.start))![0] : ''
+  const gap = source === '' || source.endsWith('\n') ? '' : eol
+  return `${source}${gap}${indent}${key}:${text && ` ${text}`}${eol}`
 }
 
 function prove(before: YamlMap, edited: string, key: string, value: YamlValue): void {
   const after = readYaml(edited)
   if (!after.ok) throw cannot(key, after.problem.message)
-  const wanted = JSON.stringify(value)
-  if (JSON.stringify(plainValue(after.map.pairs.get(key))) !== wanted) {
+  if (!same(plainValue(after.map.pairs.get(key)), value)) {
     throw cannot(key, 'the value would not be read back')
   }
-  const others = (map: YamlMap) =>
-    JSON.stringify(
-      [...map.pairs].filter(([name]) => name !== key).map(([n, p]) => [n, plainValue(p)]),
-    )
-  if (others(before) !== others(after.map)) throw cannot(key, 'another key would change')
+  const others = ({ pairs }: YamlMap) =>
+    [...pairs].filter(([name]) => name !== key).map(([n, p]) => [n, plainValue(p)])
+  if (!same(others(before), others(after.map))) throw cannot(key, 'another key would change')
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
 }
 
 function cannot(key: string, why: string): Refusal {

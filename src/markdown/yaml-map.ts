@@ -1,5 +1,6 @@
-import { isAlias, isMap, isScalar, LineCounter, type Pair, parseDocument, visit } from 'yaml'
+import { type Document, isAlias, isMap, isNode, isScalar, type Pair, visit } from 'yaml'
 import type { ProblemCode } from '../model/problem.ts'
+import { type YamlProblem, yamlDocument } from './yaml-document.ts'
 
 /** A YAML mapping that still knows where each of its values stands in `source`. */
 export interface YamlMap {
@@ -7,77 +8,61 @@ export interface YamlMap {
   pairs: Map<string, Pair>
   /** `{a: b}` in place of a line for each key. */
   flow: boolean
-}
-
-export interface YamlProblem {
-  code: ProblemCode
-  /** Offset into the source. */
-  offset: number
-  message: string
+  /** Offset of the mapping's first character. */
+  start: number
 }
 
 export type YamlResult = { ok: true; map: YamlMap } | { ok: false; problem: YamlProblem }
 
-const MAX_DEPTH = 20
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
+/** Not printable (YAML 1.2 §5.1), or a line ending to some readers and none to others. */
+const REFUSED_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
 
 /**
- * Reads frontmatter as YAML 1.2 core and nothing more: no alias, tag, directive or second document,
- * no duplicate or prototype key, at most 20 levels (reliability YM-3). Never throws for bad text.
+ * Reads frontmatter as YAML 1.2 core and nothing more: no alias, tag, merge key, directive or second
+ * document, no duplicate or prototype key, at most 20 levels (reliability YM-3). Never throws for
+ * bad text.
  */
 export function readYaml(source: string): YamlResult {
-  if (/^%/m.test(source)) return fail(source.search(/^%/m), 'YAML directives are not read')
-  const parsed = parse(source)
-  if (!parsed) return fail(0, `more than ${MAX_DEPTH} levels of nesting`)
-  const first = parsed.errors[0] ?? parsed.warnings[0]
-  if (first) return fail(first.pos[0], first.message.split('\n')[0]!)
-  const root = parsed.contents
-  if (root === null) {
-    return { ok: true, map: { source, pairs: new Map(), flow: false } }
+  const at = source.search(REFUSED_CHARACTER)
+  if (at >= 0) {
+    const hex = source.charCodeAt(at).toString(16).padStart(2, '0')
+    return fail(at, `the character 0x${hex} may not stand alone in frontmatter`)
+  }
+  const parsed = yamlDocument(source)
+  if (parsed && 'offset' in parsed) return { ok: false, problem: parsed }
+  const root = parsed?.contents ?? null
+  if (!parsed || root === null) {
+    return { ok: true, map: { source, pairs: new Map(), flow: false, start: source.length } }
   }
   if (!isMap(root)) {
-    return fail(0, 'expected "key: value" lines, found something else')
+    return fail(root.range[0], 'expected "key: value" lines, found something else')
   }
   const problem = forbidden(parsed)
   if (problem) return { ok: false, problem }
   const pairs = new Map<string, Pair>()
   for (const pair of root.items) pairs.set(keyOf(pair), pair)
-  return { ok: true, map: { source, pairs, flow: root.flow === true } }
+  return { ok: true, map: { source, pairs, flow: root.flow === true, start: root.range[0] } }
 }
 
-function parse(source: string): ReturnType<typeof parseDocument> | null {
-  try {
-    return parseDocument(source, {
-      version: '1.2',
-      schema: 'core',
-      stringKeys: true,
-      uniqueKeys: false, // the package's own check is quadratic: ours is in `forbidden`
-      prettyErrors: false,
-      logLevel: 'silent',
-      lineCounter: new LineCounter(),
-    })
-  } catch (error) {
-    if (error instanceof RangeError) return null
-    throw error
-  }
-}
-
-function forbidden(document: ReturnType<typeof parseDocument>): YamlProblem | null {
+function forbidden(document: Document.Parsed): YamlProblem | null {
   let problem: YamlProblem | null = null
   const stop = (offset: number, message: string, code: ProblemCode = 'bad_frontmatter') => {
     problem = { code, offset, message }
     return visit.BREAK
   }
   visit(document, {
-    Node(_, node, path) {
-      if (path.length > MAX_DEPTH * 2) return stop(0, `more than ${MAX_DEPTH} levels of nesting`)
-      if (isAlias(node)) return stop(node.range?.[0] ?? 0, 'aliases (*name) are not read')
+    Node(_, node) {
+      const from = node.range?.[0] ?? 0
+      if (isAlias(node)) return stop(from, 'aliases (*name) are not read')
+      if (node.tag !== undefined) return stop(from, `tags (${node.tag}) are not read`)
       if (!isMap(node)) return undefined
       const seen = new Set<string>()
       for (const pair of node.items) {
         const key = keyOf(pair)
-        const at = isScalar(pair.key) ? (pair.key.range?.[0] ?? 0) : 0
+        const at = isNode(pair.key) ? (pair.key.range?.[0] ?? from) : from
         if (REFUSED_KEYS.has(key)) return stop(at, `the key "${key}" is not allowed`)
+        if (key === '<<') return stop(at, 'merge keys (<<) are not read')
         if (seen.has(key)) return stop(at, `the key "${key}" stands here twice`, 'duplicate_key')
         seen.add(key)
       }

@@ -1,3 +1,5 @@
+import { TIME } from '../model/words.ts'
+
 /** A value as YAML that this service and every common reader (YAML 1.1 and 1.2) read the same. */
 export type YamlValue =
   | string
@@ -10,7 +12,7 @@ export type YamlValue =
 /**
  * One line of YAML for `value`. Strings stay plain only where no reader can take them for another
  * type or for structure, inside flow collections too; all others are double-quoted, which YAML
- * shares with JSON. Times, UUIDs and hashes of the service's own stay plain.
+ * shares with JSON. UUIDs and hashes stay plain.
  */
 export function yamlText(value: YamlValue): string {
   if (value === null) return ''
@@ -21,19 +23,23 @@ export function yamlText(value: YamlValue): string {
   return entries.length ? `{ ${entries.join(', ')} }` : '{}'
 }
 
+/** The same for the value of a key: a time of the service's own stays plain where a time belongs. */
+export function yamlField(key: string, value: YamlValue): string {
+  const isTime = key.endsWith('_at') && typeof value === 'string' && TIME.test(value)
+  return isTime ? value : yamlText(value)
+}
+
 function inFlow(value: YamlValue): string {
   return value === null ? 'null' : yamlText(value)
 }
 
 const PLAIN = /^\p{L}(?:[\p{L}\p{N}_\-./()'+&!;@%= ]*[\p{L}\p{N}_\-./()'+&!;@%=])?$/u
 const UUID_OR_HASH = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/
-const OWN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** What YAML 1.1 or 1.2 reads as something other than the string that it is. */
 const TYPED_WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i
-const NUMBER_LIKE = /^[0-9]+(?:e[0-9]+)?$/
+const NUMBER_LIKE = /^(?:[0-9]+(?:e[0-9]+)?|0b[01]+)$/
 
 function isPlain(text: string): boolean {
-  if (OWN_TIME.test(text)) return true
   if (UUID_OR_HASH.test(text)) return !NUMBER_LIKE.test(text)
   return PLAIN.test(text) && !TYPED_WORD.test(text)
 }

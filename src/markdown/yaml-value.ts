@@ -7,17 +7,17 @@ import type { YamlValue } from './yaml-scalar.ts'
  * empty value, `null`, `~`, `true`, `false` and canonical integers are typed.
  */
 export function plainValue(pair: Pair | undefined): YamlValue | undefined {
-  return pair === undefined ? undefined : readNode(pair.value)
+  return pair === undefined ? undefined : plainNode(pair.value)
 }
 
-function readNode(node: unknown): YamlValue {
+export function plainNode(node: unknown): YamlValue {
   if (isScalar(node)) return scalarValue(node.value, node.source, node.type)
-  if (isSeq(node)) return node.items.map(readNode)
+  if (isSeq(node)) return node.items.map(plainNode)
   if (isMap(node)) {
     return Object.fromEntries(
       node.items.map((pair) => [
         String(isScalar(pair.key) ? pair.key.value : pair.key),
-        readNode(pair.value),
+        plainNode(pair.value),
       ]),
     )
   }

@@ -15,7 +15,7 @@ const EMPTY = [
   '## Proof candidates\n\n## Audit trail\n\n1. 2026-11-20T09:54:00.000Z session_created type=planning\n',
 ].join('')
 
-t.test('any text into any section comes back, and every other byte stays', async (t) => {
+t.test('any text into any section comes back, and every other byte stays', async () => {
   const names = ['Hypothesis', 'Plan', 'Execution output', 'Proof candidates']
   await fc.assert(
     fc.asyncProperty(
@@ -43,7 +43,7 @@ t.test('any text into any section comes back, and every other byte stays', async
   )
 })
 
-t.test('any text is a description, with and without a checklist below', async (t) => {
+t.test('any text is a description, with and without a checklist below', async () => {
   const files = [
     '---\nid: x\n---\n',
     '---\r\nid: x\r\n---\r\n',

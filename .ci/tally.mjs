@@ -1,0 +1,49 @@
+// Prints the closing line of .ci/run from the TAP in a file: `node tally.mjs <file> <exit code of
+// the run>`. A test is an innermost named test; a file without any is one test. A test or a file
+// that fails though everything inside it passed (time-out, crash, exit code) is one more failure,
+// and so is a run that ends badly without one. To-do tests count as skipped.
+import { readFileSync } from 'node:fs'
+import { Parser } from 'tap-parser'
+
+const [file, status] = process.argv.slice(2)
+const { passed, failed, skipped } = tally(Parser.parse(readFileSync(file, 'utf8')))
+const failures = failed === 0 && status !== '0' ? 1 : failed
+
+if (status !== '0') console.error(`npm test ended with exit code ${status}`)
+if (passed + failed === 0) console.error('no test ran')
+console.log(`${passed} passed, ${failures} failed${skipped ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failures || passed === 0 ? 1 : 0
+
+/** `events` as tap-parser gives them: the `child` that holds a test's inside precedes its `assert`. */
+function tally(events) {
+  const sum = { tests: 0, passed: 0, failed: 0, skipped: 0, assertions: 0 }
+  let inside
+  for (const [type, point] of events) {
+    if (type === 'child') inside = tally(point)
+    if (type === 'bailout') sum.failed++
+    if (type !== 'assert') continue
+    if (inside && (inside.tests > 0 || onlySkips(inside))) {
+      for (const key of ['tests', 'passed', 'failed', 'skipped']) sum[key] += inside[key]
+      if (!point.ok && inside.failed === 0) sum.failed++
+    } else if (inside) {
+      sum.tests++
+      sum[verdict(point)]++
+    } else if (point.skip || point.todo) {
+      sum.skipped++
+    } else {
+      sum.assertions++
+    }
+    inside = undefined
+  }
+  return sum
+}
+
+/** True of a test that holds nothing but tests that were skipped. */
+function onlySkips(inside) {
+  return inside.skipped > 0 && inside.assertions === 0
+}
+
+function verdict(point) {
+  if (point.skip || point.todo) return 'skipped'
+  return point.ok ? 'passed' : 'failed'
+}

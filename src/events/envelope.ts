@@ -1,0 +1,32 @@
+import type { Session } from '../model/session.ts'
+import type { TrailLine } from '../model/trail.ts'
+
+/** The one form of every event on every channel: exactly these three members (specification §6.2). */
+export interface Envelope {
+  event_type: string
+  timestamp: string
+  payload: Record<string, unknown>
+}
+
+/** A trail line as the event that it is: sent as read back from the file (design §2). */
+export function trailEnvelope(session: Session, line: TrailLine): Envelope {
+  return {
+    event_type: line.event,
+    timestamp: line.time,
+    payload: { case_id: session.case_id, session_id: session.id, ...line.fields },
+  }
+}
+
+/** Output as it comes. It is in no trail and has no id: `step_finished` and artifacts keep it. */
+export interface SessionOutput {
+  case_id: string
+  session_id: string
+  step: string
+  stream: 'stdout' | 'stderr'
+  text: string
+  time: string
+}
+
+export function outputEnvelope({ time, ...payload }: SessionOutput): Envelope {
+  return { event_type: 'session_output', timestamp: time, payload }
+}

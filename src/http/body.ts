@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import { Refusal } from '../model/refusal.ts'
+import type { ServiceContext } from './context.ts'
+import { parseJsonObject } from './json-text.ts'
+import { parseFields } from './zod-issues.ts'
+
+const MIB = 1024 * 1024
+
+/** How much of a refused body is read and thrown away, so that the client gets to see the answer. */
+const DRAIN = { bytes: 64 * MIB, ms: 15_000 }
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>
+
+/** The whole body; never holds more than `maxBytes` and one chunk of it. Refuses with `too_large`. */
+export async function readBytes(
+  c: ServiceContext,
+  maxBytes: number,
+  drain = DRAIN,
+): Promise<Uint8Array> {
+  const body = c.req.raw.body
+  if (body === null) return new Uint8Array()
+  try {
+    return await collect(body.getReader(), c.req.header('content-length'), maxBytes, drain)
+  } catch (error) {
+    if (!isDisconnect(error)) throw error
+    const message = 'The connection was closed before the whole body had come. Send it again.'
+    throw new Refusal('bad_request', message, { cause: error })
+  }
+}
+
+export interface ReadJsonOptions {
+  /** An empty body stands for `{}`, whatever its content type. */
+  optional?: boolean
+  maxBytes?: number
+}
+
+/** The body as the schema gives it. Refuses with `unsupported_media_type`, `invalid_json`, `bad_request` or `too_large`. */
+export async function readJson<T>(
+  c: ServiceContext,
+  schema: z.ZodType<T>,
+  { optional = false, maxBytes = MIB }: ReadJsonOptions = {},
+): Promise<T> {
+  const bytes = await readBytes(c, maxBytes)
+  if (optional && bytes.byteLength === 0) return parseFields(schema, {})
+  requireJson(c.req.header('content-type'))
+  return parseFields(schema, parseJsonObject(bytes))
+}
+
+async function collect(
+  reader: Reader,
+  contentLength: string | undefined,
+  maxBytes: number,
+  drain: typeof DRAIN,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let total = 0
+  while (!(Number(contentLength) > maxBytes)) {
+    const { done, value } = await reader.read()
+    if (done) return Buffer.concat(chunks, total)
+    total += value.byteLength
+    if (total > maxBytes) break
+    chunks.push(value)
+  }
+  chunks.length = 0
+  const came = await throwAway(reader, total, drain)
+  const message = `The body has ${contentLength ?? came} bytes, and at most ${maxBytes} are taken here. Send a smaller one.`
+  throw new Refusal('too_large', message)
+}
+
+/** How many bytes there were, in words. */
+async function throwAway(reader: Reader, already: number, drain: typeof DRAIN): Promise<string> {
+  let total = already
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, drain.ms, null)
+  })
+  try {
+    while (total <= drain.bytes) {
+      const step = await Promise.race([reader.read(), late])
+      if (step === null) break
+      if (step.done) return String(total)
+      total += step.value.byteLength
+    }
+    return `more than ${total}`
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function requireJson(contentType: string | undefined): void {
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim())
+  const charsets = parameters.flatMap((text) => /^charset=(.*)$/i.exec(text)?.slice(1) ?? [])
+  const isUtf8 = charsets.every((charset) => /^("?)utf-?8\1$/i.test(charset))
+  if (type.toLowerCase() === 'application/json' && isUtf8) return
+  const came =
+    contentType === undefined ? 'no content type' : JSON.stringify(contentType.slice(0, 100))
+  throw new Refusal(
+    'unsupported_media_type',
+    `The body came with ${came}. Send UTF-8 JSON with the header "Content-Type: application/json".`,
+  )
+}
+
+/** A client that goes away shows as a reset, or as an abort once the web stream has wrapped it. */
+function isDisconnect(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ECONNRESET' || code === 'ABORT_ERR' || code === 'ERR_STREAM_PREMATURE_CLOSE'
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { Refusal } from '../model/refusal.ts'
+import type { ServiceContext } from './context.ts'
+
+const known = new WeakMap<Uint8Array, string>()
+
+/** The strong ETag of a response's bytes, remembered per array: bytes given here must not change. */
+export function etagOf(bytes: Uint8Array): string {
+  let etag = known.get(bytes)
+  if (etag === undefined) {
+    etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`
+    known.set(bytes, etag)
+  }
+  return etag
+}
+
+/** 200 with the value, or 304 when the client has it. `bytes` is the value's JSON where it is at hand. */
+export function jsonWithETag(
+  c: ServiceContext,
+  value: unknown,
+  options: { bytes?: Uint8Array } = {},
+): Response {
+  const bytes = options.bytes ?? new TextEncoder().encode(JSON.stringify(value))
+  const etag = etagOf(bytes)
+  const held = c.req.header('if-none-match')
+  if (held !== undefined && names(held, etag, weakly)) return c.body(null, 304, { etag })
+  const body = bytes as Uint8Array<ArrayBuffer>
+  return c.body(body, 200, { 'content-type': 'application/json', etag })
+}
+
+/**
+ * Holds a write to `If-Match` and `If-None-Match` (RFC 9110 §13.1), where the client sent them.
+ * `current` is the ETag that a GET would answer now, null when there is nothing yet. Refuses with
+ * `precondition_failed`.
+ */
+export function requireMatch(c: ServiceContext, current: string | null): void {
+  const expected = c.req.header('if-match')
+  if (expected !== undefined && (current === null || !names(expected, current, strongly))) {
+    const now = current === null ? 'there is nothing here now' : `the ETag is now ${current}`
+    throw failed(`If-Match does not hold: ${now}. Read it again and decide anew.`, current)
+  }
+  const unwanted = c.req.header('if-none-match')
+  if (unwanted !== undefined && current !== null && names(unwanted, current, weakly)) {
+    throw failed('If-None-Match does not hold: it exists already, with this ETag.', current)
+  }
+}
+
+function failed(message: string, etag: string | null): Refusal {
+  return new Refusal('precondition_failed', message, { extra: { etag } })
+}
+
+function names(field: string, etag: string, equal: typeof weakly): boolean {
+  if (field.trim() === '*') return true
+  return (field.match(/(?:W\/)?"[^"]*"/g) ?? []).some((tag) => equal(tag, etag))
+}
+
+function weakly(a: string, b: string): boolean {
+  return a.replace(/^W\//, '') === b.replace(/^W\//, '')
+}
+
+function strongly(a: string, b: string): boolean {
+  return a === b && !a.startsWith('W/')
+}

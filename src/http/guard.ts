@@ -1,0 +1,66 @@
+import type { MiddlewareHandler } from 'hono'
+import { Refusal } from '../model/refusal.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import { problemResponse } from './problem-json.ts'
+
+/**
+ * Keeps web pages out; must run before everything else. A page on another site can send requests
+ * to a loopback port, and through DNS rebinding under a name of its own, so both the name it used
+ * and the place it came from must be ours. No answer ever carries a CORS header.
+ */
+export function guard(port: () => number): MiddlewareHandler<ServiceEnv> {
+  return async (c, next) => {
+    const objection = objectionTo(c, port())
+    if (objection === null) await next()
+    else c.res = problemResponse(new Refusal('forbidden', objection))
+    // An event stream has sent its own headers; its stand-in response is shared between requests.
+    if (c.env?.outgoing?.headersSent) return
+    c.res.headers.set('x-content-type-options', 'nosniff')
+    // Not no-store: a client shall keep the answer, and ask with its ETag whether it still holds.
+    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-cache')
+  }
+}
+
+function objectionTo(c: ServiceContext, port: number): string | null {
+  const incoming = c.env?.incoming
+  const address = `http://127.0.0.1:${port}`
+  if (incoming !== undefined) {
+    const hosts = incoming.rawHeaders.filter((text, i) => i % 2 === 0 && /^host$/i.test(text))
+    if (hosts.length !== 1) {
+      return `The request has ${hosts.length} Host headers. Send exactly one, as every browser and curl do.`
+    }
+    if (!incoming.url?.startsWith('/')) {
+      return `The request target ${quoted(incoming.url ?? '')} is no path. Talk to ${address} directly, not as to a proxy.`
+    }
+  }
+
+  const host = c.req.header('host')
+  if (host !== undefined && ownAuthority(host, port) === null) {
+    return `The Host ${quoted(host)} is not this service. Use ${address} or http://localhost:${port}.`
+  }
+
+  const origin = c.req.header('origin')
+  if (origin !== undefined) {
+    const from = origin.startsWith('http://') ? ownAuthority(origin.slice(7), port) : null
+    if (from === null || (host !== undefined && from !== ownAuthority(host, port))) {
+      return `The Origin ${quoted(origin)} is not this service. Open ${address} itself, or call it from a program that sends no Origin.`
+    }
+  }
+
+  const site = c.req.header('sec-fetch-site')
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') {
+    return `The request comes from a web page of another site (Sec-Fetch-Site ${quoted(site)}). Open ${address} itself.`
+  }
+  return null
+}
+
+/** The authority in one spelling, or null when it names another host or port. */
+function ownAuthority(authority: string, port: number): string | null {
+  const match = /^(localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i.exec(authority)
+  if (match === null || (match[2] ?? '80') !== String(port)) return null
+  return `${match[1]!.toLowerCase()}:${port}`
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+}

@@ -1,0 +1,113 @@
+import { isUtf8 } from 'node:buffer'
+import { type FieldError, Refusal } from '../model/refusal.ts'
+import { fieldPath } from './zod-issues.ts'
+
+/** No request of ours is nested deeper than a few levels. Later code may therefore walk a body recursively. */
+const MAX_DEPTH = 64
+
+interface Place {
+  value: object
+  key: string | number
+  parent: Place | null
+  depth: number
+}
+
+/** A JSON object from the bytes of a body: well-formed throughout, and without `__proto__`. */
+export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
+  const value = parse(decode(bytes))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const came = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
+    throw new Refusal('invalid_json', `The body is ${came}. Send a JSON object: {"name": "value"}.`)
+  }
+  const errors = cleaned(value)
+  if (errors.length > 0) {
+    const message = `${errors[0]!.path || 'The body'} ${errors[0]!.message}.`
+    throw new Refusal('bad_request', message, { errors })
+  }
+  return value as Record<string, unknown>
+}
+
+function decode(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
+  const again = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+  const at = bytes.findIndex((byte, i) => byte !== again[i])
+  throw new Refusal('invalid_json', `The body is not UTF-8 from byte ${at} on. Send it as UTF-8.`)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const at = errorOffset(text, error.message)
+    const before = text.slice(0, at ?? 0).split('\n')
+    const place = `line ${before.length}, column ${before.at(-1)!.length + 1}`
+    const what = error.message.replace(/,? (in JSON )?at position.*$/s, '').toWellFormed()
+    const where = at === null || text === '' ? '' : ` (${place})`
+    const message = text === '' ? 'The body is empty' : `The body is not JSON: ${what}${where}`
+    throw new Refusal('invalid_json', `${message}. Send a JSON object: {"name": "value"}.`)
+  }
+}
+
+/**
+ * V8 names the position in most of its messages. Where it says "Unexpected token" it does not, and
+ * it is found by search: the error is there in every prefix that reaches it, in no shorter one.
+ */
+function errorOffset(text: string, message: string): number | null {
+  const position = /at position (\d+)/.exec(message)?.[1]
+  if (position !== undefined) return Number(position)
+  if (message.startsWith('Unexpected end')) return text.length
+  if (!message.startsWith('Unexpected token')) return null
+  let without = 0
+  let within = text.length
+  while (within - without > 1) {
+    const middle = (without + within) >> 1
+    if (hasUnexpectedToken(text.slice(0, middle))) within = middle
+    else without = middle
+  }
+  return within - 1
+}
+
+function hasUnexpectedToken(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return false
+  } catch (error) {
+    return error instanceof SyntaxError && error.message.startsWith('Unexpected token')
+  }
+}
+
+/** Removes `__proto__` keys in place and gives what cannot be kept. Not recursive: the depth is the sender's. */
+function cleaned(root: object): FieldError[] {
+  const errors: FieldError[] = []
+  const places: Place[] = [{ value: root, key: '', parent: null, depth: 1 }]
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    if (place.depth > MAX_DEPTH) {
+      const message = `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`
+      throw new Refusal('invalid_json', message)
+    }
+    const { value } = place
+    if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')
+    const isArray = Array.isArray(value)
+    for (const [name, child] of Object.entries(value)) {
+      const key = isArray ? Number(name) : name
+      if (!name.isWellFormed()) errors.push(broken([...keysTo(place), key], 'has a name with'))
+      if (typeof child === 'string' && !child.isWellFormed()) {
+        errors.push(broken([...keysTo(place), key], 'has'))
+      }
+      if (typeof child === 'object' && child !== null) {
+        places.push({ value: child, key, parent: place, depth: place.depth + 1 })
+      }
+    }
+  }
+  return errors.slice(0, 20)
+}
+
+function broken(keys: (string | number)[], has: string): FieldError {
+  const message = `${has} half of a surrogate pair (\\ud800 to \\udfff alone), which no UTF-8 file can hold; send whole characters`
+  return { path: fieldPath(keys), message }
+}
+
+function keysTo(place: Place): (string | number)[] {
+  return place.parent === null ? [] : [...keysTo(place.parent), place.key]
+}

@@ -1,0 +1,78 @@
+import { inspect } from 'node:util'
+import type { ErrorHandler } from 'hono'
+import { Refusal, type RefusalCode } from '../model/refusal.ts'
+import type { ServiceEnv } from './context.ts'
+
+/** The one place where a refusal gets its HTTP status. */
+export const PROBLEMS = {
+  bad_request: { status: 400, title: 'The request is not valid' },
+  invalid_json: { status: 400, title: 'The body is not a JSON object' },
+  invalid_filename: { status: 400, title: 'The file name is not allowed' },
+  unknown_state: { status: 400, title: 'There is no such state' },
+  unknown_provider: { status: 400, title: 'There is no such provider' },
+  forbidden: { status: 403, title: 'The request is not allowed' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'The path does not answer this method' },
+  already_exists: { status: 409, title: 'It exists already' },
+  already_active: { status: 409, title: 'It is active already' },
+  plan_changed: { status: 409, title: 'The plan has changed' },
+  folder_busy: { status: 409, title: 'The folder is in use' },
+  session_running: { status: 409, title: 'A session is running' },
+  unreadable_file: { status: 409, title: 'The file cannot be read' },
+  changed_meanwhile: { status: 409, title: 'It changed in the meantime' },
+  precondition_failed: { status: 412, title: 'The precondition does not hold' },
+  too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not accepted' },
+  proof_gate: { status: 422, title: 'The proof gate is closed' },
+  session_ended: { status: 422, title: 'The session has ended' },
+  wrong_state: { status: 422, title: 'Not possible in the present state' },
+  invalid_plan: { status: 422, title: 'The plan cannot be carried out' },
+  untrusted_provider: { status: 422, title: 'The provider is not trusted' },
+  untrusted_workdir: { status: 422, title: 'The working folder is not trusted' },
+  would_be_a_problem: { status: 422, title: 'The file would have a problem' },
+  internal: { status: 500, title: 'The service failed' },
+  storage_failed: { status: 500, title: 'The storage failed' },
+  stopping: { status: 503, title: 'The service is stopping' },
+  storage_full: { status: 507, title: 'The storage is full' },
+} as const satisfies Record<RefusalCode, { status: number; title: string }>
+
+const UNEXPECTED =
+  'Something inside the service went wrong that it did not expect. The cause is in its log ' +
+  '(standard error). Look there, and report it if it happens again.'
+
+/**
+ * The RFC 9457 answer to an error. Of an error that is no `Refusal` nothing is told, since its text
+ * may hold paths or file content: whoever calls this must have logged it.
+ */
+export function problemResponse(error: unknown, instance?: string): Response {
+  const refusal = error instanceof Refusal ? error : new Refusal('internal', UNEXPECTED)
+  const { status, title } = PROBLEMS[refusal.code]
+  const standard = {
+    type: `urn:casefile:${refusal.code}`,
+    title,
+    status,
+    detail: refusal.message,
+    code: refusal.code,
+    ...(instance === undefined ? {} : { instance }),
+    ...(status === 400 || refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
+  }
+  // Named twice: the first keeps the standard members in front, the second lets none be overwritten.
+  return new Response(JSON.stringify({ ...standard, ...refusal.extra, ...standard }), {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      // The guard sets this too, but not on the answers given before it runs.
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
+
+/** For `app.onError`: answers every error, and logs, with cause and stack, those the service is to blame for. */
+export function problemHandler(log: (line: string) => void): ErrorHandler<ServiceEnv> {
+  return (error, c) => {
+    const isOurFault = !(error instanceof Refusal) || PROBLEMS[error.code].status >= 500
+    const isExpected = error instanceof Refusal && error.code === 'stopping'
+    if (isOurFault && !isExpected) log(`${c.req.method} ${c.req.path}: ${inspect(error)}`)
+    return problemResponse(error)
+  }
+}

@@ -1,0 +1,131 @@
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { inspect } from 'node:util'
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
+import { Refusal } from '../model/refusal.ts'
+import { problemResponse } from './problem-json.ts'
+
+const HOSTNAME = '127.0.0.1'
+
+const LIMITS = {
+  maxConnections: 512,
+  headersMs: 15_000,
+  /** For headers and body together; an answer may take as long as it likes. */
+  requestMs: 30_000,
+  checkEveryMs: 1_000,
+  keepAliveMs: 10_000,
+  /** How long running requests may take once the server is closing. */
+  closeMs: 5_000,
+}
+
+export interface ListenOptions {
+  /** 0 for any free one. */
+  port: number
+  log: (line: string) => void
+  limits?: Partial<typeof LIMITS>
+}
+
+export interface Listening {
+  port: number
+  url: string
+  /** Takes no more requests, lets the running ones finish for a while, then cuts what is left. */
+  close(): Promise<void>
+}
+
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
+
+/** Listens on loopback only. Refuses with `already_active` when the port is taken. */
+export async function listen(fetch: Fetch, options: ListenOptions): Promise<Listening> {
+  const limits = { ...LIMITS, ...options.limits }
+  const { log } = options
+  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+    errorHandler: (error) => answerError(error, log),
+  })
+  const server = createServer(
+    {
+      requireHostHeader: true,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      keepAliveTimeout: limits.keepAliveMs,
+    },
+    listener,
+  )
+  server.maxConnections = limits.maxConnections
+  server.on('clientError', answerClientError)
+  await bind(server, options.port)
+  server.on('error', (error) => log(`server: ${inspect(error)}`))
+
+  const { port } = server.address() as AddressInfo
+  let closed: Promise<void> | undefined
+  return {
+    port,
+    url: `http://${HOSTNAME}:${port}`,
+    close: () => (closed ??= close(server, limits.closeMs)),
+  }
+}
+
+function bind(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') return reject(error)
+      const message = `Port ${port} of ${HOSTNAME} is in use. Stop what listens there, or choose another port with --port (--port 0 takes any free one).`
+      reject(new Refusal('already_active', message, { cause: error }))
+    }
+    server.once('error', fail)
+    server.listen(port, HOSTNAME, () => {
+      server.off('error', fail)
+      resolve()
+    })
+  })
+}
+
+function close(server: Server, withinMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), withinMs)
+    // A connection whose request ends now would be kept alive, and the close waits for it.
+    const sweep = setInterval(() => server.closeIdleConnections(), 20)
+    // The only error is that it was not listening, and then it is closed as well.
+    server.close(() => {
+      clearTimeout(cut)
+      clearInterval(sweep)
+      resolve()
+    })
+  })
+}
+
+/** A request that never became one for the app: no Host, a URL that cannot be read. */
+function answerError(error: unknown, log: (line: string) => void): Response {
+  if (error instanceof RequestError) {
+    const message = `The request cannot be read: ${error.message}. Send a plain path and a Host header.`
+    return problemResponse(new Refusal('bad_request', message, { cause: error }))
+  }
+  log(`request: ${inspect(error)}`)
+  return problemResponse(error)
+}
+
+const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+}
+
+/** Bytes that are no HTTP request, or one that came too slowly: one answer, then the end. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  // As node's own handler does: an answer under way is cut short, never mixed with a second one.
+  const answer = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage
+  if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) {
+    socket.destroy()
+    return
+  }
+  const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400
+  const title = STATUS_CODES[status]
+  const body = JSON.stringify({ type: 'about:blank', title, status })
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+}

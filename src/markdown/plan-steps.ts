@@ -1,0 +1,123 @@
+import {
+  type PlanStep,
+  STEP_LANGUAGES,
+  STEP_PROOFS,
+  type StepError,
+  type StepLanguage,
+  type StepProof,
+} from '../model/plan-step.ts'
+import { DURATION_RULE, parseDuration } from '../model/words.ts'
+import type { ParsedFence } from './parse.ts'
+import { parsedMarkdown } from './parser-pool.ts'
+
+/** A script goes to its interpreter as one argument, which the kernel limits to 128 KiB. */
+const MAX_SCRIPT_BYTES = 96 * 1024
+
+export interface PlanReading {
+  steps: PlanStep[]
+  /** Any error makes the whole plan invalid: nothing of it runs. */
+  errors: StepError[]
+}
+
+/**
+ * The steps of a plan: every fence with `run` as the first word behind its language (design §6).
+ * Anything that is not understood is an error with its line, never a step that runs differently.
+ */
+export async function readPlan(plan: string): Promise<PlanReading> {
+  if (!/`{3}|~{3}/.test(plan)) return { steps: [], errors: [] }
+  const parsed = await parsedMarkdown(plan)
+  if (!parsed) {
+    return { steps: [], errors: [{ line: 1, message: 'the plan takes more than 2 s to parse' }] }
+  }
+  const fences = parsed.fences.filter((fence) => /^run(?:\s|$)/.test(fence.meta ?? ''))
+  const read = fences.map((fence, index) => readStep(fence, index + 1))
+  const steps = read.flatMap((each) => (each.step ? [each.step] : []))
+  return { steps, errors: [...read.flatMap((each) => each.errors), ...doubles(steps)] }
+}
+
+type Options = Partial<Omit<PlanStep, 'language' | 'script' | 'line'>>
+type OptionReader = (value: string) => Options | string
+
+/** What each key takes; a text is what was expected. */
+const OPTIONS: Record<string, OptionReader> = {
+  id: (value) =>
+    /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(value)
+      ? { id: value }
+      : 'a word of letters, digits, "_" and "-" (at most 40)',
+  timeout(value) {
+    const timeoutMs = parseDuration(value)
+    return timeoutMs === null ? DURATION_RULE : { timeoutMs }
+  },
+  cwd: (value) =>
+    value.startsWith('/') || value.split(/[/\\]/).includes('..')
+      ? 'a folder inside the working folder, such as packages/api'
+      : { cwd: value },
+  expect(value) {
+    const codes = value.split(',')
+    const known = codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) < 256)
+    return known ? { expect: codes.map(Number) } : 'exit codes from 0 to 255, such as 0,2'
+  },
+  continue: (value) =>
+    value === 'true' || value === 'false' ? { continue: value === 'true' } : 'true or false',
+  proof: (value) =>
+    (STEP_PROOFS as readonly string[]).includes(value)
+      ? { proof: value as StepProof }
+      : STEP_PROOFS.join(', '),
+}
+
+function readStep(
+  fence: ParsedFence,
+  position: number,
+): { step: PlanStep | null; errors: StepError[] } {
+  const errors: StepError[] = []
+  const wrong = (message: string) => errors.push({ line: fence.line, message })
+  const language = (fence.lang ?? '').toLowerCase()
+  if (!(STEP_LANGUAGES as readonly string[]).includes(language)) {
+    wrong(`"${fence.lang}" cannot be run: expected ${STEP_LANGUAGES.join(', ')}`)
+  }
+  if (fence.value.trim() === '') wrong('the step is empty')
+  if (fence.value.includes('\0')) wrong('the step holds a NUL character')
+  if (Buffer.byteLength(fence.value) > MAX_SCRIPT_BYTES) wrong('the step is over 96 KiB')
+  const options: Options = {}
+  const seen = new Set<string>()
+  for (const word of fence.meta!.trim().split(/\s+/).slice(1)) {
+    const [, key = word, value = ''] = /^([^=]*)=(.*)$/.exec(word) ?? []
+    const read = Object.hasOwn(OPTIONS, key) ? OPTIONS[key]! : null
+    const option = read?.(value)
+    if (!read) wrong(`unknown key "${key}": expected ${Object.keys(OPTIONS).join(', ')}`)
+    else if (seen.has(key)) wrong(`${key} stands here twice`)
+    else if (typeof option === 'string') wrong(`${key}=${value}: expected ${option}`)
+    else Object.assign(options, option)
+    seen.add(key)
+  }
+  if (errors.length > 0) return { step: null, errors }
+  const defaults = {
+    id: `step-${position}`,
+    timeoutMs: null,
+    cwd: '.',
+    expect: [0],
+    continue: false,
+    proof: null,
+  }
+  const script = fence.value
+  const step = {
+    ...defaults,
+    ...options,
+    language: language as StepLanguage,
+    script,
+    line: fence.line,
+  }
+  return { step, errors }
+}
+
+/** Artifacts are named by step, so names that differ only in case are doubles too. */
+function doubles(steps: readonly PlanStep[]): StepError[] {
+  return steps
+    .filter((step, index) =>
+      steps.slice(0, index).some((other) => other.id.toLowerCase() === step.id.toLowerCase()),
+    )
+    .map((step) => ({
+      line: step.line,
+      message: `the id "${step.id}" is taken by an earlier step`,
+    }))
+}

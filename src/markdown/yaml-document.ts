@@ -1,0 +1,65 @@
+import { Composer, type Document, Lexer, Parser } from 'yaml'
+import type { ProblemCode } from '../model/problem.ts'
+
+export interface YamlProblem {
+  code: ProblemCode
+  /** Offset into the source. */
+  offset: number
+  message: string
+}
+
+const MAX_DEPTH = 20
+/** The parser's stack holds the document and, at the end, a scalar besides the collections. */
+const MAX_STACK = MAX_DEPTH + 2
+
+const OPTIONS = {
+  version: '1.2',
+  schema: 'core',
+  stringKeys: true,
+  uniqueKeys: false, // the package's own check is quadratic: ours is in `yaml-map.ts`
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const
+
+/** What may stand beside the one document. */
+const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
+
+/**
+ * The source as one YAML document. The depth is counted while the tokens come, since composing a
+ * deep document recurses: where the stack ends in the middle of a regular expression's compilation,
+ * V8 aborts the process, and no RangeError can be caught.
+ */
+export function yamlDocument(source: string): Document.Parsed | YamlProblem | null {
+  const parser = new Parser()
+  const tokens: Parameters<Composer['compose']>[0] extends Iterable<infer T> ? T[] : never = []
+  let documents = 0
+  const take = (found: Iterable<(typeof tokens)[number]>): YamlProblem | null => {
+    for (const token of found) {
+      if (token.type === 'document') documents++
+      else if (token.type === 'directive') return bad(token.offset, 'YAML directives are not read')
+      else if (!AROUND.has(token.type)) {
+        return bad('offset' in token ? token.offset : 0, 'only one YAML document may stand here')
+      }
+      if (documents > 1) return bad(token.offset, 'only one YAML document may stand here')
+      tokens.push(token)
+    }
+    return null
+  }
+  for (const lexeme of new Lexer().lex(source)) {
+    const problem = take(parser.next(lexeme))
+    if (problem) return problem
+    if (parser.stack.length > MAX_STACK) {
+      return bad(parser.offset, `more than ${MAX_DEPTH} levels of nesting`)
+    }
+  }
+  const problem = take(parser.end())
+  if (problem) return problem
+  const [document] = new Composer(OPTIONS).compose(tokens, true, source.length)
+  const first = document?.errors[0] ?? document?.warnings[0]
+  if (first) return bad(first.pos[0], first.message.split('\n')[0]!)
+  return document ?? null
+}
+
+function bad(offset: number, message: string): YamlProblem {
+  return { code: 'bad_frontmatter', offset, message }
+}

@@ -1,0 +1,29 @@
+import { isCollection, isMap, isNode, type Node } from 'yaml'
+
+/**
+ * Offset after the last character of a value. The package's own range of a block collection or block
+ * scalar goes on over its last line ending and over comments that stand below it.
+ */
+export function valueEnd(source: string, node: Node): number {
+  if (isCollection(node) && isBlock(node)) {
+    const last = lastNode(node)
+    if (last) return valueEnd(source, last)
+  }
+  let [start, end] = node.range!
+  while (end > start && /[\r\n]/.test(source[end - 1]!)) end--
+  return end
+}
+
+/** Written as lines below its key, not in brackets. */
+export function isBlock(node: Node): boolean {
+  return isCollection(node) && node.flow !== true
+}
+
+function lastNode(node: Node): Node | null {
+  if (!isCollection(node)) return null
+  const last = node.items.at(-1)
+  if (!isMap(node)) return isNode(last) ? last : null
+  const pair = node.items.at(-1)
+  if (isNode(pair?.value)) return pair.value
+  return isNode(pair?.key) ? pair.key : null
+}

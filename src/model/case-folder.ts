@@ -1,0 +1,55 @@
+import type { Case, CaseEdit } from './case.ts'
+import { type Gate, proofGate, reportedState } from './gate.ts'
+import type { Problem } from './problem.ts'
+import { byCreation, type Proof } from './proof.ts'
+import { Refusal } from './refusal.ts'
+import type { Session, SessionEdit, SessionTexts } from './session.ts'
+
+/** All that is known of a case when something is decided about it. */
+export interface CaseFolder {
+  case: Case
+  sessions: Session[]
+  proofs: Proof[]
+  problems: Problem[]
+  /** The sections of the one session that a decision asked for. */
+  texts?: SessionTexts
+}
+
+/** What a decision changes, in the order in which it must reach the disk. */
+export type Edit =
+  | { file: 'case'; edit: CaseEdit }
+  | { file: 'session'; number: number; edit: SessionEdit }
+  | { file: 'new-session'; session: Session }
+  | { file: 'new-proof'; proof: Proof; content: string }
+  | { file: 'proof'; id: string; verified_at: string }
+
+/** A decision: what is there in, what changes out, or a Refusal thrown. Pure; may run twice. */
+export type Decide = (folder: CaseFolder) => Edit[]
+
+export function gateOf(folder: CaseFolder): Gate {
+  return proofGate(folder.case.checklist, folder.proofs)
+}
+
+export function shownState(folder: CaseFolder): Case['state'] {
+  return reportedState(folder.case.state, gateOf(folder))
+}
+
+/** The session with this id, or a Refusal `not_found`. */
+export function sessionOf(folder: CaseFolder, id: string): Session {
+  const session = folder.sessions.find((each) => each.id === id)
+  if (session) return session
+  throw new Refusal('not_found', `Case ${folder.case.id} has no session ${id}.`)
+}
+
+export function proofOf(folder: CaseFolder, id: string): Proof {
+  const proof = folder.proofs.find((each) => each.id === id)
+  if (proof) return proof
+  throw new Refusal('not_found', `Case ${folder.case.id} has no proof ${id}.`)
+}
+
+/** The newest of what has a time of creation. */
+export function newest<T extends { created_at: string; id: string }>(
+  items: readonly T[],
+): T | undefined {
+  return [...items].sort(byCreation).at(-1)
+}

@@ -1,0 +1,65 @@
+import { type Case, type CaseFields, changedFields, DEFAULT_CASE_TYPE } from './case.ts'
+import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
+import type { CaseState } from './case-state.ts'
+import type { ChecklistItem } from './gate.ts'
+import { Refusal } from './refusal.ts'
+
+export function newCase(wanted: CaseFields & { title: string }, id: string, now: string): Case {
+  return {
+    id,
+    title: wanted.title,
+    created_at: now,
+    state: 'OPEN',
+    type: wanted.type ?? DEFAULT_CASE_TYPE,
+    outcome: wanted.outcome ?? null,
+    tags: wanted.tags ?? [],
+    parent: wanted.parent ?? null,
+    reason: null,
+    workdir: wanted.workdir ?? null,
+    provider: wanted.provider ?? null,
+    description: wanted.description ?? '',
+    checklist: [],
+  }
+}
+
+export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
+  const fields = changedFields(folder.case, wanted)
+  return fields ? [{ file: 'case', edit: { fields } }] : []
+}
+
+/** Sets any state from any other, except that RESOLVED passes the proof gate (design §3). */
+export function setState(
+  folder: CaseFolder,
+  wanted: { state: CaseState; outcome?: string | null; reason?: string | null },
+): Edit[] {
+  const gate = gateOf(folder)
+  if (wanted.state === 'RESOLVED' && !gate.open) {
+    throw new Refusal(
+      'proof_gate',
+      `The proof gate is shut: this case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${folder.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
+      { extra: { missing: gate.missing, gate } },
+    )
+  }
+  const { state, ...rest } = wanted
+  return updateCase(folder, {
+    ...rest,
+    ...(state === shownState(folder) && state === folder.case.state ? {} : { state }),
+  })
+}
+
+/** Adds a checklist item; one that says the same already is refused, so that a repeat adds nothing. */
+export function addItem(
+  folder: CaseFolder,
+  item: Pick<ChecklistItem, 'description' | 'required'> & { type: string },
+): Edit[] {
+  const same = folder.case.checklist.some(
+    (each) => each.description === item.description && each.type === item.type,
+  )
+  if (same) {
+    throw new Refusal(
+      'already_exists',
+      `The checklist has "${item.description}" (${item.type}) already.`,
+    )
+  }
+  return [{ file: 'case', edit: { addItem: item } }]
+}

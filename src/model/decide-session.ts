@@ -1,0 +1,131 @@
+import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
+import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
+import { Refusal } from './refusal.ts'
+import { hasProof, type Session, sessionMove } from './session.ts'
+import { isEnded, moved } from './session-state.ts'
+import { type NewTrailLine, numbered } from './trail.ts'
+
+/** The move of the case that a session's milestone brings; empty where the case stays. */
+export function caseMove(
+  folder: CaseFolder,
+  milestone: SessionMilestone,
+  type: SessionType,
+): Edit[] {
+  const { state } = folder.case
+  const next = stateAfter(milestone, type, state)
+  return next === state ? [] : [{ file: 'case', edit: { fields: { state: next } } }]
+}
+
+export interface NewSession {
+  id: string
+  number: number
+  type: SessionType
+  provider: string
+  note?: string | undefined
+}
+
+export function createSession(folder: CaseFolder, wanted: NewSession, now: string): Edit[] {
+  const { note, ...named } = wanted
+  const line: NewTrailLine = {
+    event: 'session_created',
+    fields: { type: wanted.type, provider: wanted.provider, ...(note ? { note } : {}) },
+  }
+  const session: Session = {
+    ...named,
+    case_id: folder.case.id,
+    case_title: folder.case.title,
+    state: 'created',
+    started_at: now,
+    completed_at: null,
+    plan_sha256: null,
+    diff: null,
+    tests: null,
+    trail: numbered([], [line], now),
+  }
+  return [{ file: 'new-session', session }, ...caseMove(folder, 'created', wanted.type)]
+}
+
+/** The session, if it may still change; an ended one is sealed (422). */
+export function liveSession(folder: CaseFolder, id: string): Session {
+  const session = sessionOf(folder, id)
+  if (!isEnded(session.state, hasProof(session, folder.proofs))) return session
+  throw new Refusal(
+    'session_ended',
+    `Session ${session.number} has ended (${session.state}) and is sealed. Create a new session on the case to go on.`,
+  )
+}
+
+export interface PlanEdit {
+  plan: string
+  sha256: string
+  hypothesis?: string | undefined
+}
+
+/** The operator's own words in place of the plan, before approval. */
+export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: string): Edit[] {
+  const session = liveSession(folder, id)
+  if (session.state !== 'plan_ready') {
+    throw new Refusal(
+      'wrong_state',
+      `The plan can be edited while it awaits approval; the session is ${session.state}.`,
+    )
+  }
+  const line = { event: 'plan_edited', fields: { by: 'request', sha256: edit.sha256 } }
+  const hypothesis = edit.hypothesis === undefined ? {} : { hypothesis: edit.hypothesis }
+  return [
+    {
+      file: 'session',
+      number: session.number,
+      edit: {
+        texts: { plan: edit.plan, ...hypothesis },
+        lines: numbered(session.trail, [line], now),
+      },
+    },
+  ]
+}
+
+/** Approves exactly the plan with this hash; `expected` is what the operator says was shown. */
+export function approve(
+  folder: CaseFolder,
+  id: string,
+  plan: { sha256: string; expected?: string | undefined },
+  now: string,
+): Edit[] {
+  const session = liveSession(folder, id)
+  moved(session.state, 'approve')
+  if (plan.expected !== undefined && plan.expected !== plan.sha256) {
+    throw new Refusal(
+      'plan_changed',
+      `The plan is not the one that you approve: its plan_sha256 is ${plan.sha256} now, you sent ${plan.expected}. Read it again (GET), then approve that.`,
+      { extra: { plan_sha256: plan.sha256 } },
+    )
+  }
+  const edit = sessionMove(session, {
+    trigger: 'approve',
+    now,
+    before: [{ event: 'plan_approved', fields: { plan_sha256: plan.sha256 } }],
+    fields: { plan_sha256: plan.sha256 },
+  })
+  return [
+    { file: 'session', number: session.number, edit },
+    ...caseMove(folder, 'approved', session.type),
+  ]
+}
+
+export function revise(folder: CaseFolder, id: string, note: string, now: string): Edit[] {
+  const session = liveSession(folder, id)
+  const edit = sessionMove(session, { trigger: 'revise', now, reason: note })
+  return [{ file: 'session', number: session.number, edit }]
+}
+
+export function abandon(
+  folder: CaseFolder,
+  id: string,
+  reason: string | undefined,
+  now: string,
+): Edit[] {
+  const session = liveSession(folder, id)
+  const why = reason === undefined ? {} : { reason }
+  const edit = sessionMove(session, { trigger: 'abandon', now, ...why })
+  return [{ file: 'session', number: session.number, edit }]
+}

@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { processIds, processStat } from './process-facts.ts'
+
+const GRACE_MS = 2_000
+/** After KILL only a process in an uninterruptible system call is left. */
+const KILL_WAIT_MS = 500
+const POLL_MS = 20
+
+/**
+ * Ends every process of a group: TERM, and KILL for those that are left after 2 s. Resolves when none
+ * is left, at the latest half a second after KILL. A child that made a session or group of its own
+ * is not part of it.
+ */
+export async function endProcessGroup(group: number): Promise<void> {
+  signalGroup(group, 'SIGTERM')
+  await isGone(group, GRACE_MS)
+  // In any case: one that forks all the time can be missed by the look at /proc.
+  if (signalGroup(group, 'SIGKILL')) await isGone(group, KILL_WAIT_MS)
+}
+
+async function isGone(group: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs
+  while (signalGroup(group, 0) && !areAllZombies(group)) {
+    if (performance.now() > deadline) return false
+    await delay(POLL_MS)
+  }
+  return true
+}
+
+/** Orphans stay zombies until the first process of a container asks for them, which may be never. */
+function areAllZombies(group: number): boolean {
+  if (process.platform !== 'linux') return false
+  const stats = processIds().map(processStat)
+  return stats.every((stat) => stat?.group !== group || stat.state === 'Z')
+}
+
+/** Whether there was anyone to signal. EPERM: someone, but of another user (or a zombie, on macOS). */
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, signal)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ESRCH') return false
+    if (code === 'EPERM') return true
+    throw error
+  }
+}

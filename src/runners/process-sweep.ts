@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { processEnvironment, processIds, processStart } from './process-facts.ts'
+
+const GRACE_MS = 1_500
+const TOTAL_MS = 5_000
+const POLL_MS = 50
+
+/**
+ * Ends every process whose environment carries `CASEFILE_RUN=<mark>`, also one that made a session
+ * of its own: TERM, then KILL, round after round until none is left, for 5 s at most. Returns how many
+ * it ended. This process is never one of them, nor is a zombie or a process of another user.
+ *
+ * Works on Linux only: elsewhere there is no portable way to see the environment of a process, and
+ * the result is 0.
+ */
+export async function endMarked(mark: string): Promise<number> {
+  if (process.platform !== 'linux') return 0
+  const began = performance.now()
+  const signalled = new Map<string, NodeJS.Signals>()
+  for (;;) {
+    const alive = markedProcesses(`CASEFILE_RUN=${mark}`)
+    const elapsed = performance.now() - began
+    if (alive.size === 0 || elapsed > TOTAL_MS) {
+      return [...signalled.keys()].filter((key) => !alive.has(key)).length
+    }
+    const signal = elapsed < GRACE_MS ? 'SIGTERM' : 'SIGKILL'
+    for (const [key, pid] of alive) {
+      if (signalled.get(key) !== signal && send(pid, signal)) signalled.set(key, signal)
+    }
+    await delay(POLL_MS)
+  }
+}
+
+/** Process ids by an identity that survives the reuse of ids. */
+function markedProcesses(entry: string): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const pid of processIds()) {
+    if (pid === process.pid) continue
+    const start = processStart(pid)
+    if (start !== null && processEnvironment(pid)?.includes(entry))
+      found.set(`${pid} ${start}`, pid)
+  }
+  return found
+}
+
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ESRCH' || code === 'EPERM') return false
+    throw error
+  }
+}

@@ -1,0 +1,81 @@
+import { outline } from '../markdown/outline.ts'
+import { parsedMarkdown } from '../markdown/parser-pool.ts'
+import { fenceFor } from '../markdown/section.ts'
+import type { Case } from '../model/case.ts'
+import { detectTests } from '../workspace/project-tests.ts'
+import type { PlanRequest, PlanResult } from './contract.ts'
+
+export const RUNBOOK_FILE = 'runbook.md'
+
+/**
+ * Plans without an agent, from what is written already, the first that there is: the case's
+ * runbook.md, the run fences of its description, the steps of casefile.md, the project's own test
+ * command, and at last a checklist with nothing to run (design §6).
+ */
+export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
+  const plan =
+    request.memory.get(RUNBOOK_FILE)?.trim() ||
+    (await fencesOf(request.case.description)) ||
+    stepsPlan(request.steps) ||
+    (await testsPlan(request.workdir)) ||
+    checklist(request.case)
+  return { hypothesis: await hypothesisOf(request.case), plan }
+}
+
+async function fencesOf(description: string): Promise<string | null> {
+  if (!/`{3}|~{3}/.test(description)) return null
+  const parsed = await parsedMarkdown(description)
+  const fences = parsed?.fences.filter((fence) => /^run(?:\s|$)/.test(fence.meta ?? '')) ?? []
+  if (fences.length === 0) return null
+  const blocks = fences.map(({ lang, meta, value }) => block(`${lang} ${meta}`, value))
+  return ['Run the steps that the description gives.', ...blocks].join('\n\n')
+}
+
+function stepsPlan(steps: readonly string[]): string | null {
+  if (steps.length === 0) return null
+  const blocks = steps.map((step, index) => block(`sh run id=step-${index + 1}`, step))
+  return ['Run the steps of casefile.md.', ...blocks].join('\n\n')
+}
+
+async function testsPlan(workdir: string): Promise<string | null> {
+  const tests = await detectTests(workdir)
+  if (!tests) return null
+  const proof = tests.tap ? 'tap' : 'log'
+  return [
+    `Run the project's own tests (${tests.source}).`,
+    block(`sh run id=${tests.id} proof=${proof}`, tests.command),
+  ].join('\n\n')
+}
+
+function checklist({ title }: Case): string {
+  return [
+    `There is nothing to run here: no runbook.md in the case, no run fences in its description, no steps in casefile.md, and no test command in the working folder. What is left is for you to do:`,
+    `- [ ] Reproduce: ${title.replace(/\s+/g, ' ')}`,
+    '- [ ] Change what needs changing',
+    '- [ ] Attach proof that it works',
+  ].join('\n')
+}
+
+function block(info: string, script: string): string {
+  const fence = fenceFor(script)
+  return `${fence}${info}\n${script}\n${fence}`
+}
+
+/** The description's `## Hypothesis`, else its first paragraph, else a sentence from the title. */
+async function hypothesisOf({ description, title }: Case): Promise<string> {
+  const [heading] = (await outline(description, ['Hypothesis'])) ?? []
+  if (heading) {
+    const parsed = await parsedMarkdown(description)
+    const next = parsed?.headings.find(({ start, depth }) => start >= heading.next && depth <= 2)
+    const text = description.slice(heading.next, next?.start).trim()
+    if (text !== '') return text
+  }
+  return firstParagraph(description) ?? `What the title says can be confirmed and settled: ${title}`
+}
+
+/** The first block of plain lines: no heading, list, quote, table, HTML or fence. */
+function firstParagraph(description: string): string | null {
+  const prose = description.replace(/^(`{3,}|~{3,})[\s\S]*?^\1[`~]*[ \t]*$/gm, '')
+  const blocks = prose.split(/(?:\r\n|\n|\r)[ \t]*(?:\r\n|\n|\r)/).map((text) => text.trim())
+  return blocks.find((text) => text !== '' && !/^(?:[#>|<`~]|[-*+] |\d+[.)] )/.test(text)) ?? null
+}

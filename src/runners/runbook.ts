@@ -1,0 +1,68 @@
+import { readPlan } from '../markdown/plan-steps.ts'
+import type { PlanStep } from '../model/plan-step.ts'
+import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
+import { planRunbook } from './runbook-plan.ts'
+import { runStepProcess } from './step-process.ts'
+
+/** Runs the `run` fences of a plan, one after the other; needs no account and no network (design §6). */
+export const runbook: Runner = {
+  kind: 'runbook',
+  plan: planRunbook,
+  execute,
+}
+
+async function execute(request: WorkRequest): Promise<WorkResult> {
+  const { steps, errors } = await readPlan(request.plan)
+  const [error] = errors
+  if (error)
+    return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
+  for (const step of steps) {
+    const outcome = await runStep(step, request)
+    if (request.signal.aborted) return { ok: false, reason: `stopped during step ${step.id}` }
+    const complaint = complaintAbout(step, outcome)
+    if (complaint && !step.continue) return { ok: false, reason: complaint }
+  }
+  return { ok: true }
+}
+
+async function runStep(step: PlanStep, request: WorkRequest): Promise<StepOutcome> {
+  const { report, workdir, env, signal } = request
+  const timeoutMs = step.timeoutMs ?? request.stepTimeoutMs
+  await report.stepStarted(step, timeoutMs)
+  const { aborted: _, ...outcome } = await runStepProcess({
+    argv: argvOf(step),
+    cwd: step.cwd === '.' ? workdir : `${workdir}/${step.cwd}`,
+    env,
+    timeoutMs,
+    signal,
+    onStart: (pid) => report.processStarted(pid),
+    onOutput: (stream, bytes) => report.output(stream, bytes),
+  })
+  await report.stepFinished(outcome)
+  return outcome
+}
+
+/** The first unexpected exit of a script stops it (`-e`), and so does an unset variable (`-u`). */
+function argvOf({ language, script, id }: PlanStep): string[] {
+  switch (language) {
+    case 'sh':
+      return ['/bin/sh', '-eu', '-c', script, id]
+    case 'bash':
+      return ['bash', '-euo', 'pipefail', '-c', script, id]
+    case 'js':
+      return [process.execPath, '--input-type=module', '--eval', script]
+    default:
+      return language satisfies never
+  }
+}
+
+function complaintAbout(step: PlanStep, outcome: StepOutcome): string | null {
+  const { exit, signal, timedOut, startError } = outcome
+  if (startError) return `step ${step.id} could not be started (${startError})`
+  if (timedOut)
+    return `step ${step.id} ran into its time-out after ${Math.round(outcome.durationMs / 1000)} s`
+  if (exit === null) return `step ${step.id} was ended by ${signal}`
+  if (step.expect.includes(exit)) return null
+  const hint = exit === 127 ? ' (a command was not found)' : ''
+  return `step ${step.id} exited with ${exit}${hint}, expected ${step.expect.join(' or ')}`
+}

@@ -1,0 +1,25 @@
+/**
+ * What a test report says, in tests as a person counts them: a test that only sums up its subtests
+ * is none of its own. `run` is `passed + failed`; skipped and todo tests are only in `skipped`.
+ * `ok` is false if a test failed or the report is incomplete: a truncated plan, a bail out, XML that
+ * breaks off.
+ */
+export interface TestResults {
+  run: number
+  passed: number
+  failed: number
+  skipped: number
+  ok: boolean
+}
+
+/** As in `47 of 47 tests passed` and `2 of 47 tests failed, 3 skipped`. */
+export function testNote(results: TestResults): string {
+  const { run, passed, failed, skipped, ok } = results
+  const counted =
+    failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} tests passed`
+  const tests = run === 0 ? 'no tests ran' : run === 1 ? counted.replace('tests', 'test') : counted
+  const notes = [tests]
+  if (skipped > 0) notes.push(`${skipped} skipped`)
+  if (!ok && failed === 0) notes.push('but the report is incomplete')
+  return notes.join(', ')
+}

@@ -1,0 +1,102 @@
+import type { Case } from '../model/case.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { gateOf } from '../model/case-folder.ts'
+import type { Problem } from '../model/problem.ts'
+import { byCreation, type Proof } from '../model/proof.ts'
+import type { Session } from '../model/session.ts'
+import type { RecordFile } from './record.ts'
+
+/** One case as it was last read. */
+export interface CaseEntry {
+  id: string
+  file: RecordFile<Case>
+  sessions: Map<number, RecordFile<Session | null>>
+  proofs: Map<string, RecordFile<Proof | null>>
+  /** What no file says by itself, such as a live session of another machine. */
+  notes: Problem[]
+}
+
+/** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
+export type Change =
+  | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
+  | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }
+  | { kind: 'proof'; case_id: string; before: Proof | null; after: Proof | null }
+
+/**
+ * What the files say, kept in memory so that a GET reads no file that has not changed. It is derived:
+ * thrown away, it is read again from the files. Only the store puts values in.
+ */
+export interface Catalog {
+  entry(id: string): CaseEntry | undefined
+  ids(): string[]
+  put(entry: CaseEntry): void
+  remove(id: string): CaseEntry | undefined
+  /** All that is known of a case, the newest session and proof last; undefined when unknown. */
+  folder(id: string): CaseFolder | undefined
+  /** Forgets what was computed from an entry, after a change to it. */
+  touch(id: string): void
+  /** Grows with every change: what was computed from the catalog at another version is stale. */
+  version(): number
+}
+
+export function createCatalog(): Catalog {
+  const entries = new Map<string, CaseEntry>()
+  const folders = new Map<string, CaseFolder>()
+  let version = 0
+
+  function touch(id: string): void {
+    folders.delete(id)
+    version++
+  }
+
+  function folder(id: string): CaseFolder | undefined {
+    const known = folders.get(id)
+    if (known) return known
+    const entry = entries.get(id)
+    if (!entry) return undefined
+    const made = folderOf(entry)
+    folders.set(id, made)
+    return made
+  }
+
+  return {
+    entry: (id) => entries.get(id),
+    ids: () => [...entries.keys()],
+    put(entry) {
+      entries.set(entry.id, entry)
+      touch(entry.id)
+    },
+    remove(id) {
+      const entry = entries.get(id)
+      entries.delete(id)
+      touch(id)
+      return entry
+    },
+    folder,
+    touch,
+    version: () => version,
+  }
+}
+
+function folderOf(entry: CaseEntry): CaseFolder {
+  const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
+    [...files.values()].map((file) => file.value).filter((value) => value !== null)
+  const folder: CaseFolder = {
+    case: entry.file.value,
+    sessions: values(entry.sessions).sort((a, b) => a.number - b.number),
+    proofs: values(entry.proofs).sort(byCreation),
+    problems: [entry.file, ...entry.sessions.values(), ...entry.proofs.values()]
+      .flatMap((file) => file.problems)
+      .concat(entry.notes),
+  }
+  const gate = gateOf(folder)
+  if (folder.case.state === 'RESOLVED' && !gate.open) {
+    folder.problems.push({
+      code: 'proof_gate',
+      file: 'case.md',
+      line: null,
+      message: `state: RESOLVED is reported as VERIFYING until the gate is open: missing ${gate.missing.join(', and ')}`,
+    })
+  }
+  return folder
+}

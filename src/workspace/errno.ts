@@ -1,0 +1,18 @@
+import { constants } from 'node:os'
+
+/** Whether a caught value is an error of the system with one of these codes. */
+export function hasCode(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
+  return codes.includes(codeOf(error))
+}
+
+/**
+ * The code of an error of the system, else an empty string. Trap: codes that libuv does not know,
+ * EDQUOT and ESTALE among them, come as `Unknown system error -122`; they are named here.
+ */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error && 'code' in error)) return ''
+  const code = String(error.code)
+  if (!code.startsWith('Unknown system error') || !('errno' in error)) return code
+  const known = Object.entries(constants.errno).find(([, number]) => -number === error.errno)
+  return known?.[0] ?? code
+}

@@ -1,0 +1,67 @@
+export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed'
+
+export interface FileChange {
+  /** Relative to the working folder, with slashes. */
+  file: string
+  status: FileStatus
+  /** The old name of a renamed file. */
+  from?: string
+  /** Lines; both are 0 for a binary file. */
+  additions: number
+  deletions: number
+  binary: boolean
+}
+
+export interface TreeDiff {
+  /** The file with the most changed lines; empty if nothing changed. */
+  file: string
+  additions: number
+  deletions: number
+  /** Those with the most changed lines first. */
+  files: FileChange[]
+}
+
+/**
+ * Reads what `git diff-tree -r -z --raw --numstat` prints: first a record for each file, in the order
+ * of the second list, then the numbers. With `-z` names are as they are, and come after a NUL.
+ */
+export function parseTreeDiff(output: string): TreeDiff {
+  const fields = output.split('\0')
+  const files: FileChange[] = []
+  let at = 0
+  const next = () => fields[at++] ?? ''
+
+  while (fields[at]?.startsWith(':')) {
+    const status = next().split(' ').at(-1) ?? ''
+    const from = next()
+    files.push(
+      status.startsWith('R')
+        ? { ...NO_LINES, file: next(), status: 'renamed', from }
+        : { ...NO_LINES, file: from, status: STATUS[status] ?? 'modified' },
+    )
+  }
+  for (const change of files) {
+    const [additions, deletions, name] = next().split('\t')
+    // The numbers of a renamed file end with a tab, and both names follow.
+    if (name === '') at += 2
+    if (additions === '-') change.binary = true
+    else Object.assign(change, { additions: Number(additions), deletions: Number(deletions) })
+  }
+
+  files.sort((a, b) => lines(b) - lines(a) || (a.file < b.file ? -1 : 1))
+  return {
+    file: files[0]?.file ?? '',
+    additions: files.reduce((sum, change) => sum + change.additions, 0),
+    deletions: files.reduce((sum, change) => sum + change.deletions, 0),
+    files,
+  }
+}
+
+const NO_LINES = { additions: 0, deletions: 0, binary: false }
+
+/** `M` and `T` (a file has become a link, or the other way round) are the default. */
+const STATUS: Record<string, FileStatus> = { A: 'added', D: 'deleted' }
+
+function lines(change: FileChange): number {
+  return change.additions + change.deletions
+}

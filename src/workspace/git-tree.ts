@@ -1,0 +1,121 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type GitCommandOptions, gitText, runGit } from './git-command.ts'
+import { parseTreeDiff, type TreeDiff } from './git-diff.ts'
+import { excludedPaths } from './git-excluded.ts'
+import { ignoredButTracked, listIndex, updateIndex } from './git-index.ts'
+import { findRepository, type GitRepository } from './git-repository.ts'
+import { createScratchRepository } from './git-scratch.ts'
+
+export interface TreeSnapshotOptions {
+  /** A folder of ours that exists; everything is kept in a new folder in it. */
+  scratch: string
+  /** Absolute paths that are never part of a snapshot; they need not exist. */
+  exclude: string[]
+  /** For each git command; 2 minutes if not given. */
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+export interface TreeSnapshots {
+  kind: 'git'
+  /** The id of the working folder's tree as it is now. One call at a time. */
+  take(): Promise<string>
+  /** What git said about files it could not read in the last `take`; they are not in it. */
+  warnings(): string[]
+  diff(before: string, after: string): Promise<TreeDiff>
+  /** A patch for people: cut after a line, and without the contents of binary files. */
+  patch(
+    before: string,
+    after: string,
+    maxBytes: number,
+  ): Promise<{ text: string; truncated: boolean }>
+  close(): Promise<void>
+}
+
+export interface NoTreeSnapshots {
+  kind: 'none'
+  /** As in `not a git repository` and `detected dubious ownership in repository at '/x'`. */
+  reason: string
+}
+
+/**
+ * Takes snapshots of a folder in a git repository: tracked and untracked files, not the ignored ones,
+ * byte for byte (no line-end conversion and no filter, so a file of git-lfs is itself). Of the
+ * repository, only the list of tracked files and the exclude rules are read.
+ *
+ * The snapshots are made in a repository of our own, which borrows the user's objects and has its own
+ * index, configuration and attributes: nothing the user or a step configures can start a program
+ * or change a byte of theirs (git may set the times of object files that are already there). The index
+ * begins empty, not as a copy of the user's, whose flags and time stamps could hide a change; it
+ * is kept between snapshots, so that the next one reads only what changed. A file that was seen once
+ * stays part of the snapshots when it is ignored later on.
+ *
+ * A repository within the folder (a submodule) counts as the commit it is at.
+ */
+export async function openTreeSnapshots(
+  workdir: string,
+  options: TreeSnapshotOptions,
+): Promise<TreeSnapshots | NoTreeSnapshots> {
+  const repository = await findRepository(workdir, options)
+  if ('reason' in repository) return { kind: 'none', reason: repository.reason }
+  const excluded = await excludedPaths(repository, options.exclude)
+  if (excluded === null) return { kind: 'none', reason: 'the folder is within an excluded one' }
+  const ours = (await excludedPaths(repository, [options.scratch])) ?? []
+
+  const folder = await mkdtemp(join(await realpath(options.scratch), 'tree-'))
+  const git = await createScratchRepository(repository, folder, options)
+  return snapshots(repository, [...excluded, ...ours], folder, git)
+}
+
+const ADD = ['add', '--all', '--ignore-errors', '--no-warn-embedded-repo', '--']
+
+function snapshots(
+  repository: GitRepository,
+  excluded: string[],
+  folder: string,
+  git: GitCommandOptions,
+): TreeSnapshots {
+  const only = repository.prefix === '' ? '.' : `:(top,literal)${repository.prefix}`
+  const paths = [only, ...excluded.map((path) => `:(top,exclude,literal)${path}`)]
+  const compare = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
+  if (repository.prefix !== '') compare.push(`--relative=${repository.prefix}/`)
+  let warnings: string[] = []
+  let submodules: string[] = []
+
+  return {
+    kind: 'git',
+    warnings: () => warnings,
+    async take() {
+      // A command that was killed leaves its lock.
+      await rm(join(folder, 'index.lock'), { force: true })
+      // Git would start another git in each submodule it knows, with that one's configuration.
+      await updateIndex(['--force-remove'], submodules, git)
+      const added = await runGit([...ADD, ...paths], git)
+      if (added.exit > 1) throw new Error(`git add failed: ${added.stderr.trim()}`)
+      const entries = await listIndex(git)
+      submodules = entries.filter((entry) => entry.mode === '160000').map((entry) => entry.path)
+      const known = new Set(entries.map((entry) => entry.path))
+      const tracked = await ignoredButTracked(repository, excluded, known, git)
+      const refused = await updateIndex(['--add', '--replace'], tracked, git)
+      warnings = (added.stderr + refused).split('\n').filter((line) => line !== '')
+      return (await gitText(['write-tree'], git)).trim()
+    },
+    async diff(before, after) {
+      const args = [...compare, '-z', '--raw', '--numstat', before, after]
+      return parseTreeDiff(await gitText(args, git))
+    },
+    async patch(before, after, maxBytes) {
+      const { exit, stdout, stderr } = await runGit([...compare, '-p', before, after], {
+        ...git,
+        maxBytes,
+      })
+      const truncated = stdout.length > maxBytes
+      if (exit !== 0 && !truncated) throw new Error(`git diff-tree failed: ${stderr.trim()}`)
+      const kept = stdout.subarray(0, maxBytes)
+      const lines = truncated ? kept.subarray(0, kept.lastIndexOf(0x0a) + 1) : kept
+      return { text: lines.toString('utf8'), truncated }
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  }
+}

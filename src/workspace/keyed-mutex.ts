@@ -1,0 +1,31 @@
+export interface KeyedMutex {
+  /**
+   * Runs `work` when all earlier work of the same key has ended, well or not, and passes its result
+   * on. Trap: work that calls `run` with its own key waits for itself for ever.
+   */
+  run<T>(key: string, work: () => T | Promise<T>): Promise<T>
+  /** Resolves at a moment when nothing runs or waits. */
+  idle(): Promise<void>
+}
+
+/** First come, first served for each key; different keys do not wait for each other. */
+export function createKeyedMutex(): KeyedMutex {
+  const tails = new Map<string, Promise<void>>()
+
+  function run<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    const result = (tails.get(key) ?? Promise.resolve()).then(work)
+    const leave = (): void => {
+      if (tails.get(key) === tail) tails.delete(key)
+    }
+    // Not hidden: a failure reaches the caller through `result`.
+    const tail = result.then(leave, leave)
+    tails.set(key, tail)
+    return result
+  }
+
+  async function idle(): Promise<void> {
+    while (tails.size > 0) await Promise.all(tails.values())
+  }
+
+  return { run, idle }
+}

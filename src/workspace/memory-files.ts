@@ -1,0 +1,137 @@
+import type { CaseFolder } from '../model/case-folder.ts'
+import { isBreaking, type Problem } from '../model/problem.ts'
+import { Refusal } from '../model/refusal.ts'
+import { isSealed } from '../model/session.ts'
+import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
+import { writeDurable } from './durable-write.ts'
+import type { Layout } from './layout.ts'
+import { type FileStamp, type ReadResult, readRegular, stampOf } from './safe-read.ts'
+import { entriesIn } from './scan.ts'
+
+export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
+
+/** What a memory file name stands for (design §4). */
+export type MemoryName =
+  | { kind: 'case' }
+  | { kind: 'session'; number: number }
+  | { kind: 'notes'; filename: string }
+
+/** Which file a name means; `latest.md` is the newest session's. Refuses names that are none. */
+export function memoryName(filename: string, folder: CaseFolder): MemoryName {
+  if (!MEMORY_FILE.test(filename)) {
+    throw new Refusal(
+      'invalid_filename',
+      `"${filename.slice(0, 120)}" is no memory file name: expected letters, digits, ".", "_" and "-", at most 103 characters, ending in ".md".`,
+    )
+  }
+  for (const reserved of ['case.md', 'latest.md']) {
+    if (filename.toLowerCase() === reserved && filename !== reserved) {
+      throw new Refusal(
+        'invalid_filename',
+        `Write "${reserved}" in lower case: some disks take both for one file.`,
+      )
+    }
+  }
+  if (filename === 'case.md') return { kind: 'case' }
+  const newest = folder.sessions.at(-1)?.number
+  const number = filename === 'latest.md' ? newest : Number(SESSION_FILE.exec(filename)?.[1])
+  if (filename !== 'latest.md' && !SESSION_FILE.test(filename)) return { kind: 'notes', filename }
+  if (number === undefined || !folder.sessions.some((session) => session.number === number)) {
+    throw new Refusal('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
+  }
+  return { kind: 'session', number }
+}
+
+export function memoryPath(layout: Layout, id: string, name: MemoryName): string {
+  if (name.kind === 'case') return layout.caseFile(id)
+  if (name.kind === 'session') return layout.sessionFile(id, name.number)
+  return layout.memoryFile(id, name.filename)
+}
+
+export async function readMemory(
+  layout: Layout,
+  id: string,
+  name: MemoryName,
+): Promise<ReadResult> {
+  return readRegular(memoryPath(layout, id, name), {
+    maxBytes: MAX_MEMORY_BYTES,
+    within: layout.caseFolder(id),
+  })
+}
+
+export interface MemoryListing {
+  filename: string
+  kind: MemoryName['kind']
+  size: number
+  updated_at: string
+}
+
+/** The memory files of a case: case.md, its notes, its session files. */
+export async function listMemory(layout: Layout, folder: CaseFolder): Promise<MemoryListing[]> {
+  const { id } = folder.case
+  const notes = (await entriesIn(layout.caseFolder(id)))
+    .filter((name) => MEMORY_FILE.test(name))
+    .sort()
+  const numbers = folder.sessions.map((session) => `${session.number}.md`)
+  const listing: MemoryListing[] = []
+  for (const filename of [
+    ...notes.filter((name) => !SESSION_FILE.test(name) && name !== 'latest.md'),
+    ...numbers,
+  ]) {
+    const name = memoryNameOrNull(filename, folder)
+    const stamp = name && (await stampOf(memoryPath(layout, id, name)))
+    if (stamp && isFile(stamp)) {
+      const updated_at = new Date(stamp.mtimeMs).toISOString()
+      listing.push({ filename, kind: name.kind, size: stamp.size, updated_at })
+    }
+  }
+  return listing
+}
+
+function memoryNameOrNull(filename: string, folder: CaseFolder): MemoryName | null {
+  try {
+    return memoryName(filename, folder)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}
+
+function isFile(stamp: FileStamp): boolean {
+  return (stamp.mode & 0o170000) === 0o100000
+}
+
+/** Replaces a memory file by exactly these bytes; `present` is what stands there, null for nothing. */
+export async function writeMemory(
+  path: string,
+  bytes: Uint8Array,
+  present: Uint8Array | null,
+): Promise<void> {
+  await writeDurable(path, bytes, { expect: present })
+}
+
+/** Whether the session file may be written as a whole: a sealed one never (design §4). */
+export function mustBeUnsealed(folder: CaseFolder, number: number): void {
+  const session = folder.sessions.find((each) => each.number === number)
+  if (
+    session &&
+    (isSealed(session) || session.state === 'failed' || session.state === 'abandoned')
+  ) {
+    throw new Refusal(
+      'session_ended',
+      `Session ${number} has ended and is sealed; its file cannot be written.`,
+    )
+  }
+}
+
+/** Refuses a text that would be a problem if a person had saved it. */
+export function mustBeClean(filename: string, problems: readonly Problem[], value: unknown): void {
+  const problem = problems.find((each) => isBreaking(each)) ?? problems[0]
+  if (!problem && value !== null) return
+  const where = problem?.line ? ` (line ${problem.line})` : ''
+  throw new Refusal(
+    'would_be_a_problem',
+    `${filename} was not written: ${problem?.message ?? 'it cannot be read'}${where}.`,
+    { extra: { problem } },
+  )
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { makeFolder, syncFolder } from './durable-write.ts'
+import { hasCode } from './errno.ts'
+import { storageRefusal } from './storage-refusal.ts'
+import { isTrashName, trashName } from './temp-files.ts'
+
+const TRASH_ENTRY = /^[0-9a-f]{24}$/
+
+/**
+ * Takes a folder out of the tree in one step, then deletes it; links in it are removed, not
+ * followed. True when it was there. What cannot be deleted (a folder without permission, a process
+ * that still writes) stays in the trash until `emptyTrash` of the next start.
+ */
+export async function removeFolder(path: string, trashFolder: string): Promise<boolean> {
+  await makeFolder(trashFolder, 0o700)
+  const away = await moveAway(path, join(trashFolder, randomBytes(12).toString('hex')))
+  if (away === null) return false
+  await deleteTree(away)
+  return true
+}
+
+/**
+ * Deletes what removals that were cut short left in the trash and, under the hidden names for a
+ * trash on another file system, directly in `treeFolder`. Only for the single owner, at start.
+ */
+export async function emptyTrash(trashFolder: string, treeFolder: string): Promise<void> {
+  for (const name of await namesIn(trashFolder)) {
+    if (TRASH_ENTRY.test(name)) await deleteTree(join(trashFolder, name))
+  }
+  for (const name of await namesIn(treeFolder)) {
+    if (isTrashName(name)) await deleteTree(join(treeFolder, name))
+  }
+}
+
+async function moveAway(path: string, trashed: string): Promise<string | null> {
+  const away = await renameTo(path, trashed, trashName(path))
+  if (away !== null) await syncFolder(dirname(path))
+  return away
+}
+
+async function renameTo(path: string, first: string, second?: string): Promise<string | null> {
+  try {
+    await rename(path, first)
+    return first
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null
+    if (second && hasCode(error, 'EXDEV')) return renameTo(path, second)
+    throw storageRefusal(error, path)
+  }
+}
+
+async function deleteTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true })
+  } catch (error) {
+    if (!hasCode(error, 'EACCES', 'EPERM', 'ENOTEMPTY', 'EBUSY')) throw error
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}

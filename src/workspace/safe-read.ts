@@ -1,0 +1,158 @@
+import { isUtf8 } from 'node:buffer'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import { codeOf, hasCode } from './errno.ts'
+
+export interface FileStamp {
+  size: number
+  mtimeMs: number
+  ctimeMs: number
+  birthtimeMs: number
+  ino: number
+  dev: number
+  mode: number
+}
+
+export type UnreadableReason =
+  | 'missing'
+  | 'symbolic_link'
+  | 'not_a_file'
+  | 'too_large'
+  | 'no_permission'
+  | 'io_error'
+
+export type ReadResult =
+  | { ok: true; bytes: Buffer; stat: FileStamp }
+  | { ok: false; reason: UnreadableReason; detail: string }
+
+export interface ReadOptions {
+  maxBytes: number
+  /** Follow a symbolic link in the last place (`latest.md`); with `within` it must end inside. */
+  followLinks?: boolean
+  /** A real path. The folder that holds the file must, links resolved, be it or lie in it. */
+  within?: string
+}
+
+/**
+ * Reads a file that anybody may have put there: a FIFO does not block it, a link is not followed, a
+ * sparse monster is not loaded. The stamp is of the moment before the bytes were read, so a change
+ * meanwhile shows as a stamp that is no longer the file's. Whatever the disk says is a value; only a
+ * mistake of the caller (a NUL in the path) throws.
+ */
+export async function readRegular(path: string, options: ReadOptions): Promise<ReadResult> {
+  try {
+    const place = await resolvePlace(path, options)
+    if (place === null) {
+      return refused('symbolic_link', 'a symbolic link on the way leads out of the folder')
+    }
+    const noFollow = options.followLinks && !options.within ? 0 : constants.O_NOFOLLOW
+    const handle = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
+    try {
+      return await readOpen(handle, options.maxBytes)
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
+  }
+}
+
+/** The stamp of what stands at `path` itself, a link not followed; null when nothing does. */
+export async function stampOf(path: string): Promise<FileStamp | null> {
+  try {
+    return toStamp(await lstat(path))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+/** Whether two stamps are of the same file with, as far as a stat can tell, the same content. */
+export function sameStamp(a: FileStamp, b: FileStamp): boolean {
+  return (
+    a.size === b.size &&
+    a.mtimeMs === b.mtimeMs &&
+    a.ctimeMs === b.ctimeMs &&
+    a.ino === b.ino &&
+    a.dev === b.dev
+  )
+}
+
+export type Decoded = { ok: true; text: string } | { ok: false; line: number; offset: number }
+
+/** A BOM stays as U+FEFF. `line` counts from 1, `offset` is that of the first byte that is wrong. */
+export function decodeUtf8(bytes: Uint8Array): Decoded {
+  if (isUtf8(bytes)) {
+    return { ok: true, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) }
+  }
+  let line = 1
+  let start = 0
+  // No sequence of UTF-8 contains a line feed, so each line is right or wrong by itself.
+  for (;;) {
+    const feed = bytes.indexOf(0x0a, start)
+    const end = feed === -1 ? bytes.length : feed
+    if (!isUtf8(bytes.subarray(start, end))) break
+    line += 1
+    start = end + 1
+  }
+  return { ok: false, line, offset: start + validPrefix(bytes.subarray(start)) }
+}
+
+function validPrefix(bytes: Uint8Array): number {
+  let offset = 0
+  while (offset < bytes.length) {
+    const lead = bytes[offset]!
+    const width = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+    if (!isUtf8(bytes.subarray(offset, offset + width))) break
+    offset += width
+  }
+  return offset
+}
+
+async function resolvePlace(path: string, options: ReadOptions): Promise<string | null> {
+  if (options.within === undefined) return path
+  const place = options.followLinks
+    ? await realpath(path)
+    : join(await realpath(dirname(path)), basename(path))
+  const root = options.within.endsWith(sep) ? options.within : options.within + sep
+  return place.startsWith(root) ? place : null
+}
+
+async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResult> {
+  const stats = await handle.stat()
+  if (!stats.isFile()) return refused('not_a_file', 'it is not a regular file')
+  if (stats.size > maxBytes) return tooLarge(maxBytes)
+  let buffer = Buffer.allocUnsafe(stats.size + 1)
+  let length = 0
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null)
+    if (bytesRead === 0) break
+    length += bytesRead
+    if (length > maxBytes) return tooLarge(maxBytes)
+    if (length === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
+  }
+  return { ok: true, bytes: buffer.subarray(0, length), stat: toStamp(stats) }
+}
+
+function tooLarge(maxBytes: number): ReadResult {
+  return refused('too_large', `it has more than ${maxBytes} bytes`)
+}
+
+function refused(reason: UnreadableReason, detail: string): ReadResult {
+  return { ok: false, reason, detail }
+}
+
+function reasonOf(error: unknown): UnreadableReason {
+  if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG')) return 'missing'
+  if (hasCode(error, 'ELOOP')) return 'symbolic_link'
+  if (hasCode(error, 'ENXIO', 'EISDIR', 'ENODEV')) return 'not_a_file'
+  if (hasCode(error, 'EACCES', 'EPERM')) return 'no_permission'
+  if (error instanceof Error && 'syscall' in error) return 'io_error'
+  throw error
+}
+
+function toStamp(stats: Stats): FileStamp {
+  const { size, mtimeMs, ctimeMs, birthtimeMs, ino, dev, mode } = stats
+  return { size, mtimeMs, ctimeMs, birthtimeMs, ino, dev, mode }
+}

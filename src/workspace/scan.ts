@@ -1,0 +1,204 @@
+import { lstat, readdir } from 'node:fs/promises'
+import type { Problem } from '../model/problem.ts'
+import { SESSION_FILE, UUID } from '../model/words.ts'
+import type { CaseEntry, Catalog, Change } from './catalog.ts'
+import { hasCode } from './errno.ts'
+import type { KeyedMutex } from './keyed-mutex.ts'
+import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import type { RecordFile } from './record.ts'
+import { sameStamp, stampOf } from './safe-read.ts'
+
+/** Brings the catalog up to the disk; what it finds comes back as changes. */
+export interface Scan {
+  /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
+  one(id: string): Promise<Change[]>
+  /** The names under cases/ only: cases that came or went. */
+  names(): Promise<Change[]>
+  all(): Promise<Change[]>
+  /** Names under cases/ that are no case, as problems of the workspace. */
+  strangers(): Problem[]
+}
+
+export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMutex): Scan {
+  const { layout } = needs
+  const alone = (id: string) => mutex.run(id, () => one(id))
+  let strangers: Problem[] = []
+
+  async function one(id: string): Promise<Change[]> {
+    if (!(await isFolder(layout.caseFolder(id)))) return gone(id)
+    const known = catalog.entry(id)
+    const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
+      readCaseRecord(needs, id, record),
+    )
+    const of = { id, title: file.value.title }
+    const sessions = await refreshedAll(
+      await numbersIn(layout.sessions(id)),
+      known?.sessions,
+      (number) => layout.sessionFile(id, number),
+      (number, record) => readSessionRecord(needs, of, number, record),
+    )
+    const proofs = await refreshedAll(
+      await proofsIn(layout.proofs(id)),
+      known?.proofs,
+      (proofId) => layout.proofFile(id, proofId),
+      (proofId, record) => readProofRecord(needs, id, proofId, record),
+    )
+    const entry: CaseEntry = { id, file, sessions, proofs, notes: known?.notes ?? [] }
+    const changes = differences(known, entry)
+    const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
+    if (!known || changes.length > 0 || problemsChanged || known.file.mtimeMs !== file.mtimeMs) {
+      catalog.put(entry)
+    } else Object.assign(known, entry)
+    return changes
+  }
+
+  function gone(id: string): Change[] {
+    const entry = catalog.remove(id)
+    return entry ? [{ kind: 'case', case_id: id, before: entry.file.value, after: null }] : []
+  }
+
+  async function names(): Promise<Change[]> {
+    const found = await entriesIn(layout.cases)
+    strangers = found
+      .filter((name) => !UUID.test(name) && !name.startsWith('.'))
+      .map(strangerProblem)
+    const present = new Set(found.filter((name) => UUID.test(name)))
+    const changes = catalog
+      .ids()
+      .filter((id) => !present.has(id))
+      .flatMap(gone)
+    const fresh = [...present].filter((id) => !catalog.entry(id))
+    return changes.concat((await inTurns(fresh, alone)).flat())
+  }
+
+  async function all(): Promise<Change[]> {
+    const known = catalog.ids()
+    const changes = await names()
+    return changes.concat(
+      (
+        await inTurns(
+          known.filter((id) => catalog.entry(id)),
+          one,
+        )
+      ).flat(),
+    )
+  }
+
+  return { one, names, all, strangers: () => strangers }
+}
+
+/** Enough at once to keep the disk busy, few enough to leave threads for requests. */
+const AT_ONCE = 16
+
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) {
+      const index = next++
+      results[index] = await work(items[index]!)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
+  return results
+}
+
+async function refreshed<T>(
+  path: string,
+  known: RecordFile<T> | undefined,
+  read: (known: RecordFile<T> | undefined) => Promise<RecordFile<T>>,
+): Promise<RecordFile<T>> {
+  if (known?.stamp) {
+    const stamp = await stampOf(path)
+    if (stamp && sameStamp(stamp, known.stamp)) return known
+  }
+  return read(known)
+}
+
+async function refreshedAll<K, T>(
+  keys: K[],
+  known: Map<K, RecordFile<T>> | undefined,
+  path: (key: K) => string,
+  read: (key: K, record: RecordFile<T> | undefined) => Promise<RecordFile<T>>,
+): Promise<Map<K, RecordFile<T>>> {
+  const files = new Map<K, RecordFile<T>>()
+  for (const key of keys) {
+    files.set(key, await refreshed(path(key), known?.get(key), (record) => read(key, record)))
+  }
+  return files
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. */
+export async function entriesIn(folder: string): Promise<string[]> {
+  if (!(await isFolder(folder))) return []
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
+    throw error
+  }
+}
+
+async function numbersIn(folder: string): Promise<number[]> {
+  const names = await entriesIn(folder)
+  const numbers = names.flatMap((name) => SESSION_FILE.exec(name)?.[1] ?? [])
+  return numbers.map(Number).sort((a, b) => a - b)
+}
+
+async function proofsIn(folder: string): Promise<string[]> {
+  const names = await entriesIn(folder)
+  return names.flatMap((name) =>
+    name.endsWith('.md') && UUID.test(name.slice(0, -3)) ? [name.slice(0, -3)] : [],
+  )
+}
+
+function strangerProblem(name: string): Problem {
+  const message = `"${name}" is no case id: a case's folder is named by a lower-case UUID`
+  return { code: 'bad_name', file: `cases/${name}`, line: null, message }
+}
+
+function problemsOf(entry: CaseEntry | undefined): Problem[] {
+  if (!entry) return []
+  const { file, sessions, proofs, notes } = entry
+  return [file, ...sessions.values(), ...proofs.values()]
+    .flatMap((each) => each.problems)
+    .concat(notes)
+}
+
+/** What differs between two readings of a case, by value. */
+export function differences(before: CaseEntry | undefined, after: CaseEntry): Change[] {
+  const case_id = after.id
+  const changes: Change[] = []
+  if (before?.file.value !== after.file.value) {
+    changes.push({
+      kind: 'case',
+      case_id,
+      before: before?.file.value ?? null,
+      after: after.file.value,
+    })
+  }
+  for (const [is, was] of pairs(before?.sessions, after.sessions)) {
+    if (is !== was) changes.push({ kind: 'session', case_id, before: was, after: is })
+  }
+  for (const [is, was] of pairs(before?.proofs, after.proofs)) {
+    if (is !== was) changes.push({ kind: 'proof', case_id, before: was, after: is })
+  }
+  return changes
+}
+
+function pairs<K, T>(
+  before: Map<K, RecordFile<T | null>> | undefined,
+  after: Map<K, RecordFile<T | null>>,
+): [T | null, T | null][] {
+  const keys = new Set([...(before?.keys() ?? []), ...after.keys()])
+  return [...keys].map((key) => [after.get(key)?.value ?? null, before?.get(key)?.value ?? null])
+}

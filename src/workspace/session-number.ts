@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SESSION_FILE } from '../model/words.ts'
+import { makeFolder, writeDurable } from './durable-write.ts'
+import { hasCode } from './errno.ts'
+import type { Layout } from './layout.ts'
+import { entriesIn } from './scan.ts'
+
+/**
+ * The number of a case's next session: one more than the largest that a session file (readable or
+ * not), an artifact or this machine's memory names, so that no number is ever used twice.
+ */
+export async function nextSessionNumber(
+  layout: Layout,
+  remembered: string,
+  id: string,
+): Promise<number> {
+  const files = (await entriesIn(layout.sessions(id))).map((name) => SESSION_FILE.exec(name)?.[1])
+  const artifacts = (await entriesIn(layout.artifacts(id))).map(
+    (name) => /^([1-9]\d{0,5})-/.exec(name)?.[1],
+  )
+  const known = [...files, ...artifacts].map((number) => Number(number ?? 0))
+  return Math.max(0, ...known, await lastRemembered(remembered, id)) + 1
+}
+
+/** Keeps the number in the state folder, for the case that file and artifacts are deleted. */
+export async function rememberNumber(
+  remembered: string,
+  id: string,
+  number: number,
+): Promise<void> {
+  await makeFolder(remembered, 0o700)
+  await writeDurable(join(remembered, id), Buffer.from(`${number}\n`))
+}
+
+async function lastRemembered(remembered: string, id: string): Promise<number> {
+  try {
+    const number = Number(await readFile(join(remembered, id), 'utf8'))
+    return Number.isSafeInteger(number) ? number : 0
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return 0
+    throw error
+  }
+}

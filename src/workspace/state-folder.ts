@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { chmod, realpath, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { makeFolder } from './durable-write.ts'
+import { hasCode } from './errno.ts'
+
+/** What this machine keeps about one memory root. Only `root` exists at first. */
+export interface StateFolder {
+  root: string
+  /** Webhook registrations with their secrets, and what is still to be delivered. */
+  webhooks: string
+  /** The event log. */
+  events: string
+  /** Which working folders and providers the operator trusts. */
+  trust: string
+  runs: string
+  scratch: string
+  trash: string
+  lastGood: string
+  /** File contents from before a change, kept for a day. */
+  preImages: string
+}
+
+/** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
+export async function defaultStateFolder(
+  memoryRoot: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const given = env.XDG_STATE_HOME
+  const home = env.HOME && isAbsolute(env.HOME) ? env.HOME : homedir()
+  const base = given && isAbsolute(given) ? given : join(home, '.local', 'state')
+  const key = createHash('sha256')
+    .update(await realPathOf(memoryRoot))
+    .digest('hex')
+    .slice(0, 16)
+  return join(base, 'casefile', key)
+}
+
+/**
+ * Makes the folder, for its user alone. Refuses (`bad_request`) one inside the memory root or the
+ * workspace: `git clean` would delete it, a clone could bring a forged one, and agents could read
+ * its secrets.
+ */
+export async function openStateFolder(
+  path: string,
+  roots: { memoryRoot: string; workspaceRoot?: string },
+): Promise<StateFolder> {
+  const root = await realPathOf(path)
+  await mustBeOutside(root, roots.memoryRoot, 'memory root')
+  if (roots.workspaceRoot) await mustBeOutside(root, roots.workspaceRoot, 'workspace')
+  await makeFolder(root, 0o700)
+  await keepPrivate(root)
+  return {
+    root,
+    webhooks: join(root, 'webhooks'),
+    events: join(root, 'events'),
+    trust: join(root, 'trust.json'),
+    runs: join(root, 'runs'),
+    scratch: join(root, 'scratch'),
+    trash: join(root, 'trash'),
+    lastGood: join(root, 'last-good'),
+    preImages: join(root, 'pre-images'),
+  }
+}
+
+/** The path with all links resolved, also of what is not there yet: its nearest ancestor's, and the rest. */
+export async function realPathOf(path: string): Promise<string> {
+  const { real, rest } = await nearestExisting(path)
+  return join(real, rest)
+}
+
+/** The real path of the nearest ancestor that exists (or of the path itself), and what remains. */
+export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
+  let ancestor = resolve(path)
+  let rest = ''
+  for (;;) {
+    try {
+      return { real: await realpath(ancestor), rest }
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT') || ancestor === dirname(ancestor)) throw error
+      rest = join(basename(ancestor), rest)
+      ancestor = dirname(ancestor)
+    }
+  }
+}
+
+async function mustBeOutside(state: string, folder: string, name: string): Promise<void> {
+  const outer = await realPathOf(folder)
+  if (state !== outer && !state.startsWith(outer.endsWith(sep) ? outer : outer + sep)) return
+  throw new Refusal(
+    'bad_request',
+    `The state folder lies inside the ${name}. There git clean would delete it, a clone could ` +
+      'bring a forged one, and agents could read its secrets. Give another one with --state-dir.',
+  )
+}
+
+async function keepPrivate(root: string): Promise<void> {
+  const { mode, uid } = await stat(root)
+  const ours = process.getuid === undefined || uid === process.getuid()
+  if (ours && mode & 0o077) await chmod(root, 0o700)
+}

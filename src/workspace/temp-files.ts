@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { lstat, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasCode } from './errno.ts'
+import { discard } from './new-file.ts'
+
+const TEMP_NAME = /^\.casefile-\d+-[0-9a-f]{12}\.tmp$/
+const TRASH_NAME = /^\.casefile-\d+-[0-9a-f]{12}\.trash$/
+
+/** A new hidden name beside `target`, so that a rename onto it stays on one file system. */
+export function tempName(target: string): string {
+  return join(dirname(target), `${stem()}.tmp`)
+}
+
+/** A new hidden name beside `target` for a folder that is on its way out. */
+export function trashName(target: string): string {
+  return join(dirname(target), `${stem()}.trash`)
+}
+
+/** Whether a base name is one that `tempName` gives. */
+export function isTempName(name: string): boolean {
+  return TEMP_NAME.test(name)
+}
+
+/** Whether a base name is one that `trashName` gives. */
+export function isTrashName(name: string): boolean {
+  return TRASH_NAME.test(name)
+}
+
+/**
+ * Removes what a killed process left half-written, directly in these folders; says how many it
+ * found. Symbolic links are included: a swap of `latest.md` that was cut short leaves one. Only the
+ * single owner of the memory root may call this, and only before it writes itself.
+ */
+export async function removeTempFiles(folders: Iterable<string>): Promise<number> {
+  let found = 0
+  for (const folder of folders) {
+    for (const name of await leftovers(folder)) {
+      await discard(join(folder, name))
+      found += 1
+    }
+  }
+  return found
+}
+
+async function leftovers(folder: string): Promise<string[]> {
+  try {
+    if (!(await lstat(folder)).isDirectory()) return []
+    const entries = await readdir(folder, { withFileTypes: true })
+    return entries
+      .filter((entry) => isTempName(entry.name) && (entry.isFile() || entry.isSymbolicLink()))
+      .map((entry) => entry.name)
+  } catch (error) {
+    // A folder that we may not list is one that we did not write to.
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
+    throw error
+  }
+}
+
+function stem(): string {
+  return `.casefile-${process.pid}-${randomBytes(6).toString('hex')}`
+}

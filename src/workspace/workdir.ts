@@ -1,0 +1,40 @@
+import { realpath, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { hasCode } from './errno.ts'
+
+/**
+ * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
+ * `workdir` inside it. One outside would need the operator's trust (design §6), so it is refused.
+ */
+export async function workingFolder(root: string, workdir: string | null): Promise<string> {
+  const inside = await realpath(root)
+  if (workdir === null) return inside
+  const folder = await realFolder(resolve(root, workdir))
+  if (folder === null) {
+    throw new Refusal(
+      'bad_request',
+      `The case's workdir "${workdir}" is no folder in the workspace.`,
+      {
+        errors: [
+          { path: 'workdir', message: `"${workdir}" is no folder; expected one that exists` },
+        ],
+      },
+    )
+  }
+  if (folder === inside || folder.startsWith(`${inside}/`)) return folder
+  throw new Refusal(
+    'untrusted_workdir',
+    `The case's workdir "${workdir}" leads out of the workspace, and nothing works there untrusted. Use a folder inside it.`,
+  )
+}
+
+async function realFolder(path: string): Promise<string | null> {
+  try {
+    const real = await realpath(path)
+    return (await stat(real)).isDirectory() ? real : null
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES')) return null
+    throw error
+  }
+}

@@ -1,0 +1,316 @@
+import { request as nodeRequest } from 'node:http'
+import { connect as dial } from 'node:net'
+import { Hono } from 'hono'
+import t, { type Test } from 'tap'
+import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
+import {
+  createStreamRegistry,
+  type EventStream,
+  type EventStreamOptions,
+  openEventStream,
+  resumePoint,
+} from '../../src/http/event-stream.ts'
+import { guard } from '../../src/http/guard.ts'
+import { listen } from '../../src/http/server.ts'
+import { connect } from '../fixtures/event-source.ts'
+
+const MIB = 1024 * 1024
+
+/** A service with one stream route; `opened` gives each stream in the order of its clients. */
+async function serveStreams(t: Test, options: EventStreamOptions = {}, limits = {}) {
+  const waiting: ((stream: EventStream) => void)[] = []
+  const app = new Hono<ServiceEnv>()
+  let port = 0
+  app.use(guard(() => port))
+  app.get('/events', (c) => {
+    const stream = openEventStream(c, options)
+    waiting.shift()?.(stream)
+    return stream.response
+  })
+  const server = await listen(app.fetch, { port: 0, log: (line) => t.fail(line), limits })
+  port = server.port
+  t.teardown(() => server.close())
+  const url = `${server.url}/events`
+  const open = async () => {
+    const opened = new Promise<EventStream>((resolve) => waiting.push(resolve))
+    const client = await connect(url)
+    t.teardown(() => client.close())
+    return { client, stream: await opened }
+  }
+  return { server, url, open }
+}
+
+t.test('a stream starts at once, with its headers and one retry', async (t) => {
+  const { open } = await serveStreams(t)
+  const { client, stream } = await open()
+  t.equal(client.status, 200)
+  t.match(client.headers, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    'x-content-type-options': 'nosniff',
+  })
+  stream.send({ event: 'first', data: '{}', id: 7 })
+  t.same(await client.next(), { event: 'first', data: '{}', id: '7' })
+  t.same(client.retries, [3000])
+})
+
+const texts: Record<string, string> = {
+  'a line feed': 'a\nb',
+  'a carriage return': 'a\rb',
+  both: 'a\r\nb\r\n\r\nc',
+  'an event inside': 'a\n\nevent: x\ndata: y',
+  'a leading space': ' a',
+  'a line separator': 'a\u2028b',
+  nothing: '',
+  'a megabyte': 'é'.repeat(MIB / 2),
+}
+
+t.test('data of any kind is one event', async (t) => {
+  const { open } = await serveStreams(t)
+  const { client, stream } = await open()
+  for (const [name, data] of Object.entries(texts)) {
+    await t.test(name, async (t) => {
+      stream.send({ event: 'text', data })
+      const expected = data.replace(/\r\n?/g, '\n')
+      const event = await client.next()
+      t.ok(event.data === expected)
+      t.equal(event.event, 'text')
+    })
+  }
+})
+
+t.test('an event name or id of two lines is a mistake of ours', async (t) => {
+  const { open } = await serveStreams(t)
+  const { stream } = await open()
+  for (const bad of ['a\nb', 'a\rb', 'a\0b']) {
+    t.throws(() => stream.send({ event: bad, data: '' }), TypeError)
+    t.throws(() => stream.send({ event: 'a', data: '', id: bad }), TypeError)
+  }
+})
+
+t.test('a ping comes without an id', async (t) => {
+  const { open } = await serveStreams(t, { pingMs: 10 })
+  const { client } = await open()
+  const ping = await client.next()
+  t.match(ping, { event: 'ping', id: undefined })
+  t.match(JSON.parse(ping.data), { event_type: 'ping', timestamp: /Z$/, payload: {} })
+})
+
+t.test('onClose runs once', async (t) => {
+  const registry = createStreamRegistry()
+  let closes = 0
+  const closed: (() => void)[] = []
+  const onClose = () => {
+    closes++
+    closed.shift()?.()
+  }
+  const { url, open } = await serveStreams(t, { registry, onClose, maxUnsentBytes: 1000 })
+  const nextClose = () => new Promise<void>((resolve) => closed.push(resolve))
+
+  await t.test('when the service ends the stream', async (t) => {
+    const { client, stream } = await open()
+    t.equal(registry.size, 1)
+    stream.send({ event: 'last', data: '' })
+    stream.end()
+    stream.end()
+    t.equal(await client.closed, 'ended')
+    t.match(await client.next(), { event: 'last' })
+    t.equal(stream.send({ event: 'late', data: '' }), false)
+    t.equal(await stream.drained(), false)
+    t.equal(closes, 1)
+  })
+
+  await t.test('when the client goes away', async (t) => {
+    const { client, stream } = await open()
+    const close = nextClose()
+    client.close()
+    await close
+    t.equal(stream.isOpen, false)
+    t.equal(stream.send({ event: 'late', data: '' }), false)
+    t.equal(closes, 2)
+  })
+
+  await t.test('for a HEAD request, which gets the headers only', async (t) => {
+    const response = await new Promise<import('node:http').IncomingMessage>((resolve) => {
+      nodeRequest(url, { method: 'HEAD', agent: false }, resolve).end()
+    })
+    response.resume()
+    t.equal(response.statusCode, 200)
+    t.equal(response.headers['content-type'], 'text/event-stream')
+    t.equal(closes, 3)
+  })
+  t.equal(registry.size, 0)
+})
+
+t.test('a client that does not read is dropped, and delays nobody', async (t) => {
+  const { open } = await serveStreams(t)
+  const idle = await open()
+  const eager = await open()
+  idle.client.pause()
+  const data = 'x'.repeat(10_000)
+  let sent = 0
+  while (idle.stream.isOpen && sent < 5000) {
+    sent++
+    idle.stream.send({ event: 'e', data, id: sent })
+    t.equal(eager.stream.send({ event: 'e', data, id: sent }), true)
+    await eager.client.next(({ id }) => id === String(sent))
+  }
+  t.equal(idle.stream.isOpen, false)
+  t.ok(sent < 5000, `dropped after ${sent}`)
+  t.equal(eager.client.received.length, sent)
+  idle.client.resume()
+  t.equal(await idle.client.closed, 'cut')
+})
+
+t.test('a long replay reaches a client that reads', async (t) => {
+  const { open } = await serveStreams(t)
+  const { client, stream } = await open()
+  const data = 'x'.repeat(10_000)
+  for (let id = 1; id <= 3000; id++) {
+    if (!stream.send({ event: 'e', data, id })) break
+    if (!(await stream.drained())) break
+  }
+  stream.end()
+  t.equal(await client.closed, 'ended')
+  t.ok(client.received.every(({ id }, i) => id === String(i + 1)))
+  t.equal(client.received.length, 3000)
+})
+
+t.test('a burst within one tick does not count as not reading', async (t) => {
+  const { open } = await serveStreams(t, { maxUnsentBytes: 50_000 })
+  const { client, stream } = await open()
+  for (let id = 1; id <= 20; id++) stream.send({ event: 'e', data: 'x'.repeat(10_000), id })
+  t.equal((await client.next(({ id }) => id === '20')).id, '20')
+})
+
+t.test('the stop of the service ends every stream, and those that come after', async (t) => {
+  const registry = createStreamRegistry()
+  const { open } = await serveStreams(t, { registry })
+  const clients = await Promise.all([open(), open(), open()])
+  t.equal(registry.size, 3)
+  registry.endAll()
+  clients.push(await open())
+  for (const { client } of clients) t.equal(await client.closed, 'ended')
+  t.equal(registry.size, 0)
+})
+
+const points: [string | undefined, string, object][] = [
+  [undefined, '', { kind: 'none' }],
+  ['', '', { kind: 'none' }],
+  ['0', '', { kind: 'after', id: 0 }],
+  ['12', '?after=3', { kind: 'after', id: 12 }],
+  [undefined, '?after=3', { kind: 'after', id: 3 }],
+  ['x', '?after=3', { kind: 'unknown' }],
+  ['-1', '', { kind: 'unknown' }],
+  ['1.5', '', { kind: 'unknown' }],
+  ['1e3', '', { kind: 'unknown' }],
+  ['99999999999999999999', '', { kind: 'unknown' }],
+  ['007', '', { kind: 'unknown' }],
+  [undefined, '?after=%00', { kind: 'unknown' }],
+]
+
+t.test('where to go on', async (t) => {
+  const app = new Hono<ServiceEnv>().get('/', (c: ServiceContext) => c.json(resumePoint(c)))
+  for (const [header, query, expected] of points) {
+    const headers = header === undefined ? {} : { 'last-event-id': header }
+    const response = await app.request(`/${query}`, { headers })
+    t.same(await response.json(), expected, `${header} ${query}`)
+  }
+})
+
+// Server
+
+const quick = { headersMs: 100, requestMs: 200, checkEveryMs: 20 }
+
+/** Sends the text and gives all that comes until the connection is closed. */
+function dialogue(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = dial(port, '127.0.0.1', () => socket.write(text))
+    socket.on('data', (bytes) => {
+      answer += bytes
+    })
+    socket.on('error', reject).on('close', () => resolve(answer))
+  })
+}
+
+t.test('slow requests are cut, streams are not', async (t) => {
+  const { server, open } = await serveStreams(t, {}, quick)
+  const { client, stream } = await open()
+  const slow = ['', 'GET /x HT', 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nX: ']
+  for (const text of slow) t.match(await dialogue(server.port, text), /^HTTP\/1\.1 408 /)
+  stream.send({ event: 'still', data: 'here' })
+  t.match(await client.next(), { event: 'still' })
+})
+
+t.test('a slow body is cut too', async (t) => {
+  const app = new Hono<ServiceEnv>().post('/x', async (c) => c.text(await c.req.text()))
+  const server = await listen(app.fetch, { port: 0, log: () => {}, limits: quick })
+  t.teardown(() => server.close())
+  const text = 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsome'
+  t.match(await dialogue(server.port, text), /^HTTP\/1\.1 408 /)
+})
+
+t.test('it listens on loopback, and a port in use is refused with advice', async (t) => {
+  const { server } = await serveStreams(t)
+  t.equal(server.url, `http://127.0.0.1:${server.port}`)
+  await t.rejects(
+    listen(() => new Response(), { port: server.port, log: () => {} }),
+    {
+      code: 'already_active',
+      message: new RegExp(`Port ${server.port} .*--port 0`),
+    },
+  )
+})
+
+t.test('close', async (t) => {
+  let release = () => {}
+  let entered = () => {}
+  const app = new Hono<ServiceEnv>()
+    .get('/quick', (c) => c.text('quick'))
+    .get('/slow', async (c) => {
+      entered()
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return c.text('slow')
+    })
+  const start = async (closeMs: number) => {
+    const running = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    const server = await listen(app.fetch, { port: 0, log: () => {}, limits: { closeMs } })
+    const answer = dialogue(server.port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+    await running
+    return { server, answer }
+  }
+
+  await t.test('lets a running request finish, and takes no other', async (t) => {
+    const { server, answer } = await start(60_000)
+    const idle = dialogue(server.port, 'GET /quick HTTP/1.1\r\nHost: x\r\n\r\n')
+    const isServed = await fetch(`${server.url}/quick`)
+    t.equal(await isServed.text(), 'quick')
+    const closed = server.close()
+    t.match(await idle, /quick$/)
+    await t.rejects(dialogue(server.port, ''), { code: 'ECONNREFUSED' })
+    release()
+    t.match(await answer, /^HTTP\/1\.1 200 .*slow$/s)
+    await closed
+    await server.close()
+  })
+
+  await t.test('cuts one that takes too long', async (t) => {
+    const { server, answer } = await start(50)
+    await server.close()
+    t.equal(await answer, '')
+    release()
+  })
+})
+
+t.test('connections above the limit are dropped', async (t) => {
+  const { server, open } = await serveStreams(t, {}, { maxConnections: 2 })
+  await open()
+  await open()
+  t.equal(await dialogue(server.port, ''), '')
+})

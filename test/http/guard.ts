@@ -1,0 +1,192 @@
+import { connect as dial } from 'node:net'
+import { Hono } from 'hono'
+import t from 'tap'
+import type { ServiceEnv } from '../../src/http/context.ts'
+import { guard } from '../../src/http/guard.ts'
+import { problemHandler } from '../../src/http/problem-json.ts'
+import { listen } from '../../src/http/server.ts'
+
+const log = (line: string) => t.fail(line)
+
+let reached = 0
+let port = 0
+const app = new Hono<ServiceEnv>()
+app.use(guard(() => port))
+app.onError(problemHandler(() => {}))
+app.all('/x', (c) => c.json({ reached: ++reached }))
+app.get('/broken', () => {
+  throw new Error('/home/someone/secret')
+})
+
+const server = await listen(app.fetch, { port: 0, log })
+port = server.port
+t.teardown(() => server.close())
+
+/** Sends the lines as they are and gives the whole answer. `PORT` stands for the port. */
+function raw(...lines: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = dial(port, '127.0.0.1')
+    let answer = ''
+    socket.setEncoding('latin1')
+    socket.on('data', (text) => {
+      answer += text
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`.replaceAll('PORT', String(port)), 'latin1')
+  })
+}
+
+const status = (answer: string) => Number(answer.split(' ')[1])
+const GET = 'GET /x HTTP/1.1'
+const OWN = 'Host: localhost:PORT'
+const END = 'Connection: close'
+
+const allowed: Record<string, string[]> = {
+  'the name localhost': [GET, OWN],
+  'the name in capitals': [GET, 'Host: LOCALHOST:PORT'],
+  'the IPv4 address': [GET, 'Host: 127.0.0.1:PORT'],
+  'the IPv6 address': [GET, 'Host: [::1]:PORT'],
+  'its own Origin': [GET, OWN, 'Origin: http://localhost:PORT'],
+  'a page of its own': [GET, OWN, 'Sec-Fetch-Site: same-origin'],
+  'an address that someone typed in': [GET, OWN, 'Sec-Fetch-Site: none'],
+}
+
+t.test('lets in what names this service', async (t) => {
+  for (const [name, lines] of Object.entries(allowed)) {
+    await t.test(name, async (t) => {
+      const answer = await raw(...lines, END)
+      t.equal(status(answer), 200)
+      t.match(answer, /x-content-type-options: nosniff/i)
+      t.match(answer, /cache-control: no-cache/i)
+    })
+  }
+})
+
+const refused: Record<string, string[]> = {
+  'another name': [GET, 'Host: evil.com'],
+  'another name with our port': [GET, 'Host: evil.com:PORT'],
+  'our name as a subdomain': [GET, 'Host: localhost.evil.com:PORT'],
+  'our name as a domain': [GET, 'Host: evil.localhost:PORT'],
+  'a name that resolves to loopback': [GET, 'Host: 127.0.0.1.nip.io:PORT'],
+  'a trailing dot': [GET, 'Host: localhost.:PORT'],
+  'another port': [GET, 'Host: LOCALHOST:1'],
+  'no port': [GET, 'Host: localhost'],
+  'a port with a leading zero': [GET, 'Host: localhost:0PORT'],
+  'two Hosts': [GET, OWN, 'Host: evil.com'],
+  'two equal Hosts': [GET, OWN, OWN],
+  'another spelling of loopback': [GET, 'Host: 127.1:PORT'],
+  'an absolute target': ['GET http://evil.com/x HTTP/1.1', OWN],
+  'an absolute target of our own': ['GET http://localhost:PORT/x HTTP/1.1', OWN],
+  'another Origin': [GET, OWN, 'Origin: http://evil.com'],
+  'the Origin null': [GET, OWN, 'Origin: null'],
+  'an Origin by another loopback name': [GET, OWN, 'Origin: http://127.0.0.1:PORT'],
+  'an Origin on another port': [GET, OWN, 'Origin: http://localhost:1'],
+  'an Origin by https': [GET, OWN, 'Origin: https://localhost:PORT'],
+  'an Origin equal to a foreign Host': [GET, 'Host: evil:PORT', 'Origin: http://evil:PORT'],
+  'two Origins': [GET, OWN, 'Origin: http://localhost:PORT', 'Origin: http://evil.com'],
+  'a page of another site': [GET, OWN, 'Sec-Fetch-Site: cross-site'],
+  'a page on another port': [GET, OWN, 'Sec-Fetch-Site: same-site'],
+  'a preflight': [
+    'OPTIONS /x HTTP/1.1',
+    OWN,
+    'Origin: http://evil.com',
+    'Access-Control-Request-Method: PUT',
+  ],
+}
+
+t.test('refuses, before any route, what may come from a web page', async (t) => {
+  const before = reached
+  for (const [name, lines] of Object.entries(refused)) {
+    await t.test(name, async (t) => {
+      const answer = await raw(...lines, END)
+      t.equal(status(answer), 403)
+      t.match(answer, /content-type: application\/problem\+json/i)
+      t.match(answer, /x-content-type-options: nosniff/i)
+      t.notMatch(answer, /access-control/i)
+      t.match(JSON.parse(answer.split('\r\n\r\n')[1]!), { code: 'forbidden', detail: /\. \w/ })
+    })
+  }
+  t.equal(reached, before)
+})
+
+const objections: [string, string[], RegExp][] = [
+  ['two Hosts', refused['two Hosts']!, /has 2 Host headers\. Send exactly one/],
+  ['an absolute target', refused['an absolute target']!, /"http:\/\/evil\.com\/x" is no path/],
+  ['another name', refused['another name']!, /Host "evil\.com" is not this service/],
+  ['the Origin null', refused['the Origin null']!, /Origin "null" is not this service/],
+  ['another site', refused['a page of another site']!, /Sec-Fetch-Site "cross-site"/],
+]
+
+t.test('says what it objects to', async (t) => {
+  for (const [name, lines, detail] of objections) {
+    const body = (await raw(...lines, END)).split('\r\n\r\n')[1]!
+    t.match(JSON.parse(body), { detail }, name)
+  }
+})
+
+const malformed: Record<string, string[]> = {
+  'no Host': [GET],
+  'no Host, HTTP/1.0': ['GET /x HTTP/1.0'],
+  'an empty Host': [GET, 'Host:'],
+  'a user in the Host': [GET, 'Host: user@localhost:PORT'],
+  'a backslash in the path': ['GET /x\\y HTTP/1.1', OWN],
+  'a target without a slash': ['GET x HTTP/1.1', OWN],
+  'an asterisk': ['OPTIONS * HTTP/1.1', OWN],
+  'a length and chunks': [
+    'POST /x HTTP/1.1',
+    OWN,
+    'Content-Length: 3',
+    'Transfer-Encoding: chunked',
+  ],
+  'two lengths': ['POST /x HTTP/1.1', OWN, 'Content-Length: 3', 'Content-Length: 4'],
+  'a space before the colon': [GET, OWN, 'X-A : 1'],
+  'a folded header': [GET, OWN, 'X-A: 1', ' 2'],
+  'no HTTP at all': ['hello'],
+}
+
+t.test('answers 400 and closes where there is no clear request', async (t) => {
+  const before = reached
+  for (const [name, lines] of Object.entries(malformed)) {
+    await t.test(name, async (t) => {
+      const end = name === 'no HTTP at all' ? [] : [END]
+      t.equal(status(await raw(...lines, ...end)), 400)
+    })
+  }
+  t.equal(reached, before)
+})
+
+t.test('closes by itself after bytes that are no HTTP', async (t) => {
+  const answer = await raw(GET, OWN, 'Content-Length: 1', 'Transfer-Encoding: chunked')
+  t.match(answer, /^HTTP\/1\.1 400 .*Connection: close/s)
+})
+
+t.test('headers too large are 431', async (t) => {
+  t.equal(status(await raw(GET, OWN, `X-Long: ${'x'.repeat(20_000)}`)), 431)
+})
+
+t.test('an unknown error tells nothing, and carries the headers too', async (t) => {
+  const answer = await raw('GET /broken HTTP/1.1', OWN, END)
+  t.equal(status(answer), 500)
+  t.notMatch(answer, /someone|secret/)
+  t.match(answer, /x-content-type-options: nosniff/i)
+})
+
+t.test('without the node server only the headers are judged', async (t) => {
+  const ask = async (headers: Record<string, string>) =>
+    (await app.request('/x', { headers })).status
+  t.equal(await ask({}), 200)
+  t.equal(await ask({ host: `localhost:${port}` }), 200)
+  t.equal(await ask({ host: 'evil.com' }), 403)
+  t.equal(await ask({ origin: 'null' }), 403)
+  t.equal(await ask({ 'sec-fetch-site': 'cross-site' }), 403)
+})
+
+t.test('a port of 80 may be left out', async (t) => {
+  const plain = new Hono<ServiceEnv>().use(guard(() => 80)).get('/x', (c) => c.text('ok'))
+  const ask = async (headers: Record<string, string>) =>
+    (await plain.request('/x', { headers })).status
+  t.equal(await ask({ host: 'localhost' }), 200)
+  t.equal(await ask({ host: 'localhost:80', origin: 'http://localhost' }), 200)
+  t.equal(await ask({ host: 'evil' }), 403)
+})

@@ -1,0 +1,428 @@
+import { request as nodeRequest } from 'node:http'
+import { connect as dial } from 'node:net'
+import { Hono } from 'hono'
+import t from 'tap'
+import { z } from 'zod'
+import { unknownRoute } from '../../src/http/allowed-methods.ts'
+import { readBytes, readJson } from '../../src/http/body.ts'
+import type { ServiceEnv } from '../../src/http/context.ts'
+import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
+import { newestFirst, page } from '../../src/http/page.ts'
+import { PROBLEMS, problemHandler, problemResponse } from '../../src/http/problem-json.ts'
+import { listen } from '../../src/http/server.ts'
+import { type FieldError, REFUSAL_CODES, Refusal } from '../../src/model/refusal.ts'
+
+const MIB = 1024 * 1024
+
+function newApp(log: (line: string) => void = (line) => t.fail(line)) {
+  return new Hono<ServiceEnv>().onError(problemHandler(log))
+}
+
+const CaseInput = z.object({
+  title: z.string().min(1),
+  tags: z.array(z.string()).optional(),
+  kind: z.enum(['bug', 'task']).optional(),
+  count: z.int().min(0).max(9).optional(),
+  id: z.uuid().optional(),
+  parent: z.union([z.string(), z.null()]).optional(),
+  target: z.union([z.string(), z.object({ url: z.string() })]).optional(),
+  path: z
+    .string()
+    .refine((path) => path.startsWith('/'), 'expected an absolute path')
+    .optional(),
+  steps: z.array(z.object({ timeout: z.number() })).optional(),
+})
+
+const jsonApp = newApp()
+  .post('/json', async (c) => c.json(await readJson(c, CaseInput)))
+  .post('/optional', async (c) =>
+    c.json(await readJson(c, z.object({ note: z.string().optional() }), { optional: true })),
+  )
+  .post('/loose', async (c) => c.json(await readJson(c, z.looseObject({}))))
+
+function post(body: string | Uint8Array<ArrayBuffer>, type = 'application/json', path = '/json') {
+  return jsonApp.request(path, {
+    method: 'POST',
+    body,
+    headers: type ? { 'content-type': type } : {},
+  })
+}
+
+interface Problem {
+  detail: string
+  errors: FieldError[]
+  etag?: string | null
+}
+
+const problemOf = async (response: Response) => (await response.json()) as Problem
+
+// Body
+
+t.test('a JSON body comes as the schema gives it, without unknown fields', async (t) => {
+  const response = await post('{"title":"a","__proto__":{"admin":true},"nope":1}')
+  t.equal(response.status, 200)
+  t.strictSame(await response.json(), { title: 'a' })
+})
+
+t.test('__proto__ is dropped wherever it stands', async (t) => {
+  const response = await post('{"a":[{"__proto__":{"b":1},"c":2}]}', undefined, '/loose')
+  t.equal(await response.text(), '{"a":[{"c":2}]}')
+})
+
+const types: [string, number][] = [
+  ['application/json', 200],
+  ['Application/JSON; charset=UTF-8', 200],
+  ['application/json;charset="utf-8"', 200],
+  ['application/json; charset=latin1', 415],
+  ['text/plain', 415],
+  ['application/x-www-form-urlencoded', 415],
+  ['application/jsonx', 415],
+  ['text/plain; application/json', 415],
+]
+
+t.test('a JSON body must say what it is', async (t) => {
+  for (const [type, expected] of types) {
+    await t.test(type, async (t) => {
+      const response = await post('{"title":"a"}', type)
+      t.equal(response.status, expected)
+      if (expected === 415) t.match(await response.text(), /application\/json/)
+    })
+  }
+})
+
+t.test('an optional body may be empty, of any type, but not wrong', async (t) => {
+  t.strictSame(await (await post('', 'text/plain', '/optional')).json(), {})
+  t.strictSame(await (await post('{"note":"x"}', undefined, '/optional')).json(), { note: 'x' })
+  t.equal((await post('{"note":5}', undefined, '/optional')).status, 400)
+  t.equal((await post('x', 'text/plain', '/optional')).status, 415)
+})
+
+const nested = (depth: number) => `{"title":${'['.repeat(depth)}${']'.repeat(depth)}}`
+const notJson: [string, string | Uint8Array<ArrayBuffer>, RegExp][] = [
+  ['an empty body', '', /body is empty/],
+  ['a wrong token', '{\n  "title": x}', /line 2, column 12/],
+  ['a wrong token far in', `{"a":"${'é'.repeat(500)}",\n\n"b": tru}`, /line 3, column 9/],
+  ['a comma too many', '{"title":"a",}', /line 1, column 14/],
+  ['an end too early', '{"title":', /line 1, column 10/],
+  ['bytes that are no UTF-8', Uint8Array.of(0x7b, 0x22, 0xc3, 0x28), /not UTF-8 from byte 2/],
+  ['an array', '[]', /an array/],
+  ['null', 'null', /null/],
+  ['a string', '"x"', /a string/],
+  ['200,000 arrays in each other', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, /array/],
+  ['200,000 arrays in a field', nested(200_000), /deeper than 64/],
+  ['65 levels', nested(65), /deeper than 64/],
+]
+
+t.test('what is no JSON object is refused with the place', async (t) => {
+  for (const [name, body, detail] of notJson) {
+    await t.test(name, async (t) => {
+      const response = await post(body)
+      t.equal(response.status, 400)
+      t.match(await response.json(), { code: 'invalid_json', detail })
+    })
+  }
+})
+
+const wrongFields: [string, string, string, RegExp][] = [
+  ['missing', '{}', 'title', /^expected a string; it is missing$/],
+  ['of another type', '{"title":5}', 'title', /^expected a string; got the number 5$/],
+  ['null', '{"title":null}', 'title', /^expected a string; got null$/],
+  ['too short', '{"title":""}', 'title', /^expected at least 1 character; got the string ""$/],
+  ['in a list', '{"title":"a","tags":["x",{"a":1}]}', 'tags[1]', /got the object \{"a":1\}$/],
+  ['deeper', '{"title":"a","steps":[{"timeout":"1"}]}', 'steps[0].timeout', /expected a number/],
+  [
+    'none of the words',
+    '{"title":"a","kind":"x"}',
+    'kind',
+    /^expected "bug" or "task"; got the string "x"$/,
+  ],
+  ['too big', '{"title":"a","count":10}', 'count', /^expected at most 9; got the number 10$/],
+  [
+    'not whole',
+    '{"title":"a","count":1.5}',
+    'count',
+    /^expected a whole number; got the number 1.5$/,
+  ],
+  ['no UUID', '{"title":"a","id":"x"}', 'id', /^expected a UUID; got the string "x"$/],
+  [
+    'in no form of a union',
+    '{"title":"a","parent":5}',
+    'parent',
+    /^expected a string or null; got the number 5$/,
+  ],
+  [
+    'in the near form of a union',
+    '{"title":"a","target":{"url":5}}',
+    'target.url',
+    /^expected a string; got/,
+  ],
+  [
+    'by a rule of its own',
+    '{"title":"a","path":"b"}',
+    'path',
+    /^expected an absolute path; got the string "b"$/,
+  ],
+  [
+    'long',
+    `{"title":"a","kind":"${'😀'.repeat(99)}"}`,
+    'kind',
+    /got the string "😀{1,30}[^😀]?…$/u,
+  ],
+  ['with half a character', '{"title":"\\ud800"}', 'title', /half of a surrogate pair/],
+  [
+    'with half a character in a list',
+    '{"title":"a","tags":["x","\\udc00"]}',
+    'tags[1]',
+    /surrogate/,
+  ],
+  [
+    'named with half a character',
+    '{"title":"a","x":{"\\ud800":1}}',
+    'x["\\ud800"]',
+    /has a name with/,
+  ],
+]
+
+t.test('a wrong field is named, with what came and what was expected', async (t) => {
+  for (const [name, body, path, message] of wrongFields) {
+    await t.test(name, async (t) => {
+      const response = await post(body)
+      t.equal(response.status, 400)
+      const problem = await problemOf(response)
+      t.match(problem, { code: 'bad_request', errors: [{ path, message }] })
+      t.ok(problem.errors[0]!.message.length < 200)
+    })
+  }
+})
+
+t.test('of very many wrong fields only the first are told', async (t) => {
+  const response = await post(JSON.stringify({ title: 'a', tags: Array(100_000).fill(0) }))
+  const problem = await problemOf(response)
+  t.equal(problem.errors.length, 20)
+  t.match(problem.detail, /99999 more/)
+})
+
+t.test('with a real server', async (t) => {
+  const app = newApp()
+    .post('/small', async (c) => c.json((await readBytes(c, 10)).byteLength))
+    .post('/brief', async (c) =>
+      c.json((await readBytes(c, 10, { bytes: MIB, ms: 100 })).byteLength),
+    )
+    .post('/big', async (c) => c.json((await readBytes(c, 10 * MIB)).byteLength))
+  const gone = new Promise((resolve) => {
+    app.post('/gone', async (c) => {
+      await readBytes(c, MIB).catch(resolve)
+      return c.text('')
+    })
+  })
+  const server = await listen(app.fetch, { port: 0, log: (line) => t.fail(line) })
+  t.teardown(() => server.close())
+
+  const send = (path: string, parts: Uint8Array[], headers = {}) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const request = nodeRequest(server.url + path, { method: 'POST', headers, agent: false })
+      request.on('error', reject).on('response', async (response) => {
+        let text = ''
+        for await (const part of response.setEncoding('utf8')) text += part
+        resolve({ status: response.statusCode ?? 0, text })
+      })
+      for (const part of parts) request.write(part)
+      request.end()
+    })
+
+  await t.test('takes a body of exactly the limit', async (t) => {
+    t.same(await send('/small', [Buffer.alloc(10)]), { status: 200, text: '10' })
+    t.same(await send('/big', Array(10).fill(Buffer.alloc(MIB))), {
+      status: 200,
+      text: `${10 * MIB}`,
+    })
+  })
+
+  await t.test('refuses one byte more, by its length, and says so', async (t) => {
+    const { status, text } = await send('/small', [Buffer.alloc(11)], { 'content-length': 11 })
+    t.equal(status, 413)
+    t.match(text, /has 11 bytes, and at most 10/)
+  })
+
+  await t.test('refuses one byte more in chunks, after reading it all', async (t) => {
+    const { status, text } = await send('/small', Array(20).fill(Buffer.alloc(MIB)))
+    t.equal(status, 413)
+    t.match(text, new RegExp(`has ${20 * MIB} bytes, and at most 10`))
+  })
+
+  await t.test('does not read a refused body for ever', async (t) => {
+    const started = Date.now()
+    const answer = await new Promise<string>((resolve) => {
+      const socket = dial(server.port, '127.0.0.1')
+      socket.write(
+        'POST /brief HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\nand then nothing',
+      )
+      socket.once('data', (bytes) => {
+        resolve(String(bytes))
+        socket.destroy()
+      })
+    })
+    t.match(answer, /^HTTP\/1\.1 413/)
+    t.ok(Date.now() - started >= 90)
+  })
+
+  await t.test('a client that goes away in the middle is no failure of the service', async (t) => {
+    const socket = dial(server.port, '127.0.0.1')
+    socket.write('POST /gone HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\nsome', () =>
+      socket.destroy(),
+    )
+    t.match(await gone, { code: 'bad_request', message: /closed before/ })
+  })
+})
+
+// Problems
+
+t.test('every refusal has its status, and standard members that nothing overwrites', async (t) => {
+  for (const code of REFUSAL_CODES) {
+    const refusal = new Refusal(code, 'Why.', { extra: { status: 1, missing: ['x'] } })
+    const response = problemResponse(refusal, '/cases/1')
+    const { status, title } = PROBLEMS[code]
+    t.equal(response.status, status, code)
+    t.equal(response.headers.get('content-type'), 'application/problem+json')
+    const standard = { type: `urn:casefile:${code}`, title, status, detail: 'Why.', code }
+    t.match(await response.json(), { ...standard, instance: '/cases/1', missing: ['x'] })
+  }
+})
+
+t.test('an unknown error is logged, and not told', async (t) => {
+  const lines: string[] = []
+  const app = newApp((line) => lines.push(line)).get('/x', () => {
+    throw new Error('ENOENT: /home/me/secret', { cause: new Error('deeper') })
+  })
+  const response = await app.request('/x')
+  t.equal(response.status, 500)
+  t.notMatch(await response.text(), /secret|plumbing\.ts/)
+  t.match(lines.join(), /GET \/x: Error: ENOENT: \/home\/me\/secret.*deeper/s)
+})
+
+// ETag
+
+t.test('a GET is answered with its ETag, or with 304 to one who has it', async (t) => {
+  const app = newApp().get('/x', (c) => jsonWithETag(c, { a: 1 }))
+  const etag = etagOf(Buffer.from('{"a":1}'))
+  t.match(etag, /^"[0-9a-f]{32}"$/)
+  const first = await app.request('/x')
+  t.equal(first.headers.get('etag'), etag)
+  t.equal(first.headers.get('content-type'), 'application/json')
+  t.equal(await first.text(), '{"a":1}')
+  for (const held of [etag, `W/${etag}`, `"x, y", ${etag}`, '*']) {
+    const again = await app.request('/x', { headers: { 'if-none-match': held } })
+    t.equal(again.status, 304, held)
+    t.equal(again.headers.get('etag'), etag)
+  }
+  const other = await app.request('/x', { headers: { 'if-none-match': '"x"' } })
+  t.equal(other.status, 200)
+})
+
+const preconditions: [string, string, string | null, number][] = [
+  ['if-match', '"a"', '"a"', 200],
+  ['if-match', '"b", "a"', '"a"', 200],
+  ['if-match', '*', '"a"', 200],
+  ['if-match', '*', null, 412],
+  ['if-match', '"b"', '"a"', 412],
+  ['if-match', 'W/"a"', '"a"', 412],
+  ['if-match', 'a', '"a"', 412],
+  ['if-none-match', '*', null, 200],
+  ['if-none-match', '*', '"a"', 412],
+  ['if-none-match', 'W/"a"', '"a"', 412],
+  ['if-none-match', '"b"', '"a"', 200],
+  ['x-none', '', '"a"', 200],
+]
+
+t.test('a PUT is held to its preconditions', async (t) => {
+  for (const [name, value, current, expected] of preconditions) {
+    const app = newApp().put('/x', (c) => {
+      requireMatch(c, current)
+      return c.text('done')
+    })
+    const response = await app.request('/x', { method: 'PUT', headers: { [name]: value } })
+    t.equal(response.status, expected, `${name}: ${value}, now ${current}`)
+    if (expected === 412) t.equal((await problemOf(response)).etag, current)
+  }
+})
+
+// Unknown routes
+
+t.test('an unknown method is 405 with those there are, an unknown path 404', async (t) => {
+  const app = newApp()
+  app.use('*', (_c, next) => next())
+  app.notFound(unknownRoute(app))
+  const inner = new Hono<ServiceEnv>()
+    .get('/:id', (c) => c.notFound())
+    .put('/:id', (c) => c.text(''))
+  app.route('/cases', inner).post('/cases', (c) => c.text(''))
+  const expected: [string, string, number, string | null][] = [
+    ['PATCH', '/cases/1', 405, 'GET, HEAD, PUT'],
+    ['OPTIONS', '/cases/1', 405, 'GET, HEAD, PUT'],
+    ['HEAD', '/cases', 405, 'POST'],
+    ['DELETE', '/cases', 405, 'POST'],
+    ['GET', '/nothing', 404, null],
+    ['GET', '/cases/1', 404, null],
+    ['HEAD', '/cases/1', 404, null],
+    ['GET', '/cases/1/2', 404, null],
+  ]
+  for (const [method, path, status, allow] of expected) {
+    const response = await app.request(path, { method })
+    t.equal(response.status, status, `${method} ${path}`)
+    t.equal(response.headers.get('allow'), allow)
+  }
+  t.match(await (await app.request('/cases', { method: 'PUT' })).json(), {
+    code: 'method_not_allowed',
+    detail: 'There is no PUT /cases. This path answers POST.',
+  })
+})
+
+// Pages
+
+t.test('a list', async (t) => {
+  const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
+  let items = ['e', 'd', 'c', 'b', 'a'].map((id) => ({ id, created_at: at(id < 'c' ? 1 : 2) }))
+  items.sort(newestFirst)
+  const app = newApp().get('/list', (c) => page(c, items))
+  const ids = async (response: Response) =>
+    ((await response.json()) as { id: string }[]).map(({ id }) => id).join('')
+  const next = (response: Response) =>
+    /^<(.*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1]
+
+  await t.test('is whole, newest first, then by id', async (t) => {
+    const response = await app.request('/list')
+    t.equal(await ids(response), 'cdeab')
+    t.equal(response.headers.get('link'), null)
+  })
+
+  await t.test('comes in pages whose links keep the other parameters', async (t) => {
+    const first = await app.request('/list?state=A%2CB&limit=2')
+    t.equal(await ids(first), 'cd')
+    t.equal(first.headers.get('x-total-count'), '5')
+    t.match(next(first), /^\/list\?state=A%2CB&limit=2&cursor=[\w-]+$/)
+    const second = await app.request(next(first)!)
+    t.equal(await ids(second), 'ea')
+    const third = await app.request(next(second)!)
+    t.equal(await ids(third), 'b')
+    t.equal(next(third), undefined)
+  })
+
+  await t.test('goes on after the last item, though items came and went', async (t) => {
+    const first = await app.request('/list?limit=2')
+    const link = next(first)!
+    items = [{ id: 'z', created_at: at(3) }, ...items.filter(({ id }) => id !== 'd')]
+    t.equal(await ids(await app.request(link)), 'ea')
+    items = []
+    t.equal(await ids(await app.request(link)), '')
+  })
+
+  const wrong = ['limit=0', 'limit=1001', 'limit=-1', 'limit=1.5', 'limit=x', 'limit=', 'limit=1e2']
+  for (const query of [...wrong, 'limit=1&cursor=x', 'limit=1&cursor=', 'cursor=WyJhIiwiYiJd']) {
+    await t.test(`refuses ?${query}`, async (t) => {
+      const response = await app.request(`/list?${query}`)
+      t.equal(response.status, 400)
+      const path = query.includes('cursor') ? 'cursor' : 'limit'
+      t.match(await response.json(), { code: 'bad_request', errors: [{ path }] })
+    })
+  }
+})

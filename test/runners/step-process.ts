@@ -1,0 +1,303 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { bootId, processStart } from '../../src/runners/process-facts.ts'
+import { endMarked } from '../../src/runners/process-sweep.ts'
+import { runStepProcess, type StepProcessOptions } from '../../src/runners/step-process.ts'
+
+const cwd = t.testdir({ plain: 'text' })
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
+
+/** Runs a script with `sh`, and gathers what it says. */
+async function sh(script: string, options: Partial<StepProcessOptions> = {}) {
+  const said = { stdout: '', stderr: '' }
+  const result = await runStepProcess({
+    argv: ['/bin/sh', '-c', script],
+    cwd,
+    env: { PATH },
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    onOutput: (stream, bytes) => {
+      said[stream] += bytes
+    },
+    ...options,
+  })
+  return { ...result, ...said }
+}
+
+/** A zombie is not alive; nor is an id that nobody has. */
+function isAlive(pid: number): boolean {
+  if (process.platform !== 'linux') {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  }
+  const file = `/proc/${pid}/stat`
+  if (!existsSync(file)) return false
+  return !/\) [ZX] /.test(readFileSync(file, 'latin1'))
+}
+
+async function until(fact: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!fact()) {
+    if (Date.now() > deadline) throw new Error(`waited 10 s until ${what}`)
+    await delay(10)
+  }
+}
+
+t.test('a process ends by itself', async (t) => {
+  const cases = [
+    ['exit code 0', 'exit 0', { exit: 0, signal: null }],
+    ['another exit code', 'exit 3', { exit: 3, signal: null }],
+    ['a signal of its own', 'kill -9 $$', { exit: null, signal: 'SIGKILL' }],
+    ['both streams', 'echo out; echo err >&2', { stdout: 'out\n', stderr: 'err\n' }],
+    ['nothing to read', 'read line || echo end', { stdout: 'end\n' }],
+    ['no inherited environment', 'echo "[$HOME$USER$TAP]"', { stdout: '[]\n' }],
+    ['not a character lost', 'printf "no line end"', { stdout: 'no line end' }],
+  ] as const
+  for (const [name, script, expected] of cases) {
+    t.test(name, async (t) => {
+      t.match(await sh(script), { ...expected, timedOut: false, aborted: false })
+    })
+  }
+})
+
+t.test('a process that cannot be started is a result, not an error', async (t) => {
+  const cases = [
+    ['no such program', { argv: ['no-such-program'] }, 'ENOENT'],
+    ['no such folder', { cwd: `${cwd}/missing` }, 'ENOENT'],
+    ['no program', { argv: [`${cwd}/plain`] }, 'EACCES'],
+    ['an argument that is too long', { argv: ['/bin/echo', 'x'.repeat(1 << 20)] }, 'E2BIG'],
+    ['an argument with a NUL', { argv: ['/bin/echo', 'a\0b'] }, 'ERR_INVALID_ARG_VALUE'],
+  ] as const
+  for (const [name, options, startError] of cases) {
+    t.test(name, async (t) => {
+      const started = await sh('true', {
+        cwd,
+        ...options,
+        argv: [...(('argv' in options && options.argv) || ['/bin/true'])],
+      })
+      t.match(started, { exit: null, signal: null, startError })
+    })
+  }
+  await t.rejects(sh('', { argv: [] }), { message: /argv is empty/ }, 'no argv is our mistake')
+})
+
+t.test('a time-out ends the group', async (t) => {
+  t.test('TERM is enough for most', async (t) => {
+    const result = await sh('sleep 60', { timeoutMs: 100 })
+    t.match(result, { exit: null, signal: 'SIGTERM', timedOut: true, aborted: false })
+    t.ok(result.durationMs < 1000, `${result.durationMs} ms`)
+  })
+
+  t.test('a process may use the grace', async (t) => {
+    const result = await sh('trap "echo bye; exit 7" TERM; while :; do sleep 0.05; done', {
+      timeoutMs: 200,
+    })
+    t.match(result, { exit: 7, stdout: 'bye\n', timedOut: true })
+  })
+
+  t.test('KILL for one that ignores TERM, with its 20 grandchildren', async (t) => {
+    const ignorer = `trap "" TERM; while :; do sleep 1; done`
+    const result = await sh(
+      `trap "" TERM; for i in $(seq 20); do sh -c '${ignorer}' & echo $!; done; ${ignorer}`,
+      { timeoutMs: 500 },
+    )
+    t.match(result, { signal: 'SIGKILL', timedOut: true })
+    t.ok(result.durationMs >= 2000 && result.durationMs < 5500, `${result.durationMs} ms`)
+    const grandchildren = result.stdout.trim().split('\n').map(Number)
+    t.equal(grandchildren.length, 20)
+    t.strictSame(grandchildren.filter(isAlive), [], 'none is left')
+  })
+
+  t.test('KILL for a grandchild that ignores TERM when its parent did not', async (t) => {
+    const result = await sh(`sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done'`, {
+      timeoutMs: 500,
+    })
+    t.notOk(isAlive(Number(result.stdout)))
+    t.equal(result.timedOut, true)
+  })
+})
+
+t.test('an abort ends the group', async (t) => {
+  const abort = new AbortController()
+  const result = await sh('sleep 60 & echo ready; wait', {
+    signal: abort.signal,
+    onOutput: () => abort.abort(),
+  })
+  t.match(result, { aborted: true, timedOut: false, signal: 'SIGTERM' })
+
+  const early = await sh('touch started', { signal: AbortSignal.abort() })
+  t.match(early, { aborted: true, exit: null, signal: null })
+  t.notOk(existsSync(`${cwd}/started`), 'nothing is started when it is aborted before')
+})
+
+t.test('a child in the background does not hold up the end', async (t) => {
+  const result = await sh('sleep 60 & echo $!')
+  const child = Number(result.stdout)
+  t.teardown(() => process.kill(child, 'SIGKILL'))
+  t.match(result, { exit: 0, timedOut: false })
+  t.ok(result.durationMs < 2000, `${result.durationMs} ms`)
+  t.ok(isAlive(child), 'and is not ended')
+})
+
+t.test('output that is there at the exit arrives even if the event loop is busy', async (t) => {
+  let bytes = 0
+  const result = await sh('echo go; head -c 100000 /dev/zero; sleep 60 & exit 0', {
+    onStart: (pid) => t.teardown(() => process.kill(-pid, 'SIGKILL')),
+    onOutput: (_, part) => {
+      const until = performance.now() + (bytes === 0 ? 600 : 0)
+      bytes += part.length
+      while (performance.now() < until);
+    },
+  })
+  t.equal(result.exit, 0)
+  t.equal(bytes, 100_003)
+})
+
+t.test('a flood of 200 MB does not fill memory', async (t) => {
+  const before = process.memoryUsage().rss
+  let peak = 0
+  let bytes = 0
+  await sh('head -c 200000000 /dev/zero', {
+    onOutput: (_, part) => {
+      bytes += part.length
+      peak = Math.max(peak, process.memoryUsage.rss())
+    },
+  })
+  t.equal(bytes, 200_000_000)
+  const grown = Math.round((peak - before) / 1e6)
+  t.ok(grown < 120, `grew by ${grown} MB`)
+})
+
+t.test('onStart and onOutput', async (t) => {
+  const events: string[] = []
+  const result = await sh('echo $$', {
+    onStart: async (pid) => {
+      events.push(String(pid))
+      await delay(1)
+      events.push('recorded')
+    },
+    onOutput: (_, bytes) => events.push(String(bytes).trim()),
+  })
+  t.equal(result.exit, 0)
+  t.ok(events.includes('recorded'), 'is over before the result')
+  t.equal(new Set(events).size, 2, 'the process id is the one of the program itself')
+
+  const failing = [
+    ['onStart', { onStart: () => Promise.reject(new Error('disk full')) }],
+    [
+      'onOutput',
+      {
+        onOutput: () => {
+          throw new Error('disk full')
+        },
+      },
+    ],
+  ] as const
+  for (const [name, options] of failing) {
+    t.test(`a failing ${name} ends the process and is passed on`, async (t) => {
+      const began = performance.now()
+      await t.rejects(sh('echo x; sleep 60', options), { message: 'disk full' })
+      t.ok(performance.now() - began < 3000)
+    })
+  }
+})
+
+t.test('the sweep', linuxOnly, async (t) => {
+  const mark = `m-${process.pid}-${Date.now()}`
+  const marked = async (script: string, value = mark): Promise<ChildProcess> => {
+    const child = spawn('/bin/sh', ['-c', `${script} & echo $!; wait`], {
+      env: { PATH, CASEFILE_RUN: value },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    await once(child.stdout, 'data')
+    return child
+  }
+
+  t.test('ends every process with the mark, and no other', async (t) => {
+    const ignorer = `sh -c 'trap "" TERM; while :; do sleep 1; done'`
+    const children = [
+      await marked('sleep 60'),
+      await marked('setsid sleep 60'),
+      await marked(ignorer),
+    ]
+    const other = await marked('sleep 60', `${mark}-not`)
+    t.teardown(() => endMarked(`${mark}-not`))
+    const ended = await endMarked(mark)
+    t.ok(ended >= 6, `${ended} ended: three shells and their children`)
+    t.ok(children.every((child) => !isAlive(child.pid ?? 0)))
+    t.ok(isAlive(other.pid ?? 0), 'a mark that only begins alike is another one')
+    t.equal(await endMarked(mark), 0, 'a second sweep finds none')
+  })
+
+  t.test('does not end its own process', async (t) => {
+    // Node started with the mark sweeps for it: /proc shows the environment a process began with.
+    const script = `
+      const { endMarked } = await import(process.env.SWEEP)
+      const { spawn } = await import('node:child_process')
+      spawn('sleep', ['60'])
+      console.log(await endMarked(process.env.CASEFILE_RUN))`
+    const child = spawn(
+      process.execPath,
+      [...process.execArgv, '--input-type=module', '-e', script],
+      {
+        env: {
+          ...process.env,
+          CASEFILE_RUN: `${mark}-self`,
+          SWEEP: new URL('../../src/runners/process-sweep.ts', import.meta.url).href,
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    let said = ''
+    child.stdout.on('data', (bytes) => {
+      said += bytes
+    })
+    const [exit] = await once(child, 'close')
+    t.equal(exit, 0)
+    t.match(said, /^[1-9]/)
+  })
+
+  t.test('does not wait for a zombie', async (t) => {
+    // The shell becomes a program that never reaps the child it was left with.
+    const child = spawn('/bin/sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'], {
+      env: { PATH, CASEFILE_RUN: `${mark}-child` },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.teardown(() => child.kill('SIGKILL'))
+    const [bytes] = await once(child.stdout, 'data')
+    const zombie = Number(String(bytes))
+    await until(
+      () => /\) Z /.test(readFileSync(`/proc/${zombie}/stat`, 'latin1')),
+      'it is a zombie',
+    )
+    t.not(processStart(zombie), null, 'it is still there')
+    const began = performance.now()
+    t.equal(await endMarked(`${mark}-child`), 1, 'only its parent was alive')
+    t.ok(performance.now() - began < 1000)
+  })
+})
+
+t.test('processStart and bootId', linuxOnly, async (t) => {
+  const dir = t.testdir({ 'a) S (b': t.fixture('symlink', '/bin/sleep') })
+  t.match(processStart(process.pid), /^\d+$/)
+  t.equal(processStart(process.pid), processStart(process.pid))
+  t.match(bootId(), /^[0-9a-f-]{36}$/)
+
+  const child = spawn(`${dir}/a) S (b`, ['60'], { stdio: 'ignore' })
+  t.teardown(() => child.kill())
+  const pid = child.pid ?? 0
+  t.match(readFileSync(`/proc/${pid}/stat`, 'latin1'), /\(a\) S \(b\)/, 'an odd name')
+  const [mine, its] = [Number(processStart(process.pid)), Number(processStart(pid))]
+  t.ok(its >= mine && its < mine + 100 * 3600, 'is no obstacle')
+
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  t.equal(processStart(pid), null, 'null when it is gone')
+})

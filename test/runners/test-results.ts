@@ -1,0 +1,196 @@
+import { spawnSync } from 'node:child_process'
+import t from 'tap'
+import { readJunit } from '../../src/runners/junit-results.ts'
+import { readTap } from '../../src/runners/tap-results.ts'
+import { type TestResults, testNote } from '../../src/runners/test-results.ts'
+
+const results = (passed: number, failed: number, skipped = 0, ok = failed === 0): TestResults => ({
+  run: passed + failed,
+  passed,
+  failed,
+  skipped,
+  ok,
+})
+
+/** Seven tests for a person: five that count, one skipped, one to do. */
+const NODE_TESTS = `
+  import assert from 'node:assert'
+  import { describe, it, test } from 'node:test'
+  test('alone', () => {})
+  test('parent', async t => {
+    await t.test('first', () => {})
+    await t.test('second <&>', () => FAIL)
+    await t.test('third', { skip: true }, () => {})
+  })
+  describe('suite', () => {
+    it('a', () => {})
+    describe('inner', () => it('b', () => {}))
+    it('later', { todo: true }, () => { throw new Error('not yet') })
+  })`
+
+/** What Node's own runner prints; the variables of the runner we are in would change it. */
+function nodeReport(tests: string, reporter: 'tap' | 'junit') {
+  const dir = t.testdir({ 'a.test.mjs': tests })
+  const args = ['--test', `--test-reporter=${reporter}`, `${dir}/a.test.mjs`]
+  return spawnSync(process.execPath, args, { encoding: 'utf8', env: { PATH: process.env.PATH } })
+}
+
+t.test('a report of node --test', async (t) => {
+  const passing = NODE_TESTS.replace('FAIL', 'assert.ok(true)')
+  const failing = NODE_TESTS.replace('FAIL', 'assert.equal(1, 2)')
+  for (const [reporter, read] of [
+    ['tap', readTap],
+    ['junit', readJunit],
+  ] as const) {
+    t.test(`as ${reporter}`, async (t) => {
+      const passed = nodeReport(passing, reporter)
+      t.equal(passed.status, 0)
+      t.strictSame(read(passed.stdout), results(5, 0, 2))
+      const failed = nodeReport(failing, reporter)
+      t.equal(failed.status, 1)
+      t.strictSame(read(failed.stdout), results(4, 1, 2))
+      t.strictSame(read(`> my@1.0.0 test\n\n${passed.stdout}\nbye\n`), results(5, 0, 2), 'noise')
+      const cut = failed.stdout.slice(0, failed.stdout.length / 2)
+      t.equal(read(cut)?.ok, false, 'half of it is not ok')
+    })
+  }
+
+  t.test('a parent that fails after its subtests is a failed test, in TAP', async (t) => {
+    const tests = `
+      import { test } from 'node:test'
+      test('parent', async t => {
+        await t.test('child', () => {})
+        throw new Error('afterwards')
+      })`
+    t.strictSame(readTap(nodeReport(tests, 'tap').stdout), results(1, 1))
+  })
+
+  t.test('a file that does not load is a failed test', async (t) => {
+    t.strictSame(readTap(nodeReport('throw new Error()', 'tap').stdout), results(0, 1))
+    t.strictSame(readJunit(nodeReport('throw new Error()', 'junit').stdout), results(0, 1))
+  })
+})
+
+t.test('a report of tap', async (t) => {
+  const tap = JSON.stringify(import.meta.resolve('tap'))
+  const dir = t.testdir({
+    'a.mjs': `
+      import t from ${tap}
+      t.test('two', async t => { t.ok(true); t.equal(1, 1) })
+      t.test('none', async t => {})
+      t.test('skipped', { skip: true }, async t => t.fail())
+      t.test('to do', { todo: true }, async t => t.fail())
+      t.test('bad', async t => { t.ok(true); t.equal(1, 2); t.ok(1, { skip: true }) })
+      t.test('deep', async t => t.test('deeper', { buffered: true }, async t => { t.pass() }))`,
+  })
+  const env = { PATH: process.env.PATH, TAP: '1' }
+  const { stdout } = spawnSync(process.execPath, ['a.mjs'], { cwd: dir, encoding: 'utf8', env })
+  t.match(stdout, 'TAP version 14')
+  t.strictSame(readTap(stdout), results(5, 1, 3), 'two, none, bad (2), deeper; and three skipped')
+})
+
+t.test('readTap', async (t) => {
+  const cases = [
+    ['nothing', '', null],
+    ['prose', 'All 47 tests passed!\nDone.\n', null],
+    ['a version alone', 'TAP version 14\n', null],
+    ['a plan', '1..2\nok 1\nok 2\n', results(2, 0)],
+    ['a failure', '1..2\nok 1\nnot ok 2 - b\n', results(1, 1)],
+    ['a plan of none', '1..0 # skip all\n', results(0, 0)],
+    [
+      'skip and todo',
+      '1..4\nok 1\nok 2 # SKIP\nnot ok 3 # TODO later\nok 4 # skip x\n',
+      results(1, 0, 3),
+    ],
+    ['a truncated plan', '1..5\nok 1\nok 2\n', results(2, 0, 0, false)],
+    ['no plan', 'TAP version 13\nok 1\n', results(1, 0, 0, false)],
+    ['more than planned', '1..1\nok 1\nok 2\n', results(2, 0, 0, false)],
+    ['a bail out', '1..2\nok 1\nBail out! no database\n', results(1, 0, 0, false)],
+    ['a bail out below', '1..1\n# Subtest: a\n    ok 1\n    Bail out!\n', results(1, 0, 0, false)],
+    ['a bail out at once', 'Bail out!\n', results(0, 0, 0, false)],
+    [
+      'an end within a subtest',
+      'TAP version 13\n# Subtest: a\n    ok 1 - b\n    1..1\n',
+      results(1, 0, 0, false),
+    ],
+    [
+      'a subtest that misses its plan',
+      '1..1\n# Subtest: a\n    1..2\n    ok 1\nok 1 - a\n',
+      results(1, 0, 0, false),
+    ],
+    [
+      'a todo with subtests',
+      '1..1\n# Subtest: a\n    ok 1\n    not ok 2\n    1..2\nnot ok 1 - a # TODO\n',
+      results(0, 0, 2),
+    ],
+  ] as const
+  for (const [name, text, expected] of cases) {
+    t.test(name, async (t) => {
+      t.strictSame(readTap(text), expected)
+    })
+  }
+})
+
+t.test('readJunit', async (t) => {
+  const suite = (cases: string) =>
+    `<?xml version="1.0"?>\n<testsuite name="s">${cases}</testsuite>\n`
+  const cases = [
+    ['nothing', '', null],
+    ['other XML', '<html><body/></html>', null],
+    ['an empty report', '<testsuites/>', results(0, 0)],
+    ['one suite as the root', suite('<testcase name="a"/><testcase name="b"/>'), results(2, 0)],
+    ['a failure', suite('<testcase><failure message="x">y</failure></testcase>'), results(0, 1)],
+    ['a failure as an attribute', suite('<testcase failure="x"/>'), results(0, 1)],
+    ['both count once', suite('<testcase failure="x"><failure/></testcase>'), results(0, 1)],
+    ['an error', suite('<testcase><error/></testcase><testcase/>'), results(1, 1)],
+    ['an error of the suite', suite('<error message="setup"/><testcase/>'), results(1, 1)],
+    ['a skipped test', suite('<testcase><skipped/></testcase><testcase/>'), results(1, 0, 1)],
+    ['a disabled test', suite('<testcase status="notrun"/>'), results(0, 0, 1)],
+    [
+      'suites in suites',
+      '<testsuites><testcase/><testsuite><testcase/><testsuite><testcase/></testsuite></testsuite></testsuites>',
+      results(3, 0),
+    ],
+    [
+      'a report in the output of a test',
+      suite(
+        '<testcase><system-out><![CDATA[<testcase><failure/></testcase>]]></system-out></testcase>',
+      ),
+      results(1, 0),
+    ],
+    ['an end within an element', '<testsuites><testcase/><testcase><fail', results(0, 0, 0, false)],
+    ['an end within a suite', '<testsuites><testsuite><testcase/>', results(1, 0, 0, false)],
+  ] as const
+  for (const [name, xml, expected] of cases) {
+    t.test(name, async (t) => {
+      t.strictSame(readJunit(xml), expected)
+    })
+  }
+
+  t.test('entities are not expanded', async (t) => {
+    const levels = Array.from(
+      { length: 9 },
+      (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`,
+    )
+    const xml = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY l0 "lol">${levels.join('')}]>
+      <testsuites><testcase name="&l9;"><failure message="&l9;">&l9;</failure></testcase></testsuites>`
+    const before = process.memoryUsage().heapUsed
+    t.match(readJunit(xml), { failed: 1, ok: false })
+    t.ok(process.memoryUsage().heapUsed - before < 50e6)
+    const file =
+      '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><testsuite><testcase name="&e;"/></testsuite>'
+    t.strictSame(readJunit(file), results(1, 0))
+  })
+})
+
+t.test('testNote', async (t) => {
+  const cases = [
+    [results(47, 0), '47 of 47 tests passed'],
+    [results(45, 2), '2 of 47 tests failed'],
+    [results(45, 2, 3), '2 of 47 tests failed, 3 skipped'],
+    [results(1, 0), '1 of 1 test passed'],
+    [results(0, 0, 2), 'no tests ran, 2 skipped'],
+    [results(3, 0, 0, false), '3 of 3 tests passed, but the report is incomplete'],
+  ] as const
+  for (const [given, note] of cases) t.equal(testNote(given), note)
+})

@@ -1,0 +1,533 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { createDurable, makeFolder, writeDurable } from '../../src/workspace/durable-write.ts'
+import { hasCode } from '../../src/workspace/errno.ts'
+import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+import { createLastGood } from '../../src/workspace/last-good.ts'
+import { pointLatest } from '../../src/workspace/latest-link.ts'
+import { emptyTrash, removeFolder } from '../../src/workspace/remove-folder.ts'
+import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/workspace/safe-read.ts'
+import {
+  defaultStateFolder,
+  openStateFolder,
+  realPathOf,
+} from '../../src/workspace/state-folder.ts'
+import { storageRefusal } from '../../src/workspace/storage-refusal.ts'
+import { isTempName, removeTempFiles, tempName, trashName } from '../../src/workspace/temp-files.ts'
+
+const run = promisify(execFile)
+const asRoot = process.getuid?.() === 0
+const bytes = (text: string) => Buffer.from(text)
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o7777).toString(8)
+
+/** Runs `body` in a small tmpfs mounted at `folder`, or skips with the reason why there is none. */
+async function inTmpfs(t: Test, folder: string, body: () => Promise<void>): Promise<void> {
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder])
+  } catch (error) {
+    t.comment(String(error))
+    t.pass('no tmpfs can be mounted here', { skip: 'mounting needs root' })
+    return
+  }
+  try {
+    await body()
+  } finally {
+    await run('umount', [folder])
+  }
+}
+
+t.test('a durable write', async (t) => {
+  await t.test('keeps the mode of what it replaces', async (t) => {
+    const folder = t.testdir({ 'a.md': 'old' })
+    const path = join(folder, 'a.md')
+    for (const mode of [0o600, 0o644, 0o755]) {
+      await chmod(path, mode)
+      await writeDurable(path, bytes(`new ${mode}`))
+      t.equal(await modeOf(path), mode.toString(8))
+      t.equal(await readFile(path, 'utf8'), `new ${mode}`)
+    }
+    await writeDurable(path, bytes(''), { mode: 0o640 })
+    t.equal(await modeOf(path), '640')
+    t.equal((await stat(path)).size, 0)
+    const created = join(folder, 'b.md')
+    await writeDurable(created, bytes('b'))
+    t.equal(await modeOf(created), (0o666 & ~process.umask()).toString(8))
+    t.same((await readdir(folder)).sort(), ['a.md', 'b.md'], 'and leaves no temporary file')
+  })
+
+  await t.test(
+    'leaves the file to its owner',
+    { skip: asRoot ? false : 'only root can write the files of others' },
+    async (t) => {
+      const path = join(t.testdir({ 'a.md': 'old' }), 'a.md')
+      execFileSync('chown', ['12345:12345', path])
+      await writeDurable(path, bytes('new'))
+      t.match(await stat(path), { uid: 12345, gid: 12345 })
+    },
+  )
+
+  await t.test('goes through only while the file is as expected', async (t) => {
+    const folder = t.testdir({ 'a.md': 'seen', folder: {} })
+    const path = join(folder, 'a.md')
+    await writeDurable(path, bytes('second'), { expect: bytes('seen') })
+    for (const expect of [bytes('seen'), bytes('secone'), bytes('second and more'), null]) {
+      await t.rejects(writeDurable(path, bytes('third'), { expect }), { code: 'changed_meanwhile' })
+    }
+    t.equal(await readFile(path, 'utf8'), 'second')
+    const gone = writeDurable(join(folder, 'gone.md'), bytes('x'), { expect: bytes('y') })
+    await t.rejects(gone, { code: 'changed_meanwhile' })
+    await writeDurable(join(folder, 'fresh.md'), bytes('x'), { expect: null })
+    t.same((await readdir(folder)).sort(), ['a.md', 'folder', 'fresh.md'])
+  })
+
+  await t.test('refuses what is no regular file', async (t) => {
+    const folder = t.testdir({ 'v1.md': 'first', folder: {} })
+    await symlink('v1.md', join(folder, 'latest.md'))
+    await symlink('nowhere', join(folder, 'dangling.md'))
+    await run('mkfifo', [join(folder, 'fifo.md')])
+    const names = await readdir(folder)
+    for (const name of ['latest.md', 'dangling.md', 'folder', 'fifo.md']) {
+      const write = writeDurable(join(folder, name), bytes('x'))
+      await t.rejects(write, { code: 'unreadable_file', message: new RegExp(`^${name} is `) }, name)
+      await t.rejects(createDurable(join(folder, name), bytes('x')), { code: 'already_exists' })
+    }
+    t.equal(await readFile(join(folder, 'v1.md'), 'utf8'), 'first')
+    t.same(await readdir(folder), names)
+  })
+
+  await t.test('creates a file once, whole', async (t) => {
+    const folder = t.testdir({})
+    const path = join(folder, 'new.md')
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((letter) => createDurable(path, bytes(letter.repeat(9000)))),
+    )
+    t.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
+    const text = await readFile(path, 'utf8')
+    t.equal(text, text.charAt(0).repeat(9000))
+    t.equal((await stat(path)).nlink, 1)
+    await createDurable(join(folder, 'secret'), bytes('s'), { mode: 0o600 })
+    t.equal(await modeOf(join(folder, 'secret')), '600')
+    t.same((await readdir(folder)).sort(), ['new.md', 'secret'])
+  })
+
+  await t.test('on a full disk keeps the old bytes and leaves nothing behind', async (t) => {
+    const folder = t.testdir({})
+    await inTmpfs(t, folder, async () => {
+      const path = join(folder, 'a.md')
+      const old = Buffer.alloc(15_000, 'o')
+      await writeDurable(path, old)
+      const full = { code: 'storage_full', cause: { code: 'ENOSPC' } }
+      for (let round = 0; round < 100; round += 1) {
+        const error = await writeDurable(path, Buffer.alloc(60_000, 'n')).then(
+          () => null,
+          (error) => error,
+        )
+        const whole = (await readFile(path)).equals(old)
+        if (error?.code !== 'storage_full' || !whole) t.fail(`round ${round}: ${error}`)
+      }
+      await t.rejects(writeDurable(path, Buffer.alloc(60_000)), full)
+      await t.rejects(createDurable(join(folder, 'b.md'), Buffer.alloc(60_000)), full)
+      const message = /^The change to b\.md was not saved: the storage is full \(ENOSPC\)\. [^/]*$/
+      await t.rejects(createDurable(join(folder, 'b.md'), Buffer.alloc(60_000)), { message })
+      t.same(await readdir(folder), ['a.md'])
+    })
+  })
+
+  await t.test('on a read-only file system says so', async (t) => {
+    const folder = t.testdir({})
+    await inTmpfs(t, folder, async () => {
+      await writeFile(join(folder, 'a.md'), 'old')
+      await run('mount', ['-o', 'remount,ro', folder])
+      const refusal = { code: 'storage_failed', cause: { code: 'EROFS' } }
+      await t.rejects(writeDurable(join(folder, 'a.md'), bytes('new')), refusal)
+      await t.rejects(createDurable(join(folder, 'b.md'), bytes('new')), refusal)
+      await t.rejects(makeFolder(join(folder, 'c')), refusal)
+    })
+  })
+
+  await t.test('makes folders, but not over a file', async (t) => {
+    const folder = t.testdir({ file: 'x' })
+    await makeFolder(join(folder, 'a', 'b', 'c'))
+    await makeFolder(join(folder, 'a', 'b', 'c'))
+    t.ok((await stat(join(folder, 'a/b/c'))).isDirectory())
+    await t.rejects(makeFolder(join(folder, 'file')), { code: 'unreadable_file' })
+    await t.rejects(makeFolder(join(folder, 'file', 'x')), { code: 'unreadable_file' })
+    await symlink('nowhere', join(folder, 'dangling'))
+    await t.rejects(makeFolder(join(folder, 'dangling', 'x')), { code: 'unreadable_file' })
+    await makeFolder('/')
+  })
+})
+
+t.test('reading a file that anybody may have put there', async (t) => {
+  const root = t.testdir({
+    inside: { 'good.md': 'good', folder: {}, 'big.md': 'x'.repeat(101) },
+    outside: { 'secret.md': 'secret' },
+  })
+  const inside = join(root, 'inside')
+  const at = (name: string) => join(inside, name)
+  await symlink('good.md', at('link.md'))
+  await symlink('nowhere.md', at('dangling.md'))
+  await symlink('loop.md', at('loop.md'))
+  await symlink('../outside', at('escape'))
+  await symlink('../outside/secret.md', at('leak.md'))
+  await run('mkfifo', [at('fifo.md')])
+  await writeFile(at('sparse.md'), '')
+  await truncate(at('sparse.md'), 2 * 1024 ** 3)
+  await writeFile(at('closed.md'), 'closed')
+  await chmod(at('closed.md'), 0)
+  // Through a short name: a socket's path of more than 107 bytes is cut without a word.
+  const short = join(tmpdir(), `casefile-test-${process.pid}`)
+  await symlink(inside, short)
+  const server = createServer().listen(join(short, 'socket.md'))
+  await once(server, 'listening')
+  await rm(short)
+  t.teardown(() => server.close())
+
+  const cases: [string, string][] = [
+    ['missing.md', 'missing'],
+    ['good.md/below.md', 'missing'],
+    [`${'n'.repeat(300)}.md`, 'missing'],
+    ['link.md', 'symbolic_link'],
+    ['dangling.md', 'symbolic_link'],
+    ['loop.md', 'symbolic_link'],
+    ['folder', 'not_a_file'],
+    ['fifo.md', 'not_a_file'],
+    ['socket.md', 'not_a_file'],
+    ['sparse.md', 'too_large'],
+    ['big.md', 'too_large'],
+    ['closed.md', 'no_permission'],
+  ]
+  const start = performance.now()
+  for (const [name, reason] of cases) {
+    const skip = reason === 'no_permission' && asRoot ? 'root may read every file' : false
+    await t.test(`${name.slice(0, 20)} is ${reason}`, { skip }, async (t) => {
+      t.match(await readRegular(at(name), { maxBytes: 100 }), { ok: false, reason })
+    })
+  }
+  t.ok(performance.now() - start < 500, 'all of them quickly')
+
+  await t.test('within a folder', async (t) => {
+    const within = inside
+    const read = (name: string, followLinks = false) =>
+      readRegular(at(name), { maxBytes: 100, within, followLinks })
+    t.match(await read('good.md'), { ok: true })
+    t.match(await read('link.md'), { ok: false, reason: 'symbolic_link' })
+    t.match(await read('link.md', true), { ok: true })
+    t.match(await read('dangling.md', true), { ok: false, reason: 'missing' })
+    for (const name of ['escape/secret.md', '../outside/secret.md']) {
+      t.match(await read(name), { ok: false, reason: 'symbolic_link' }, name)
+    }
+    t.match(await read('leak.md', true), { ok: false, reason: 'symbolic_link' })
+  })
+
+  await t.test('gives the bytes and a stamp that tells a change', async (t) => {
+    const read = await readRegular(at('good.md'), { maxBytes: 4 })
+    if (!read.ok) return t.fail(read.reason)
+    t.equal(read.bytes.toString(), 'good')
+    const before = await stampOf(at('good.md'))
+    t.ok(before && sameStamp(read.stat, before))
+    await writeFile(at('good.md'), 'evil')
+    const after = await stampOf(at('good.md'))
+    t.notOk(after && sameStamp(read.stat, after))
+    t.equal(await stampOf(at('missing.md')), null)
+    t.equal(await stampOf(at('good.md/below.md')), null)
+  })
+
+  await t.test('a device is no file', async (t) => {
+    t.match(await readRegular('/dev/zero', { maxBytes: 9 }), { ok: false, reason: 'not_a_file' })
+  })
+
+  await t.test('a mistake of the caller is thrown', async (t) => {
+    await t.rejects(readRegular('a\0b', { maxBytes: 9 }), { code: 'ERR_INVALID_ARG_VALUE' })
+  })
+})
+
+t.test('a full quota is full storage, although libuv has no name for it', (t) => {
+  const code = `Unknown system error -${constants.errno.EDQUOT}`
+  const error = Object.assign(new Error(code), { code, errno: -constants.errno.EDQUOT })
+  const refusal = storageRefusal(error, '/somewhere/case.md')
+  t.match(refusal, { code: 'storage_full', message: /^The change to case\.md .*\(EDQUOT\)/ })
+  t.equal(hasCode(Object.assign(new Error('x'), { code: 'ENOENT' }), 'EDQUOT', 'ENOENT'), true)
+  for (const other of [null, 'ENOENT', new Error('ENOENT')]) {
+    t.equal(hasCode(other, 'ENOENT'), false)
+    t.equal(storageRefusal(other, 'x'), other)
+  }
+  t.end()
+})
+
+t.test('UTF-8', async (t) => {
+  const cases: [string, number[], object][] = [
+    ['keeps a BOM', [0xef, 0xbb, 0xbf, 0x61], { ok: true, text: '\ufeffa' }],
+    ['keeps CRLF', [0x61, 0x0d, 0x0a], { ok: true, text: 'a\r\n' }],
+    ['may be empty', [], { ok: true, text: '' }],
+    ['is not Latin-1', [0x61, 0x0a, 0x62, 0xe4, 0x62], { ok: false, line: 2, offset: 3 }],
+    ['is not UTF-16', [0xff, 0xfe, 0x61, 0x00], { ok: false, line: 1, offset: 0 }],
+    ['has no cut sequence', [0xc3, 0xa4, 0xe2, 0x82], { ok: false, line: 1, offset: 2 }],
+    ['has no lone surrogate', [0x0a, 0xed, 0xa0, 0x80], { ok: false, line: 2, offset: 1 }],
+    [
+      'has no cut sequence before a line feed',
+      [0xe2, 0x0a, 0x61],
+      { ok: false, line: 1, offset: 0 },
+    ],
+  ]
+  for (const [name, input, expected] of cases) {
+    t.same(decodeUtf8(Uint8Array.from(input)), expected, name)
+  }
+})
+
+t.test('left-over temporary files are removed, and nothing else', async (t) => {
+  const folder = t.testdir({ 'case.md': '', '.casefile-x.tmp': '', '.casefile-1-abc.tmp': '' })
+  const target = join(folder, 'case.md')
+  const kept = tempName(target)
+  await writeFile(tempName(target), 'half')
+  await symlink('1.md', tempName(target))
+  await mkdir(kept)
+  await symlink(folder, join(folder, 'elsewhere'))
+  await mkdir(join(folder, 'sub'))
+  await writeFile(tempName(join(folder, 'sub', 'a.md')), 'half')
+  t.ok(isTempName(kept.slice(folder.length + 1)))
+  t.notOk(isTempName('.casefile-1-0123456789ab.tmp.md'))
+  const folders = [join(folder, 'elsewhere'), folder, join(folder, 'sub'), join(folder, 'missing')]
+  t.equal(await removeTempFiles([...folders, target]), 3)
+  t.same(
+    (await readdir(folder)).sort(),
+    ['.casefile-1-abc.tmp', '.casefile-x.tmp', 'case.md', 'elsewhere', 'sub']
+      .concat(kept.slice(folder.length + 1))
+      .sort(),
+  )
+})
+
+t.test('latest.md', async (t) => {
+  await t.test('is never missing while it is swapped', async (t) => {
+    const folder = t.testdir({ '1.md': 'one', '2.md': 'two' })
+    const latest = join(folder, 'latest.md')
+    await pointLatest(folder, 1)
+    let swapping = true
+    const readers = Array.from({ length: 4 }, async () => {
+      let reads = 0
+      for (; swapping; reads += 1) {
+        if (!['one', 'two'].includes(await readFile(latest, 'utf8'))) t.fail('wrong bytes')
+        if (!(await lstat(latest)).isSymbolicLink()) t.fail('not a link')
+      }
+      return reads
+    })
+    for (let swap = 0; swap < 1000; swap += 1) await pointLatest(folder, (swap % 2) + 1)
+    swapping = false
+    for (const reads of await Promise.all(readers)) t.ok(reads > 0)
+    t.same((await readdir(folder)).sort(), ['1.md', '2.md', 'latest.md'])
+  })
+
+  await t.test('is left alone when it is right, or something else', async (t) => {
+    const folder = t.testdir({
+      file: { 'latest.md': 'an editor' },
+      folder: { 'latest.md': {} },
+      link: {},
+    })
+    const link = join(folder, 'link')
+    t.equal(await pointLatest(link, 12), 'pointed')
+    t.equal(await readlink(join(link, 'latest.md')), '12.md')
+    t.equal(await pointLatest(link, 12), 'already')
+    for (const name of ['file', 'folder']) {
+      t.equal(await pointLatest(join(folder, name), 1), 'in_the_way')
+      t.same(await readdir(join(folder, name)), ['latest.md'])
+    }
+  })
+})
+
+t.test('the keyed mutex', async (t) => {
+  await t.test('runs one key in order and others beside it', async (t) => {
+    const mutex = createKeyedMutex()
+    const log: string[] = []
+    let open = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const first = mutex.run('a', async () => {
+      await gate
+      log.push('a1')
+      return 'result'
+    })
+    const failing = mutex.run('a', () => {
+      log.push('a2')
+      throw new Error('broken')
+    })
+    const last = mutex.run('a', async () => log.push('a3'))
+    await mutex.run('b', () => log.push('b1'))
+    open()
+    t.equal(await first, 'result')
+    await t.rejects(failing, { message: 'broken' })
+    await last
+    t.same(log, ['b1', 'a1', 'a2', 'a3'])
+  })
+
+  await t.test('is idle when nothing runs or waits', async (t) => {
+    const mutex = createKeyedMutex()
+    await mutex.idle()
+    const log: string[] = []
+    mutex.run('a', async () => {
+      log.push('first')
+      mutex.run('b', () => log.push('started by the first'))
+    })
+    await mutex.idle()
+    t.same(log, ['first', 'started by the first'])
+  })
+})
+
+t.test('the state folder', async (t) => {
+  await t.test('is named after the real path of the memory root', async (t) => {
+    const root = t.testdir({ real: {} })
+    await symlink('real', join(root, 'link'))
+    const env = { HOME: '/home/ann' }
+    const direct = await defaultStateFolder(join(root, 'real', 'not', 'yet'), env)
+    t.match(direct, /^\/home\/ann\/\.local\/state\/casefile\/[0-9a-f]{16}$/)
+    t.equal(await defaultStateFolder(join(root, 'link', 'not', 'yet'), env), direct)
+    await mkdir(join(root, 'real', 'not', 'yet'), { recursive: true })
+    t.equal(await defaultStateFolder(join(root, 'link', 'not', 'yet'), env), direct)
+    const xdg = await defaultStateFolder(root, { ...env, XDG_STATE_HOME: '/state' })
+    t.match(xdg, /^\/state\/casefile\//)
+    const relative = await defaultStateFolder(root, { ...env, XDG_STATE_HOME: 'state' })
+    t.match(relative, /^\/home\/ann\//)
+    t.equal(await realPathOf('/'), '/')
+  })
+
+  await t.test('is private and outside of the tree', async (t) => {
+    const root = t.testdir({ workspace: { memory: {} }, loose: {} })
+    const workspaceRoot = join(root, 'workspace')
+    const memoryRoot = join(workspaceRoot, 'memory')
+    const state = await openStateFolder(join(root, 'a', 'b'), { memoryRoot, workspaceRoot })
+    t.equal(state.root, join(root, 'a', 'b'))
+    t.equal(await modeOf(state.root), '700')
+    t.same(await readdir(state.root), [])
+    await chmod(join(root, 'loose'), 0o755)
+    await openStateFolder(join(root, 'loose'), { memoryRoot })
+    t.equal(await modeOf(join(root, 'loose')), '700')
+    await symlink('workspace', join(root, 'link'))
+    for (const inside of [memoryRoot, join(memoryRoot, 's'), join(root, 'link', 's')]) {
+      const open = openStateFolder(inside, { memoryRoot, workspaceRoot })
+      await t.rejects(open, { code: 'bad_request', message: /git clean/ })
+    }
+    await openStateFolder(join(root, 'workspace-2'), { memoryRoot, workspaceRoot })
+  })
+})
+
+t.test('removing a folder', async (t) => {
+  await t.test('takes it away without following links', async (t) => {
+    const root = t.testdir({ cases: { one: { sub: { 'a.md': '' } } }, precious: { 'b.md': 'b' } })
+    const trash = join(root, 'trash')
+    await symlink('../../precious', join(root, 'cases', 'one', 'link'))
+    t.equal(await removeFolder(join(root, 'cases', 'one'), trash), true)
+    t.equal(await removeFolder(join(root, 'cases', 'one'), trash), false)
+    t.same(await readdir(join(root, 'cases')), [])
+    t.same(await readdir(trash), [])
+    t.same(await readdir(join(root, 'precious')), ['b.md'])
+  })
+
+  await t.test('works with the trash on another file system', async (t) => {
+    const root = t.testdir({ cases: { one: { 'a.md': '' } }, trash: {} })
+    await inTmpfs(t, join(root, 'trash'), async () => {
+      t.equal(await removeFolder(join(root, 'cases', 'one'), join(root, 'trash')), true)
+      t.same(await readdir(join(root, 'cases')), [])
+    })
+  })
+
+  await t.test('that was cut short is finished at the next start', async (t) => {
+    const root = t.testdir({
+      trash: { '0123456789abcdef01234567': { 'a.md': '' }, 'not-ours': {} },
+      cases: { two: { 'a.md': '' } },
+    })
+    await mkdir(join(trashName(join(root, 'cases', 'one')), 'deep'), { recursive: true })
+    await emptyTrash(join(root, 'trash'), join(root, 'cases'))
+    await emptyTrash(join(root, 'missing'), join(root, 'missing'))
+    t.same(await readdir(join(root, 'trash')), ['not-ours'])
+    t.same(await readdir(join(root, 'cases')), ['two'])
+  })
+})
+
+t.test('last good copies', async (t) => {
+  await t.test('are there at once, on disk later, and fresh by mtime', async (t) => {
+    const folder = join(t.testdir({}), 'last-good')
+    const kept = createLastGood(folder)
+    const key = '9d1e/sessions/1.md'
+    const mtimeMs = 1_763_632_800_123.456
+    kept.remember(key, 'old', 1)
+    kept.remember(key, 'new', mtimeMs)
+    t.equal(await kept.recall(key), 'new')
+    t.equal(await kept.isFresh(key, mtimeMs), true)
+    await kept.idle()
+    const later = createLastGood(folder)
+    t.equal(await later.recall(key), 'new')
+    t.equal(await later.isFresh(key, mtimeMs), true)
+    t.equal(await later.isFresh(key, mtimeMs + 1), false)
+    t.equal(await later.isFresh('9d1e/case.md', 1), false)
+    t.equal(await later.recall('9d1e/case.md'), null)
+    t.same(await readdir(folder), ['9d1e'])
+  })
+
+  await t.test('agree with the mtime of a real file', async (t) => {
+    const root = t.testdir({ 'case.md': 'text' })
+    const kept = createLastGood(join(root, 'last-good'))
+    for (const seconds of [1_763_632_800.999_999, 1_763_632_800.123_456, 1]) {
+      await utimes(join(root, 'case.md'), seconds, seconds)
+      const { mtimeMs } = await stat(join(root, 'case.md'))
+      kept.remember('a/case.md', 'text', mtimeMs)
+      await kept.idle()
+      t.equal(await kept.isFresh('a/case.md', mtimeMs), true)
+    }
+  })
+
+  await t.test('can be forgotten, and remembered after that', async (t) => {
+    const kept = createLastGood(join(t.testdir({}), 'last-good'))
+    kept.remember('a/case.md', 'a', 1)
+    kept.remember('ab/case.md', 'ab', 1)
+    const forgotten = kept.forget('a')
+    kept.remember('a/notes.md', 'again', 1)
+    kept.remember('a/case.md', 'again', 1)
+    await forgotten
+    await kept.idle()
+    t.equal(await kept.recall('a/case.md'), 'again')
+    t.equal(await kept.recall('ab/case.md'), 'ab')
+    await kept.forget('a')
+    t.equal(await kept.recall('a/case.md'), null)
+    t.equal(await kept.recall('a/notes.md'), null)
+  })
+
+  await t.test('report a failure once until it works again', async (t) => {
+    const root = t.testdir({ 'last-good': 'a file' })
+    const errors: unknown[] = []
+    const kept = createLastGood(join(root, 'last-good'), (error) => errors.push(error))
+    kept.remember('a/case.md', 'a', 1)
+    kept.remember('b/case.md', 'b', 1)
+    await kept.idle()
+    t.equal(errors.length, 1)
+    await rm(join(root, 'last-good'))
+    kept.remember('a/case.md', 'a', 1)
+    await kept.idle()
+    t.equal(await kept.recall('a/case.md'), 'a')
+  })
+
+  await t.test('have only safe keys', async (t) => {
+    const kept = createLastGood(join(t.testdir({}), 'last-good'))
+    for (const key of ['', '/', '..', '../a', 'a/../b', 'a//b', '/a', 'a/', '.a', 'a\0', 'a b']) {
+      t.throws(() => kept.remember(key, '', 1), RangeError, JSON.stringify(key))
+    }
+  })
+})

@@ -1,0 +1,541 @@
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { parseTreeDiff } from '../../src/workspace/git-diff.ts'
+import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/workspace/git-tree.ts'
+
+type Files = Record<string, string | Buffer>
+
+const env = {
+  PATH: process.env.PATH,
+  HOME: '/nonexistent',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+}
+
+function git(cwd: string, ...args: string[]): string {
+  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
+  return execFileSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' })
+}
+
+/** Outside of this checkout: a folder within it would be in its repository, and ignored. */
+function scratchFolder(t: Test): string {
+  const folder = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'casefile-tree-')))
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function write(folder: string, files: Files): void {
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(dirname(join(folder, name)), { recursive: true })
+    fs.writeFileSync(join(folder, name), content)
+  }
+}
+
+function repository(t: Test, files: Files = {}): string {
+  const repo = join(scratchFolder(t), 'repo')
+  fs.mkdirSync(repo)
+  git(repo, 'init', '-q', '-b', 'main')
+  write(repo, files)
+  if (Object.keys(files).length > 0) commit(repo)
+  return repo
+}
+
+function commit(repo: string): void {
+  git(repo, 'add', '-A')
+  git(repo, 'commit', '-q', '-m', 'a change')
+}
+
+async function open(t: Test, workdir: string, options: Partial<TreeSnapshotOptions> = {}) {
+  const scratch = scratchFolder(t)
+  const snapshots = await openTreeSnapshots(workdir, { scratch, exclude: [], ...options })
+  if (snapshots.kind === 'none') throw new Error(snapshots.reason)
+  t.teardown(() => snapshots.close())
+  return snapshots
+}
+
+/** What one change to a folder looks like, as `status file +additions -deletions`. */
+async function changes(
+  t: Test,
+  workdir: string,
+  change: () => void,
+  options: Partial<TreeSnapshotOptions> = {},
+): Promise<string[]> {
+  const snapshots = await open(t, workdir, options)
+  const before = await snapshots.take()
+  change()
+  const { files } = await snapshots.diff(before, await snapshots.take())
+  return files.map(({ file, status, from, additions, deletions, binary }) =>
+    [
+      status,
+      from === undefined ? file : `${from} → ${file}`,
+      binary ? 'binary' : `+${additions} -${deletions}`,
+    ].join(' '),
+  )
+}
+
+/** Every file below a folder, with its content's hash, its mode and its size. */
+function fingerprint(folder: string): string[] {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  return names.map((name) => {
+    const stats = fs.lstatSync(join(folder, name))
+    const content = stats.isFile() ? fs.readFileSync(join(folder, name)) : ''
+    return [name, stats.mode, stats.size, createHash('sha256').update(content).digest('hex')].join()
+  })
+}
+
+t.test('the diff is what changed in the folder', async (t) => {
+  const cases: [string, (repo: string) => void, string[]][] = [
+    ['nothing', () => {}, []],
+    ['an untracked file', (repo) => write(repo, { new: 'a\nb\n' }), ['added new +2 -0']],
+    ['a modified file', (repo) => write(repo, { a: '1\nx\n3\n' }), ['modified a +1 -1']],
+    ['a deleted file', (repo) => fs.rmSync(join(repo, 'a')), ['deleted a +0 -3']],
+    [
+      'a renamed file',
+      (repo) => fs.renameSync(join(repo, 'long'), join(repo, 'other')),
+      ['renamed long → other +0 -0'],
+    ],
+    [
+      'a file that moved and changed',
+      (repo) => {
+        git(repo, 'mv', 'long', 'd/moved')
+        fs.appendFileSync(join(repo, 'd/moved'), 'more\n')
+      },
+      ['renamed long → d/moved +1 -0'],
+    ],
+    [
+      'a staged file',
+      (repo) => {
+        write(repo, { staged: 'x\n' })
+        git(repo, 'add', 'staged')
+      },
+      ['added staged +1 -0'],
+    ],
+    [
+      'a committed file',
+      (repo) => {
+        write(repo, { committed: 'x\n' })
+        commit(repo)
+      },
+      ['added committed +1 -0'],
+    ],
+    ['a binary file', (repo) => write(repo, { bin: Buffer.from([0, 1, 2]) }), ['added bin binary']],
+    ['an ignored file', (repo) => write(repo, { 'x.log': 'x\n', 'out/x': 'x\n' }), []],
+    [
+      'an ignored file that is committed nevertheless',
+      (repo) => {
+        write(repo, { 'forced.log': 'x\n' })
+        git(repo, 'add', '-f', 'forced.log')
+        git(repo, 'commit', '-q', '-m', 'forced')
+      },
+      ['added forced.log +1 -0'],
+    ],
+    [
+      'a tracked file that is ignored',
+      (repo) => write(repo, { 'kept.log': 'changed\n' }),
+      ['modified kept.log +1 -1'],
+    ],
+    [
+      'odd names',
+      (repo) =>
+        write(repo, {
+          'a b': '1\n',
+          'ü 漢': '1\n',
+          'new\nline\t"q"': '1\n',
+          '-x': '',
+          '*': '',
+          'b\\s': '',
+        }),
+      [
+        'added a b +1 -0',
+        'added new\nline\t"q" +1 -0',
+        'added ü 漢 +1 -0',
+        'added * +0 -0',
+        'added -x +0 -0',
+        'added b\\s +0 -0',
+      ],
+    ],
+    [
+      'an odd name that is renamed',
+      (repo) => fs.renameSync(join(repo, 'long'), join(repo, 'ä\n\t"')),
+      ['renamed long → ä\n\t" +0 -0'],
+    ],
+    [
+      'a folder that becomes a link',
+      (repo) => {
+        fs.renameSync(join(repo, 'd'), join(repo, '../elsewhere'))
+        fs.symlinkSync('../elsewhere', join(repo, 'd'))
+      },
+      ['added d +1 -0', 'deleted d/b +0 -1'],
+    ],
+    ['a mode', (repo) => fs.chmodSync(join(repo, 'a'), 0o755), ['modified a +0 -0']],
+    [
+      'a change that keeps size and modification time',
+      (repo) => {
+        const { atime, mtime } = fs.statSync(join(repo, 'a'))
+        write(repo, { a: '1\n2\n4\n' })
+        fs.utimesSync(join(repo, 'a'), atime, mtime)
+      },
+      ['modified a +1 -1'],
+    ],
+    [
+      'a change the user told git not to look at',
+      (repo) => {
+        git(repo, 'update-index', '--assume-unchanged', 'a')
+        git(repo, 'update-index', '--skip-worktree', 'd/b')
+        write(repo, { a: 'x\n', 'd/b': 'x\ny\n' })
+      },
+      ['modified a +1 -3', 'modified d/b +2 -1'],
+    ],
+    [
+      'a history that is thrown away',
+      (repo) => {
+        fs.rmSync(join(repo, '.git/index'))
+        fs.rmSync(join(repo, '.git/refs'), { recursive: true })
+        fs.mkdirSync(join(repo, '.git/refs'))
+      },
+      [],
+    ],
+  ]
+  for (const [name, change, expected] of cases) {
+    t.test(name, async (t) => {
+      const repo = repository(t, {
+        a: '1\n2\n3\n',
+        long: 'a line of text\nanother line\n'.repeat(20),
+        'd/b': 'b\n',
+        '.gitignore': '*.log\n/out\n',
+      })
+      write(repo, { 'kept.log': 'kept\n' })
+      git(repo, 'add', '-f', 'kept.log')
+      git(repo, 'commit', '-q', '-m', 'kept')
+      t.strictSame(await changes(t, repo, () => change(repo)), expected)
+    })
+  }
+})
+
+t.test('what was changed before is not part of it', async (t) => {
+  const repo = repository(t, { a: '1\n', b: '1\n' })
+  write(repo, { a: '2\n', staged: 'x\n', untracked: 'x\n' })
+  git(repo, 'add', 'staged')
+  fs.rmSync(join(repo, 'b'))
+  t.strictSame(await changes(t, repo, () => write(repo, { a: '2\n3\n' })), ['modified a +1 -0'])
+})
+
+t.test('the largest change comes first and names the diff', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const snapshots = await open(t, repo)
+  const before = await snapshots.take()
+  t.strictSame(await snapshots.diff(before, before), {
+    file: '',
+    additions: 0,
+    deletions: 0,
+    files: [],
+  })
+  write(repo, { a: '2\n', small: '1\n', large: '1\n2\n3\n', binary: Buffer.alloc(100) })
+  const diff = await snapshots.diff(before, await snapshots.take())
+  t.match(diff, { file: 'large', additions: 5, deletions: 1 })
+  t.strictSame(
+    diff.files.map(({ file }) => file),
+    ['large', 'a', 'small', 'binary'],
+  )
+})
+
+t.test('a repository without a commit', async (t) => {
+  const repo = repository(t)
+  write(repo, { before: '1\n' })
+  t.strictSame(await changes(t, repo, () => write(repo, { after: '1\n' })), ['added after +1 -0'])
+  t.strictSame(await changes(t, repo, () => commit(repo)), [], 'the first commit changes no file')
+})
+
+t.test('a folder in a monorepo', async (t) => {
+  const repo = repository(t, {
+    'sub [x]/a': '1\n',
+    'sub x/a': '1\n',
+    top: '1\n',
+    '.gitignore': '*.log\n',
+  })
+  const change = () =>
+    write(repo, {
+      'sub [x]/a': '2\n',
+      'sub [x]/b/c': '',
+      'sub [x]/x.log': '',
+      'sub x/a': '2\n',
+      top: '2\n',
+    })
+  t.strictSame(await changes(t, join(repo, 'sub [x]'), change), [
+    'modified a +1 -1',
+    'added b/c +0 -0',
+  ])
+
+  fs.symlinkSync(join(repo, 'sub x'), join(repo, '../link'))
+  const linked = await changes(t, join(repo, '../link'), () => write(repo, { 'sub x/a': '3\n' }))
+  t.strictSame(linked, ['modified a +1 -1'], 'reached by a link')
+
+  const removed = await changes(t, join(repo, 'sub x'), () =>
+    fs.rmSync(join(repo, 'sub x'), { recursive: true }),
+  )
+  t.strictSame(removed, ['deleted a +0 -1'], 'that is removed')
+})
+
+t.test('excluded folders', async (t) => {
+  const repo = repository(t, { 'memory*/case.md': '1\n', 'memory-x/a': '1\n', a: '1\n' })
+  const change = () =>
+    write(repo, {
+      'memory*/case.md': '2\n',
+      'memory*/new': '',
+      'memory-x/a': '2\n',
+      '.state/x': '',
+      a: '2\n',
+    })
+  const exclude = [
+    join(repo, 'memory*'),
+    join(repo, '.state/deep/not-there-yet'),
+    join(repo, '.state'),
+    '/elsewhere',
+  ]
+  t.strictSame(await changes(t, repo, change, { exclude }), [
+    'modified a +1 -1',
+    'modified memory-x/a +1 -1',
+  ])
+
+  const scratch = join(repo, 'scratch')
+  fs.mkdirSync(scratch)
+  t.strictSame(await changes(t, repo, () => {}, { scratch }), [], 'the scratch folder is one')
+  t.match(await openTreeSnapshots(repo, { scratch, exclude: [dirname(repo)] }), {
+    kind: 'none',
+    reason: /within an excluded one/,
+  })
+})
+
+t.test('a linked worktree', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const tree = join(repo, '../tree')
+  git(repo, 'worktree', 'add', '-q', tree)
+  fs.writeFileSync(join(repo, '.git/info/exclude'), '*.tmp\n')
+  const before = fingerprint(join(repo, '.git'))
+  const change = () => write(tree, { a: '2\n', 'x.tmp': '' })
+  t.strictSame(await changes(t, tree, change), ['modified a +1 -1'])
+  t.strictSame(fingerprint(join(repo, '.git')), before)
+})
+
+t.test('repositories within the folder', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const inner = join(repo, 'inner')
+  fs.mkdirSync(inner)
+  git(inner, 'init', '-q')
+  write(inner, { x: '1\n' })
+  const snapshots = await open(t, repo)
+  const before = await snapshots.take()
+  t.match(snapshots.warnings().join(), /inner/, 'without a commit it is left out, and that is said')
+  commit(inner)
+  const committed = await snapshots.take()
+  t.match(await snapshots.diff(before, committed), { files: [{ file: 'inner', status: 'added' }] })
+  t.strictSame(snapshots.warnings(), [])
+  git(inner, 'config', 'core.fsmonitor', 'touch ../../started; false')
+  write(inner, { x: '2\n' })
+  t.equal(await snapshots.take(), committed, 'its commit counts')
+  t.notOk(fs.existsSync(join(repo, '../started')), 'and its configuration is not used')
+})
+
+t.test('the repository stays as it is, and starts nothing', async (t) => {
+  const repo = repository(t, {
+    a: '1\r\n2\r\n',
+    'b.bin': 'text\n',
+    'c.lock': '1\n',
+    'x.lfs': 'x\n',
+  })
+  const said = join(repo, '../said')
+  const hook = `echo "$0 $@" >>'${said}'`
+  for (const name of ['pre-commit', 'post-index-change', 'reference-transaction', 'fsmonitor']) {
+    fs.writeFileSync(join(repo, '.git/hooks', name), `#!/bin/sh\n${hook}\n`, { mode: 0o755 })
+  }
+  write(repo, {
+    '.gitattributes': '*.lock -diff\n*.lfs filter=lfs diff=odd\n*.txt text eol=crlf ident\n',
+  })
+  commit(repo)
+  fs.rmSync(said, { force: true })
+  for (const [key, value] of Object.entries({
+    'core.fsmonitor': `${repo}/.git/hooks/fsmonitor`,
+    'core.hooksPath': `${repo}/.git/hooks`,
+    'core.autocrlf': 'true',
+    'core.safecrlf': 'true',
+    'core.fileMode': 'false',
+    'core.quotePath': 'true',
+    'core.untrackedCache': 'true',
+    'core.splitIndex': 'true',
+    'commit.gpgSign': 'true',
+    'diff.external': `${hook}; false`,
+    'diff.odd.textconv': `${hook}; false`,
+    'diff.noprefix': 'true',
+    'diff.renames': 'false',
+    'diff.relative': 'true',
+    'color.ui': 'always',
+    'filter.lfs.clean': `${hook}; cat`,
+    'filter.lfs.required': 'true',
+    'status.showUntrackedFiles': 'no',
+  })) {
+    git(repo, 'config', key, value)
+  }
+  const loud = {
+    GIT_DIR: '/nonexistent',
+    GIT_INDEX_FILE: '/nonexistent',
+    GIT_EXTERNAL_DIFF: hook,
+    GIT_TRACE: '1',
+  }
+  Object.assign(process.env, loud)
+  t.teardown(() => {
+    for (const name of Object.keys(loud)) delete process.env[name]
+  })
+
+  const before = fingerprint(join(repo, '.git'))
+  const snapshots = await open(t, repo)
+  const first = await snapshots.take()
+  write(repo, {
+    a: '1\n2\n',
+    'c.lock': '2\n',
+    'x.lfs': 'y\n',
+    'n.txt': '$Id$\n',
+    large: randomBytes(30_000_000),
+  })
+  const second = await snapshots.take()
+  const diff = await snapshots.diff(first, second)
+  const { text, truncated } = await snapshots.patch(first, second, 1_000_000)
+  t.strictSame(snapshots.warnings(), [])
+  t.strictSame(fingerprint(join(repo, '.git')), before, 'every file in .git is the same')
+  t.notOk(fs.existsSync(said), 'no hook, filter, driver or monitor ran')
+
+  t.strictSame(
+    diff.files.map(({ file, additions, deletions, binary }) => [
+      file,
+      additions,
+      deletions,
+      binary,
+    ]),
+    [
+      ['a', 2, 2, false],
+      ['c.lock', 1, 1, false],
+      ['x.lfs', 1, 1, false],
+      ['n.txt', 1, 0, false],
+      ['large', 0, 0, true],
+    ],
+    'byte for byte',
+  )
+  t.equal(truncated, false)
+  t.match(text, /^diff --git a\/a b\/a\n/)
+  t.match(text, /\n-1\r\n-2\r\n\+1\n\+2\n/)
+  t.match(text, 'Binary files /dev/null and b/large differ')
+  t.notMatch(text, '\x1b')
+})
+
+t.test('a patch is cut after a line', async (t) => {
+  const repo = repository(t, { 'sub/a': '1\n' })
+  const snapshots = await open(t, join(repo, 'sub'))
+  const before = await snapshots.take()
+  write(repo, { 'sub/ü': 'äöü\n'.repeat(100_000) })
+  const after = await snapshots.take()
+  const whole = await snapshots.patch(before, after, 10_000_000)
+  t.equal(whole.truncated, false)
+  t.match(whole.text, /^diff --git a\/ü b\/ü\n/, 'relative to the folder')
+  for (const limit of [0, 1, 1000, 1001, 1002, 500_000]) {
+    const { text, truncated } = await snapshots.patch(before, after, limit)
+    t.equal(truncated, true)
+    t.ok(Buffer.byteLength(text) <= limit && whole.text.startsWith(text))
+    t.match(text, /(^|\n)$/)
+  }
+})
+
+t.test('two at once on one repository', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const both = await Promise.all([open(t, repo), open(t, repo)])
+  const before = await Promise.all(both.map((snapshots) => snapshots.take()))
+  write(repo, { a: '2\n' })
+  const after = await Promise.all(both.map((snapshots) => snapshots.take()))
+  t.equal(before[0], before[1])
+  t.equal(after[0], after[1])
+  t.not(before[0], after[0])
+})
+
+t.test('close leaves nothing behind', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const scratch = scratchFolder(t)
+  const snapshots = await open(t, repo, { scratch })
+  await snapshots.take()
+  t.equal(fs.readdirSync(scratch).length, 1)
+  await snapshots.close()
+  t.strictSame(fs.readdirSync(scratch), [])
+})
+
+t.test('a folder without a usable repository says why', async (t) => {
+  const scratch = scratchFolder(t)
+  const reason = async (workdir: string) => {
+    const snapshots = await openTreeSnapshots(workdir, { scratch, exclude: [] })
+    return snapshots.kind === 'none' ? snapshots.reason : 'there is one'
+  }
+  t.match(await reason(scratchFolder(t)), /^not a git repository/)
+
+  const repo = repository(t, { a: '1\n', '.gitignore': 'out/\n' })
+  t.match(await reason(join(repo, '.git')), /must be run in a work tree/)
+  fs.mkdirSync(join(repo, 'out'))
+  t.equal(await reason(join(repo, 'out')), `the folder is ignored by the git repository ${repo}`)
+  fs.appendFileSync(join(repo, '.git/config'), '[broken\n')
+  t.match(await reason(repo), /^bad config line/)
+  t.strictSame(fs.readdirSync(scratch), [], 'nothing is left behind')
+
+  t.test(
+    'of another owner',
+    { skip: process.getuid?.() !== 0 && 'only root gives files away' },
+    async (t) => {
+      const repo = repository(t, { a: '1\n' })
+      for (const path of [repo, join(repo, '.git')]) fs.chownSync(path, 12345, 12345)
+      const home = process.env.HOME
+      process.env.HOME = scratch
+      t.teardown(() => {
+        process.env.HOME = home
+      })
+      t.match(await reason(repo), /^detected dubious ownership in repository at/)
+    },
+  )
+
+  t.test('without git', async (t) => {
+    const path = process.env.PATH
+    process.env.PATH = scratch
+    t.teardown(() => {
+      process.env.PATH = path
+    })
+    t.equal(await reason(scratch), 'git was not found on the PATH')
+  })
+})
+
+t.test('limits', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  write(repo, { large: randomBytes(50_000_000) })
+  const slow = await open(t, repo)
+  await slow.take()
+
+  const abort = new AbortController()
+  const aborted = await open(t, repo, { signal: abort.signal })
+  const take = aborted.take()
+  abort.abort()
+  await t.rejects(take, { name: 'AbortError' })
+  await t.rejects(open(t, repo, { timeoutMs: 1 }), {
+    message: /was ended by SIGKILL \(it may take 1 ms\)/,
+  })
+})
+
+t.test('parseTreeDiff reads renames with their two names', async (t) => {
+  const output =
+    ':100644 100644 a b R090\0old\tx\0new\0:100644 000000 a 0 D\0gone\0' +
+    '1\t2\t\0old\tx\0new\0-\t-\tgone\0'
+  t.strictSame(parseTreeDiff(output), {
+    file: 'new',
+    additions: 1,
+    deletions: 2,
+    files: [
+      { file: 'new', status: 'renamed', from: 'old\tx', additions: 1, deletions: 2, binary: false },
+      { file: 'gone', status: 'deleted', additions: 0, deletions: 0, binary: true },
+    ],
+  })
+})

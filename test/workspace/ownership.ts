@@ -1,0 +1,313 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { access, mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { Refusal } from '../../src/model/refusal.ts'
+import {
+  isGone,
+  type OwnerRecord,
+  parseAnswer,
+  thisProcess,
+} from '../../src/workspace/owner-record.ts'
+import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner-socket.ts'
+import { askOwner, takeOwnership } from '../../src/workspace/ownership.ts'
+import { holdLock } from '../../src/workspace/state-lock.ts'
+import type { Order, Report } from '../fixtures/owner-process.ts'
+
+const fixture = fileURLToPath(new URL('../fixtures/owner-process.ts', import.meta.url))
+const describe = () => ({})
+
+async function startOwner(t: Test): Promise<ChildProcess> {
+  // Of tap's loaders only the one for TypeScript: the others double the start.
+  const child = fork(fixture, {
+    execArgv: process.execArgv.filter((flag) => flag.includes('typescript')),
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child, 'message')
+  return child
+}
+
+async function tell(child: ChildProcess, order: Order): Promise<Report> {
+  const answer = once(child, 'message')
+  child.send(order)
+  return (await answer)[0] as Report
+}
+
+async function killHard(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exit
+}
+
+function folders(t: Test, ...names: string[]): string[] {
+  const root = t.testdir(Object.fromEntries(names.map((name) => [name, {}])))
+  return names.map((name) => join(root, name))
+}
+
+async function deadRecord(): Promise<OwnerRecord> {
+  return { ...(await thisProcess()), started: '1' }
+}
+
+async function leaveLock(stateDir: string, record: object | null, age = 0): Promise<void> {
+  await mkdir(join(stateDir, 'owner.lock'), { recursive: true })
+  const then = Date.now() / 1000 - age
+  await utimes(join(stateDir, 'owner.lock'), then, then)
+  if (record) await writeFile(join(stateDir, 'owner.json'), JSON.stringify(record))
+  else await rm(join(stateDir, 'owner.json'), { force: true })
+}
+
+t.test('one process owns a memory root', async (t) => {
+  const racers = await Promise.all(Array.from({ length: 6 }, () => startOwner(t)))
+  const [first, second] = racers as [ChildProcess, ChildProcess]
+
+  await t.test('of six racers exactly one, whatever lock lies there', async (t) => {
+    const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
+    const leftovers: [string, () => Promise<void>][] = [
+      ['nothing', async () => {}],
+      ['a stale lock', async () => leaveLock(stateDir, await deadRecord(), 3600)],
+      ['a fresh lock of a dead process', async () => leaveLock(stateDir, await deadRecord())],
+      ['a lock from the future', async () => leaveLock(stateDir, await deadRecord(), -3600)],
+      ['a lock without a record', () => leaveLock(stateDir, null)],
+    ]
+    for (const [name, leave] of leftovers) {
+      for (let round = 0; round < 8; round += 1) {
+        await leave()
+        const reports = await Promise.all(
+          racers.map((racer) => tell(racer, { do: 'take', memoryRoot, stateDir })),
+        )
+        const winners = racers.filter((_, index) => reports[index]?.ok)
+        const refused = reports.filter((report) => report.code === 'already_active')
+        if (winners.length !== 1 || refused.length !== 5) t.same(reports, [], name)
+        for (const winner of winners) await tell(winner, { do: 'release' })
+      }
+      t.pass(name)
+    }
+  })
+
+  await t.test('the second start is told whose it is', async (t) => {
+    const names = ['memory', 'state', 'other-state', 'other-memory']
+    const [memory, state, otherState, otherMemory] = folders(t, ...names) as [
+      string,
+      string,
+      string,
+      string,
+    ]
+    const link = join(memory, '..', 'link')
+    await symlink(memory, link)
+    t.match(await tell(first, { do: 'take', memoryRoot: memory, stateDir: state }), { ok: true })
+    for (const [name, memoryRoot, stateDir] of [
+      ['by the same paths', memory, state],
+      ['by a symbolic link', link, state],
+      ['with another state folder', memory, otherState],
+      ['with another memory root in the same state folder', otherMemory, state],
+    ] as const) {
+      const report = await tell(second, { do: 'take', memoryRoot, stateDir })
+      t.match(report, { ok: false, code: 'already_active' }, name)
+      t.match(report.message, `process ${first.pid} at http://127.0.0.1:4321`, name)
+      t.ok(report.ms < 2000, `${name}: ${report.ms} ms`)
+    }
+    t.match(await askOwner(link), { held: true, answer: { pid: first.pid } })
+
+    first.kill('SIGSTOP')
+    const stopped = await tell(second, { do: 'take', memoryRoot: memory, stateDir: state })
+    t.match(stopped.message, `process ${first.pid} (not answering)`)
+    t.ok(stopped.ms < 2000, `a stopped owner: ${stopped.ms} ms`)
+    const nameless = await tell(second, { do: 'take', memoryRoot: memory, stateDir: otherState })
+    t.match(nameless.message, 'a process whose pid is unknown (not answering)')
+    first.kill('SIGCONT')
+
+    await tell(first, { do: 'release' })
+    await t.rejects(access(join(state, 'owner.lock')), { code: 'ENOENT' })
+    await t.rejects(access(join(state, 'owner.json')), { code: 'ENOENT' })
+    t.same(await askOwner(memory), { held: false })
+  })
+
+  await t.test('a memory root that is not there yet is held by its place', async (t) => {
+    const [parent, state, otherState] = folders(t, 'parent', 'state', 'other-state') as [
+      string,
+      string,
+      string,
+    ]
+    const memoryRoot = join(parent, 'deep', 'memory')
+    const early = { do: 'take', memoryRoot, stateDir: state } as const
+    const late = { do: 'take', memoryRoot, stateDir: otherState } as const
+    t.match(await tell(first, early), { ok: true })
+    t.match(await tell(second, late), { ok: false, code: 'already_active' }, 'before it is made')
+    await mkdir(memoryRoot, { recursive: true })
+    t.match(await tell(first, { do: 'made' }), { ok: true })
+    t.match(await tell(second, late), { ok: false, code: 'already_active' }, 'once it is made')
+    await rm(memoryRoot, { recursive: true })
+    await mkdir(memoryRoot)
+    t.match(await tell(second, late), { ok: false, code: 'already_active' }, 'when replaced')
+    await tell(first, { do: 'release' })
+
+    await rm(join(parent, 'deep'), { recursive: true })
+    t.match(await tell(first, early), { ok: true })
+    await mkdir(memoryRoot, { recursive: true })
+    t.match(await tell(second, late), { ok: true }, 'a start between making and telling wins,')
+    const refused = { ok: false, code: 'already_active' }
+    t.match(await tell(first, { do: 'made' }), refused, 'and the first is told')
+    await Promise.all([tell(first, { do: 'release' }), tell(second, { do: 'release' })])
+  })
+
+  await t.test('after kill -9 the next start succeeds at once', async (t) => {
+    const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
+    const take = { do: 'take', memoryRoot, stateDir } as const
+    for (const [index, owner] of racers.slice(2).entries()) {
+      const report = await tell(owner, take)
+      t.match(report, { ok: true })
+      t.ok(report.ms < 2000, `start ${index}: ${report.ms} ms`)
+      await killHard(owner)
+    }
+    t.match(JSON.parse(await readFile(join(stateDir, 'owner.json'), 'utf8')), {
+      pid: racers[5]?.pid,
+    })
+    t.match(await tell(first, take), { ok: true })
+    await tell(first, { do: 'release' })
+  })
+
+  await t.test('the handlers of the lock library leave SIGTERM to us', async (t) => {
+    const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
+    await tell(first, { do: 'take', memoryRoot, stateDir })
+    const exit = once(first, 'exit')
+    first.kill('SIGTERM')
+    t.same(await exit, [0, null])
+    await t.rejects(access(join(stateDir, 'owner.lock')), { code: 'ENOENT' })
+  })
+})
+
+t.test('in one process too, ownership is taken once and can be taken again', async (t) => {
+  const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
+  const first = await takeOwnership({ memoryRoot, stateDir, describe })
+  await t.rejects(takeOwnership({ memoryRoot, stateDir, describe }), { code: 'already_active' })
+  await first.release()
+  await first.release()
+  const again = await takeOwnership({ memoryRoot, stateDir, describe })
+  await again.release()
+})
+
+t.test('the lock in the state folder', async (t) => {
+  await t.test('of another machine is respected until it is stale', async (t) => {
+    const [stateDir] = folders(t, 'state') as [string]
+    const foreign = { ...(await deadRecord()), host: 'elsewhere', pid: 77 }
+    await leaveLock(stateDir, foreign)
+    const me = await thisProcess()
+    await t.rejects(holdLock(stateDir, me), { message: /process 77 on elsewhere/ })
+    await leaveLock(stateDir, foreign, 16)
+    await writeFile(join(stateDir, 'owner.lock', '.DS_Store'), '')
+    await utimes(join(stateDir, 'owner.lock'), 1, 1)
+    const lock = await holdLock(stateDir, me)
+    await lock.release()
+  })
+
+  await t.test('of a living process on this machine is respected', async (t) => {
+    const [stateDir] = folders(t, 'state') as [string]
+    const { bootId, host } = await thisProcess()
+    await leaveLock(stateDir, { pid: process.ppid, started: null, bootId, host })
+    await t.rejects(holdLock(stateDir, await thisProcess()), { code: 'already_active' })
+  })
+
+  // The library looks at its lock every 5 s: the two run side by side.
+  await t.test('is watched', { jobs: 2, buffered: true }, async (t) => {
+    t.test('and taken again when something touched or removed it', async (t) => {
+      const [stateDir] = folders(t, 'state') as [string]
+      const me = await thisProcess()
+      const lock = await holdLock(stateDir, me)
+      await rm(join(stateDir, 'owner.lock'), { recursive: true })
+      await rm(join(stateDir, 'owner.json'))
+      await appears(join(stateDir, 'owner.json'))
+      t.equal(lock.lost.aborted, false)
+      await access(join(stateDir, 'owner.lock'))
+      await lock.release()
+      await t.rejects(access(join(stateDir, 'owner.lock')), { code: 'ENOENT' })
+    })
+
+    t.test('and reported as lost when another machine has it', async (t) => {
+      const [stateDir] = folders(t, 'state') as [string]
+      const me = await thisProcess()
+      const lock = await holdLock(stateDir, me)
+      await leaveLock(stateDir, { ...me, host: 'elsewhere' }, 1)
+      await once(lock.lost, 'abort')
+      t.type(lock.lost.reason, Refusal)
+      t.match(lock.lost.reason, { code: 'already_active', message: /elsewhere/ })
+      await lock.release()
+      await access(join(stateDir, 'owner.lock'))
+    })
+  })
+})
+
+async function appears(path: string): Promise<void> {
+  const { watch } = await import('node:fs/promises')
+  const stop = new AbortController()
+  const events = watch(join(path, '..'), { signal: stop.signal })
+  for await (const _ of events) {
+    const there = await access(path).then(
+      () => true,
+      () => false,
+    )
+    if (there) return stop.abort()
+  }
+}
+
+t.test('a process is gone', async (t) => {
+  const me = await thisProcess()
+  const cases: [string, Partial<OwnerRecord>, boolean][] = [
+    ['not when it is this one', {}, false],
+    ['when its pid is free', { pid: 2 ** 22 + 1 }, true],
+    ['when its pid is another process now', { started: '1' }, true],
+    ['when the machine was started anew', { bootId: 'other' }, true],
+    ['perhaps not when it ran on another machine', { host: 'elsewhere', started: '1' }, false],
+  ]
+  for (const [name, change, gone] of cases) {
+    const skip = process.platform !== 'linux' && gone ? 'start times come from Linux /proc' : false
+    await t.test(name, { skip }, async (t) => t.equal(await isGone({ ...me, ...change }), gone))
+  }
+})
+
+t.test('what is no record is not believed', async (t) => {
+  for (const text of [null, '', '[', '7', 'null', '{}', '{"pid":0,"host":"h"}', '{"pid":"1"}']) {
+    t.equal(parseAnswer(text), null, String(text))
+  }
+  const foreign = parseAnswer('{"pid":1,"host":"h","url":"http://evil.example/"}')
+  t.equal(foreign?.url, undefined, 'an address that is not loopback')
+})
+
+t.test('an abstract name is full, so that all versions of Node mean the same by it', async (t) => {
+  t.equal(Buffer.byteLength(socketAddress('1-2', 'linux')), 108)
+})
+
+t.test('a socket with a file in its place, for systems without abstract names', async (t) => {
+  const address = join(tmpdir(), `casefile-test-${process.pid}.sock`)
+  t.teardown(() => rm(address, { force: true }))
+  t.match(socketAddress('1-2', 'darwin'), /casefile-1-2\.sock$/)
+
+  await t.test('is held by one and answers', async (t) => {
+    const held = await holdSocket(address, () => 'me')
+    t.same(await holdSocket(address, () => 'you'), { text: 'me' })
+    t.same(await askSocket(address), { held: true, text: 'me' })
+    if ('release' in held) await held.release()
+    t.same(await askSocket(address), { held: false })
+  })
+
+  await t.test('is taken over from the dead', async (t) => {
+    const code = `require('net').createServer().listen(${JSON.stringify(address)}, () => process.send(1))`
+    const dead = fork('-e', [code], { execArgv: [] })
+    await once(dead, 'message')
+    await killHard(dead)
+    await access(address)
+    const held = await holdSocket(address, () => 'heir')
+    t.same(await askSocket(address), { held: true, text: 'heir' })
+    if ('release' in held) await held.release()
+  })
+
+  await t.test('counts as held when its holder says nothing', async (t) => {
+    const silent = createServer(() => {}).listen(address)
+    await once(silent, 'listening')
+    t.same(await askSocket(address, 50), { held: true, text: null })
+    silent.close()
+  })
+})
