@@ -32,6 +32,8 @@ export interface EventStream {
    */
   drained(): Promise<boolean>
   end(): void
+  /** Cuts the connection, for a client that does not keep up. */
+  drop(): void
 }
 
 export interface EventStreamOptions {
@@ -65,8 +67,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
       const text = encodeEvent(event)
       if (!isOpen) return false
       if (isStuck(res, maxUnsentBytes)) {
-        close()
-        res.destroy()
+        stream.drop()
         return false
       }
       res.write(text)
@@ -87,6 +88,11 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
       close()
       linger = setTimeout(() => res.destroy(), LINGER_MS).unref()
       res.end()
+    },
+    drop() {
+      if (!isOpen) return
+      close()
+      res.destroy()
     },
   }
 

@@ -2,7 +2,6 @@ import {
   CASE_KEYS,
   type Case,
   type CaseEdit,
-  type CaseField,
   CONSTANT_CASE_KEYS,
   DEFAULT_CASE_TYPE,
 } from '../model/case.ts'
@@ -144,12 +143,14 @@ export async function newCaseText(value: Case): Promise<string> {
  */
 export async function editedCase(text: string, present: Case, edit: CaseEdit): Promise<string> {
   const { description, ...fields } = edit.fields ?? {}
-  const front = readEnvelope(text)
-  const missing = CONSTANT_CASE_KEYS.filter(
-    (key) => front.ok && !front.envelope.front?.map.pairs.has(key),
-  ) as CaseField[]
+  const read = readEnvelope(text)
+  const written = read.ok ? read.envelope.front?.map.pairs : undefined
   const values = { ...present, ...fields }
-  const set = CASE_KEYS.filter((key) => key in fields || missing.includes(key))
+  const set = CASE_KEYS.filter((key) =>
+    written?.has(key)
+      ? key in fields
+      : CONSTANT_CASE_KEYS.includes(key) || (key in fields && values[key] !== null),
+  )
   let edited = text
   if (description !== undefined) edited = await withSection(edited, CASE_LAYOUT, LEAD, description)
   if (edit.addItem) edited = await withItem(edited, CASE_LAYOUT, edit.addItem)

@@ -73,10 +73,7 @@ function itemOf(text: string, checked: boolean): ChecklistItem {
 
 /** A wrapped item as the one line that it means. */
 function oneLine(text: string): string {
-  return [...linesOf(text)]
-    .map((line) => trimBlanks(line.text))
-    .join(' ')
-    .trimEnd()
+  return [...linesOf(text)].map((line) => trimBlanks(line.text)).join(' ')
 }
 
 /** The file with one item appended, under a new heading where there is none yet. */

@@ -18,7 +18,7 @@ export function conflictLine(text: string): number | null {
       continue
     }
     if (fence?.verbatim) continue
-    const mark = fence ? undefined : OPENING.exec(line)?.[1]
+    const mark: string | undefined = fence ? undefined : OPENING.exec(line)?.[1]
     if (mark) fence = { mark, verbatim: line.slice(mark.length).trim() === 'verbatim' }
     if (line.startsWith('<<<<<<< ')) opened ??= number
     else if (opened !== null && line === '=======') divided = true

@@ -86,11 +86,10 @@ function candidatesText(candidates: readonly Candidate[]): string {
   return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${line(note)}`).join('\n')
 }
 
-/** The text of a new session file: the head, the five headings, the first trail lines. */
+/** The text of a new session file: every key in its order, the five headings, the first trail lines. */
 export async function newSessionText(session: Session): Promise<string> {
   const values = yamlFields(session)
-  const keys = SESSION_KEYS.filter((key) => values[key] !== null)
-  const head = newFrontmatter(keys.map((key) => [key, values[key]]))
+  const head = newFrontmatter(SESSION_KEYS.map((key) => [key, values[key]]))
   const title = `# Session ${session.number}: ${session.type}`
   const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
   const text = `${head}\n${title}\n${names.join('')}`
@@ -109,10 +108,12 @@ export async function editedSession(
   let edited = withTrail(text, present.trail, edit.lines ?? [])
   const read = readEnvelope(text)
   const bare = read.ok && !read.envelope.front
+  const written = read.ok ? read.envelope.front?.map.pairs : undefined
   const values = yamlFields({ ...present, ...edit.fields })
-  const keys = SESSION_KEYS.filter(
-    (key) => (edit.fields && key in edit.fields) || (bare && values[key] !== null),
-  )
+  const keys = SESSION_KEYS.filter((key) => {
+    const set = bare || (edit.fields !== undefined && key in edit.fields)
+    return set && (values[key] !== null || written?.has(key))
+  })
   for (const name of ['hypothesis', 'plan', 'output'] as const) {
     const value = edit.texts?.[name]
     if (value !== undefined)

@@ -56,7 +56,8 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
   if (problem) return problem
   const [document] = new Composer(OPTIONS).compose(tokens, true, source.length)
   const first = document?.errors[0] ?? document?.warnings[0]
-  if (first) return bad(first.pos[0], first.message.split('\n')[0]!)
+  const end = source.trimEnd().length // what is left open is reported behind the last line
+  if (first) return bad(Math.min(first.pos[0], end), first.message.split('\n')[0]!.slice(0, 200))
   return document ?? null
 }
 

@@ -39,7 +39,8 @@ function replaced(
   const from = keyEnd + colon[0].length
   const node = isNode(pair.value) ? pair.value : null
   if (!node || node.range![0] === node.range![1]) {
-    return source.slice(0, from) + (text && ` ${text}`) + source.slice(from)
+    const at = node?.anchor ? node.range![0] : from
+    return source.slice(0, at) + (text && ` ${text}`) + source.slice(at)
   }
   if (isCollection(node) && isBlock(node)) {
     return isSeq(node) && Array.isArray(value) && value.length > 0
@@ -62,7 +63,9 @@ function inline(source: string, colon: number, node: Node, text: string): string
 /** The comment behind a block scalar's `|` or `>`, which its range includes. */
 function headerComment(source: string, node: Node): string {
   if (!isScalar(node) || !node.type?.startsWith('BLOCK')) return ''
-  return /^[|>][-+\d]*([ \t]+#[^\r\n]*)/.exec(source.slice(...node.range!))?.[1] ?? ''
+  return (
+    /^[|>][-+\d]*([ \t]+#[^\r\n]*)/.exec(source.slice(node.range![0], node.range![1]))?.[1] ?? ''
+  )
 }
 
 function endOfKey(pair: Pair): number {

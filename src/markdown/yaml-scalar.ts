@@ -36,7 +36,7 @@ function inFlow(value: YamlValue): string {
 const PLAIN = /^\p{L}(?:[\p{L}\p{N}_\-./()'+&!;@%= ]*[\p{L}\p{N}_\-./()'+&!;@%=])?$/u
 const UUID_OR_HASH = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/
 /** What YAML 1.1 or 1.2 reads as something other than the string that it is. */
-const TYPED_WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i
+const TYPED_WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf|infinity|e[0-9_]+)$/i
 const NUMBER_LIKE = /^(?:[0-9]+(?:e[0-9]+)?|0b[01]+)$/
 
 function isPlain(text: string): boolean {

@@ -1,5 +1,5 @@
 import { type Case, type CaseFields, changedFields, DEFAULT_CASE_TYPE } from './case.ts'
-import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
+import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
 import { Refusal } from './refusal.ts'
@@ -30,7 +30,11 @@ export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
 /** Sets any state from any other, except that RESOLVED passes the proof gate (design §3). */
 export function setState(
   folder: CaseFolder,
-  wanted: { state: CaseState; outcome?: string | null; reason?: string | null },
+  wanted: {
+    state: CaseState
+    outcome?: string | null | undefined
+    reason?: string | null | undefined
+  },
 ): Edit[] {
   const gate = gateOf(folder)
   if (wanted.state === 'RESOLVED' && !gate.open) {
@@ -40,10 +44,11 @@ export function setState(
       { extra: { missing: gate.missing, gate } },
     )
   }
-  const { state, ...rest } = wanted
+  const { state, outcome, reason } = wanted
   return updateCase(folder, {
-    ...rest,
-    ...(state === shownState(folder) && state === folder.case.state ? {} : { state }),
+    state,
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(reason === undefined ? {} : { reason }),
   })
 }
 

@@ -125,3 +125,6 @@ export function isSealed(session: Session): boolean {
 export function hasProof(session: Session, proofs: readonly Proof[]): boolean {
   return proofs.some((proof) => proof.session_id === session.id)
 }
+
+/** The largest plan, and the largest hypothesis (design §7). */
+export const MAX_PLAN_BYTES = 256 * 1024

@@ -1,13 +1,13 @@
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
 import { readJunit } from '../runners/junit-results.ts'
-import { headAndTail } from '../workspace/output-excerpt.ts'
-import { headAndTailOfFile } from '../workspace/output-log.ts'
 import { readTap } from '../runners/tap-results.ts'
 import { type TestResults, testNote } from '../runners/test-results.ts'
 import { artifactPath, readArtifact } from '../workspace/artifacts.ts'
 import { hasCode } from '../workspace/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { headAndTail } from '../workspace/output-excerpt.ts'
+import { headAndTailOfFile } from '../workspace/output-log.ts'
 import { stepArtifacts } from './step-recorder.ts'
 
 /** `## Execution output` holds at most this; the whole is in artifacts/ (design §2). */
@@ -58,7 +58,7 @@ export async function stepEvidence(
       : output
     if (there !== null) candidates.push({ artifact: name, note: noteOf(step, results) })
   }
-  const output = headAndTail(parts.join('\n'), MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
+  const output = headAndTail(parts.join('\n\n'), MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
   return { output, candidates, tests }
 }
 
@@ -79,7 +79,7 @@ function stepsOf(trail: readonly TrailLine[]): TrailStep[] {
 
 function stepText(step: TrailStep, output: string): string {
   const body = output === '' || output.endsWith('\n') ? output : `${output}\n`
-  return `$ step ${step.id}\n${body}[${endOf(step)}]\n`
+  return `$ step ${step.id}\n${body}[${endOf(step)}]`
 }
 
 function endOf({ finished }: TrailStep): string {

@@ -114,7 +114,7 @@ async function finish(
   const why = failure(job, worked)
   const output = [steps.output, ...(why ? [why, withheldNote(worked.withheld)] : [])]
     .filter((part) => part !== '')
-    .join('\n')
+    .join('\n\n')
   const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]
   const evidence = { diff: 'diff' in found ? found.diff : null, tests: steps.tests }
   const ended = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'

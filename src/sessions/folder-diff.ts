@@ -73,7 +73,7 @@ async function takeDiff(
   const patch = await trees.patch(before, after, MAX_PATCH_BYTES)
   const cut = patch.truncated ? '\n[casefile: the patch was cut here at 5 MiB]\n' : ''
   await createArtifact(layout, case_id, artifact, patch.text + cut)
-  const changed = found.files.length === 1 ? '1 file' : `${found.files.length} files`
-  const note = `${changed} changed, ${additions} lines added, ${deletions} removed`
+  const changed = found.files.length === 1 ? file : `${found.files.length} files`
+  const note = `${changed}: +${additions} -${deletions}`
   return { diff, candidates: [{ artifact, note }] }
 }

@@ -5,9 +5,9 @@ import { isRunning } from '../model/session-state.ts'
 import { bootId, processStart } from '../runners/process-facts.ts'
 import { endProcessGroup } from '../runners/process-group.ts'
 import { endMarked } from '../runners/process-sweep.ts'
+import type { RunRecord } from '../workspace/run-records.ts'
 import { stepEvidence } from './evidence.ts'
 import type { SessionNeeds } from './needs.ts'
-import type { RunRecord } from '../workspace/run-records.ts'
 
 /**
  * Ends what a service that died left running: its processes are gone, its sessions `failed` with the
@@ -50,7 +50,7 @@ async function fail(needs: SessionNeeds, record: RunRecord): Promise<void> {
     const session = sessionOf(folder, session_id)
     const { provider } = session
     const mode = worked ? 'work' : 'plan'
-    const output = steps && [steps.output, reason].filter((part) => part !== '').join('\n')
+    const output = steps && [steps.output, reason].filter((part) => part !== '').join('\n\n')
     const edit = sessionMove(session, {
       trigger: 'fail',
       now: now(),

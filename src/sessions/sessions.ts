@@ -6,6 +6,7 @@ import * as decide from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { moved } from '../model/session-state.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { execute } from './execution.ts'
@@ -55,6 +56,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
     onFailure: (job, error) => needs.log(failureLine(job, error)),
   })
   const numbers = `${state.root}/numbers`
+  const numbering = createKeyedMutex()
 
   async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
     const job = jobs.open({ ...wanted, mark: newId() })
@@ -84,7 +86,11 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const present = await store.read(caseId)
       const provider = await providerFor(needs.settings, present.case, wanted.provider)
       await workingFolder(layout.root, present.case.workdir)
-      const number = await nextSessionNumber(layout, numbers, caseId)
+      const number = await numbering.run(caseId, async () => {
+        const next = await nextSessionNumber(layout, numbers, caseId)
+        await rememberNumber(numbers, caseId, next)
+        return next
+      })
       const id = newId()
       const job = await start({
         case_id: caseId,
@@ -93,13 +99,12 @@ export function createSessions(needs: SessionsOptions): Sessions {
         kind: 'plan',
         folder: null,
       })
-      const folder = await begin(job, async () => {
-        await rememberNumber(numbers, caseId, number)
-        const { type, note } = wanted
-        return store.update(caseId, (folder) =>
+      const { type, note } = wanted
+      const folder = await begin(job, () =>
+        store.update(caseId, (folder) =>
           decide.createSession(folder, { id, number, type, provider, note }, now()),
-        )
-      })
+        ),
+      )
       const session = sessionOf(folder, id)
       jobs.run(job, () => plan(needs, job, runnerOf(provider), wanted.note))
       return { folder, session }

@@ -1,10 +1,10 @@
 import type { PlanStep } from '../model/plan-step.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkReport } from '../runners/contract.ts'
-import { type OutputLog, openOutputLog } from '../workspace/output-log.ts'
-import { plainText } from '../workspace/plain-text.ts'
 import { artifactPath, dropArtifact, makeArtifacts } from '../workspace/artifacts.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { type OutputLog, openOutputLog } from '../workspace/output-log.ts'
+import { plainText } from '../workspace/plain-text.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
 
 /** How much of a step's output its `step_finished` line repeats, in characters. */

@@ -4,6 +4,7 @@ import { gateOf } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation, type Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
+import { isRunning } from '../model/session-state.ts'
 import type { RecordFile } from './record.ts'
 
 /** One case as it was last read. */
@@ -12,8 +13,6 @@ export interface CaseEntry {
   file: RecordFile<Case>
   sessions: Map<number, RecordFile<Session | null>>
   proofs: Map<string, RecordFile<Proof | null>>
-  /** What no file says by itself, such as a live session of another machine. */
-  notes: Problem[]
 }
 
 /** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
@@ -39,7 +38,8 @@ export interface Catalog {
   version(): number
 }
 
-export function createCatalog(): Catalog {
+/** `isHeld`: whether a session plans or works in this process. */
+export function createCatalog(isHeld: (sessionId: string) => boolean): Catalog {
   const entries = new Map<string, CaseEntry>()
   const folders = new Map<string, CaseFolder>()
   let version = 0
@@ -54,7 +54,7 @@ export function createCatalog(): Catalog {
     if (known) return known
     const entry = entries.get(id)
     if (!entry) return undefined
-    const made = folderOf(entry)
+    const made = folderOf(entry, isHeld)
     folders.set(id, made)
     return made
   }
@@ -78,25 +78,38 @@ export function createCatalog(): Catalog {
   }
 }
 
-function folderOf(entry: CaseEntry): CaseFolder {
+function folderOf(entry: CaseEntry, isHeld: (sessionId: string) => boolean): CaseFolder {
   const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
     [...files.values()].map((file) => file.value).filter((value) => value !== null)
+  const sessions = values(entry.sessions).sort((a, b) => a.number - b.number)
   const folder: CaseFolder = {
     case: entry.file.value,
-    sessions: values(entry.sessions).sort((a, b) => a.number - b.number),
+    sessions,
     proofs: values(entry.proofs).sort(byCreation),
     problems: [entry.file, ...entry.sessions.values(), ...entry.proofs.values()]
       .flatMap((file) => file.problems)
-      .concat(entry.notes),
+      .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign)),
   }
   const gate = gateOf(folder)
-  if (folder.case.state === 'RESOLVED' && !gate.open) {
-    folder.problems.push({
-      code: 'proof_gate',
-      file: 'case.md',
-      line: null,
-      message: `state: RESOLVED is reported as VERIFYING until the gate is open: missing ${gate.missing.join(', and ')}`,
-    })
-  }
+  if (folder.case.state === 'RESOLVED' && !gate.open) folder.problems.push(shut(gate.missing))
   return folder
+}
+
+/** Nothing runs here for a session that came with the files of another machine (design §3). */
+function foreign({ number, state }: Session): Problem {
+  return {
+    code: 'foreign_session',
+    file: `sessions/${number}.md`,
+    line: null,
+    message: `the session is ${state}, but nothing runs for it on this machine: it can only be abandoned`,
+  }
+}
+
+function shut(missing: readonly string[]): Problem {
+  return {
+    code: 'proof_gate',
+    file: 'case.md',
+    line: null,
+    message: `state: RESOLVED is reported as VERIFYING until the gate is open: missing ${missing.join(', and ')}`,
+  }
 }

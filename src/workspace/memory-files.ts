@@ -1,7 +1,5 @@
 import type { CaseFolder } from '../model/case-folder.ts'
-import { isBreaking, type Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
-import { isSealed } from '../model/session.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
 import { writeDurable } from './durable-write.ts'
 import type { Layout } from './layout.ts'
@@ -108,30 +106,4 @@ export async function writeMemory(
   present: Uint8Array | null,
 ): Promise<void> {
   await writeDurable(path, bytes, { expect: present })
-}
-
-/** Whether the session file may be written as a whole: a sealed one never (design §4). */
-export function mustBeUnsealed(folder: CaseFolder, number: number): void {
-  const session = folder.sessions.find((each) => each.number === number)
-  if (
-    session &&
-    (isSealed(session) || session.state === 'failed' || session.state === 'abandoned')
-  ) {
-    throw new Refusal(
-      'session_ended',
-      `Session ${number} has ended and is sealed; its file cannot be written.`,
-    )
-  }
-}
-
-/** Refuses a text that would be a problem if a person had saved it. */
-export function mustBeClean(filename: string, problems: readonly Problem[], value: unknown): void {
-  const problem = problems.find((each) => isBreaking(each)) ?? problems[0]
-  if (!problem && value !== null) return
-  const where = problem?.line ? ` (line ${problem.line})` : ''
-  throw new Refusal(
-    'would_be_a_problem',
-    `${filename} was not written: ${problem?.message ?? 'it cannot be read'}${where}.`,
-    { extra: { problem } },
-  )
 }

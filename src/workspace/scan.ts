@@ -43,7 +43,7 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
       (proofId) => layout.proofFile(id, proofId),
       (proofId, record) => readProofRecord(needs, id, proofId, record),
     )
-    const entry: CaseEntry = { id, file, sessions, proofs, notes: known?.notes ?? [] }
+    const entry: CaseEntry = { id, file, sessions, proofs }
     const changes = differences(known, entry)
     const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
     if (!known || changes.length > 0 || problemsChanged || known.file.mtimeMs !== file.mtimeMs) {
@@ -168,10 +168,8 @@ function strangerProblem(name: string): Problem {
 
 function problemsOf(entry: CaseEntry | undefined): Problem[] {
   if (!entry) return []
-  const { file, sessions, proofs, notes } = entry
-  return [file, ...sessions.values(), ...proofs.values()]
-    .flatMap((each) => each.problems)
-    .concat(notes)
+  const { file, sessions, proofs } = entry
+  return [file, ...sessions.values(), ...proofs.values()].flatMap((each) => each.problems)
 }
 
 /** What differs between two readings of a case, by value. */

@@ -3,16 +3,19 @@ import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { readSessionTexts, type TextsReading } from '../markdown/session-texts.ts'
 import type { Proof } from '../model/proof.ts'
-import type { Session } from '../model/session.ts'
+import type { Session, SessionTexts } from '../model/session.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import type { RecordFile } from './record.ts'
 import { decodeUtf8, readRegular } from './safe-read.ts'
+import { unreadable } from './write-edit.ts'
 
 /** The long texts of records: read when asked for, kept by the hash of the file that holds them. */
 export interface Texts {
   session(caseId: string, record: RecordFile<Session | null>): Promise<TextsReading>
   proof(caseId: string, record: RecordFile<Proof | null>): Promise<string>
+  /** The sections of a session that can be read as it stands; else a Refusal. */
+  ofSession(caseId: string, record: RecordFile<Session | null> | undefined): Promise<SessionTexts>
 }
 
 export function createTexts(layout: Layout, lastGood: LastGood): Texts {
@@ -23,6 +26,12 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
   })
 
   return {
+    async ofSession(caseId, record) {
+      const reading = record?.value && record.readable ? await this.session(caseId, record) : null
+      if (reading?.value) return reading.value
+      const problems = reading?.problems ?? record?.problems ?? []
+      throw unreadable('the session file', { problems })
+    },
     async session(caseId, record) {
       const session = record.value!
       const key = `${caseId}/${session.number}/${record.hash}`

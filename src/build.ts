@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Build } from './http/needs.ts'
+
+const require = createRequire(import.meta.url)
+
+/** The version of the package, and the commit where it stands in a git checkout of its own. */
+export async function build(): Promise<Build> {
+  const { version } = require('../package.json') as { version: string }
+  return { version, commit: await commitOf(fileURLToPath(new URL('..', import.meta.url))) }
+}
+
+async function commitOf(folder: string): Promise<string | null> {
+  const args = ['-C', folder, 'rev-parse', '--show-prefix', 'HEAD']
+  try {
+    const { stdout } = await promisify(execFile)('git', args, { timeout: 5000 })
+    const [prefix, commit] = stdout.split('\n')
+    return prefix === '' && commit ? commit : null // a checkout of something else holds us: not ours
+  } catch {
+    return null // installed from a package, no git, or no commit yet: then there is none to name
+  }
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { build } from './build.ts'
+import { copySample } from './demo/sample-copy.ts'
+import { Refusal } from './model/refusal.ts'
+import { serve } from './serve.ts'
+
+const program = new Command('casefile')
+  .description(
+    'Keeps the record of AI-assisted work in markdown files: what was planned, approved, done and proved.',
+  )
+  .version((await build()).version)
+  .showHelpAfterError()
+
+program
+  .command('serve')
+  .description('serve a workspace on 127.0.0.1')
+  .addOption(
+    new Option('--root <dir>', 'the workspace')
+      .env('CASEFILE_ROOT')
+      .default('.', 'the current folder'),
+  )
+  .addOption(
+    new Option('--port <n>', 'the port; 0 takes a free one')
+      .env('CASEFILE_PORT')
+      .default(7878)
+      .argParser(portOf),
+  )
+  .addOption(
+    new Option(
+      '--memory-root <dir>',
+      'where the files are (default: memory/ in the workspace)',
+    ).env('CASEFILE_MEMORY_ROOT'),
+  )
+  .addOption(
+    new Option(
+      '--state-dir <dir>',
+      "this machine's own state (default: below $XDG_STATE_HOME)",
+    ).env('CASEFILE_STATE_DIR'),
+  )
+  .addOption(
+    new Option('--dev', 'answer the provider endpoints too').env('CASEFILE_DEV').default(false),
+  )
+  .action(serve)
+
+program
+  .command('sample <dir>')
+  .description('copy the sample workspace, as a git repository of its own')
+  .option('--keep', 'leave a copy that is there already as it is')
+  .option('--force', 'replace a copy that is there already')
+  .action(async (dir: string, options: { keep?: boolean; force?: boolean }) => {
+    const { made } = await copySample(samplePath(), dir, options)
+    if (made) process.stderr.write(`casefile: ${dir} is a fresh copy of the sample workspace\n`)
+  })
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
+  throw new InvalidArgumentError('Expected a number from 0 to 65535.')
+}
+
+/** Beside dist/ in the package, and beside src/ in a checkout. */
+function samplePath(): string {
+  return new URL('../sample-workspace', import.meta.url).pathname
+}
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  process.stderr.write(`casefile: ${error.message}\n`)
+  process.exitCode = 1
+}

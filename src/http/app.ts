@@ -1,0 +1,40 @@
+import { Hono } from 'hono'
+import { gateOf } from '../model/case-folder.ts'
+import { unknownRoute } from './allowed-methods.ts'
+import { caseRoutes } from './case-routes.ts'
+import type { ServiceEnv } from './context.ts'
+import { jsonWithETag } from './etag.ts'
+import type { StreamRegistry } from './event-stream.ts'
+import { guard } from './guard.ts'
+import { memoryRoutes } from './memory-routes.ts'
+import type { HttpNeeds } from './needs.ts'
+import { caseId } from './params.ts'
+import { problemHandler } from './problem-json.ts'
+import { proofRoutes } from './proof-routes.ts'
+import { sessionRoutes } from './session-routes.ts'
+import { streamRoute } from './stream-route.ts'
+import { systemRoutes } from './system-routes.ts'
+
+export interface AppOptions {
+  /** The port that a Host header must name. */
+  port: () => number
+  streams: StreamRegistry
+}
+
+/** The whole HTTP side as one function of the service. */
+export function createApp(service: HttpNeeds, { port, streams }: AppOptions): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+  app.use(guard(port))
+  app.route('/', systemRoutes(service))
+  app.get('/cases/:id/gate', async (c) => {
+    return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
+  })
+  app.get('/cases/:id/sessions/:sid/stream', (c) => streamRoute(service, streams, c))
+  app.route('/cases/:id/sessions', sessionRoutes(service))
+  app.route('/cases/:id/proof', proofRoutes(service))
+  app.route('/cases/:id/memory', memoryRoutes(service))
+  app.route('/cases', caseRoutes(service))
+  app.notFound(unknownRoute(app))
+  app.onError(problemHandler(service.log))
+  return app
+}

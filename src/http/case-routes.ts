@@ -1,0 +1,119 @@
+import { Hono } from 'hono'
+import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
+import type { CaseFields } from '../model/case.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
+import { newCase, setState, updateCase } from '../model/decide-case.ts'
+import { Refusal } from '../model/refusal.ts'
+import { readJson } from './body.ts'
+import { caseList } from './case-list.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import type { HttpNeeds } from './needs.ts'
+import { caseId } from './params.ts'
+import { caseJson } from './present.ts'
+import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
+
+const encoder = new TextEncoder()
+
+/** `/cases` and `/cases/:id` (specification §4.1). */
+export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
+  const { store } = service
+  const app = new Hono<ServiceEnv>()
+  const bytesOf = (folder: CaseFolder) => encoder.encode(JSON.stringify(caseJson(service, folder)))
+  const answer = (c: ServiceContext, folder: CaseFolder) =>
+    jsonWithETag(c, null, { bytes: bytesOf(folder) })
+  const mustMatch = (c: ServiceContext, folder: CaseFolder) =>
+    requireMatch(c, etagOf(bytesOf(folder)))
+
+  app.get('/', (c) => caseList(service, c))
+
+  app.post('/', async (c) => {
+    const wanted = await readJson(c, newCaseSchema)
+    mustFit(wanted.description)
+    const created = newCase(
+      defined(wanted) as CaseFields & { title: string },
+      service.newId(),
+      service.now(),
+    )
+    const folder = await store.create(created)
+    return c.json(caseJson(service, folder), 201, { location: `/cases/${created.id}` })
+  })
+
+  app.get('/:id', async (c) => answer(c, await store.read(caseId(c))))
+
+  app.put('/:id', async (c) => {
+    const fields = cleared(defined(await readJson(c, caseFieldsSchema)))
+    if (Object.keys(fields).length === 0) {
+      throw new Refusal(
+        'bad_request',
+        'Nothing to update: name at least one of title, description, type, outcome, tags, parent, workdir, provider.',
+      )
+    }
+    mustFit(fields.description)
+    const folder = await store.update(caseId(c), (present) => {
+      mustMatch(c, present)
+      return updateCase(present, fields)
+    })
+    return answer(c, folder)
+  })
+
+  app.put('/:id/state', async (c) => {
+    const { state, ...rest } = await readJson(c, stateSchema)
+    const wanted = { ...defined(rest), state: knownState(state) }
+    const folder = await store.update(caseId(c), (present) => {
+      mustMatch(c, present)
+      return setState(present, wanted)
+    })
+    return answer(c, folder)
+  })
+
+  app.delete('/:id', async (c) => {
+    const id = caseId(c)
+    await store.remove(id, (folder) => {
+      mustMatch(c, folder)
+      const running = folder.sessions.find((session) => service.sessions.isRunning(session.id))
+      if (!running) return
+      throw new Refusal(
+        'session_running',
+        `Session ${running.number} of this case is ${running.state}; abandon it first (POST /cases/${id}/sessions/${running.id}/abandon).`,
+        { extra: { running: { case_id: id, session_id: running.id } } },
+      )
+    })
+    return c.json({ id, deleted: true })
+  })
+
+  return app
+}
+
+function knownState(state: string): CaseState {
+  if (isCaseState(state)) return state
+  const message = `got "${state.slice(0, 60)}", expected one of ${CASE_STATES.join(', ')}`
+  throw new Refusal('unknown_state', `There is no case state "${state.slice(0, 60)}".`, {
+    errors: [{ path: 'state', message }],
+  })
+}
+
+function defined<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Partial<T>
+}
+
+/** Null clears: a text becomes empty, a list has nothing in it. */
+function cleared(fields: Record<string, unknown>): CaseFields {
+  const emptied = { ...fields }
+  if (emptied.description === null) emptied.description = ''
+  if (emptied.tags === null) emptied.tags = []
+  return emptied as CaseFields
+}
+
+/** A case.md over its limit could not be read again. */
+function mustFit(description: string | undefined): void {
+  const bytes = Buffer.byteLength(description ?? '')
+  if (bytes <= MAX_CASE_BYTES - 16 * 1024) return
+  throw new Refusal(
+    'too_large',
+    `The description has ${bytes} bytes; a case.md holds at most 256 KiB. Put long texts into a memory file.`,
+  )
+}

@@ -1,0 +1,39 @@
+import type { Bus } from '../events/bus.ts'
+import type { SessionOutput } from '../events/envelope.ts'
+import type { Session, SessionTexts } from '../model/session.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import type { Catalog, Change } from '../workspace/catalog.ts'
+import type { Freshness } from '../workspace/freshness.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { Scan } from '../workspace/scan.ts'
+import type { Settings } from '../workspace/settings.ts'
+import type { Store } from '../workspace/store.ts'
+import type { Texts } from '../workspace/texts.ts'
+
+/** Which program this is: `commit` is null where it was not built from a git checkout. */
+export interface Build {
+  version: string
+  commit: string | null
+}
+
+/** What the HTTP side is a function of. */
+export interface HttpNeeds {
+  layout: Layout
+  catalog: Catalog
+  store: Store
+  scan: Scan
+  texts: Texts
+  /** The sections of a session; a Refusal where its file cannot be read as it stands. */
+  sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
+  freshness: Freshness
+  sessions: Sessions
+  settings: () => Promise<Settings>
+  changes: Bus<Change>
+  outputs: Bus<SessionOutput>
+  now: () => string
+  newId: () => string
+  log: (line: string) => void
+  dev: boolean
+  build: Build
+  startedAt: string
+}

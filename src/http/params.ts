@@ -1,0 +1,25 @@
+import { Refusal } from '../model/refusal.ts'
+import { UUID } from '../model/words.ts'
+import type { ServiceContext } from './context.ts'
+
+/** The case's id; a text that is none names no case (404) and never reaches a path. */
+export function caseId(c: ServiceContext): string {
+  return idParam(c, 'id', 'case')
+}
+
+export function sessionId(c: ServiceContext): string {
+  return idParam(c, 'sid', 'session')
+}
+
+export function proofId(c: ServiceContext): string {
+  return idParam(c, 'pid', 'proof')
+}
+
+function idParam(c: ServiceContext, name: string, what: string): string {
+  const id = c.req.param(name) ?? ''
+  if (UUID.test(id)) return id
+  throw new Refusal(
+    'not_found',
+    `There is no ${what} "${id.slice(0, 80)}": expected a UUID in lower case.`,
+  )
+}

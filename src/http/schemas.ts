@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { SESSION_TYPES } from '../model/case-state.ts'
+import {
+  OUTCOME,
+  OUTCOME_RULE,
+  SLUG,
+  SLUG_RULE,
+  TAG,
+  TAG_RULE,
+  TITLE_MAX,
+  UUID,
+} from '../model/words.ts'
+
+/** What request bodies must hold. Unknown fields are dropped (design §4). */
+
+const oneLine = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.trim() !== '', 'expected a text that says something')
+    .refine(
+      (text) => !/[\p{Cc}\u2028\u2029]/u.test(text),
+      'expected one line without control characters',
+    )
+
+const title = oneLine(TITLE_MAX)
+const slug = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
+const outcome = z.string().regex(OUTCOME, `expected ${OUTCOME_RULE}`)
+const tags = z.array(z.string().regex(TAG, `expected ${TAG_RULE}`)).max(100)
+const folder = oneLine(1000)
+const uuid = z.string().regex(UUID, 'expected a UUID in lower case')
+const text = z.string()
+
+export const newCaseSchema = z.object({
+  title,
+  type: slug.optional(),
+  description: text.optional(),
+  outcome: outcome.nullish(),
+  tags: tags.nullish(),
+  parent: uuid.nullish(),
+  workdir: folder.nullish(),
+  provider: slug.nullish(),
+})
+
+export const caseFieldsSchema = newCaseSchema
+  .extend({ description: text.nullish() })
+  .partial({ title: true })
+
+export const stateSchema = z.object({
+  state: z.string(),
+  outcome: outcome.nullish(),
+  reason: oneLine(2000).nullish(),
+})
+
+export const checklistItemSchema = z.object({
+  description: oneLine(500).refine(
+    (line) => line === line.trim(),
+    'expected no blanks at the ends',
+  ),
+  type: slug,
+  required: z.boolean().default(false),
+})
+
+export const newSessionSchema = z.object({
+  type: z.enum(SESSION_TYPES),
+  provider: slug.optional(),
+  note: z.string().max(20_000).optional(),
+})
+
+export const planSchema = z.object({
+  plan: text.refine((plan) => plan.trim() !== '', 'expected a plan that says something'),
+  hypothesis: text.optional(),
+})
+
+export const approveSchema = z.object({
+  plan_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'expected the 64 hex digits of plan_sha256')
+    .optional(),
+})
+
+export const reviseSchema = z.object({
+  note: z
+    .string()
+    .max(20_000)
+    .refine((note) => note.trim() !== '', 'expected what to change'),
+})
+
+export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
+
+export const newProofSchema = z
+  .object({
+    type: slug,
+    content: text
+      .refine((content) => content.trim() !== '', 'expected content that says something')
+      .optional(),
+    artifact: z.string().max(200).optional(),
+    session_id: uuid.nullish(),
+  })
+  .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
+    path: ['content'],
+    message: "expected either content, or artifact: the name of one of the session's candidates",
+  })

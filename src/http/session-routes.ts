@@ -1,0 +1,99 @@
+import { Hono } from 'hono'
+import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { Refusal } from '../model/refusal.ts'
+import { MAX_PLAN_BYTES, type Session } from '../model/session.ts'
+import { readJson } from './body.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import type { HttpNeeds } from './needs.ts'
+import { newestFirst, page } from './page.ts'
+import { caseId, sessionId } from './params.ts'
+import { sessionJson } from './present.ts'
+import {
+  abandonSchema,
+  approveSchema,
+  newSessionSchema,
+  planSchema,
+  reviseSchema,
+} from './schemas.ts'
+
+/** `/cases/:id/sessions` (specification §4.2, and what design §4 adds). */
+export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
+  const { store, sessions } = service
+  const app = new Hono<ServiceEnv>()
+
+  async function answer(c: ServiceContext, folder: CaseFolder, id: string): Promise<Response> {
+    return jsonWithETag(c, await sessionJson(service, folder, sessionOf(folder, id)))
+  }
+
+  /** Holds the request to If-Match: now, and again on the same bytes when the change is made. */
+  async function matching(c: ServiceContext, id: string, sid: string) {
+    const folder = await store.read(id)
+    const session = sessionOf(folder, sid)
+    const json = await sessionJson(service, folder, session)
+    const etag = etagOf(new TextEncoder().encode(JSON.stringify(json)))
+    requireMatch(c, etag)
+    const hash = hashOf(session)
+    return (_: CaseFolder, present: Session) => {
+      if (c.req.header('if-match') !== undefined && hashOf(present) !== hash) {
+        throw new Refusal(
+          'precondition_failed',
+          'The session changed meanwhile. Read it again and decide anew.',
+        )
+      }
+    }
+  }
+
+  const hashOf = (session: Session) =>
+    service.catalog.entry(session.case_id)?.sessions.get(session.number)?.hash
+
+  app.get('/', async (c) => {
+    const folder = await store.read(caseId(c))
+    const all = await Promise.all(folder.sessions.map((each) => sessionJson(service, folder, each)))
+    return page(c, all.sort(newestFirst))
+  })
+
+  app.post('/', async (c) => {
+    const id = caseId(c)
+    const wanted = await readJson(c, newSessionSchema)
+    const { folder, session } = await sessions.create(id, wanted)
+    const json = await sessionJson(service, folder, session)
+    return c.json(json, 201, { location: `/cases/${id}/sessions/${session.id}` })
+  })
+
+  app.get('/:sid', async (c) => answer(c, await store.read(caseId(c)), sessionId(c)))
+
+  app.put('/:sid/plan', async (c) => {
+    const [id, sid] = [caseId(c), sessionId(c)]
+    const edit = await readJson(c, planSchema)
+    for (const [name, text] of Object.entries(edit)) mustFit(name, text)
+    const allow = await matching(c, id, sid)
+    return answer(c, await sessions.editPlan(id, sid, edit, allow), sid)
+  })
+
+  app.post('/:sid/approve', async (c) => {
+    const [id, sid] = [caseId(c), sessionId(c)]
+    const { plan_sha256 } = await readJson(c, approveSchema, { optional: true })
+    return answer(c, await sessions.approve(id, sid, plan_sha256), sid)
+  })
+
+  app.post('/:sid/revise', async (c) => {
+    const [id, sid] = [caseId(c), sessionId(c)]
+    const { note } = await readJson(c, reviseSchema)
+    return answer(c, await sessions.revise(id, sid, note), sid)
+  })
+
+  app.post('/:sid/abandon', async (c) => {
+    const [id, sid] = [caseId(c), sessionId(c)]
+    const { reason } = await readJson(c, abandonSchema, { optional: true })
+    return answer(c, await sessions.abandon(id, sid, reason), sid)
+  })
+
+  return app
+}
+
+function mustFit(name: string, text: string | undefined): void {
+  const bytes = Buffer.byteLength(text ?? '')
+  if (bytes <= MAX_PLAN_BYTES) return
+  throw new Refusal('too_large', `${name} has ${bytes} bytes; at most 256 KiB are taken.`)
+}

@@ -1,0 +1,55 @@
+import { build } from './build.ts'
+import { createApp } from './http/app.ts'
+import { createStreamRegistry } from './http/event-stream.ts'
+import { listen } from './http/server.ts'
+import { openService, type Service } from './service.ts'
+
+export interface ServeOptions {
+  root: string
+  port: number
+  memoryRoot?: string
+  stateDir?: string
+  dev?: boolean
+}
+
+export interface Served {
+  service: Service
+  url: string
+  /** Ends streams, finishes requests and writes, stops what runs, gives the workspace back. */
+  close(): Promise<void>
+}
+
+/** A service with its HTTP side, answering when this resolves. */
+export async function openServer(options: ServeOptions): Promise<Served> {
+  const service = await openService({ ...options, build: await build() })
+  const streams = createStreamRegistry()
+  let port = options.port
+  try {
+    const app = createApp(service, { port: () => port, streams })
+    const server = await listen(app.fetch, { port: options.port, log: service.log })
+    port = server.port
+    service.describe({ url: server.url })
+    return {
+      service,
+      url: server.url,
+      async close() {
+        streams.endAll()
+        await Promise.all([server.close(), service.close()])
+      },
+    }
+  } catch (error) {
+    await service.close()
+    throw error
+  }
+}
+
+/** `casefile serve`: prints the address when it answers, and stops cleanly on SIGINT and SIGTERM. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const served = await openServer(options)
+  process.stdout.write(`Casefile is listening on ${served.url}\n`)
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve).once('SIGTERM', resolve)
+  })
+  await served.close()
+  process.exit(0) // proper-lockfile's exit handlers would keep the signal's own exit code
+}

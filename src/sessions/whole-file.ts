@@ -1,0 +1,93 @@
+import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
+import { readPlan } from '../markdown/plan-steps.ts'
+import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
+import { readSessionTexts } from '../markdown/session-texts.ts'
+import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import type { Problem } from '../model/problem.ts'
+import { Refusal } from '../model/refusal.ts'
+import { hasProof, type Session, type SessionTexts } from '../model/session.ts'
+import { isEnded } from '../model/session-state.ts'
+import { decodeUtf8 } from '../workspace/safe-read.ts'
+
+/**
+ * A PUT of a whole case.md is what a person's save would be: taken if it leaves no problem, refused
+ * (422) if it would (design §4). RESOLVED must pass the gate here as well.
+ */
+export async function checkCaseFile(folder: CaseFolder, bytes: Uint8Array): Promise<void> {
+  const text = textOf('case.md', bytes, MAX_CASE_BYTES)
+  const { id, created_at } = folder.case
+  const { value, problems } = await readCase(text, { id, created_at })
+  mustBeClean('case.md', problems)
+  const gate = gateOf({ ...folder, case: value! })
+  if (value!.state !== 'RESOLVED' || gate.open) return
+  throw new Refusal(
+    'proof_gate',
+    `case.md was not written: it says RESOLVED, and the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
+    { extra: { missing: gate.missing, gate } },
+  )
+}
+
+/** The same for a live session's file: its journal, its state and its evidence are not for writing. */
+export async function checkSessionFile(
+  sessionTexts: (caseId: string, session: Session) => Promise<SessionTexts>,
+  folder: CaseFolder,
+  number: number,
+  bytes: Uint8Array,
+): Promise<void> {
+  const file = `sessions/${number}.md`
+  const present = folder.sessions.find((session) => session.number === number)!
+  if (isEnded(present.state, hasProof(present, folder.proofs))) {
+    throw new Refusal(
+      'session_ended',
+      `Session ${number} has ended and is sealed; its file is not written.`,
+    )
+  }
+  const text = textOf(file, bytes, MAX_SESSION_BYTES)
+  const { id: case_id, title: case_title } = folder.case
+  const origin = { case_id, number, case_title, created_at: present.started_at }
+  const { value, problems } = readSession(text, origin)
+  mustBeClean(file, problems)
+  for (const key of Object.keys(present) as (keyof Session)[]) {
+    if (JSON.stringify(value![key]) === JSON.stringify(present[key])) continue
+    throw refused(file, `${key} is the service's to write, and would change`)
+  }
+  const texts = await readSessionTexts(text, value!)
+  mustBeClean(file, texts.problems)
+  const before = await sessionTexts(case_id, present)
+  const editable = present.state === 'plan_ready' ? ['hypothesis', 'plan'] : []
+  for (const key of Object.keys(before) as (keyof SessionTexts)[]) {
+    const same = JSON.stringify(texts.value![key]) === JSON.stringify(before[key])
+    if (!same && !editable.includes(key)) {
+      throw refused(file, `its ${key} cannot be changed while the session is ${present.state}`)
+    }
+  }
+  const { errors } = await readPlan(texts.value!.plan)
+  if (editable.length > 0 && errors.length > 0) {
+    throw refused(file, `line ${errors[0]!.line} of the plan: ${errors[0]!.message}`)
+  }
+}
+
+function textOf(file: string, bytes: Uint8Array, maxBytes: number): string {
+  if (bytes.byteLength > maxBytes) {
+    throw new Refusal(
+      'too_large',
+      `${file} holds at most ${maxBytes} bytes; ${bytes.byteLength} came.`,
+    )
+  }
+  const text = decodeUtf8(bytes)
+  if (text.ok) return text.text
+  throw refused(file, `line ${text.line} is not UTF-8`)
+}
+
+function mustBeClean(file: string, problems: readonly Problem[]): void {
+  const [problem] = problems
+  if (!problem) return
+  const where = problem.line === null ? '' : ` (line ${problem.line})`
+  throw refused(file, `${problem.message}${where}`, problem)
+}
+
+function refused(file: string, why: string, problem?: Problem): Refusal {
+  return new Refusal('would_be_a_problem', `${file} was not written: ${why}.`, {
+    ...(problem ? { extra: { problem } } : {}),
+  })
+}
