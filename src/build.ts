@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process'
-import { createRequire } from 'node:module'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Build } from './http/needs.ts'
 
-const require = createRequire(import.meta.url)
-
 /** The version of the package, and the commit where it stands in a git checkout of its own. */
 export async function build(): Promise<Build> {
-  const { version } = require('../package.json') as { version: string }
-  return { version, commit: await commitOf(fileURLToPath(new URL('..', import.meta.url))) }
+  const folder = fileURLToPath(new URL('..', import.meta.url))
+  const { version } = JSON.parse(await readFile(`${folder}package.json`, 'utf8')) as {
+    version: string
+  }
+  return { version, commit: await commitOf(folder) }
 }
 
 async function commitOf(folder: string): Promise<string | null> {

@@ -10,6 +10,7 @@ export interface ServeOptions {
   memoryRoot?: string
   stateDir?: string
   dev?: boolean
+  log?: (line: string) => void
 }
 
 export interface Served {
@@ -33,8 +34,10 @@ export async function openServer(options: ServeOptions): Promise<Served> {
       service,
       url: server.url,
       async close() {
+        await service.sessions.close() // its last events still reach the open streams
         streams.endAll()
-        await Promise.all([server.close(), service.close()])
+        await server.close()
+        await service.close()
       },
     }
   } catch (error) {

@@ -11,7 +11,7 @@ const LIMITS = {
   maxConnections: 512,
   headersMs: 15_000,
   /** For headers and body together; an answer may take as long as it likes. */
-  requestMs: 30_000,
+  requestMs: 15_000,
   checkEveryMs: 1_000,
   keepAliveMs: 10_000,
   /** How long running requests may take once the server is closing. */

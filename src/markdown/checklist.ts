@@ -99,7 +99,7 @@ export async function withItem(
   } else {
     const head = text.slice(0, range.from)
     const rest = text.slice(range.from).replace(/^\r?\n/, '')
-    edited = `${head}${/[\r\n]$/.test(head) ? '' : eol}${eol}${line}${rest.trim() === '' ? '' : eol}${rest}`
+    edited = `${head}${/[\r\n]$/.test(head) ? '' : eol}${eol}${line}${/^[ \t\r\n]*$/.test(rest) ? '' : eol}${rest}`
   }
   const after = await readSections(edited, layout)
   const now = await readChecklist(edited, layout)

@@ -12,6 +12,8 @@ import { parsedMarkdown } from './parser-pool.ts'
 
 /** A script goes to its interpreter as one argument, which the kernel limits to 128 KiB. */
 const MAX_SCRIPT_BYTES = 96 * 1024
+/** Each step leaves two lines in the trail, with the tail of its output. */
+const MAX_STEPS = 200
 
 export interface PlanReading {
   steps: PlanStep[]
@@ -30,6 +32,10 @@ export async function readPlan(plan: string): Promise<PlanReading> {
     return { steps: [], errors: [{ line: 1, message: 'the plan takes more than 2 s to parse' }] }
   }
   const fences = parsed.fences.filter((fence) => /^run(?:\s|$)/.test(fence.meta ?? ''))
+  if (fences.length > MAX_STEPS) {
+    const message = `the plan has ${fences.length} steps; at most ${MAX_STEPS} are run in one session`
+    return { steps: [], errors: [{ line: fences[MAX_STEPS]!.line, message }] }
+  }
   const read = fences.map((fence, index) => readStep(fence, index + 1))
   const steps = read.flatMap((each) => (each.step ? [each.step] : []))
   return { steps, errors: [...read.flatMap((each) => each.errors), ...doubles(steps)] }

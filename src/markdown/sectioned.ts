@@ -136,9 +136,11 @@ async function holds(
 async function closed(after: Sectioned, layout: SectionLayout, name: string): Promise<boolean> {
   const range = after.ranges.at(-1)!
   const absent = layout.names.find((each) => !after.ranges.some((other) => other.name === each))
-  if (!range.last || range.name !== name || absent === undefined) return true
+  if (range.name !== name || absent === undefined) return true
   const { text, eol } = after
-  const probe = await readSections(`${text}${gapAtEnd(text, eol)}## ${absent}${eol}`, layout)
+  const head = text.slice(0, range.to)
+  const heading = `${gapAtEnd(head, eol)}## ${absent}${eol}${eol}`
+  const probe = await readSections(head + heading + text.slice(range.to), layout)
   return probe?.ranges.some((each) => each.name === absent) ?? false
 }
 

@@ -9,7 +9,8 @@ import { diffOf, testsOf } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
 import { readTrail, type TrailPart } from './trail-lines.ts'
 
-export const MAX_SESSION_BYTES = 2 * 1024 * 1024
+/** Far above what the service writes: 200 steps, two texts of 256 KiB, output of 64 KiB. */
+export const MAX_SESSION_BYTES = 8 * 1024 * 1024
 
 /** Where a session file lies decides its number and its case, and what is derived when it says less. */
 export interface SessionOrigin {

@@ -35,7 +35,8 @@ function restored(
   eol: LineEnding,
 ): string {
   const wanted = known.map(trailLineText)
-  const pieces: string[] = []
+  const headed = text.startsWith(`## ${TRAIL_HEADING}`, part.start)
+  const pieces = headed ? [] : [`## ${TRAIL_HEADING}${eol}${eol}`]
   let at = part.start
   let next = 0
   const put = (until: number) => {

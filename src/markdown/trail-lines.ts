@@ -102,7 +102,21 @@ export function readTrail(text: string): TrailPart | null {
     if (lines.length > 0) return { start, lines }
     to = start
   }
-  return null
+  return lastLines(text)
+}
+
+/** The trail lines that end a file whose heading a person has removed or changed. */
+function lastLines(text: string): TrailPart | null {
+  const end = text.trimEnd()
+  const last = Math.max(end.lastIndexOf('\n'), end.lastIndexOf('\r')) + 1
+  if (!readTrailLine(end.slice(last))) return null
+  let lines: TrailPart['lines'] = []
+  for (const { text: source, start, next } of linesOf(text)) {
+    const line = readTrailLine(source)
+    if (line) lines.push({ line, start, next })
+    else if (source.trim() !== '') lines = []
+  }
+  return { start: lines[0]!.start, lines }
 }
 
 const HEADING = `## ${TRAIL_HEADING}`

@@ -7,13 +7,12 @@ const KILL_WAIT_MS = 500
 const POLL_MS = 20
 
 /**
- * Ends every process of a group: TERM, and KILL for those that are left after 2 s. Resolves when none
- * is left, at the latest half a second after KILL. A child that made a session or group of its own
+ * Ends every process of a group: TERM, and KILL for those that are left then. Resolves when none is left, at the latest half a second after KILL. A child that made a session or group of its own
  * is not part of it.
  */
-export async function endProcessGroup(group: number): Promise<void> {
+export async function endProcessGroup(group: number, graceMs = GRACE_MS): Promise<void> {
   signalGroup(group, 'SIGTERM')
-  await isGone(group, GRACE_MS)
+  await isGone(group, graceMs)
   // In any case: one that forks all the time can be missed by the look at /proc.
   if (signalGroup(group, 'SIGKILL')) await isGone(group, KILL_WAIT_MS)
 }

@@ -13,7 +13,7 @@ const POLL_MS = 50
  * Works on Linux only: elsewhere there is no portable way to see the environment of a process, and
  * the result is 0.
  */
-export async function endMarked(mark: string): Promise<number> {
+export async function endMarked(mark: string, graceMs = GRACE_MS): Promise<number> {
   if (process.platform !== 'linux') return 0
   const began = performance.now()
   const signalled = new Map<string, NodeJS.Signals>()
@@ -23,7 +23,7 @@ export async function endMarked(mark: string): Promise<number> {
     if (alive.size === 0 || elapsed > TOTAL_MS) {
       return [...signalled.keys()].filter((key) => !alive.has(key)).length
     }
-    const signal = elapsed < GRACE_MS ? 'SIGTERM' : 'SIGKILL'
+    const signal = elapsed < graceMs ? 'SIGTERM' : 'SIGKILL'
     for (const [key, pid] of alive) {
       if (signalled.get(key) !== signal && send(pid, signal)) signalled.set(key, signal)
     }

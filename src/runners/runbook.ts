@@ -17,6 +17,7 @@ async function execute(request: WorkRequest): Promise<WorkResult> {
   if (error)
     return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
   for (const step of steps) {
+    if (request.signal.aborted) return { ok: false, reason: `stopped before step ${step.id}` }
     const outcome = await runStep(step, request)
     if (request.signal.aborted) return { ok: false, reason: `stopped during step ${step.id}` }
     const complaint = complaintAbout(step, outcome)

@@ -58,8 +58,13 @@ export async function stepEvidence(
       : output
     if (there !== null) candidates.push({ artifact: name, note: noteOf(step, results) })
   }
-  const output = headAndTail(parts.join('\n\n'), MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
-  return { output, candidates, tests }
+  return { output: boundedOutput(number, parts), candidates, tests }
+}
+
+/** The parts that say something as the text of `## Execution output`. */
+export function boundedOutput(number: number, parts: readonly string[]): string {
+  const text = parts.filter((part) => part !== '').join('\n\n')
+  return headAndTail(text, MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
 }
 
 function stepsOf(trail: readonly TrailLine[]): TrailStep[] {
@@ -88,7 +93,8 @@ function endOf({ finished }: TrailStep): string {
   const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
   if (start_error) return `could not be started: ${start_error}`
   if (timed_out) return `stopped by its time-out after ${time}`
-  return exit === null ? `ended by ${signal} after ${time}` : `exit ${exit} after ${time}`
+  if (exit !== null) return `exit ${exit} after ${time}`
+  return signal ? `ended by ${signal} after ${time}` : 'stopped before it began'
 }
 
 function noteOf(step: TrailStep, results: TestResults | null): string {

@@ -39,11 +39,17 @@ export async function execute(
   } finally {
     await taker.close()
   }
+  job.over = true
   await needs.runs.remove(session_id)
-  const { state: ended } = sessionOf(await store.read(case_id), session_id)
-  if (ended === 'complete') {
-    await store.update(case_id, (folder) => caseMove(folder, 'completed', session.type))
-  }
+}
+
+/** After a session is complete: also at the next start, should the service die just then. */
+export async function moveCase(
+  { store }: Pick<SessionNeeds, 'store'>,
+  case_id: string,
+  type: SessionType,
+): Promise<void> {
+  await store.update(case_id, (folder) => caseMove(folder, 'completed', type))
 }
 
 /** approved → executing; `session_started` is told once the session is. */
@@ -112,7 +118,11 @@ async function finish(
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail)
   const why = failure(job, worked)
-  const output = [steps.output, ...(why ? [why, withheldNote(worked.withheld)] : [])]
+  const output = [
+    steps.output,
+    ...(why ? [why] : []),
+    ...(job.ending === null && why ? [withheldNote(worked.withheld)] : []),
+  ]
     .filter((part) => part !== '')
     .join('\n\n')
   const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]

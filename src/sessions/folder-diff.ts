@@ -7,6 +7,7 @@ import type { Layout } from '../workspace/layout.ts'
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
 /** A diff stands on one line of frontmatter, which may have 64 KiB in all. */
 const MAX_FILES = 200
+const MAX_NAMES_BYTES = 32 * 1024
 
 export type FolderDiff = { diff: Diff; candidates: Candidate[] } | { reason: string }
 
@@ -50,6 +51,18 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
   }
 }
 
+/** As many files as the frontmatter has room for, those with most changed lines first. */
+function largest(files: readonly FileChange[]): FileChange[] {
+  let bytes = 0
+  return files
+    .slice(0, MAX_FILES)
+    .filter(({ file }) => {
+      bytes += Buffer.byteLength(JSON.stringify(file))
+      return bytes <= MAX_NAMES_BYTES
+    })
+    .map(({ file, additions, deletions }) => ({ file, additions, deletions }))
+}
+
 /** git's own refusal or time-out: told in the trail, and no reason to lose the rest of the evidence. */
 function withoutDiff(error: unknown): FolderDiff {
   return { reason: error instanceof Error ? error.message.split('\n')[0]! : String(error) }
@@ -63,9 +76,7 @@ async function takeDiff(
   const { layout, case_id, number } = place
   const after = await trees.take()
   const found = await trees.diff(before, after)
-  const files: FileChange[] = found.files
-    .slice(0, MAX_FILES)
-    .map(({ file, additions, deletions }) => ({ file, additions, deletions }))
+  const files = largest(found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
   if (found.files.length === 0) return { diff, candidates: [] }

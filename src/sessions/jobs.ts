@@ -16,29 +16,46 @@ export interface Job {
   ending: Ending | null
   /** The operator's words for abandoning. */
   reason: string | undefined
+  /** Its end is on disk, and what is left is to clear up. */
+  over: boolean
 }
 
+type NewJob = Omit<Job, 'signal' | 'ending' | 'reason' | 'over'>
+
+
 export interface Jobs {
-  /** Registers a job before anything is written for it; at most one works in a folder. */
-  open(job: Omit<Job, 'signal' | 'ending' | 'reason'>): Job
+  /**
+   * Registers a job before anything is written for it; at most one works in a folder. One whose
+   * end is told already is waited for: who heard of the end may go on at once.
+   */
+  open(job: NewJob): Promise<Job>
   /** Runs the job's work; the job closes with it. */
   run(job: Job, work: () => Promise<void>): void
   close(job: Job): void
   find(sessionId: string): Job | undefined
   /** Tells a job to stop, and waits until it has recorded its end. False when there is none. */
   end(sessionId: string, ending: Ending, reason?: string): Promise<boolean>
+  /** For the stop of the service: no job opens from then on. */
   endAll(ending: Ending): Promise<void>
 }
 
 export interface JobNeeds {
   /** Called when a job opens or closes. */
   onChange(caseId: string): void
-  /** Called with what a job's own record keeping could not handle. */
-  onFailure(job: Job, error: unknown): void
+  /** Called with what a job's own record keeping could not handle; must not reject. */
+  onFailure(job: Job, error: unknown): Promise<void>
+}
+
+interface Entry {
+  job: Job
+  controller: AbortController
+  closed: Promise<void>
+  onClosed(): void
 }
 
 export function createJobs({ onChange, onFailure }: JobNeeds): Jobs {
-  const jobs = new Map<string, { job: Job; controller: AbortController; done: Promise<void> }>()
+  const jobs = new Map<string, Entry>()
+  let closing = false
 
   async function end(sessionId: string, ending: Ending, reason?: string): Promise<boolean> {
     const entry = jobs.get(sessionId)
@@ -46,34 +63,47 @@ export function createJobs({ onChange, onFailure }: JobNeeds): Jobs {
     entry.job.ending ??= ending
     entry.job.reason ??= reason
     entry.controller.abort()
-    await entry.done
+    await entry.closed
     return true
   }
 
   function close(job: Job): void {
-    if (jobs.get(job.session_id)?.job !== job) return
+    const entry = jobs.get(job.session_id)
+    if (entry?.job !== job) return
     jobs.delete(job.session_id)
     onChange(job.case_id)
+    entry.onClosed()
   }
 
+  const inTheWay = ({ session_id, folder }: NewJob) =>
+    [...jobs.values()].filter(
+      ({ job }) => job.session_id === session_id || (folder !== null && job.folder === folder),
+    )
+
   return {
-    open(wanted) {
-      const busy = [...jobs.values()].find(
-        ({ job }) => job.folder !== null && job.folder === wanted.folder,
-      )
-      if (busy) throw folderBusy(busy.job)
+    async open(wanted) {
+      const leaving = inTheWay(wanted).filter(({ job }) => job.over)
+      await Promise.all(leaving.map((entry) => entry.closed))
+      if (closing)
+        throw new Refusal('stopping', 'The service is stopping; try again when it is back.')
       if (jobs.has(wanted.session_id)) {
         throw new Refusal('already_active', 'This session is at work already.')
       }
+      const [busy] = inTheWay(wanted)
+      if (busy) throw folderBusy(busy.job)
       const controller = new AbortController()
-      const job: Job = { ...wanted, signal: controller.signal, ending: null, reason: undefined }
-      jobs.set(job.session_id, { job, controller, done: Promise.resolve() })
+      const state = { ending: null, reason: undefined, over: false }
+      const job: Job = { ...wanted, signal: controller.signal, ...state }
+      let onClosed = () => {}
+      const closed = new Promise<void>((resolve) => {
+        onClosed = resolve
+      })
+      jobs.set(job.session_id, { job, controller, closed, onClosed })
       onChange(job.case_id)
       return job
     },
     run(job, work) {
-      const entry = jobs.get(job.session_id)!
-      entry.done = work()
+      void work()
         .catch((error: unknown) => onFailure(job, error))
         .finally(() => close(job))
     },
@@ -81,6 +111,7 @@ export function createJobs({ onChange, onFailure }: JobNeeds): Jobs {
     find: (sessionId) => jobs.get(sessionId)?.job,
     end,
     async endAll(ending) {
+      closing = true
       await Promise.all([...jobs.keys()].map((id) => end(id, ending)))
     },
   }

@@ -1,6 +1,7 @@
 import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
-import { sessionMove } from '../model/session.ts'
+import { Refusal } from '../model/refusal.ts'
+import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
 import type { PlanResult, Runner } from '../runners/contract.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import { decodeUtf8 } from '../workspace/safe-read.ts'
@@ -28,6 +29,8 @@ export async function plan(
       await beginPlanning(needs, job, [...memory.keys()])
     const signal = AbortSignal.any([job.signal, limit])
     const result = await runner.plan({ case: folder.case, memory, steps, workdir, note, signal })
+    mustFit('hypothesis', result.hypothesis)
+    mustFit('plan', result.plan)
     outcome = { result }
   } catch (error) {
     outcome = { reason: error instanceof Error ? error.message : String(error) }
@@ -60,7 +63,14 @@ export async function plan(
     })
     return [{ file: 'session', number: session.number, edit }]
   })
+  job.over = true
   await needs.runs.remove(session_id)
+}
+
+function mustFit(name: string, text: string): void {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= MAX_PLAN_BYTES) return
+  throw new Refusal('too_large', `The ${name} has ${bytes} bytes; at most 256 KiB are taken.`)
 }
 
 function writtenLines({ plan }: PlanResult) {

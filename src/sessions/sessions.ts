@@ -6,6 +6,7 @@ import * as decide from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { moved } from '../model/session-state.ts'
+import { endMarked } from '../runners/process-sweep.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
@@ -14,7 +15,7 @@ import { createJobs, type Job, type Jobs } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { plan } from './planning.ts'
 import { providerFor, runnerOf } from './providers.ts'
-import { recover } from './recovery.ts'
+import { failSession, recover } from './recovery.ts'
 
 export interface NewSession {
   type: SessionType
@@ -53,13 +54,13 @@ export function createSessions(needs: SessionsOptions): Sessions {
   const { store, runs, state, layout, now, newId } = needs
   const jobs: Jobs = createJobs({
     onChange: (caseId) => needs.catalog.touch(caseId),
-    onFailure: (job, error) => needs.log(failureLine(job, error)),
+    onFailure: failed,
   })
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
   async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
-    const job = jobs.open({ ...wanted, mark: newId() })
+    const job = await jobs.open({ ...wanted, mark: newId() })
     const { session_id, case_id, number, mark } = job
     try {
       await runs.write({ session_id, case_id, number, mark, process: null })
@@ -78,6 +79,19 @@ export function createSessions(needs: SessionsOptions): Sessions {
       jobs.close(job)
       await runs.remove(job.session_id)
       throw error
+    }
+  }
+
+  /** A job that could not record its end: its session still ends, now or at the next start. */
+  async function failed(job: Job, error: unknown): Promise<void> {
+    needs.log(failureLine(job, error))
+    await endMarked(job.mark)
+    const why = error instanceof Refusal ? error.message : String(error)
+    try {
+      await failSession(needs, job, () => `The service could not go on: ${why}`)
+      await runs.remove(job.session_id)
+    } catch (again) {
+      needs.log(failureLine(job, again))
     }
   }
 
@@ -176,7 +190,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
       return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()))
     },
 
-    isRunning: (id) => jobs.find(id) !== undefined,
+    isRunning: (id) => jobs.find(id)?.over === false,
     recover: () => recover(needs),
     close: () => jobs.endAll('stop'),
   }

@@ -1,7 +1,9 @@
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
-import { createDurable, makeFolder } from './durable-write.ts'
+import { makeInnerFolder } from './case-making.ts'
+import { createDurable } from './durable-write.ts'
+import { hasCode } from './errno.ts'
 import type { Layout } from './layout.ts'
 import { decodeUtf8, readRegular } from './safe-read.ts'
 
@@ -24,7 +26,7 @@ export function artifactPath(layout: Layout, id: string, name: string): string {
 }
 
 export async function makeArtifacts(layout: Layout, id: string): Promise<void> {
-  await makeFolder(layout.artifacts(id))
+  await makeInnerFolder(layout.artifacts(id))
 }
 
 /** Writes a whole artifact; one of that name must not be there. */
@@ -66,5 +68,9 @@ export async function readArtifact(
 
 /** Deletes an artifact of ours that turned out empty. */
 export async function dropArtifact(layout: Layout, id: string, name: string): Promise<void> {
-  await unlink(artifactPath(layout, id, name))
+  try {
+    await unlink(artifactPath(layout, id, name))
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error // gone with its folder, by a branch switch say
+  }
 }

@@ -13,6 +13,10 @@ export interface CaseEntry {
   file: RecordFile<Case>
   sessions: Map<number, RecordFile<Session | null>>
   proofs: Map<string, RecordFile<Proof | null>>
+  /** Its files were gone while a session ran, and were written again. */
+  vanished: boolean
+  /** Folders of it that are links, and so are not read. */
+  links: Problem[]
 }
 
 /** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
@@ -68,8 +72,7 @@ export function createCatalog(isHeld: (sessionId: string) => boolean): Catalog {
     },
     remove(id) {
       const entry = entries.get(id)
-      entries.delete(id)
-      touch(id)
+      if (entries.delete(id)) touch(id)
       return entry
     },
     folder,
@@ -88,8 +91,11 @@ function folderOf(entry: CaseEntry, isHeld: (sessionId: string) => boolean): Cas
     proofs: values(entry.proofs).sort(byCreation),
     problems: [entry.file, ...entry.sessions.values(), ...entry.proofs.values()]
       .flatMap((file) => file.problems)
+      .concat(entry.links)
       .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign)),
   }
+  if (entry.vanished)
+    folder.problems.push(...sessions.filter((each) => isHeld(each.id)).map(vanished))
   const gate = gateOf(folder)
   if (folder.case.state === 'RESOLVED' && !gate.open) folder.problems.push(shut(gate.missing))
   return folder
@@ -102,6 +108,16 @@ function foreign({ number, state }: Session): Problem {
     file: `sessions/${number}.md`,
     line: null,
     message: `the session is ${state}, but nothing runs for it on this machine: it can only be abandoned`,
+  }
+}
+
+function vanished({ number }: Session): Problem {
+  return {
+    code: 'case_vanished',
+    file: `sessions/${number}.md`,
+    line: null,
+    message:
+      'the file was gone while the session was running (a branch switch?) and was written again',
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode } from './errno.ts'
@@ -75,6 +76,7 @@ export function createLastGood(folder: string, onError: (error: unknown) => void
   }
 
   async function store(path: string, copy: Copy): Promise<void> {
+    if (await isStored(path, copy)) return
     // One name for all is enough for one writer, and leaves nothing to clean up.
     const temp = join(folder, '.writing')
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
@@ -96,12 +98,15 @@ export function createLastGood(folder: string, onError: (error: unknown) => void
     const path = pathOf(key)
     const queued = queuedCopy(key)
     if (queued) return queued.mtimeMs === mtimeMs
-    try {
-      return Math.abs((await stat(path)).mtimeMs - mtimeMs) < MTIME_TOLERANCE_MS
-    } catch (error) {
-      if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
-      throw error
-    }
+    const stats = await statOf(path)
+    return stats !== null && Math.abs(stats.mtimeMs - mtimeMs) < MTIME_TOLERANCE_MS
+  }
+
+  /** So that a start does not copy again what did not change. */
+  async function isStored(path: string, { text, mtimeMs }: Copy): Promise<boolean> {
+    const stats = await statOf(path)
+    if (stats?.size !== Buffer.byteLength(text)) return false
+    return Math.abs(stats.mtimeMs - mtimeMs) < MTIME_TOLERANCE_MS
   }
 
   function forget(prefix: string): Promise<void> {
@@ -122,6 +127,15 @@ export function createLastGood(folder: string, onError: (error: unknown) => void
   }
 
   return { remember, recall, isFresh, forget, idle: () => queue }
+}
+
+async function statOf(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
 }
 
 function warn(error: unknown): void {

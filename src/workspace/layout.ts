@@ -37,6 +37,6 @@ export function layoutOf(root: string, memoryRoot: string): Layout {
 
 /** Written when the service makes the memory root (design §1). */
 export const MEMORY_ROOT_FILES: Record<string, string> = {
-  '.gitignore': 'latest.md\nindex.md\nartifacts/\n.casefile-*\n',
+  '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
   '.gitattributes': '* -text\n',
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { UUID } from '../model/words.ts'
+import { entriesIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
-import { entriesIn } from './scan.ts'
 import { removeTempFiles } from './temp-files.ts'
 
 /**

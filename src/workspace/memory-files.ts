@@ -2,9 +2,9 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
 import { writeDurable } from './durable-write.ts'
+import { entriesIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 import { type FileStamp, type ReadResult, readRegular, stampOf } from './safe-read.ts'
-import { entriesIn } from './scan.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
 

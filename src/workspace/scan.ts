@@ -1,11 +1,14 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { basename } from 'node:path'
 import type { Problem } from '../model/problem.ts'
-import { SESSION_FILE, UUID } from '../model/words.ts'
+import { UUID } from '../model/words.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
-import { hasCode } from './errno.ts'
+import { differences } from './differences.ts'
+import { entriesIn, isFolder, numbersIn, proofsIn } from './folder-names.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { RecordFile } from './record.ts'
+import { restoreHeld } from './restore.ts'
 import { sameStamp, stampOf } from './safe-read.ts'
 
 /** Brings the catalog up to the disk; what it finds comes back as changes. */
@@ -25,8 +28,9 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
   let strangers: Problem[] = []
 
   async function one(id: string): Promise<Change[]> {
-    if (!(await isFolder(layout.caseFolder(id)))) return gone(id)
     const known = catalog.entry(id)
+    const restored = known ? await restoreHeld(needs, known) : false
+    if (!(await isFolder(layout.caseFolder(id)))) return gone(id)
     const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
       readCaseRecord(needs, id, record),
     )
@@ -43,10 +47,18 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
       (proofId) => layout.proofFile(id, proofId),
       (proofId, record) => readProofRecord(needs, id, proofId, record),
     )
-    const entry: CaseEntry = { id, file, sessions, proofs }
+    const vanished = restored || known?.vanished === true
+    const links = await linkProblems([layout.sessions(id), layout.proofs(id), layout.artifacts(id)])
+    const entry: CaseEntry = { id, file, sessions, proofs, vanished, links }
     const changes = differences(known, entry)
     const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
-    if (!known || changes.length > 0 || problemsChanged || known.file.mtimeMs !== file.mtimeMs) {
+    if (
+      !known ||
+      restored ||
+      changes.length > 0 ||
+      problemsChanged ||
+      known.file.mtimeMs !== file.mtimeMs
+    ) {
       catalog.put(entry)
     } else Object.assign(known, entry)
     return changes
@@ -68,7 +80,10 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
       .filter((id) => !present.has(id))
       .flatMap(gone)
     const fresh = [...present].filter((id) => !catalog.entry(id))
-    return changes.concat((await inTurns(fresh, alone)).flat())
+    const news = (await inTurns(fresh, alone)).flat()
+    const links = fresh.filter((id) => !catalog.entry(id))
+    strangers = strangers.concat(links.map(strangerProblem))
+    return changes.concat(news)
   }
 
   async function all(): Promise<Change[]> {
@@ -128,75 +143,29 @@ async function refreshedAll<K, T>(
   return files
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isDirectory()
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
+async function linkProblems(folders: string[]): Promise<Problem[]> {
+  const problems: Problem[] = []
+  for (const folder of folders) {
+    const stamp = await stampOf(folder)
+    if (!stamp || (stamp.mode & constants.S_IFMT) !== constants.S_IFLNK) continue
+    const message =
+      'this folder is a symbolic link, which is not followed: put the folder itself here'
+    problems.push({ code: 'symbolic_link', file: basename(folder), line: null, message })
   }
-}
-
-/** Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. */
-export async function entriesIn(folder: string): Promise<string[]> {
-  if (!(await isFolder(folder))) return []
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
-    throw error
-  }
-}
-
-async function numbersIn(folder: string): Promise<number[]> {
-  const names = await entriesIn(folder)
-  const numbers = names.flatMap((name) => SESSION_FILE.exec(name)?.[1] ?? [])
-  return numbers.map(Number).sort((a, b) => a - b)
-}
-
-async function proofsIn(folder: string): Promise<string[]> {
-  const names = await entriesIn(folder)
-  return names.flatMap((name) =>
-    name.endsWith('.md') && UUID.test(name.slice(0, -3)) ? [name.slice(0, -3)] : [],
-  )
+  return problems
 }
 
 function strangerProblem(name: string): Problem {
-  const message = `"${name}" is no case id: a case's folder is named by a lower-case UUID`
+  const message = UUID.test(name)
+    ? `"${name}" is no folder (a file or a symbolic link), so no case is read from it`
+    : `"${name}" is no case id: a case's folder is named by a lower-case UUID`
   return { code: 'bad_name', file: `cases/${name}`, line: null, message }
 }
 
 function problemsOf(entry: CaseEntry | undefined): Problem[] {
   if (!entry) return []
-  const { file, sessions, proofs } = entry
-  return [file, ...sessions.values(), ...proofs.values()].flatMap((each) => each.problems)
-}
-
-/** What differs between two readings of a case, by value. */
-export function differences(before: CaseEntry | undefined, after: CaseEntry): Change[] {
-  const case_id = after.id
-  const changes: Change[] = []
-  if (before?.file.value !== after.file.value) {
-    changes.push({
-      kind: 'case',
-      case_id,
-      before: before?.file.value ?? null,
-      after: after.file.value,
-    })
-  }
-  for (const [is, was] of pairs(before?.sessions, after.sessions)) {
-    if (is !== was) changes.push({ kind: 'session', case_id, before: was, after: is })
-  }
-  for (const [is, was] of pairs(before?.proofs, after.proofs)) {
-    if (is !== was) changes.push({ kind: 'proof', case_id, before: was, after: is })
-  }
-  return changes
-}
-
-function pairs<K, T>(
-  before: Map<K, RecordFile<T | null>> | undefined,
-  after: Map<K, RecordFile<T | null>>,
-): [T | null, T | null][] {
-  const keys = new Set([...(before?.keys() ?? []), ...after.keys()])
-  return [...keys].map((key) => [after.get(key)?.value ?? null, before?.get(key)?.value ?? null])
+  const { file, sessions, proofs, links } = entry
+  return [file, ...sessions.values(), ...proofs.values()]
+    .flatMap((each) => each.problems)
+    .concat(links)
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { SESSION_FILE } from '../model/words.ts'
 import { makeFolder, writeDurable } from './durable-write.ts'
 import { hasCode } from './errno.ts'
+import { entriesIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
-import { entriesIn } from './scan.ts'
 
 /**
  * The number of a case's next session: one more than the largest that a session file (readable or

@@ -3,8 +3,9 @@ import { contentHash, newProofText, readProof, verifiedProof } from '../markdown
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
 import type { Edit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
+import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
-import { createDurable, makeFolder, writeDurable } from './durable-write.ts'
+import { createDurable, writeDurable } from './durable-write.ts'
 import { pointLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
@@ -45,13 +46,13 @@ export async function writeEdit(layout: Layout, entry: CaseEntry, edit: Edit): P
     }
     case 'new-session': {
       const text = await newSessionText(edit.session)
-      await makeFolder(layout.sessions(id))
+      await makeInnerFolder(layout.sessions(id))
       await createDurable(layout.sessionFile(id, edit.session.number), Buffer.from(text))
       await pointLatest(layout.sessions(id), edit.session.number)
       return
     }
     case 'new-proof':
-      await makeFolder(layout.proofs(id))
+      await makeInnerFolder(layout.proofs(id))
       return createDurable(
         layout.proofFile(id, edit.proof.id),
         Buffer.from(newProofText(edit.proof, edit.content)),

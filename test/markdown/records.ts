@@ -78,7 +78,7 @@ t.test(
           checklist: [{ ...item, checked: false }],
         })
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
   },
 )
@@ -127,9 +127,9 @@ t.test('a checklist without the parser is the checklist by the parser', async (t
       short++
       deepEqual(items, await parsedItems(text, CASE_LAYOUT, from))
     }),
-    { numRuns: 1500 },
+    { numRuns: 800 },
   )
-  t.ok(short > 200, `${short} of 1500 took the short way`)
+  t.ok(short > 100, `${short} of 800 took the short way`)
 })
 
 t.test('an appended item changes nothing else', async () => {
@@ -145,7 +145,8 @@ t.test('an appended item changes nothing else', async () => {
       try {
         edited = await withItem(text, CASE_LAYOUT, item)
       } catch (error) {
-        ok(/```|<|>|\[ ?\]:|===|---/.test(lines), `refused only where a block is open: ${error}`)
+        const open = /```|<|>|\[ ?\]:|===|---|^ {4}/m // what would swallow the item, or be changed by it
+        ok(open.test(lines), String(error))
         return
       }
       const added = '- [ ] New (one) (log)'
@@ -240,16 +241,11 @@ t.test('the trail is found below any text, and put back after any damage', async
       async (a, b, at) => {
         const lineStart = text.lastIndexOf('\n', at) + 1
         const damaged = text.slice(0, lineStart) + a + b + text.slice(lineStart)
-        if (
-          /(?:^|[\r\n])## Audit trail/.test(
-            damaged.slice(0, damaged.lastIndexOf('## Audit trail') + 14),
-          )
-        ) {
-          deepEqual(
-            readTrail(damaged)?.lines.map((each) => each.line),
-            TRAIL,
-          )
-        }
+        const whole = /[\r\n]$/.test(damaged.slice(0, damaged.lastIndexOf('## Audit trail')))
+        const found = readTrail(damaged)!.lines.map((each) => each.line)
+        deepEqual(whole ? found : found.slice(-TRAIL.length), TRAIL)
+        const { value } = readSession(damaged, SESSION_ORIGIN)
+        if (value) equal(value.state, 'planning')
       },
     ),
     { numRuns: 300 },
@@ -537,7 +533,7 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
       equal(changed.problems[0]?.code, 'proof_changed')
       equal(changed.value?.intact, false)
     }),
-    { numRuns: 1500 },
+    { numRuns: 800 },
   )
   const files: [string, string, string][] = [
     ['no fence', '---\ntype: log\n---\n\nIt works.\n', 'It works.'],

@@ -1,0 +1,35 @@
+import { Refusal } from '../model/refusal.ts'
+import type { CaseEntry } from './catalog.ts'
+import { createDurable, makeFolder } from './durable-write.ts'
+import type { ReaderNeeds } from './readers.ts'
+import { stampOf } from './safe-read.ts'
+
+/**
+ * Writes a running session's file again where it vanished, by a branch switch say: its journal must
+ * not stop in the middle (design §3). The case's own file comes back with it. True when it did.
+ */
+export async function restoreHeld(needs: ReaderNeeds, entry: CaseEntry): Promise<boolean> {
+  const { layout, isHeld } = needs
+  const held = [...entry.sessions.values()].filter((each) => each.value && isHeld(each.value.id))
+  let restored = false
+  for (const { value } of held) {
+    const { number } = value!
+    if (await stampOf(layout.sessionFile(entry.id, number))) continue
+    await makeFolder(layout.sessions(entry.id))
+    restored = (await put(needs, entry.id, `sessions/${number}.md`)) || restored
+    await put(needs, entry.id, 'case.md')
+  }
+  return restored
+}
+
+async function put({ layout, lastGood }: ReaderNeeds, id: string, file: string): Promise<boolean> {
+  const text = await lastGood.recall(`${id}/${file}`)
+  if (text === null) return false
+  try {
+    await createDurable(`${layout.caseFolder(id)}/${file}`, Buffer.from(text))
+    return true
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'already_exists') return false // back by itself
+    throw error
+  }
+}

@@ -1,0 +1,434 @@
+import t from 'tap'
+import { CASE_LAYOUT, editedCase, readCase, roughCase } from '../../src/markdown/case-file.ts'
+import { readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
+import { conflictLine } from '../../src/markdown/conflict-markers.ts'
+import { outline, shortOutline } from '../../src/markdown/outline.ts'
+import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { readProof } from '../../src/markdown/proof-file.ts'
+import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sectioned.ts'
+import { readSession } from '../../src/markdown/session-file.ts'
+import {
+  editedSession,
+  newSessionText,
+  readSessionTexts,
+  SESSION_LAYOUT,
+} from '../../src/markdown/session-texts.ts'
+import { readTrail, readTrailLine } from '../../src/markdown/trail-lines.ts'
+import type { Case } from '../../src/model/case.ts'
+import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
+
+t.teardown(closeParser)
+
+const ORIGIN = { id: CASE_ID, created_at: '2026-01-02T03:04:05.678Z' }
+const DERIVED: Partial<Case> = {
+  id: CASE_ID,
+  created_at: ORIGIN.created_at,
+  state: 'OPEN',
+  type: 'bug',
+  outcome: null,
+  tags: [],
+  parent: null,
+  checklist: [],
+}
+
+async function caseOf(text: string): Promise<Case> {
+  const { value, problems } = await readCase(text, ORIGIN)
+  t.strictSame(problems, [], JSON.stringify(text.slice(0, 80)))
+  return value!
+}
+
+t.test('files that a person made by hand', async (t) => {
+  const files: [string, string, Partial<Case>][] = [
+    ['only a title', '---\ntitle: Fix it\n---\n', { title: 'Fix it', description: '' }],
+    ['only a heading', '# Fix it\n', { title: 'Fix it', description: '# Fix it' }],
+    ['a heading with hashes behind it', '  #\tFix C#  ##  \n', { title: 'Fix C#' }],
+    ['a heading, no newline', '# Fix it', { title: 'Fix it' }],
+    ['a heading below text', 'Hi\n\n# Fix it\n', { title: 'Fix it' }],
+    [
+      'a text',
+      '\n\nFix it now\nplease',
+      { title: 'Fix it now', description: '\nFix it now\nplease' },
+    ],
+    ['a comment in a fence', '```sh\n# install\n```\n\n# Fix it\n', { title: 'Fix it' }],
+    ['nothing', '', { title: CASE_ID, description: '' }],
+    ['a BOM and nothing', '\ufeff', { title: CASE_ID, description: '' }],
+    ['blank lines', '\n\n\n', { title: CASE_ID }],
+    ['only lists', '- a\n* b\n', { title: CASE_ID }],
+    ['empty frontmatter', '---\n---\nFix it', { title: 'Fix it', description: 'Fix it' }],
+    ['an empty title', '---\ntitle: ""\n---\n# Fix it\n', { title: 'Fix it' }],
+    ['title: 2024', '---\ntitle: 2024\n---\n', { title: '2024' }],
+    ['title: 0123', '---\ntitle: 0123\n---\n', { title: '0123' }],
+    ['title: 1.10', '---\ntitle: 1.10\n---\n', { title: '1.10' }],
+    ['title: no', '---\ntitle: no\n---\n', { title: 'no' }],
+    ['title: True', '---\ntitle: True\n---\n', { title: 'True' }],
+    ['title: 2024-01-05', '---\ntitle: 2024-01-05\n---\n', { title: '2024-01-05' }],
+    [
+      'title: 12345678901234567890',
+      '---\ntitle: 12345678901234567890\n---\n',
+      { title: '12345678901234567890' },
+    ],
+    ['a folded title', '---\ntitle: >-\n  Fix\n  it\n---\n', { title: 'Fix it' }],
+    [
+      'CRLF',
+      '---\r\ntitle: Fix it\r\n---\r\n\r\na\r\nb\r\n',
+      { title: 'Fix it', description: 'a\nb' },
+    ],
+    ['a setext heading', 'Fix it\n======\n\ntext\n', { title: 'Fix it' }],
+    [
+      'a flow root',
+      '---\n{title: Fix it, state: BLOCKED}\n---\n',
+      { title: 'Fix it', state: 'BLOCKED' },
+    ],
+    [
+      'unknown keys and sections',
+      '---\ntitle: a\nx-own: [1, {b: 2}] # c\n---\n\n## Mine\n\n| a |\n|---|\n',
+      { title: 'a', description: '## Mine\n\n| a |\n|---|' },
+    ],
+  ]
+  for (const [name, text, wanted] of files) {
+    const read = await caseOf(text)
+    t.match(read, { ...DERIVED, ...wanted }, name)
+    const edited = await editedCase(text, read, { fields: { outcome: 'NotABug' } })
+    const written = await caseOf(edited)
+    t.strictSame(written, { ...read, outcome: 'NotABug' }, `${name}: derived values stay`)
+    const body = text.replace(/^\ufeff?(?:---\r?\n[\s\S]*?---(?:\r?\n|$))?/, '')
+    t.ok(edited.endsWith(body), `${name}: every byte of the body stays`)
+    for (const key of ['id', 'title', 'created_at', 'state', 'type', 'outcome', 'tags']) {
+      t.match(edited, new RegExp(`(?:^|[{,]) ?${key}:`, 'm'), `${name}: has ${key}`)
+    }
+    t.equal(await editedCase(edited, written, {}), edited, `${name}: and nothing more is written`)
+  }
+})
+
+t.test('times as people write them', async (t) => {
+  const times: [string, string | null][] = [
+    ['2024-01-05', '2024-01-05T00:00:00.000Z'],
+    ['"2024-01-05"', '2024-01-05T00:00:00.000Z'],
+    ['2024-01-05T10:20:30Z', '2024-01-05T10:20:30.000Z'],
+    ['2024-01-05T10:20:30.5Z', '2024-01-05T10:20:30.500Z'],
+    ['2024-01-05T10:20Z', '2024-01-05T10:20:00.000Z'],
+    ['2024-01-05T10:20:30+02:00', '2024-01-05T08:20:30.000Z'],
+    ['2024-01-05 10:20:30 +0200', '2024-01-05T08:20:30.000Z'],
+    ['2024-01-05 10:20:30', '2024-01-05T10:20:30.000Z'],
+    ['2024-01-05T10:20:30.123456789Z', '2024-01-05T10:20:30.123Z'],
+    ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+    ['2024-02-30', null],
+    ['2024-13-01', null],
+    ['2024-01-05T25:00:00Z', null],
+    ['2024', null],
+    ['yesterday', null],
+    ['[2024-01-05]', null],
+  ]
+  for (const [written, wanted] of times) {
+    const { value, problems } = await readCase(
+      `---\ntitle: a\ncreated_at: ${written}\n---\n`,
+      ORIGIN,
+    )
+    t.equal(value?.created_at ?? null, wanted, written)
+    if (wanted === null) t.match(problems, [{ code: 'wrong_type', line: 3 }])
+  }
+})
+
+t.test('what is wrong in a case file is named with its line', async (t) => {
+  const wrong: [string, string, string, number | null][] = [
+    ['state', 'title: a\nstate: open', 'unknown_state', 3],
+    ['id', 'title: a\nid: other', 'id_mismatch', 3],
+    ['type', 'title: a\ntype: Big Bug', 'wrong_type', 3],
+    ['outcome', '# c\n\noutcome: not yet', 'wrong_type', 4],
+    ['tags', 'tags: a b', 'wrong_type', 2],
+    ['tags with a map', 'tags: [{a: b}]', 'wrong_type', 2],
+    ['a list as title', 'title: [a]', 'wrong_type', 2],
+    ['twice', 'title: a\ntitle: b', 'duplicate_key', 3],
+  ]
+  for (const [name, source, code, line] of wrong) {
+    const { value, problems } = await readCase(`---\n${source}\n---\n`, ORIGIN)
+    t.match({ value, problems }, { value: null, problems: [{ code, line }] }, name)
+  }
+})
+
+t.test('a case that cannot be read still says something', (t) => {
+  const rough: [string, string, Partial<Case>][] = [
+    [
+      'an open quote',
+      '---\ntitle: Fix it\nstate: BLOCKED\ntype: bug\nx: "\n---\n',
+      { title: 'Fix it', state: 'BLOCKED' },
+    ],
+    ['a body with a break', '---\na: [\n---\n# Fix it\n\n---\n\nmore\n', { title: 'Fix it' }],
+    ['unclosed', '---\ntitle: "Fix it"\r\nstate: nonsense', { title: 'Fix it', state: 'OPEN' }],
+    ['only spaces', `---\ntitle: ${' '.repeat(9000)}x\n---\n`, { title: CASE_ID }],
+  ]
+  for (const [name, text, wanted] of rough) t.match(roughCase(text, ORIGIN), wanted, name)
+  t.end()
+})
+
+const LIST = '## Proof checklist\n\n- [ ] One (log, required)\n'
+
+t.test('checklists: what is read, and where an item is added', async (t) => {
+  const one = { description: 'One', type: 'log', required: true, checked: false }
+  const added = '- [ ] New (x)\n'
+  const files: [string, string, object[], string][] = [
+    ['none', 'text\n', [], `text\n\n## Proof checklist\n\n${added}`],
+    ['an empty file', '', [], `## Proof checklist\n\n${added}`],
+    ['none, no newline', 'text', [], `text\n\n## Proof checklist\n\n${added}`],
+    ['none, blank lines at the end', 'text\n\n', [], `text\n\n\n## Proof checklist\n\n${added}`],
+    ['one', LIST, [one], LIST + added],
+    ['no final newline', LIST.trimEnd(), [one], LIST + added],
+    ['CRLF', LIST.replaceAll('\n', '\r\n'), [one], (LIST + added).replaceAll('\n', '\r\n')],
+    ['an empty list', '## Proof checklist\n', [], `## Proof checklist\n\n${added}`],
+    [
+      'an empty list, then a section',
+      '## Proof checklist\n\n## Notes\n',
+      [],
+      `## Proof checklist\n\n${added}\n## Notes\n`,
+    ],
+    [
+      'a section below',
+      `${LIST}\n## Notes\n\n- [ ] no\n`,
+      [one],
+      `${LIST}${added}\n## Notes\n\n- [ ] no\n`,
+    ],
+    [
+      'a setext heading below',
+      `${LIST}\nNotes\n---\n\n- [ ] no\n`,
+      [one],
+      `${LIST}${added}\nNotes\n---\n\n- [ ] no\n`,
+    ],
+    [
+      'a title below',
+      `${LIST}\nTop\n===\n\n- [ ] no\n`,
+      [one],
+      `${LIST}${added}\nTop\n===\n\n- [ ] no\n`,
+    ],
+    [
+      'a wrapped item',
+      '## Proof checklist\n\n- [x] One\n  more\n  (log)\n',
+      [{ ...one, description: 'One more', required: false, checked: true }],
+      `## Proof checklist\n\n- [x] One\n  more\n  (log)\n${added}`,
+    ],
+    [
+      'a nested list',
+      `${LIST}  - [x] Two\n`,
+      [one, { description: 'Two', type: null, required: false, checked: true }],
+      `${LIST}  - [x] Two\n${added}`,
+    ],
+    [
+      'stars',
+      '## Proof checklist\n* [X] a\n+ [ ] b (c)\n',
+      [
+        { description: 'a', checked: true, type: null },
+        { description: 'b', type: 'c', required: false },
+      ],
+      `## Proof checklist\n* [X] a\n+ [ ] b (c)\n${added}`,
+    ],
+    ['text around', `intro\n\n${LIST}\nand text\n`, [one], `intro\n\n${LIST}${added}\nand text\n`],
+    [
+      'closing hashes',
+      LIST.replace('list', 'list ##'),
+      [one],
+      LIST.replace('list', 'list ##') + added,
+    ],
+    [
+      'in a fence',
+      `\`\`\`\n${LIST}\`\`\`\n`,
+      [],
+      `\`\`\`\n${LIST}\`\`\`\n\n## Proof checklist\n\n${added}`,
+    ],
+    [
+      'in a comment',
+      `<!--\n${LIST}-->\n`,
+      [],
+      `<!--\n${LIST}-->\n\n## Proof checklist\n\n${added}`,
+    ],
+    [
+      'in a quote',
+      '> ## Proof checklist\n> - [ ] x\n',
+      [],
+      `> ## Proof checklist\n> - [ ] x\n\n## Proof checklist\n\n${added}`,
+    ],
+    [
+      'a deeper heading',
+      `### Proof checklist\n\n- [ ] x\n`,
+      [],
+      `### Proof checklist\n\n- [ ] x\n\n## Proof checklist\n\n${added}`,
+    ],
+  ]
+  for (const [name, text, wanted, edited] of files) {
+    t.match(await readChecklist(text, CASE_LAYOUT), wanted, name)
+    t.equal((await readChecklist(text, CASE_LAYOUT))?.length, wanted.length)
+    const item = { description: 'New', type: 'x', required: false }
+    t.equal(await withItem(text, CASE_LAYOUT, item), edited, `${name}: added`)
+    t.equal(
+      sectionText((await readSections(edited, CASE_LAYOUT))!, LEAD),
+      sectionText((await readSections(text, CASE_LAYOUT))!, LEAD),
+      `${name}: the description stays`,
+    )
+  }
+  for (const description of ['a\nb', ' ', '', 'x\r- [ ] y', '  padded']) {
+    const item = { description, type: 'x', required: false }
+    await t.rejects(
+      withItem(LIST, CASE_LAYOUT, item),
+      { code: 'unreadable_file' },
+      JSON.stringify(description),
+    )
+  }
+})
+
+t.test('what can be written is written', async (t) => {
+  const text = await newSessionText(SESSION)
+  const texts = [
+    '<!--',
+    '```',
+    '<script>\n## Plan\n\nx',
+    '- a\n\n  ```',
+    '\n',
+    '\n\n',
+    ' ',
+    '```verbatim\nx\n```',
+    '`'.repeat(9),
+  ]
+  for (const value of texts) {
+    for (const file of [
+      text,
+      text.split('\n## Hypothesis')[0]!,
+      text.replace(/## Hypothesis[\s\S]*(?=## Audit)/, ''),
+    ]) {
+      let edited = file
+      for (const name of ['Hypothesis', 'Plan', 'Execution output', 'Proof candidates']) {
+        edited = await withSection(edited, SESSION_LAYOUT, name, value)
+      }
+      const read = (await readSections(edited, SESSION_LAYOUT))!
+      for (const name of ['Hypothesis', 'Plan', 'Execution output', 'Proof candidates']) {
+        t.equal(sectionText(read, name), value)
+      }
+    }
+    const listed = await withItem(await withSection('', CASE_LAYOUT, LEAD, value), CASE_LAYOUT, {
+      description: 'a',
+      type: 'b',
+      required: true,
+    })
+    t.equal(sectionText((await readSections(listed, CASE_LAYOUT))!, LEAD), value)
+  }
+})
+
+t.test('reading is fast where no parser is needed', async (t) => {
+  const fastest = async (times: number, run: () => unknown) => {
+    let best = Number.POSITIVE_INFINITY
+    for (let count = 0; count < times; count++) {
+      const start = performance.now()
+      await run()
+      best = Math.min(best, performance.now() - start)
+    }
+    return best
+  }
+  const output = '  not ok 3 - sign in # time=12ms\n<b>## x</b> and `code`\n'
+    .repeat(1300)
+    .slice(0, 64 * 1024)
+  const session = await editedSession(await newSessionText(SESSION), SESSION, { texts: { output } })
+  const origin = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
+  const readBoth = () => readSessionTexts(session, readSession(session, origin).value!)
+  t.equal((await readBoth()).value!.output, output)
+  const took = await fastest(10, readBoth)
+  t.ok(took < 5, `a session with 64 KiB of output: ${took.toFixed(2)} ms`)
+  const large = `---\ntitle: a\n---\n\n${'Some words, `code` and <b>more</b>.\n'.repeat(7300)}`
+  const case256 = await fastest(10, () => readCase(large, ORIGIN))
+  t.ok(case256 < 5, `a case of ${large.length} bytes: ${case256.toFixed(2)} ms`)
+})
+
+t.test('no run of one character takes long', async (t) => {
+  const size = 256 * 1024
+  const runs = [
+    ' ',
+    '\t',
+    '#',
+    '-',
+    '`',
+    '~',
+    '1',
+    '\n',
+    '\r',
+    '\r\n',
+    '(',
+    '[',
+    '>',
+    '<',
+    '*',
+    '"',
+    '=',
+    '\u2028',
+    '## ',
+    '# ',
+    '- ',
+    ' #',
+    '. ',
+    '``` ',
+    '- [ ] ',
+    '\n## ',
+    '\n#',
+    '\n1. ',
+    '## Audit trail\n',
+    '## Plan\n',
+    '<<<<<<< a\n',
+    '```verbatim\n',
+    '\n```\n',
+    '- `a`: ',
+    '\\',
+    '(a',
+    ' \n',
+    'a b ',
+  ]
+  const around: [string, string][] = [
+    ['', ''],
+    ['', 'x'],
+    ['## a', 'b'],
+    ['## Plan', 'b\n'],
+    ['# ', 'x #'],
+    ['- [ ] a', 'b'],
+    ['- `a`:', 'b'],
+    ['```', 'x`'],
+    [`1. ${NOW} x a=`, ' b'],
+    [`1. ${NOW} x a="`, ''],
+    ['a: ', 'b'],
+  ]
+  const slow: string[] = []
+  const readers: [string, (text: string) => unknown][] = [
+    ['outline', (text) => shortOutline(text, SESSION_LAYOUT.names)],
+    ['items', (text) => shortItems(text, 0)],
+    ['trail', readTrail],
+    ['trail line', readTrailLine],
+    ['conflict', (text) => conflictLine(`<<<<<<< x\n${text}`)],
+    ['rough case', (text) => roughCase(text, ORIGIN)],
+    [
+      'session',
+      (text) => readSession(text, { ...ORIGIN, case_id: CASE_ID, number: 1, case_title: 'x' }),
+    ],
+    ['proof', (text) => readProof(text, { id: 'a', case_id: CASE_ID, created_at: NOW })],
+  ]
+  for (const run of runs) {
+    for (const [before, after] of around) {
+      const text = before + run.repeat(size / run.length) + after
+      for (const [name, read] of readers) {
+        const measure = () => {
+          const start = performance.now()
+          read(text)
+          return performance.now() - start
+        }
+        if (measure() > 50 && Math.min(measure(), measure()) > 50) {
+          slow.push(
+            `${name}: ${JSON.stringify(before)} ${JSON.stringify(run)} ${JSON.stringify(after)} ${measure().toFixed(0)} ms`,
+          )
+        }
+      }
+    }
+  }
+  t.strictSame(slow, [])
+})
+
+t.test('an outline without the parser equals the one by it where runs are long', async (t) => {
+  for (const text of [
+    `${'`'.repeat(70_000)}\n## Plan\n${'`'.repeat(70_000)}\n## Plan\n`,
+    `## Plan ${'#'.repeat(9000)}\n`,
+    `## Plan ${'#'.repeat(9000)}x\n`,
+  ]) {
+    t.strictSame(shortOutline(text, ['Plan']), await outline(text, ['Plan']))
+  }
+})
