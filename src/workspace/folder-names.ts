@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { SESSION_FILE, UUID } from '../model/words.ts'
 import { hasCode } from './errno.ts'
@@ -23,17 +24,35 @@ export async function entriesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The numbers of the session files in a folder, smallest first. */
-export async function numbersIn(folder: string): Promise<number[]> {
-  const names = await entriesIn(folder)
+export type EntryKind = 'file' | 'folder' | 'link' | 'other'
+
+/** What stands in a folder, by name; null where no folder (or a link to one) is. */
+export async function kindsIn(folder: string): Promise<Map<string, EntryKind> | null> {
+  if (!(await isFolder(folder))) return null
+  try {
+    const entries = await readdir(folder, { withFileTypes: true })
+    return new Map(entries.map((entry) => [entry.name, kindOf(entry)]))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return null
+    throw error
+  }
+}
+
+function kindOf(entry: Dirent): EntryKind {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isSymbolicLink() ? 'link' : 'other'
+}
+
+/** The numbers of the session files among these names, smallest first. */
+export function sessionNumbers(names: readonly string[]): number[] {
   const numbers = names.flatMap((name) => SESSION_FILE.exec(name)?.[1] ?? [])
   return numbers.map(Number).sort((a, b) => a - b)
 }
 
-/** The ids of the proof files in a folder. */
-export async function proofsIn(folder: string): Promise<string[]> {
-  const names = await entriesIn(folder)
-  return names.flatMap((name) =>
-    name.endsWith('.md') && UUID.test(name.slice(0, -3)) ? [name.slice(0, -3)] : [],
-  )
+/** The ids of the proof files among these names. */
+export function proofIds(names: readonly string[]): string[] {
+  return names
+    .filter((name) => name.endsWith('.md') && UUID.test(name.slice(0, -3)))
+    .map((name) => name.slice(0, -3))
 }

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { UUID } from '../model/words.ts'
-import { entriesIn } from './folder-names.ts'
+import { entriesIn, kindsIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
-import { removeTempFiles } from './temp-files.ts'
+import { isTempName, removeTempFiles } from './temp-files.ts'
 
 /**
  * Removes the temporary files and scratch folders that a killed service left: only for the owner of
@@ -11,13 +12,13 @@ import { removeTempFiles } from './temp-files.ts'
 export async function clearLeftovers(layout: Layout, scratch: string): Promise<void> {
   await removeTempFiles([layout.memoryRoot, layout.cases])
   for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
-    const folders = [
-      layout.caseFolder(id),
-      layout.sessions(id),
-      layout.proofs(id),
-      layout.artifacts(id),
-    ]
-    await removeTempFiles(folders)
+    const folder = layout.caseFolder(id)
+    const inside = await kindsIn(folder)
+    if (!inside) continue
+    const folders = [...inside]
+      .filter(([, kind]) => kind === 'folder')
+      .map(([name]) => join(folder, name))
+    await removeTempFiles([...inside.keys()].some(isTempName) ? [folder, ...folders] : folders)
   }
   await rm(scratch, { recursive: true, force: true })
 }

@@ -1,10 +1,9 @@
-import { constants } from 'node:fs'
 import { basename } from 'node:path'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
-import { entriesIn, isFolder, numbersIn, proofsIn } from './folder-names.ts'
+import { type EntryKind, entriesIn, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { RecordFile } from './record.ts'
@@ -30,25 +29,28 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
   async function one(id: string): Promise<Change[]> {
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
-    if (!(await isFolder(layout.caseFolder(id)))) return gone(id)
+    const inside = await kindsIn(layout.caseFolder(id))
+    if (!inside) return gone(id)
+    const namesIn = async (folder: string) =>
+      inside.get(basename(folder)) === 'folder' ? entriesIn(folder) : []
     const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
       readCaseRecord(needs, id, record),
     )
     const of = { id, title: file.value.title }
     const sessions = await refreshedAll(
-      await numbersIn(layout.sessions(id)),
+      sessionNumbers(await namesIn(layout.sessions(id))),
       known?.sessions,
       (number) => layout.sessionFile(id, number),
       (number, record) => readSessionRecord(needs, of, number, record),
     )
     const proofs = await refreshedAll(
-      await proofsIn(layout.proofs(id)),
+      proofIds(await namesIn(layout.proofs(id))),
       known?.proofs,
       (proofId) => layout.proofFile(id, proofId),
       (proofId, record) => readProofRecord(needs, id, proofId, record),
     )
     const vanished = restored || known?.vanished === true
-    const links = await linkProblems([layout.sessions(id), layout.proofs(id), layout.artifacts(id)])
+    const links = linkProblems(inside)
     const entry: CaseEntry = { id, file, sessions, proofs, vanished, links }
     const changes = differences(known, entry)
     const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
@@ -143,16 +145,12 @@ async function refreshedAll<K, T>(
   return files
 }
 
-async function linkProblems(folders: string[]): Promise<Problem[]> {
-  const problems: Problem[] = []
-  for (const folder of folders) {
-    const stamp = await stampOf(folder)
-    if (!stamp || (stamp.mode & constants.S_IFMT) !== constants.S_IFLNK) continue
-    const message =
-      'this folder is a symbolic link, which is not followed: put the folder itself here'
-    problems.push({ code: 'symbolic_link', file: basename(folder), line: null, message })
-  }
-  return problems
+function linkProblems(inside: ReadonlyMap<string, EntryKind>): Problem[] {
+  const message =
+    'this folder is a symbolic link, which is not followed: put the folder itself here'
+  return ['sessions', 'proof', 'artifacts']
+    .filter((name) => inside.get(name) === 'link')
+    .map((file) => ({ code: 'symbolic_link', file, line: null, message }))
 }
 
 function strangerProblem(name: string): Problem {
