@@ -56,8 +56,9 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   }
   const reader = fieldReader(frame.envelope, CASE_FILE)
   const description = sectionText(sections, LEAD)!
+  reader.placed('id', origin.id)
   const value: Case = {
-    id: ownId(reader, origin.id),
+    id: origin.id,
     title: reader.text('title') ?? titleOf(text.slice(frame.envelope.bodyStart)) ?? origin.id,
     created_at: reader.time('created_at') ?? origin.created_at,
     state: stateOf(reader),
@@ -73,14 +74,6 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   }
   const { problems } = reader
   return { value: problems.some(isBreaking) ? null : value, problems }
-}
-
-function ownId(reader: FieldReader, folder: string): string {
-  const id = reader.text('id')
-  if (id !== null && id !== folder) {
-    reader.problem('id', 'id_mismatch', `id: ${id} contradicts the folder's name ${folder}`)
-  }
-  return folder
 }
 
 function stateOf(reader: FieldReader): CaseState {

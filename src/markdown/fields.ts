@@ -34,6 +34,8 @@ export interface FieldReader {
   /** A time in ISO 8601 or YAML's form of it, turned into UTC with milliseconds. */
   time(key: string): string | null
   texts(key: string): string[]
+  /** Holds a key that repeats what the file's place says to it; absent is right too. */
+  placed(key: string, expected: string): void
   problem(key: string, code: ProblemCode, message: string): void
 }
 
@@ -73,6 +75,12 @@ export function fieldReader(envelope: Envelope, file: string): FieldReader {
       const found = asText(key)
       if (found === null) return null
       return utcTime(found) ?? wrong(key, 'a time such as 2026-11-20T09:54:00.000Z')
+    },
+    placed(key, expected) {
+      const found = asText(key)
+      if (found === null || found === expected) return
+      const message = `${key}: ${found} contradicts the file's place, which says ${expected}`
+      problem(key, 'id_mismatch', message)
     },
     texts(key) {
       const found = value(key)

@@ -30,16 +30,8 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   if (!frame.ok) return { value: null, content: '', problems: [frame.problem] }
   const reader = fieldReader(frame.envelope, file)
   const content = contentOf(frame.envelope)
-  for (const [key, expected] of Object.entries({ id: origin.id, case_id: origin.case_id })) {
-    const found = reader.text(key)
-    if (found !== null && found !== expected) {
-      reader.problem(
-        key,
-        'id_mismatch',
-        `${key}: ${found} contradicts the file's place, which says ${expected}`,
-      )
-    }
-  }
+  reader.placed('id', origin.id)
+  reader.placed('case_id', origin.case_id)
   const sha256 = reader.text('sha256')
   const verified = reader.raw('verified') === true
   const intact = sha256 !== null && sha256 === contentHash(content)

@@ -3,7 +3,7 @@ import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Session } from '../model/session.ts'
 import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
-import { SLUG, SLUG_RULE } from '../model/words.ts'
+import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type FieldReader, fieldReader, readFrame } from './fields.ts'
 import { diffOf, testsOf } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
@@ -45,10 +45,10 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     const why = `state: ${written} was written by hand; the session is ${state} (only a request moves a session)`
     reader.problem('state', 'state_by_hand', why)
   }
-  sameAs(reader, 'case_id', origin.case_id)
-  sameAs(reader, 'number', String(origin.number))
+  reader.placed('case_id', origin.case_id)
+  reader.placed('number', String(origin.number))
   const value: Session = {
-    id: reader.text('id') ?? derivedId(origin),
+    id: reader.shaped('id', UUID, 'a UUID in lower case') ?? derivedId(origin),
     number: origin.number,
     case_id: origin.case_id,
     case_title: reader.text('case_title') ?? origin.case_title,
@@ -64,17 +64,6 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   }
   const problems = [...reader.problems, ...sealProblems(text, trail, file)]
   return { value: problems.some(isBreaking) ? null : value, problems }
-}
-
-function sameAs(reader: FieldReader, key: string, expected: string): void {
-  const found = reader.text(key)
-  if (found !== null && found !== expected) {
-    reader.problem(
-      key,
-      'id_mismatch',
-      `${key}: ${found} contradicts the file's place, which says ${expected}`,
-    )
-  }
 }
 
 function typeOf(reader: FieldReader): Session['type'] {

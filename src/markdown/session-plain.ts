@@ -1,17 +1,12 @@
+import { SESSION_KEYS } from '../model/session.ts'
 import { linesOf, trimBlanks } from './lines.ts'
 import { yamlField } from './yaml-scalar.ts'
 
 const KEY_LINE = /^(?:[-*] )?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?(.*)$/
-const KEYS = [
-  'id',
-  'case_id',
-  'case_title',
-  'session_type',
-  'state',
-  'started_at',
-  'completed_at',
-  'provider',
-]
+/** The key lines of the specification, and two that people add. */
+const KEYS: readonly string[] = SESSION_KEYS.filter(
+  (key) => !['number', 'plan_sha256', 'diff', 'tests'].includes(key),
+)
 
 /**
  * The specification's own layout of a session file (§2.3): a title line, key lines, sections, no

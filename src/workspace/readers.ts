@@ -24,7 +24,7 @@ interface Recipe<T> {
   maxBytes: number
   read(text: string, stamp: FileStamp): Promise<Reading<T>> | Reading<T>
   /** The best that can be said when the file says nothing and nothing was known. */
-  fallback(text: string): Promise<T>
+  fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string, mtimeMs: number): void
 }
 
@@ -45,10 +45,10 @@ export function readCaseRecord(
     file: CASE_FILE,
     maxBytes: MAX_CASE_BYTES,
     read: (text, stamp) => readCase(text, origin(stamp)),
-    async fallback(text) {
+    async fallback(text, stamp) {
       const copy = await lastGood.recall(key)
-      const value = copy === null ? null : (await readCase(copy, origin(null))).value
-      return value ?? roughCase(text, origin(null))
+      const value = copy === null ? null : (await readCase(copy, origin(stamp))).value
+      return value ?? roughCase(text, origin(stamp))
     },
     remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
   })
@@ -113,10 +113,11 @@ async function readRecord<T>(
   const { path, file, maxBytes } = recipe
   const result = decoded(await readRegular(path, { maxBytes, within: folder }), file)
   const { stamp, hash } = result
-  const place = { stamp, mtimeMs: stamp?.mtimeMs ?? known?.mtimeMs ?? 0, hash }
+  const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
+  const place = { stamp: stamp && isSettled(stamp) ? stamp : null, mtimeMs, hash }
   if (known && hash !== '' && hash === known.hash) return { ...known, ...place }
   if (!result.ok) {
-    const value = known ? known.value : await recipe.fallback('')
+    const value = known ? known.value : await recipe.fallback('', stamp)
     return { ...place, value, readable: false, problems: [result.problem] }
   }
   const reading = await recipe.read(result.text, result.stamp)
@@ -124,8 +125,15 @@ async function readRecord<T>(
     recipe.remember?.(result.text, result.stamp.mtimeMs)
     return { ...place, value: reading.value, readable: true, problems: reading.problems }
   }
-  const value = known ? known.value : await recipe.fallback(result.text)
+  const value = known ? known.value : await recipe.fallback(result.text, stamp)
   return { ...place, value, readable: false, problems: reading.problems }
+}
+
+/** File systems count time in ticks (4 ms and more): within one, a second change leaves no trace in the stamp. */
+const TICK_MS = 50
+
+function isSettled({ ctimeMs }: FileStamp): boolean {
+  return Date.now() - ctimeMs > TICK_MS
 }
 
 /**

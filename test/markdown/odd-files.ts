@@ -15,6 +15,7 @@ import {
 } from '../../src/markdown/session-texts.ts'
 import { readTrail, readTrailLine } from '../../src/markdown/trail-lines.ts'
 import type { Case } from '../../src/model/case.ts'
+import { cpuTime } from '../fixtures/cpu-time.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 
 t.teardown(closeParser)
@@ -311,15 +312,6 @@ t.test('what can be written is written', async (t) => {
 })
 
 t.test('reading is fast where no parser is needed', async (t) => {
-  const fastest = async (times: number, run: () => unknown) => {
-    let best = Number.POSITIVE_INFINITY
-    for (let count = 0; count < times; count++) {
-      const start = performance.now()
-      await run()
-      best = Math.min(best, performance.now() - start)
-    }
-    return best
-  }
   const output = '  not ok 3 - sign in # time=12ms\n<b>## x</b> and `code`\n'
     .repeat(1300)
     .slice(0, 64 * 1024)
@@ -327,10 +319,10 @@ t.test('reading is fast where no parser is needed', async (t) => {
   const origin = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
   const readBoth = () => readSessionTexts(session, readSession(session, origin).value!)
   t.equal((await readBoth()).value!.output, output)
-  const took = await fastest(10, readBoth)
+  const took = await cpuTime(readBoth, { tries: 20, enough: 5 })
   t.ok(took < 5, `a session with 64 KiB of output: ${took.toFixed(2)} ms`)
   const large = `---\ntitle: a\n---\n\n${'Some words, `code` and <b>more</b>.\n'.repeat(7300)}`
-  const case256 = await fastest(10, () => readCase(large, ORIGIN))
+  const case256 = await cpuTime(() => readCase(large, ORIGIN), { tries: 20, enough: 5 })
   t.ok(case256 < 5, `a case of ${large.length} bytes: ${case256.toFixed(2)} ms`)
 })
 
@@ -407,16 +399,10 @@ t.test('no run of one character takes long', async (t) => {
     for (const [before, after] of around) {
       const text = before + run.repeat(size / run.length) + after
       for (const [name, read] of readers) {
-        const measure = () => {
-          const start = performance.now()
-          read(text)
-          return performance.now() - start
-        }
-        if (measure() > 50 && Math.min(measure(), measure()) > 50) {
-          slow.push(
-            `${name}: ${JSON.stringify(before)} ${JSON.stringify(run)} ${JSON.stringify(after)} ${measure().toFixed(0)} ms`,
-          )
-        }
+        const took = await cpuTime(() => read(text), { enough: 50 })
+        if (took <= 50) continue
+        const what = [before, run, after].map((part) => JSON.stringify(part)).join(' ')
+        slow.push(`${name}: ${what} ${took.toFixed(0)} ms`)
       }
     }
   }
