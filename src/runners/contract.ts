@@ -34,6 +34,8 @@ export interface WorkRequest {
   workdir: string
   env: Record<string, string>
   stepTimeoutMs: number
+  /** A folder of ours that exists, for files of no lasting value. */
+  scratch: string
   signal: AbortSignal
   report: WorkReport
 }

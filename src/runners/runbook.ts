@@ -36,6 +36,7 @@ async function runStep(step: PlanStep, request: WorkRequest): Promise<StepOutcom
     env,
     timeoutMs,
     signal,
+    scratch: request.scratch,
     onStart: (pid) => report.processStarted(pid),
     onOutput: (stream, bytes) => report.output(stream, bytes),
   })
@@ -59,7 +60,11 @@ function argvOf({ language, script, id }: PlanStep): string[] {
 
 function complaintAbout(step: PlanStep, outcome: StepOutcome): string | null {
   const { exit, signal, timedOut, startError } = outcome
-  if (startError) return `step ${step.id} could not be started (${startError})`
+  if (startError) {
+    const missing =
+      startError === 'ENOENT' ? `: ${argvOf(step)[0]} or the folder ${step.cwd} is missing` : ''
+    return `step ${step.id} could not be started (${startError})${missing}`
+  }
   if (timedOut)
     return `step ${step.id} ran into its time-out after ${Math.round(outcome.durationMs / 1000)} s`
   if (exit === null) return `step ${step.id} was ended by ${signal}`

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { type OutputPipe, openOutputPipes } from '../workspace/output-pipe.ts'
 import { endProcessGroup } from './process-group.ts'
 
 /** How long output may still come in after the process has exited. */
@@ -16,6 +18,8 @@ export interface StepProcessOptions {
   env: Record<string, string>
   timeoutMs: number
   signal: AbortSignal
+  /** A folder of ours for the names of pipes. Without it the output goes through sockets. */
+  scratch?: string
   /** Called once the process runs. If it fails, the process is ended and the failure is rethrown. */
   onStart?(pid: number): Promise<void> | void
   /** Called in the order of arrival, never after the result is there; a failure is treated as above. */
@@ -38,9 +42,6 @@ export interface StepProcessResult {
  * A time-out or an abort ends the whole group: TERM, 2 s of grace, KILL. Otherwise what the program
  * left in the background stays alive, and its output is no longer read (`endMarked` finds it).
  * Nothing the program does makes this reject; only `onStart` and `onOutput` can.
- *
- * The streams are sockets (libuv makes no pipes), so in a shell `>&2` works and `>/dev/stderr`
- * fails with ENXIO.
  */
 export async function runStepProcess(options: StepProcessOptions): Promise<StepProcessResult> {
   const began = performance.now()
@@ -50,7 +51,7 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
 
   const started = await start(options)
   if ('startError' in started) return { ...outcome, ...started, durationMs: lasted() }
-  const { child, pid } = started
+  const { child, pid, streams } = started
 
   const end = endOnDemand(pid, options)
   const failures: unknown[] = []
@@ -60,8 +61,8 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
   }
 
   let listening = true
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.on('data', (bytes: Buffer) => {
+  for (const [name, stream] of Object.entries(streams) as ['stdout' | 'stderr', Readable][]) {
+    stream.on('data', (bytes: Buffer) => {
       if (!listening || failures.length > 0) return
       try {
         options.onOutput(name, bytes)
@@ -70,9 +71,9 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
       }
     })
     // A connection reset is how a killed writer looks from here.
-    child[name]?.on('error', () => {})
+    stream.on('error', () => {})
   }
-  const closed = once(child, 'close')
+  const closed = Promise.all(Object.values(streams).map(closeOf))
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   const onStart = Promise.resolve(pid)
     .then((id) => options.onStart?.(id))
@@ -82,32 +83,49 @@ export async function runStepProcess(options: StepProcessOptions): Promise<StepP
   const why = await end.settled()
   await drain(closed)
   listening = false
-  child.stdout?.destroy()
-  child.stderr?.destroy()
+  streams.stdout.destroy()
+  streams.stderr.destroy()
   await onStart
   if (failures.length > 0) throw failures[0]
   const durationMs = lasted()
   return { exit, signal, timedOut: why === 'timedOut', aborted: why === 'aborted', durationMs }
 }
 
-async function start(
-  options: StepProcessOptions,
-): Promise<{ child: ChildProcess; pid: number } | { startError: string }> {
+interface Started {
+  child: ChildProcess
+  pid: number
+  streams: Record<'stdout' | 'stderr', Readable>
+}
+
+async function start(options: StepProcessOptions): Promise<Started | { startError: string }> {
   const [program, ...args] = options.argv
   if (program === undefined) throw new TypeError('argv is empty: it must name a program')
+  const pipes = options.scratch ? await openOutputPipes(options.scratch) : null
+  const [out, err] = pipes ?? []
   try {
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: options.env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', out?.descriptor ?? 'pipe', err?.descriptor ?? 'pipe'],
     })
-    if (child.pid !== undefined) return { child, pid: child.pid }
+    const stdout = out?.stream ?? child.stdout
+    const stderr = err?.stream ?? child.stderr
+    if (child.pid !== undefined && stdout && stderr) {
+      return { child, pid: child.pid, streams: { stdout, stderr } }
+    }
     const [error] = await once(child, 'error')
-    return { startError: startErrorCode(error) }
+    return notStarted(error, pipes)
   } catch (error) {
-    return { startError: startErrorCode(error) }
+    return notStarted(error, pipes)
+  } finally {
+    for (const pipe of pipes ?? []) pipe.closeWriter()
   }
+}
+
+function notStarted(error: unknown, pipes: OutputPipe[] | null): { startError: string } {
+  for (const pipe of pipes ?? []) pipe.stream.destroy()
+  return { startError: startErrorCode(error) }
 }
 
 /** Node emits some failures to start and throws others (E2BIG, a NUL byte in an argument). */
@@ -146,6 +164,11 @@ function endOnDemand(pid: number, options: Pick<StepProcessOptions, 'timeoutMs' 
       return reason
     },
   }
+}
+
+/** Not `once`, which rejects where a stream fails before it closes. */
+function closeOf(stream: Readable): Promise<void> {
+  return new Promise((resolve) => stream.once('close', resolve))
 }
 
 /** The last turn lets output in that is there already when a busy event loop makes the timer late. */

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { bootId, processStart } from '../../src/runners/process-facts.ts'
 import { endMarked } from '../../src/runners/process-sweep.ts'
 import { runStepProcess, type StepProcessOptions } from '../../src/runners/step-process.ts'
 
-const cwd = t.testdir({ plain: 'text' })
+const cwd = t.testdir({ plain: 'text', scratch: {} })
+const scratch = `${cwd}/scratch`
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
@@ -20,6 +21,7 @@ async function sh(script: string, options: Partial<StepProcessOptions> = {}) {
     env: { PATH },
     timeoutMs: 60_000,
     signal: new AbortController().signal,
+    scratch,
     onOutput: (stream, bytes) => {
       said[stream] += bytes
     },
@@ -56,6 +58,11 @@ t.test('a process ends by itself', async (t) => {
     ['another exit code', 'exit 3', { exit: 3, signal: null }],
     ['a signal of its own', 'kill -9 $$', { exit: null, signal: 'SIGKILL' }],
     ['both streams', 'echo out; echo err >&2', { stdout: 'out\n', stderr: 'err\n' }],
+    [
+      'a stream by its name',
+      'echo out >/dev/stdout; echo err | tee /dev/stderr',
+      { stderr: 'err\n' },
+    ],
     ['nothing to read', 'read line || echo end', { stdout: 'end\n' }],
     ['no inherited environment', 'echo "[$HOME$USER$TAP]"', { stdout: '[]\n' }],
     ['not a character lost', 'printf "no line end"', { stdout: 'no line end' }],
@@ -300,4 +307,14 @@ t.test('processStart and bootId', linuxOnly, async (t) => {
   child.kill('SIGKILL')
   await once(child, 'exit')
   t.equal(processStart(pid), null, 'null when it is gone')
+})
+
+t.test('without a folder for pipes the output comes through sockets', async (t) => {
+  const { exit, stdout, stderr } = await sh('echo out; echo err >&2', { scratch: '' })
+  t.match({ exit, stdout, stderr }, { exit: 0, stdout: 'out\n', stderr: 'err\n' })
+})
+
+t.test('pipes leave no name behind', async (t) => {
+  await sh('echo out')
+  t.strictSame(readdirSync(scratch), [])
 })
