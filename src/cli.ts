@@ -1,6 +1,8 @@
 #!/usr/bin/env node
+import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { build } from './build.ts'
+import { demo } from './demo/demo.ts'
 import { copySample } from './demo/sample-copy.ts'
 import { Refusal } from './model/refusal.ts'
 import { serve } from './serve.ts'
@@ -46,11 +48,21 @@ program
 program
   .command('sample <dir>')
   .description('copy the sample workspace, as a git repository of its own')
-  .option('--keep', 'leave a copy that is there already as it is')
+  .option('--keep', 'leave a copy that is there already as it is, and say nothing')
   .option('--force', 'replace a copy that is there already')
   .action(async (dir: string, options: { keep?: boolean; force?: boolean }) => {
     const { made } = await copySample(samplePath(), dir, options)
-    if (made) process.stderr.write(`casefile: ${dir} is a fresh copy of the sample workspace\n`)
+    if (made && !options.keep)
+      process.stderr.write(`casefile: ${dir} is a fresh copy of the sample workspace\n`)
+  })
+
+program
+  .command('demo')
+  .description('play the whole flow on a temporary copy of the sample workspace')
+  .option('--yes', 'approve the plan without asking')
+  .option('--keep', 'leave the temporary copy, to look around in it')
+  .action(async (options: { yes?: boolean; keep?: boolean }) => {
+    process.exit(await demo(samplePath(), options)) // see serve
   })
 
 function portOf(text: string): number {
@@ -61,7 +73,7 @@ function portOf(text: string): number {
 
 /** Beside dist/ in the package, and beside src/ in a checkout. */
 function samplePath(): string {
-  return new URL('../sample-workspace', import.meta.url).pathname
+  return fileURLToPath(new URL('../sample-workspace', import.meta.url))
 }
 
 try {

@@ -51,7 +51,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const served = await openServer(options)
   process.stdout.write(`Casefile is listening on ${served.url}\n`)
   await new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve).once('SIGTERM', resolve)
+    // Kept: a second one, as npm passes on what the terminal sends too, must not cut the stop short.
+    process.on('SIGINT', resolve).on('SIGTERM', resolve)
   })
   await served.close()
   process.exit(0) // proper-lockfile's exit handlers would keep the signal's own exit code

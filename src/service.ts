@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
@@ -21,6 +21,7 @@ import { createSettings } from './workspace/settings.ts'
 import { defaultStateFolder, openStateFolder, realPathOf } from './workspace/state-folder.ts'
 import { createStore } from './workspace/store.ts'
 import { createTexts } from './workspace/texts.ts'
+import { workspaceRoot } from './workspace/workdir.ts'
 
 export interface ServiceOptions {
   root: string
@@ -53,7 +54,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const log = options.log ?? ((line) => process.stderr.write(`casefile: ${line}\n`))
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
-  const root = await realPathOf(resolve(options.root))
+  const root = await workspaceRoot(options.root)
   const settings = createSettings(root)
   const wanted = options.memoryRoot ?? (await settings()).memoryRoot ?? 'memory'
   const memoryRoot = await realPathOf(resolve(root, wanted))
@@ -76,10 +77,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
   const catalog = createCatalog(isHeld)
   const needs = { layout, lastGood, isHeld }
-  const scan = createScan(needs, catalog, mutex)
   const publish = (found: Change[]) => {
     for (const change of found) changes.publish(change)
   }
+  const scan = createScan({ ...needs, catalog, mutex, publish })
   const store = createStore({
     ...needs,
     catalog,
@@ -95,7 +96,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
   })
   const texts = createTexts(layout, lastGood)
-  const freshness = createFreshness(scan, publish, log)
+  const freshness = createFreshness(scan, catalog, log)
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
   sessions = createSessions({
@@ -117,7 +118,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 
   try {
     await emptyTrash(state.trash, layout.cases)
-    await clearLeftovers(layout, join(state.root, 'scratch'))
+    await clearLeftovers(layout, state)
     await freshness.whole()
     await running.recover()
   } catch (error) {

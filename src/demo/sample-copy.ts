@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { hasCode } from '../workspace/errno.ts'
 import { gitText } from '../workspace/git-command.ts'
+import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
 export interface SampleCopyOptions {
   /** Leave a copy that is already there as it is. */
@@ -55,6 +56,7 @@ export async function copySample(
   try {
     const copy = join(workshop, 'new')
     await copyFiles(resolve(from), copy)
+    await addGitFiles(join(copy, 'memory'))
     const git = await makeRepository(copy)
     const mark = git ? GIT_MARK : PLAIN_MARK
     await writeFile(join(copy, mark), 'made by: casefile sample\n')
@@ -110,6 +112,15 @@ async function copyFiles(from: string, to: string): Promise<void> {
     verbatimSymlinks: true,
     filter: (path) => path === from || !['.git', 'node_modules'].includes(basename(path)),
   })
+}
+
+/** A package from npm comes without them. */
+async function addGitFiles(memory: string): Promise<void> {
+  if (!(await exists(memory))) return
+  for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
+    const file = join(memory, name)
+    if (!(await exists(file))) await writeFile(file, content)
+  }
 }
 
 /** False where git is not installed. No setting, hook or template of the user or machine is used. */

@@ -17,7 +17,7 @@ export function unknownRoute(app: Hono<ServiceEnv>): NotFoundHandler<ServiceEnv>
     const methods = router.match('ANY', path)[0].map(([name]) => name)
     if (methods.includes('GET')) methods.push('HEAD')
     if (methods.length === 0 || methods.includes(method)) {
-      const advice = 'GET /openapi.json lists all there is.'
+      const advice = 'docs/api.md lists all there is.'
       return problemResponse(new Refusal('not_found', `There is no ${asked}. ${advice}`))
     }
     const allow = [...new Set(methods)].sort().join(', ')

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
-import type { CaseFields } from '../model/case.ts'
+import { type CaseFields, DEFAULT_CASE_TYPE } from '../model/case.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
 import { newCase, setState, updateCase } from '../model/decide-case.ts'
@@ -29,13 +29,10 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.get('/', (c) => caseList(service, c))
 
   app.post('/', async (c) => {
-    const wanted = await readJson(c, newCaseSchema)
-    mustFit(wanted.description)
-    const created = newCase(
-      defined(wanted) as CaseFields & { title: string },
-      service.newId(),
-      service.now(),
-    )
+    const { title, ...rest } = await readJson(c, newCaseSchema)
+    const fields = cleared(defined(rest))
+    mustFit(fields.description)
+    const created = newCase({ title, ...fields }, service.newId(), service.now())
     const folder = await store.create(created)
     return c.json(caseJson(service, folder), 201, { location: `/cases/${created.id}` })
   })
@@ -100,9 +97,10 @@ function defined<T extends object>(fields: T): Partial<T> {
   ) as Partial<T>
 }
 
-/** Null clears: a text becomes empty, a list has nothing in it. */
+/** Null clears: a text becomes empty, a list has nothing in it, the type is the usual one. */
 function cleared(fields: Record<string, unknown>): CaseFields {
   const emptied = { ...fields }
+  if (emptied.type === null) emptied.type = DEFAULT_CASE_TYPE
   if (emptied.description === null) emptied.description = ''
   if (emptied.tags === null) emptied.tags = []
   return emptied as CaseFields

@@ -5,7 +5,6 @@ import {
   listMemory,
   MAX_MEMORY_BYTES,
   memoryName,
-  memoryPath,
   readMemory,
   writeMemory,
 } from '../workspace/memory-files.ts'
@@ -52,7 +51,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       if (name.kind === 'session')
         await checkSessionFile(service.sessionTexts, folder, name.number, bytes)
       if (present.ok && present.bytes.equals(bytes)) return false
-      await writeMemory(memoryPath(layout, id, name), bytes, present.ok ? present.bytes : null)
+      await writeMemory(layout, id, name, { bytes, present: present.ok ? present.bytes : null })
       return !present.ok
     })
     const headers = {

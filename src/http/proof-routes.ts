@@ -117,10 +117,11 @@ async function candidate(
   const record = session && service.catalog.entry(id)?.sessions.get(session.number)
   const texts = record ? await service.texts.session(id, record) : null
   const names = texts?.value?.candidates.map((each) => each.artifact) ?? []
-  const content = names.includes(artifact)
-    ? await readArtifact(service.layout, id, artifact, MAX_CONTENT_BYTES)
-    : null
-  if (content !== null) return content
+  if (session && names.includes(artifact)) {
+    const content = await readArtifact(service.layout, id, artifact, MAX_CONTENT_BYTES)
+    if (content !== null) return content
+    throw elsewhere(artifact, session.number)
+  }
   const known = names.length
     ? `expected one of ${names.join(', ')}`
     : 'that session has no candidates'
@@ -130,5 +131,14 @@ async function candidate(
     {
       errors: [{ path: 'artifact', message: `got "${artifact.slice(0, 80)}", ${known}` }],
     },
+  )
+}
+
+/** Artifacts are not in git, so a clone has the sessions that list them and not the files. */
+function elsewhere(artifact: string, number: number): Refusal {
+  return new Refusal(
+    'bad_request',
+    `Session ${number} lists ${artifact}, but the file is not here: artifacts stay on the machine that made them. Send the text as content.`,
+    { errors: [{ path: 'artifact', message: `${artifact} is not in artifacts/ on this machine` }] },
   )
 }

@@ -33,8 +33,8 @@ const text = z.string()
 
 export const newCaseSchema = z.object({
   title,
-  type: slug.optional(),
-  description: text.optional(),
+  type: slug.nullish(),
+  description: text.nullish(),
   outcome: outcome.nullish(),
   tags: tags.nullish(),
   parent: uuid.nullish(),
@@ -42,9 +42,7 @@ export const newCaseSchema = z.object({
   provider: slug.nullish(),
 })
 
-export const caseFieldsSchema = newCaseSchema
-  .extend({ description: text.nullish() })
-  .partial({ title: true })
+export const caseFieldsSchema = newCaseSchema.partial({ title: true })
 
 export const stateSchema = z.object({
   state: z.string(),

@@ -53,6 +53,8 @@ export async function listen(fetch: Fetch, options: ListenOptions): Promise<List
   )
   server.maxConnections = limits.maxConnections
   server.on('clientError', answerClientError)
+  // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); node would answer 417, bare.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   await bind(server, options.port)
   server.on('error', (error) => log(`server: ${inspect(error)}`))
 

@@ -7,6 +7,7 @@ export function systemRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/health', async (c) => {
+    await service.freshness.list()
     const { problems } = await service.settings()
     return c.json({
       status: 'ok',

@@ -16,12 +16,11 @@ export interface Job {
   ending: Ending | null
   /** The operator's words for abandoning. */
   reason: string | undefined
-  /** Its end is on disk, and what is left is to clear up. */
-  over: boolean
+  /** Plan mode has ended and said so: what is left is to clear up. */
+  planned: boolean
 }
 
-type NewJob = Omit<Job, 'signal' | 'ending' | 'reason' | 'over'>
-
+type NewJob = Omit<Job, 'signal' | 'ending' | 'reason' | 'planned'>
 
 export interface Jobs {
   /**
@@ -40,6 +39,8 @@ export interface Jobs {
 }
 
 export interface JobNeeds {
+  /** Whether the job's end is told already. */
+  isOver(job: Job): boolean
   /** Called when a job opens or closes. */
   onChange(caseId: string): void
   /** Called with what a job's own record keeping could not handle; must not reject. */
@@ -53,7 +54,7 @@ interface Entry {
   onClosed(): void
 }
 
-export function createJobs({ onChange, onFailure }: JobNeeds): Jobs {
+export function createJobs({ isOver, onChange, onFailure }: JobNeeds): Jobs {
   const jobs = new Map<string, Entry>()
   let closing = false
 
@@ -82,7 +83,7 @@ export function createJobs({ onChange, onFailure }: JobNeeds): Jobs {
 
   return {
     async open(wanted) {
-      const leaving = inTheWay(wanted).filter(({ job }) => job.over)
+      const leaving = inTheWay(wanted).filter(({ job }) => isOver(job))
       await Promise.all(leaving.map((entry) => entry.closed))
       if (closing)
         throw new Refusal('stopping', 'The service is stopping; try again when it is back.')
@@ -92,7 +93,7 @@ export function createJobs({ onChange, onFailure }: JobNeeds): Jobs {
       const [busy] = inTheWay(wanted)
       if (busy) throw folderBusy(busy.job)
       const controller = new AbortController()
-      const state = { ending: null, reason: undefined, over: false }
+      const state = { ending: null, reason: undefined, planned: false }
       const job: Job = { ...wanted, signal: controller.signal, ...state }
       let onClosed = () => {}
       const closed = new Promise<void>((resolve) => {

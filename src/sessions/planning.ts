@@ -63,7 +63,7 @@ export async function plan(
     })
     return [{ file: 'session', number: session.number, edit }]
   })
-  job.over = true
+  job.planned = true
   await needs.runs.remove(session_id)
 }
 

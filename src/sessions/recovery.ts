@@ -7,7 +7,7 @@ import { endProcessGroup } from '../runners/process-group.ts'
 import { endMarked } from '../runners/process-sweep.ts'
 import type { RunRecord } from '../workspace/run-records.ts'
 import { boundedOutput, stepEvidence } from './evidence.ts'
-import { moveCase } from './execution.ts'
+import { moveCase } from './finishing.ts'
 import type { SessionNeeds } from './needs.ts'
 
 /** Shorter than for a step: the next start should answer within 2 s. */
@@ -22,7 +22,11 @@ export async function recover(needs: SessionNeeds): Promise<void> {
   await Promise.all(records.map(endProcesses))
   for (const record of records) {
     try {
-      await failSession(needs, record, (state) => `The service died while the session was ${state}.`)
+      await failSession(
+        needs,
+        record,
+        (state) => `The service died while the session was ${state}.`,
+      )
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       // the record stays, so that the next start tries again
@@ -40,7 +44,10 @@ export async function recover(needs: SessionNeeds): Promise<void> {
 async function endProcesses({ mark, process }: RunRecord): Promise<void> {
   const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
   const group = process && process.start !== null && same ? process.pid : null
-  await Promise.all([group === null ? null : endProcessGroup(group, GRACE_MS), endMarked(mark, GRACE_MS)])
+  await Promise.all([
+    group === null ? null : endProcessGroup(group, GRACE_MS),
+    endMarked(mark, GRACE_MS),
+  ])
 }
 
 /** Ends a running session as `failed`, with the output that it has so far. */

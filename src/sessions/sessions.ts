@@ -54,6 +54,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
   const { store, runs, state, layout, now, newId } = needs
   const jobs: Jobs = createJobs({
     onChange: (caseId) => needs.catalog.touch(caseId),
+    isOver,
     onFailure: failed,
   })
   const numbers = `${state.root}/numbers`
@@ -82,6 +83,11 @@ export function createSessions(needs: SessionsOptions): Sessions {
     }
   }
 
+  function isOver({ case_id, number, planned }: Job): boolean {
+    const state = needs.catalog.entry(case_id)?.sessions.get(number)?.value?.state
+    return planned || state === 'complete' || state === 'failed' || state === 'abandoned'
+  }
+
   /** A job that could not record its end: its session still ends, now or at the next start. */
   async function failed(job: Job, error: unknown): Promise<void> {
     needs.log(failureLine(job, error))
@@ -99,6 +105,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
     async create(caseId, wanted) {
       const present = await store.read(caseId)
       const provider = await providerFor(needs.settings, present.case, wanted.provider)
+      const runner = runnerOf(provider)
       await workingFolder(layout.root, present.case.workdir)
       const number = await numbering.run(caseId, async () => {
         const next = await nextSessionNumber(layout, numbers, caseId)
@@ -120,7 +127,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
         ),
       )
       const session = sessionOf(folder, id)
-      jobs.run(job, () => plan(needs, job, runnerOf(provider), wanted.note))
+      jobs.run(job, () => plan(needs, job, runner, wanted.note))
       return { folder, session }
     },
 
@@ -139,7 +146,8 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const { plan: text } = await needs.sessionTexts(caseId, session)
       const workdir = await workingFolder(layout.root, present.case.workdir)
       const hash = sha256(text)
-      const { number, provider } = session
+      const { number } = session
+      const runner = runnerOf(session.provider)
       const job = await start({
         case_id: caseId,
         session_id: id,
@@ -159,14 +167,15 @@ export function createSessions(needs: SessionsOptions): Sessions {
           { texts: id },
         )
       })
-      jobs.run(job, () => execute(needs, job, runnerOf(provider), text))
+      jobs.run(job, () => execute(needs, job, runner, text))
       return folder
     },
 
     async revise(caseId, id, note) {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'revise')
-      const { number, provider } = session
+      const { number } = session
+      const runner = runnerOf(session.provider)
       const job = await start({
         case_id: caseId,
         session_id: id,
@@ -177,7 +186,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const folder = await begin(job, () =>
         store.update(caseId, (folder) => decide.revise(folder, id, note, now())),
       )
-      jobs.run(job, () => plan(needs, job, runnerOf(provider), note))
+      jobs.run(job, () => plan(needs, job, runner, note))
       return folder
     },
 
@@ -190,7 +199,10 @@ export function createSessions(needs: SessionsOptions): Sessions {
       return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()))
     },
 
-    isRunning: (id) => jobs.find(id)?.over === false,
+    isRunning(id) {
+      const job = jobs.find(id)
+      return job !== undefined && !isOver(job)
+    },
     recover: () => recover(needs),
     close: () => jobs.endAll('stop'),
   }

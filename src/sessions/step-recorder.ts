@@ -47,6 +47,10 @@ export function createStepRecorder(needs: RecorderNeeds): WorkReport {
       await makeArtifacts(layout, case_id)
       const path = (name: string) => artifactPath(layout, case_id, name)
       const { id, language, cwd, proof } = step
+      const logs = {
+        log: await openOutputLog(path(names.log)),
+        report: names.report ? await openOutputLog(path(names.report)) : null,
+      }
       await append({
         event: 'step_started',
         fields: { step: id, language, cwd, timeout_ms: timeoutMs, ...(proof ? { proof } : {}) },
@@ -57,8 +61,7 @@ export function createStepRecorder(needs: RecorderNeeds): WorkReport {
           (stream, text) => needs.publish(id, stream, text),
           `artifacts/${names.log}`,
         ),
-        log: await openOutputLog(path(names.log)),
-        report: names.report ? await openOutputLog(path(names.report)) : null,
+        ...logs,
         tail: '',
       }
     },

@@ -37,7 +37,8 @@ export async function createArtifact(
   text: string,
 ): Promise<void> {
   await makeArtifacts(layout, id)
-  await createDurable(artifactPath(layout, id, name), Buffer.from(text))
+  const within = layout.caseFolder(id)
+  await createDurable(artifactPath(layout, id, name), Buffer.from(text), { within })
 }
 
 /** An artifact as text, for proof and for reading results: null when it is not there. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { createDurable, makeFolder, syncFolder } from './durable-write.ts'
@@ -39,13 +39,14 @@ export async function makeInnerFolder(folder: string): Promise<void> {
 /** Makes a case's folder with its case.md in one step: after a crash it is there whole or not at all. */
 export async function createCaseFolder(layout: Layout, id: string, text: string): Promise<void> {
   const folder = layout.caseFolder(id)
-  const hidden = trashName(folder) // removed with the trash at the next start, should we die here
+  const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
   try {
     await mkdir(hidden)
     await createDurable(join(hidden, 'case.md'), Buffer.from(text))
     await rename(hidden, folder)
     await syncFolder(layout.cases)
   } catch (error) {
+    await rm(hidden, { recursive: true, force: true })
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) {
       throw new Refusal('already_exists', `There is a case ${id} already.`, { cause: error })
     }

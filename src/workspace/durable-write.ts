@@ -1,9 +1,10 @@
-import { constants, type Stats } from 'node:fs'
-import { link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import type { Stats } from 'node:fs'
+import { link, lstat, mkdir, rename, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { hasCode } from './errno.ts'
 import { discard, writeNewFile } from './new-file.ts'
+import { pinFolder } from './pinned-folder.ts'
 import { readRegular } from './safe-read.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
@@ -13,6 +14,8 @@ export interface WriteOptions {
   mode?: number
   /** What must stand there just before the replacement: these bytes, or with null nothing. */
   expect?: Uint8Array | null
+  /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
+  within?: string
 }
 
 /**
@@ -28,20 +31,16 @@ export async function writeDurable(
   bytes: Uint8Array,
   options: WriteOptions = {},
 ): Promise<void> {
-  const replaced = await regularOrNothing(path)
-  const temp = tempName(path)
   try {
-    await writeNewFile(temp, bytes, { mode: options.mode, like: replaced })
-    if (options.expect === null) {
-      await placeNew(temp, path, bytes, options.mode)
-    } else {
-      if (options.expect) await stillHolds(path, options.expect)
-      await regularOrNothing(path)
-      await rename(temp, path)
-    }
-    await syncFolder(dirname(path))
+    await inPinnedFolder(path, options, async (pinned, temp) => {
+      const replaced = await regularOrNothing(pinned)
+      await writeNewFile(temp, bytes, { mode: options.mode, like: replaced })
+      if (options.expect === null) return placeNew(temp, pinned, bytes, options.mode)
+      if (options.expect) await stillHolds(pinned, options.expect)
+      await regularOrNothing(pinned)
+      await rename(temp, pinned)
+    })
   } catch (error) {
-    await discard(temp)
     if (options.expect === null && hasCode(error, 'EEXIST')) throw changedMeanwhile(path)
     throw storageRefusal(error, path)
   }
@@ -51,15 +50,14 @@ export async function writeDurable(
 export async function createDurable(
   path: string,
   bytes: Uint8Array,
-  options: { mode?: number } = {},
+  options: Pick<WriteOptions, 'mode' | 'within'> = {},
 ): Promise<void> {
-  const temp = tempName(path)
   try {
-    await writeNewFile(temp, bytes, { mode: options.mode })
-    await placeNew(temp, path, bytes, options.mode)
-    await syncFolder(dirname(path))
+    await inPinnedFolder(path, options, async (pinned, temp) => {
+      await writeNewFile(temp, bytes, { mode: options.mode })
+      await placeNew(temp, pinned, bytes, options.mode)
+    })
   } catch (error) {
-    await discard(temp)
     if (hasCode(error, 'EEXIST')) {
       throw new Refusal(
         'already_exists',
@@ -67,6 +65,26 @@ export async function createDurable(
       )
     }
     throw storageRefusal(error, path)
+  }
+}
+
+/** Runs `write` with the file's path in its pinned folder and that of a temporary file beside it. */
+async function inPinnedFolder(
+  path: string,
+  { within }: WriteOptions,
+  write: (pinned: string, temp: string) => Promise<void>,
+): Promise<void> {
+  const folder = await pinFolder(dirname(path), within)
+  const pinned = join(folder.path, basename(path))
+  const temp = tempName(pinned)
+  try {
+    await write(pinned, temp)
+    await folder.sync()
+  } catch (error) {
+    await discard(temp)
+    throw error
+  } finally {
+    await folder.close()
   }
 }
 
@@ -92,14 +110,11 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
 
 /** Makes renames, new names and removals directly in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const folder = await pinFolder(path)
   try {
-    await handle.sync()
-  } catch (error) {
-    // Some network file systems know no such call, and have nothing else to offer.
-    if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
+    await folder.sync()
   } finally {
-    await handle.close()
+    await folder.close()
   }
 }
 

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { UUID } from '../model/words.ts'
 import { entriesIn, kindsIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
+import type { StateFolder } from './state-folder.ts'
 import { isTempName, removeTempFiles } from './temp-files.ts'
 
 /**
  * Removes the temporary files and scratch folders that a killed service left: only for the owner of
  * the memory root, before anything is written.
  */
-export async function clearLeftovers(layout: Layout, scratch: string): Promise<void> {
+export async function clearLeftovers(layout: Layout, state: StateFolder): Promise<void> {
+  await removeTempFiles([state.runs, join(state.root, 'numbers')])
   await removeTempFiles([layout.memoryRoot, layout.cases])
   for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
     const folder = layout.caseFolder(id)
@@ -20,5 +22,5 @@ export async function clearLeftovers(layout: Layout, scratch: string): Promise<v
       .map(([name]) => join(folder, name))
     await removeTempFiles([...inside.keys()].some(isTempName) ? [folder, ...folders] : folders)
   }
-  await rm(scratch, { recursive: true, force: true })
+  await rm(state.scratch, { recursive: true, force: true })
 }

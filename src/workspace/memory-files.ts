@@ -17,16 +17,16 @@ export type MemoryName =
 /** Which file a name means; `latest.md` is the newest session's. Refuses names that are none. */
 export function memoryName(filename: string, folder: CaseFolder): MemoryName {
   if (!MEMORY_FILE.test(filename)) {
-    throw new Refusal(
-      'invalid_filename',
-      `"${filename.slice(0, 120)}" is no memory file name: expected letters, digits, ".", "_" and "-", at most 103 characters, ending in ".md".`,
+    throw invalidName(
+      filename,
+      'expected letters, digits, ".", "_" and "-", the first a letter or digit, at most 103 characters, ending in ".md"',
     )
   }
   for (const reserved of ['case.md', 'latest.md']) {
     if (filename.toLowerCase() === reserved && filename !== reserved) {
-      throw new Refusal(
-        'invalid_filename',
-        `Write "${reserved}" in lower case: some disks take both for one file.`,
+      throw invalidName(
+        filename,
+        `expected "${reserved}" in lower case, as some disks take both for one file`,
       )
     }
   }
@@ -38,6 +38,13 @@ export function memoryName(filename: string, folder: CaseFolder): MemoryName {
     throw new Refusal('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
   }
   return { kind: 'session', number }
+}
+
+function invalidName(filename: string, expected: string): Refusal {
+  const came = `"${filename.slice(0, 120).toWellFormed()}"`
+  return new Refusal('invalid_filename', `${came} is no memory file name: ${expected}.`, {
+    errors: [{ path: 'filename', message: `${expected}; got ${came}` }],
+  })
 }
 
 export function memoryPath(layout: Layout, id: string, name: MemoryName): string {
@@ -101,9 +108,11 @@ function isFile(stamp: FileStamp): boolean {
 
 /** Replaces a memory file by exactly these bytes; `present` is what stands there, null for nothing. */
 export async function writeMemory(
-  path: string,
-  bytes: Uint8Array,
-  present: Uint8Array | null,
+  layout: Layout,
+  id: string,
+  name: MemoryName,
+  { bytes, present }: { bytes: Uint8Array; present: Uint8Array | null },
 ): Promise<void> {
-  await writeDurable(path, bytes, { expect: present })
+  const within = layout.caseFolder(id)
+  await writeDurable(memoryPath(layout, id, name), bytes, { expect: present, within })
 }

@@ -4,7 +4,7 @@ import { decodeUtf8, type FileStamp, type ReadResult } from './safe-read.ts'
 
 /** What is known of one record file: the value that is served, and how the file is. */
 export interface RecordFile<T> {
-  /** Of the file when it was read; null right after our own write, so that it is looked at again. */
+  /** Of the file when it was read; null when it had changed only a moment before, so that it is read again. */
   stamp: FileStamp | null
   mtimeMs: number
   /** SHA-256 of the bytes; empty when they could not be read. */

@@ -10,27 +10,37 @@ import type { RecordFile } from './record.ts'
 import { restoreHeld } from './restore.ts'
 import { sameStamp, stampOf } from './safe-read.ts'
 
-/** Brings the catalog up to the disk; what it finds comes back as changes. */
+/** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
 export interface Scan {
   /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
-  one(id: string): Promise<Change[]>
+  one(id: string): Promise<void>
   /** The names under cases/ only: cases that came or went. */
-  names(): Promise<Change[]>
-  all(): Promise<Change[]>
+  names(): Promise<void>
+  all(): Promise<void>
   /** Names under cases/ that are no case, as problems of the workspace. */
   strangers(): Problem[]
 }
 
-export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMutex): Scan {
-  const { layout } = needs
+export interface ScanNeeds extends ReaderNeeds {
+  catalog: Catalog
+  mutex: KeyedMutex
+  publish(changes: Change[]): void
+}
+
+export function createScan(needs: ScanNeeds): Scan {
+  const { layout, catalog, mutex, publish } = needs
   const alone = (id: string) => mutex.run(id, () => one(id))
   let strangers: Problem[] = []
 
-  async function one(id: string): Promise<Change[]> {
+  async function one(id: string): Promise<void> {
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
     const inside = await kindsIn(layout.caseFolder(id))
-    if (!inside) return gone(id)
+    if (!inside) {
+      const entry = catalog.remove(id)
+      if (entry) publish([{ kind: 'case', case_id: id, before: entry.file.value, after: null }])
+      return
+    }
     const namesIn = async (folder: string) =>
       inside.get(basename(folder)) === 'folder' ? entriesIn(folder) : []
     const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
@@ -63,41 +73,29 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
     ) {
       catalog.put(entry)
     } else Object.assign(known, entry)
-    return changes
+    publish(changes)
   }
 
-  function gone(id: string): Change[] {
-    const entry = catalog.remove(id)
-    return entry ? [{ kind: 'case', case_id: id, before: entry.file.value, after: null }] : []
-  }
-
-  async function names(): Promise<Change[]> {
+  async function names(): Promise<void> {
+    const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const found = await entriesIn(layout.cases)
+    const present = new Set(found.filter((name) => UUID.test(name)))
+    const fresh = [...present].filter((id) => !catalog.entry(id))
+    const missing = known.filter((id) => !present.has(id))
+    await inTurns([...missing, ...fresh], alone)
+    const links = fresh.filter((id) => !catalog.entry(id))
     strangers = found
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
+      .concat(links)
       .map(strangerProblem)
-    const present = new Set(found.filter((name) => UUID.test(name)))
-    const changes = catalog
-      .ids()
-      .filter((id) => !present.has(id))
-      .flatMap(gone)
-    const fresh = [...present].filter((id) => !catalog.entry(id))
-    const news = (await inTurns(fresh, alone)).flat()
-    const links = fresh.filter((id) => !catalog.entry(id))
-    strangers = strangers.concat(links.map(strangerProblem))
-    return changes.concat(news)
   }
 
-  async function all(): Promise<Change[]> {
+  async function all(): Promise<void> {
     const known = catalog.ids()
-    const changes = await names()
-    return changes.concat(
-      (
-        await inTurns(
-          known.filter((id) => catalog.entry(id)),
-          one,
-        )
-      ).flat(),
+    await names()
+    await inTurns(
+      known.filter((id) => catalog.entry(id)),
+      alone,
     )
   }
 
@@ -107,17 +105,12 @@ export function createScan(needs: ReaderNeeds, catalog: Catalog, mutex: KeyedMut
 /** Enough at once to keep the disk busy, few enough to leave threads for requests. */
 const AT_ONCE = 16
 
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
-    while (next < items.length) {
-      const index = next++
-      results[index] = await work(items[index]!)
-    }
+    while (next < items.length) await work(items[next++]!)
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
-  return results
 }
 
 async function refreshed<T>(

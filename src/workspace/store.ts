@@ -53,7 +53,7 @@ export function createStore(needs: StoreNeeds): Store {
   const { layout, catalog, scan, mutex, publish } = needs
 
   async function current(id: string): Promise<CaseFolder> {
-    publish(await scan.one(id))
+    await scan.one(id)
     const folder = catalog.folder(id)
     if (folder) return folder
     throw new Refusal('not_found', `There is no case ${id}.`)
@@ -147,14 +147,14 @@ export function createStore(needs: StoreNeeds): Store {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
         await needs.lastGood.forget(id)
-        publish(await scan.one(id))
+        await scan.one(id)
       })
     },
     alone(id, work) {
       return mutex.run(id, async () => {
         needs.writable()
         const result = await work(await current(id))
-        publish(await scan.one(id))
+        await scan.one(id)
         return result
       })
     },

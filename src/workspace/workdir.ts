@@ -29,6 +29,16 @@ export async function workingFolder(root: string, workdir: string | null): Promi
   )
 }
 
+/** The real path of the folder to serve; a name with a slip in it must not be made into one. */
+export async function workspaceRoot(root: string): Promise<string> {
+  const folder = await realFolder(resolve(root))
+  if (folder !== null) return folder
+  throw new Refusal(
+    'bad_request',
+    `The workspace ${resolve(root)} is no folder. Make it, or name another one with --root.`,
+  )
+}
+
 async function realFolder(path: string): Promise<string | null> {
   try {
     const real = await realpath(path)

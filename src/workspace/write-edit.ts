@@ -47,7 +47,9 @@ export async function writeEdit(layout: Layout, entry: CaseEntry, edit: Edit): P
     case 'new-session': {
       const text = await newSessionText(edit.session)
       await makeInnerFolder(layout.sessions(id))
-      await createDurable(layout.sessionFile(id, edit.session.number), Buffer.from(text))
+      await createDurable(layout.sessionFile(id, edit.session.number), Buffer.from(text), {
+        within: layout.caseFolder(id),
+      })
       await pointLatest(layout.sessions(id), edit.session.number)
       return
     }
@@ -56,6 +58,7 @@ export async function writeEdit(layout: Layout, entry: CaseEntry, edit: Edit): P
       return createDurable(
         layout.proofFile(id, edit.proof.id),
         Buffer.from(newProofText(edit.proof, edit.content)),
+        { within: layout.caseFolder(id) },
       )
     default:
       return edit satisfies never
@@ -83,7 +86,7 @@ async function replace<T>(
   if (!text.ok) throw unreadable(file, record)
   const edited = await change(text.text, record.value)
   if (edited === text.text) return
-  await writeDurable(path, Buffer.from(edited), { expect: read.bytes })
+  await writeDurable(path, Buffer.from(edited), { expect: read.bytes, within: folder })
 }
 
 function known<T>(record: RecordFile<T | null> | undefined, file: string): RecordFile<T> {

@@ -54,6 +54,14 @@ t.test('a copy has the files, the modes and the links of the sample', async (t) 
   t.strictSame(readdirSync(dirname(copy)), ['copy'], 'nothing is left beside it')
 })
 
+t.test('what a package from npm leaves out is there again', async (t) => {
+  const root = t.testdir({ from: { memory: { '.gitattributes': 'mine\n', cases: {} } } })
+  await copySample(join(root, 'from'), join(root, 'copy'))
+  const memory = join(root, 'copy/memory')
+  t.match(readFileSync(join(memory, '.gitignore'), 'utf8'), /^artifacts\/$/m)
+  t.equal(readFileSync(join(memory, '.gitattributes'), 'utf8'), 'mine\n', 'what is there stays')
+})
+
 t.test('a copy is a git repository with one commit', needsGit, async (t) => {
   const root = scene(t)
   t.strictSame(await copySample(join(root, 'from'), join(root, 'copy')), { made: true, git: true })

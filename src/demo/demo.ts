@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { openServer } from '../serve.ts'
+import { createClient } from './client.ts'
+import { createNarrator } from './narrator.ts'
+import { confirm } from './question.ts'
+import { copySample } from './sample-copy.ts'
+import { tour } from './tour.ts'
+import { createWrittenFiles } from './written-files.ts'
+
+export interface DemoOptions {
+  /** Approve without asking. */
+  yes?: boolean
+  /** Leave the workspace for the user to look at. */
+  keep?: boolean
+}
+
+/** The sample's plan for its bug: the demo reports the same bug anew. */
+const RUNBOOK = 'memory/cases/c12d54ae-1933-4631-a05f-aecf75428827/runbook.md'
+
+/**
+ * Plays the whole flow on a copy of the sample in a temporary folder, which is removed at the end,
+ * however it ends; resolves to the exit code. Refuses where there is nobody to ask for approval.
+ */
+export async function demo(sample: string, options: DemoOptions): Promise<number> {
+  const { stdin, stdout } = process
+  if (!options.yes && !(stdin.isTTY && stdout.isTTY)) {
+    throw new Refusal(
+      'bad_request',
+      'The demo asks before it approves a plan, and there is no terminal to ask on. Say it in advance: npm run demo -- --yes',
+    )
+  }
+  const stop = stopSignal()
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'casefile-demo-')))
+  try {
+    await play(sample, home, options, stop.signal)
+    if (!stop.signal.aborted) return 0
+  } catch (error) {
+    if (!stop.signal.aborted) throw error // else it is what the interruption did to the tour
+  } finally {
+    if (!options.keep) await rm(home, { recursive: true, force: true })
+    stop.undo()
+  }
+  process.stderr.write('casefile: the demo was interrupted\n')
+  return 130
+}
+
+async function play(
+  sample: string,
+  home: string,
+  { yes, keep }: DemoOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stdout, env } = process
+  const workspace = join(home, 'workspace')
+  const narrator = createNarrator(
+    (text) => stdout.write(text),
+    stdout.isTTY === true && !env.NO_COLOR,
+  )
+  await copySample(sample, workspace)
+  const runbook = await readFile(join(workspace, RUNBOOK), 'utf8')
+  const served = await openServer({ root: workspace, port: 0, stateDir: join(home, 'state') })
+  try {
+    narrator.title('Casefile: from a bug to its proof')
+    narrator.say(
+      `workspace  ${workspace}`,
+      '           a copy of the sample, and a git repository of its own',
+      `service    ${served.url}`,
+    )
+    await tour({
+      client: createClient(served.url, signal),
+      narrator,
+      runbook,
+      run: (program, ...args) => outputOf(program, args, workspace, signal),
+      written: await createWrittenFiles(workspace),
+      async approve(question) {
+        if (!yes) return confirm(question, signal)
+        stdout.write(`${question}yes (--yes)\n`)
+        return true
+      },
+    })
+    narrator.title('\nThat was all of it.')
+    narrator.say(
+      keep ? `The workspace is kept: ${workspace}` : `It was in ${home}, which is removed now.`,
+      ...(keep ? [] : ['Keep it next time, to look around: npm run demo -- --keep']),
+      'To go on by yourself: npm start serves such a copy on http://127.0.0.1:7878, where this bug',
+      'waits for your approval. README.md gives the requests, docs/files.md explains the files.',
+    )
+  } finally {
+    await served.close()
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Aborted by ctrl-C, TERM, and a reader that has gone away (as in `| head`). */
+function stopSignal(): { signal: AbortSignal; undo(): void } {
+  const controller = new AbortController()
+  const stop = () => controller.abort()
+  const onError = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    stop()
+  }
+  for (const name of SIGNALS) process.on(name, stop)
+  process.stdout.on('error', onError)
+  return {
+    signal: controller.signal,
+    undo() {
+      for (const name of SIGNALS) process.off(name, stop)
+    },
+  }
+}
+
+/** Standard output of a command, whatever its exit code. */
+function outputOf(
+  program: string,
+  args: string[],
+  cwd: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { PATH, HOME, TMPDIR } = process.env
+  return new Promise((resolve, reject) => {
+    const env = { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) }
+    execFile(program, args, { cwd, env, signal, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) => {
+      if (error === null || typeof error.code === 'number') return resolve(stdout)
+      if (error.code !== 'ENOENT') return reject(error)
+      reject(new Refusal('bad_request', `The demo needs ${program}, which is not installed.`))
+    })
+  })
+}

@@ -1,0 +1,89 @@
+import { styleText } from 'node:util'
+import type { ReceivedEvent } from './client.ts'
+
+/** What the demo says, in one shape for each kind of thing. */
+export interface Narrator {
+  title(text: string): void
+  chapter(text: string): void
+  say(...lines: string[]): void
+  command(text: string): void
+  /** A text as it stands in a file or an answer. */
+  quote(text: string): void
+  request(method: string, path: string, body: unknown, status: number): void
+  event(event: ReceivedEvent): void
+  wrote(paths: readonly string[]): void
+}
+
+type Style = Parameters<typeof styleText>[0]
+
+/** `colours`: for a terminal only. */
+export function createNarrator(write: (text: string) => void, colours: boolean): Narrator {
+  const styled = (style: Style, text: string) => (colours ? styleText(style, text) : text)
+  const line = (text = '') => write(`${text}\n`)
+  let chapters = 0
+  let openLine = ''
+
+  /** Output comes in pieces that need not end where lines do. */
+  function output(step: string, text: string): void {
+    const lines = (openLine + text).split('\n')
+    openLine = lines.pop()!
+    for (const each of lines.filter((found) => !TAP_DETAIL.test(found))) {
+      const bad = each.startsWith('not ok')
+      line(`    ${styled('cyan', step.padStart(18))}  ${bad ? styled('red', each) : each}`)
+    }
+  }
+
+  return {
+    title: (text) => line(styled('bold', text)),
+    chapter(text) {
+      line()
+      line(styled('bold', `${++chapters}. ${text}`))
+    },
+    say(...lines) {
+      for (const text of lines) line(`   ${text}`.trimEnd())
+    },
+    command: (text) => line(`   ${styled('cyan', `$ ${text}`)}`),
+    quote(text) {
+      for (const each of text.split('\n')) line(`   ${styled('dim', '|')} ${each}`.trimEnd())
+    },
+    request(method, path, body, status) {
+      const asked = `${method} ${shortened(path)}`
+      const sent = body === undefined ? '' : ` ${cut(shortened(JSON.stringify(body)))}`
+      const answered = styled(status < 300 ? 'green' : 'yellow', String(status))
+      line(`   ${styled('cyan', asked)}${sent} ${styled('dim', '->')} ${answered}`)
+    },
+    event({ type, id, payload }) {
+      if (type === 'session_output') output(String(payload.step), String(payload.text))
+      else
+        line(`${id.padStart(6)} ${type.padEnd(21)} ${styled('dim', detailOf(payload))}`.trimEnd())
+    },
+    wrote(paths) {
+      for (const path of paths) line(`   ${styled('magenta', 'wrote')} ${path}`)
+    },
+  }
+}
+
+/** What TAP says besides the results of the tests. */
+const TAP_DETAIL = /^\s+|^$|^# |^TAP version|^\d+\.\.\d+/
+
+/** Ids and hashes by their first eight characters: nobody reads more of them. */
+function shortened(text: string): string {
+  return text
+    .replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…')
+    .replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, '$1…')
+}
+
+function cut(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 79)}…`
+}
+
+/** Of a payload what is not known from what came before. */
+function detailOf(payload: Record<string, unknown>): string {
+  const known = ['case_id', 'session_id', 'old_state', 'tail', 'language', 'cwd', 'timeout_ms']
+  const shown = Object.entries(payload).filter(([key]) => !known.includes(key))
+  return shown.map(([key, value]) => `${key}=${shortened(textOf(value))}`).join(' ')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

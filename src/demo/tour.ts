@@ -1,0 +1,127 @@
+import { Refusal } from '../model/refusal.ts'
+import { readTap } from '../runners/tap-results.ts'
+import type { Client, ReceivedEvent } from './client.ts'
+import type { Narrator } from './narrator.ts'
+
+export interface Scene {
+  client: Client
+  narrator: Narrator
+  /** The text of the plan, which the sample keeps. */
+  runbook: string
+  /** Runs a command in the workspace, for its standard output; its exit code may be any. */
+  run(program: string, ...args: string[]): Promise<string>
+  /** What was written in the workspace since the last call. */
+  written(): Promise<string[]>
+  approve(question: string): Promise<boolean>
+}
+
+const CASE = {
+  title: 'Signed in, and signed out again at once',
+  type: 'bug',
+  description:
+    'Every token counts as expired the moment it is issued: its time in seconds is compared with a\nclock in milliseconds.',
+}
+
+/** The whole flow, from a bug to its proof, asked over HTTP and told as it happens. */
+export async function tour(scene: Scene): Promise<void> {
+  const { client, narrator, written } = scene
+  /** One request, told. */
+  async function tell(method: string, path: string, body: unknown, status: number) {
+    const answer = await client.ask(method, path, body, status)
+    narrator.request(method, path, typeof body === 'string' ? undefined : body, status)
+    return answer.body
+  }
+
+  narrator.chapter('A bug')
+  narrator.say("Whoever signs in is signed out again at once. The program's own tests show it:")
+  await showTests(scene)
+
+  narrator.chapter('A case, and what would prove it solved')
+  const { id } = await tell('POST', '/cases', CASE, 201)
+  const item = { description: 'All tests pass', type: 'test-log', required: true }
+  await tell('POST', `/cases/${id}/proof/checklist`, item, 201)
+  await tell('PUT', `/cases/${id}/memory/runbook.md`, scene.runbook, 201)
+  narrator.wrote(await written())
+
+  narrator.chapter('A session plans. Nothing of it runs yet')
+  const session = await tell('POST', `/cases/${id}/sessions`, { type: 'implementing' }, 201)
+  const path = `/cases/${id}/sessions/${session.id}`
+  const events = client.stream(`${path}/stream`)
+  narrator.request('GET', `${path}/stream`, undefined, 200)
+  await follow(narrator, events, 'plan_ready')
+  const planned = (await client.ask('GET', path, undefined, 200)).body
+  narrator.wrote(await written())
+  narrator.say('', 'Hypothesis')
+  narrator.quote(planned.hypothesis)
+  narrator.say('Plan')
+  narrator.quote(planned.plan)
+
+  narrator.chapter('You decide')
+  if (!(await scene.approve('   Approve this plan? [y/N] '))) {
+    await tell('POST', `${path}/abandon`, { reason: 'Not approved in the demo.' }, 200)
+    narrator.wrote(await written())
+    narrator.say('', 'Not approved, so nothing ran: that is all there is to it.')
+    await events.return(undefined)
+    return
+  }
+  await tell('POST', `${path}/approve`, { plan_sha256: planned.plan_sha256 }, 200)
+  await follow(narrator, events, null)
+  const done = (await client.ask('GET', path, undefined, 200)).body
+  narrator.wrote(await written())
+  if (done.state !== 'complete') throw new Refusal('internal', `The session is ${done.state}.`)
+
+  narrator.chapter('What is known now')
+  const { run, passed } = done.tests
+  narrator.say(`state       ${done.state}`)
+  narrator.say(`tests       ${passed} of ${run} pass, as the TAP report says`)
+  narrator.say(`diff        ${done.diff.file}: +${done.diff.additions} -${done.diff.deletions}`)
+  for (const { artifact, note } of done.candidates) {
+    narrator.say(`candidate   ${artifact.padEnd(16)} ${note}`)
+  }
+  narrator.command('git diff')
+  narrator.quote(
+    (await scene.run('git', '-c', 'color.ui=false', 'diff', '--no-ext-diff')).trimEnd(),
+  )
+
+  narrator.chapter('RESOLVED needs verified proof')
+  const shut = await tell('PUT', `/cases/${id}/state`, { state: 'RESOLVED' }, 422)
+  for (const missing of shut.missing) narrator.say(`missing: ${missing}`)
+  const report = { type: 'test-log', artifact: '1-test.tap' }
+  const proof = await tell('POST', `/cases/${id}/proof`, report, 201)
+  await tell('PUT', `/cases/${id}/proof/${proof.id}/verify`, undefined, 200)
+  await tell('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug' }, 200)
+  narrator.wrote(await written())
+
+  narrator.chapter('What is left: the mended program, and a record that anybody can read')
+  narrator.command('npm test')
+  await showTests(scene)
+  for (const args of [
+    ['diff', '--stat'],
+    ['status', '--short'],
+  ]) {
+    narrator.command(`git ${args.join(' ')}`)
+    narrator.quote((await scene.run('git', '-c', 'color.ui=false', ...args)).trimEnd())
+  }
+}
+
+/** Tells the events until the session is in this state, or with null until the stream ends. */
+async function follow(
+  narrator: Narrator,
+  events: AsyncGenerator<ReceivedEvent>,
+  until: string | null,
+): Promise<void> {
+  for (;;) {
+    const { value: event, done } = await events.next()
+    if (done) return
+    narrator.event(event)
+    if (until !== null && event.payload.new_state === until) return
+  }
+}
+
+async function showTests({ narrator, run }: Scene): Promise<void> {
+  const report = await run('npm', 'test', '--silent')
+  const results = readTap(report)
+  const failed = report.split('\n').filter((line) => line.startsWith('not ok'))
+  if (failed.length > 0) narrator.quote(failed.join('\n'))
+  narrator.say(results ? `${results.passed} of ${results.run} tests pass` : 'npm test gave no TAP')
+}

@@ -1,0 +1,115 @@
+import { evidenceHash } from '../markdown/session-texts.ts'
+import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
+import type { SessionType } from '../model/case-state.ts'
+import { caseMove } from '../model/decide-session.ts'
+import { Refusal } from '../model/refusal.ts'
+import { type Session, sessionMove } from '../model/session.ts'
+import type { WorkResult } from '../runners/contract.ts'
+import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
+import type { FolderDiff } from './folder-diff.ts'
+import type { Job } from './jobs.ts'
+import type { SessionNeeds } from './needs.ts'
+
+/** What a run comes to: `plan` is the text that ran, `withheld` the variables its steps did not get. */
+export type Worked = WorkResult & { plan: string; withheld: string[]; found: FolderDiff }
+
+/** Records the end of a run with its evidence; a complete session moves its case. */
+export async function finish(
+  needs: SessionNeeds,
+  job: Job,
+  { type }: Session,
+  worked: Worked,
+): Promise<void> {
+  const { store } = needs
+  const { case_id, session_id } = job
+  const end = await endOf(needs, job, worked)
+  const moves = (folder: CaseFolder) =>
+    end.state === 'complete' ? caseMove(folder, 'completed', type) : []
+  const texts = { texts: session_id }
+  try {
+    await store.update(case_id, (folder) => [end.edit(folder), ...moves(folder)], texts)
+  } catch (error) {
+    if (!isOfCaseFile(error)) throw error
+    const { state } = sessionOf(await store.read(case_id), session_id)
+    if (state === 'executing') await store.update(case_id, (folder) => [end.edit(folder)], texts)
+    if (end.state === 'complete') await moveCase(needs, case_id, type)
+  }
+}
+
+/** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */
+function isOfCaseFile(error: unknown): boolean {
+  const codes: unknown[] = ['unreadable_file', 'changed_meanwhile']
+  return error instanceof Refusal && codes.includes(error.code)
+}
+
+/** Also at the next start, should the service die between the session's end and the case's move. */
+export async function moveCase(
+  { store }: Pick<SessionNeeds, 'store'>,
+  case_id: string,
+  type: SessionType,
+): Promise<void> {
+  await store.update(case_id, (folder) => caseMove(folder, 'completed', type))
+}
+
+async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Worked) {
+  const { case_id, session_id, number } = job
+  const { plan, found } = worked
+  const present = sessionOf(await store.read(case_id), session_id)
+  const steps = await stepEvidence(layout, case_id, number, present.trail)
+  const why = failure(job, worked)
+  const hint = why !== null && job.ending === null ? withheldNote(worked.withheld) : ''
+  const output = boundedOutput(number, [steps.output, why ?? '', hint])
+  const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]
+  const evidence = { diff: 'diff' in found ? found.diff : null, tests: steps.tests }
+  const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
+  const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
+
+  function edit(folder: CaseFolder): Edit {
+    const session = sessionOf(folder, session_id)
+    if (session.state !== 'executing') throw overtaken(session)
+    const texts = { output: output || 'The plan has no steps to run.', candidates }
+    const hash = evidenceHash(evidence, { plan, output: texts.output })
+    const completed = { event: 'session_completed', fields: { evidence_sha256: hash } }
+    const { provider } = session
+    const move = sessionMove(session, {
+      trigger: state === 'complete' ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
+      now: now(),
+      before: [
+        ...evidenceLines('diff' in found ? { diff: found.diff } : found, steps.tests),
+        { event: 'agent_completed', fields: { provider, mode: 'work', state } },
+      ],
+      after: state === 'complete' ? [completed] : [],
+      fields: evidence,
+      // The record says what ran, though somebody edited the file meanwhile.
+      texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
+      ...(reason === undefined ? {} : { reason }),
+    })
+    return { file: 'session', number: session.number, edit: move }
+  }
+  return { state, edit }
+}
+
+/** Why the run did not end well; null when it did. */
+function failure(job: Job, worked: WorkResult): string | null {
+  if (job.ending === 'abandon') return 'The operator abandoned the session.'
+  if (job.ending === 'stop') return 'The service was stopped while the session was executing.'
+  if (job.ending === 'time_out')
+    return 'The session ran into the time limit for work (timeout.work in casefile.md).'
+  return worked.ok ? null : `The run stopped: ${worked.reason}.`
+}
+
+const SHOWN_NAMES = 40
+
+/** A step may have failed for want of a variable: so say which ones it did not get. */
+function withheldNote(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : ''
+  return `Withheld from the steps were these environment variables of the service: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.`
+}
+
+function overtaken(session: Session): Refusal {
+  return new Refusal(
+    'wrong_state',
+    `Session ${session.number} is ${session.state} meanwhile, not executing.`,
+  )
+}

@@ -1,0 +1,668 @@
+import { readFile, stat } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { CASE_STATES } from '../../src/model/case-state.ts'
+import { openTestService, type Reply } from '../fixtures/workspace.ts'
+
+const NOBODY = '00000000-0000-4000-8000-000000000000'
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const app = await openTestService(t)
+const { request, newCase } = app
+
+const textOf = (id: string) => readFile(app.file(id, 'case.md'), 'utf8')
+
+/** One 400 that names the field, what came and what was expected. */
+function namesField(t: Test, reply: Reply, path: string, ...parts: RegExp[]): void {
+  t.equal(reply.status, 400, reply.text)
+  t.equal(reply.headers['content-type'], 'application/problem+json')
+  const error = reply.json.errors.find((each: { path: string }) => each.path === path)
+  t.ok(error, `names ${path}: ${reply.text}`)
+  for (const part of parts) t.match(error?.message, part)
+}
+// Creating
+
+t.test('POST /cases gives the whole case, and where it is', async (t) => {
+  const reply = await request('POST', '/cases', { title: 'Login times out', type: 'bug' })
+  t.equal(reply.status, 201)
+  const { id } = reply.json
+  t.match(id, UUID)
+  t.equal(reply.headers.location, `/cases/${id}`)
+  t.match(reply.headers['content-type'], /^application\/json/)
+  t.strictSame(Object.keys(reply.json), [
+    'id',
+    'title',
+    'type',
+    'description',
+    'state',
+    'outcome',
+    'tags',
+    'parent',
+    'reason',
+    'workdir',
+    'provider',
+    'created_at',
+    'updated_at',
+    'problems',
+  ])
+  t.match(reply.json, {
+    title: 'Login times out',
+    type: 'bug',
+    state: 'OPEN',
+    created_at: TIME,
+    updated_at: TIME,
+  })
+  t.strictSame((await request('GET', `/cases/${id}`)).json, reply.json)
+})
+
+t.test('what the file says of a new case has every constant key in its order', async (t) => {
+  const { id, created_at } = await newCase({ title: 'One: two', description: 'Text.\n' })
+  t.equal(
+    await textOf(id),
+    `---\nid: ${id}\ntitle: "One: two"\ncreated_at: ${created_at}\nstate: OPEN\ntype: bug\noutcome:\ntags: []\n---\n\nText.\n\n`,
+  )
+})
+
+const everything = {
+  title: 'Größe: "x" # y',
+  type: 'feature',
+  description: '# Heading\n\n## Proof checklist\n\n- [ ] not an item (log, required)\n',
+  outcome: 'ConfirmedCodeBug',
+  tags: ['auth', 'a/b', 'Ü1'],
+  parent: NOBODY,
+  workdir: '.',
+  provider: 'runbook',
+}
+
+t.test('POST /cases takes every field, and gives each back exactly', async (t) => {
+  t.match(await newCase(everything), everything)
+})
+
+t.test('a field that is left out or null has its neutral value', async (t) => {
+  const neutral = {
+    type: 'bug',
+    description: '',
+    outcome: null,
+    tags: [],
+    parent: null,
+    reason: null,
+    workdir: null,
+    provider: null,
+    problems: [],
+  }
+  const nulls = Object.fromEntries(Object.keys(everything).map((key) => [key, null]))
+  t.match(await newCase(), neutral)
+  t.match(await newCase({ ...nulls, title: 'x' }), neutral)
+})
+
+t.test('unknown fields are ignored, also those that only the service writes', async (t) => {
+  const made = await newCase({ id: NOBODY, state: 'RESOLVED', created_at: 'x', nonsense: { a: 1 } })
+  t.match(made, { id: UUID, state: 'OPEN', created_at: TIME })
+  t.not(made.id, NOBODY)
+  t.notOk('nonsense' in made)
+})
+
+// Refusing
+
+type Wrong = [name: string, field: string, value: unknown, ...says: RegExp[]]
+
+const wrongFields: Wrong[] = [
+  ['no title', 'title', undefined, /expected a string/, /it is missing/],
+  ['the title null', 'title', null, /expected a string/, /got null/],
+  ['a number as title', 'title', 7, /expected a string/, /got the number 7/],
+  ['a blank title', 'title', ' \u2003', /says something/, /got the string/],
+  ['a title of two lines', 'title', 'a\nb', /one line/, /a\\nb/],
+  ['a title with NUL', 'title', 'a\0', /control characters/],
+  ['a title with a line separator', 'title', 'a\u2028b', /one line/],
+  ['a title of 501 characters', 'title', 'x'.repeat(501), /at most 500 characters/, /xxx…/],
+  ['a type with capitals', 'type', 'Bug', /lower-case/, /"Bug"/],
+  ['an array as type', 'type', ['bug'], /expected a string/, /got the array \["bug"\]/],
+  ['a number as description', 'description', 1, /expected a string/, /the number 1/],
+  ['an outcome in lower case', 'outcome', 'fixed', /PascalCase/, /"fixed"/],
+  ['an outcome of two words', 'outcome', 'Code Bug', /PascalCase/],
+  ['a text as tags', 'tags', 'a,b', /expected an array/, /"a,b"/],
+  ['a tag with a blank', 'tags[1]', ['a', 'b c'], /a word/, /"b c"/],
+  ['101 tags', 'tags', Array(101).fill('a'), /at most 100 items/],
+  ['a parent that is no UUID', 'parent', 'epic', /UUID/, /"epic"/],
+  ['a parent in capitals', 'parent', NOBODY.replaceAll('0', 'A'), /lower case/],
+  ['a folder with NUL', 'workdir', 'a\0b', /control characters/],
+  ['a blank folder', 'workdir', '', /says something/],
+  ['a provider with a slash', 'provider', '../x', /a word/, /"\.\.\/x"/],
+]
+
+t.test('POST /cases refuses each wrong field by its name', async (t) => {
+  const before = (await request('GET', '/cases')).json.length
+  for (const [name, path, value, ...says] of wrongFields) {
+    const field = path.replace(/\[.*/, '')
+    await t.test(name, async (t) => {
+      namesField(t, await request('POST', '/cases', { title: 'x', [field]: value }), path, ...says)
+    })
+  }
+  t.equal((await request('GET', '/cases')).json.length, before, 'and makes nothing')
+})
+
+t.test('PUT /cases/:id refuses the same, and leaves the file as it is', async (t) => {
+  const { id } = await newCase()
+  const before = await textOf(id)
+  for (const [name, path, value, ...says] of wrongFields.filter(([, , value]) => value != null)) {
+    const field = path.replace(/\[.*/, '')
+    await t.test(name, async (t) => {
+      namesField(t, await request('PUT', `/cases/${id}`, { [field]: value }), path, ...says)
+    })
+  }
+  t.equal(await textOf(id), before)
+})
+
+t.test('every wrong field is named at once', async (t) => {
+  const reply = await request('POST', '/cases', { type: 1, tags: 'x' })
+  t.strictSame(
+    reply.json.errors.map((each: { path: string }) => each.path),
+    ['title', 'type', 'tags'],
+  )
+})
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const bodies: [string, string | Uint8Array, RegExp][] = [
+  ['no body', '', /The body is empty/],
+  ['half a body', '{"title": "x"', /not JSON.*line 1, column 14/s],
+  ['a trailing comma', '{"title": "x",}', /not JSON.*column 15/s],
+  ['an array', '[]', /is an array/],
+  ['null', 'null', /is null/],
+  ['a text', '"title"', /is a string/],
+  ['a lone surrogate', '{"title": "\\ud800"}', /surrogate/],
+  [
+    'bytes that are not UTF-8',
+    Buffer.from('{"title": "\xff"}', 'latin1'),
+    /not UTF-8 from byte 11/,
+  ],
+  ['too deep a nest', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`, /nested deeper than 64/],
+  ['200,000 brackets', '['.repeat(200_000), /not JSON|nested deeper/],
+]
+
+t.test('a body that is no JSON object is 400, and says where', async (t) => {
+  for (const [name, body, detail] of bodies) {
+    await t.test(name, async (t) => {
+      const reply = await request('POST', '/cases', body, JSON_TYPE)
+      t.equal(reply.status, 400)
+      t.match(reply.json, { status: 400, detail, errors: Array })
+    })
+  }
+})
+
+const CASE = `/cases/${NOBODY}`
+const jsonRoutes: [string, string][] = [
+  ['POST', '/cases'],
+  ['PUT', CASE],
+  ['PUT', `${CASE}/state`],
+  ['POST', `${CASE}/sessions`],
+  ['POST', `${CASE}/proof`],
+  ['POST', `${CASE}/proof/checklist`],
+  ['PUT', `${CASE}/sessions/${NOBODY}/plan`],
+  ['POST', `${CASE}/sessions/${NOBODY}/revise`],
+  ['POST', `${CASE}/sessions/${NOBODY}/approve`],
+  ['POST', `${CASE}/sessions/${NOBODY}/abandon`],
+]
+
+t.test('a JSON body must say that it is one', async (t) => {
+  const types = ['', 'text/plain', 'application/x-www-form-urlencoded', 'application/json5']
+  for (const [method, path] of jsonRoutes) {
+    for (const type of [...types, 'application/json; charset=latin1']) {
+      await t.test(`${method} ${path} with "${type}" is 415`, async (t) => {
+        const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+        const reply = await request(method, path, '{"title":"x"}', headers)
+        t.equal(reply.status, 415)
+        t.match(reply.json, { code: 'unsupported_media_type', detail: /application\/json/ })
+      })
+    }
+  }
+  for (const type of ['application/json', 'Application/JSON ; charset="UTF-8"']) {
+    const reply = await request('POST', '/cases', '{"title":"x"}', { 'content-type': type })
+    t.equal(reply.status, 201, type)
+  }
+})
+
+t.test('a JSON body over 1 MiB is 413, by its length or as it comes', async (t) => {
+  const body = JSON.stringify({ title: 'x', unknown: 'y'.repeat(1024 * 1024) })
+  for (const [method, path] of jsonRoutes.filter(([, path]) => !path.endsWith('/proof'))) {
+    const reply = await request(method, path, body, JSON_TYPE)
+    t.equal(reply.status, 413, `${method} ${path}`)
+    t.match(reply.json, { code: 'too_large', detail: /at most 1048576/ })
+  }
+  const chunked = { ...JSON_TYPE, 'transfer-encoding': 'chunked' }
+  t.equal((await request('POST', '/cases', body, chunked)).status, 413)
+})
+
+t.test('a description that no case.md could hold is 413', async (t) => {
+  const { id } = await newCase()
+  const before = await textOf(id)
+  const description = 'ä'.repeat(128 * 1024)
+  for (const [method, path] of [
+    ['POST', '/cases'],
+    ['PUT', `/cases/${id}`],
+  ] as const) {
+    const reply = await request(method, path, { title: 'x', description })
+    t.equal(reply.status, 413)
+    t.match(reply.json.detail, /256 KiB/)
+  }
+  t.equal(await textOf(id), before)
+})
+
+t.test('a description near the limit is taken, and stays readable', async (t) => {
+  const description = 'x'.repeat(239 * 1024)
+  const { id } = await newCase({ description })
+  t.match((await request('GET', `/cases/${id}`)).json, { description, problems: [] })
+})
+
+// What is not there
+
+const noCases: [string, string][] = [
+  ['an id nobody has', NOBODY],
+  ['a word', 'x'],
+  ['an id in capitals', 'ABCDEFAB-0000-4000-8000-000000000000'],
+  ['an id without hyphens', NOBODY.replaceAll('-', '')],
+  ['an id with a blank at its end', `${NOBODY}%20`],
+  ['an encoded slash', '..%2f..'],
+  ['two dots', '..'],
+  ['two dots, encoded', '%2e%2e'],
+  ['NUL', '%00'],
+  ['a broken escape', '%zz'],
+  ['overlong UTF-8', '%c0%ae%c0%ae'],
+  ['__proto__', '__proto__'],
+  ['2,000 characters', 'a'.repeat(2000)],
+]
+
+const below: [string, string, object?][] = [
+  ['GET', ''],
+  ['PUT', '', { title: 'x' }],
+  ['DELETE', ''],
+  ['PUT', '/state', { state: 'BLOCKED' }],
+  ['GET', '/gate'],
+  ['GET', '/sessions'],
+  ['POST', '/sessions', { type: 'planning' }],
+  ['GET', `/sessions/${NOBODY}`],
+  ['GET', `/sessions/${NOBODY}/stream`],
+  ['POST', `/sessions/${NOBODY}/approve`],
+  ['POST', `/sessions/${NOBODY}/abandon`],
+  ['POST', `/sessions/${NOBODY}/revise`, { note: 'x' }],
+  ['PUT', `/sessions/${NOBODY}/plan`, { plan: 'x' }],
+  ['GET', '/proof'],
+  ['POST', '/proof', { type: 'log', content: 'x' }],
+  ['GET', '/proof/checklist'],
+  ['POST', '/proof/checklist', { description: 'x', type: 'log' }],
+  ['GET', `/proof/${NOBODY}`],
+  ['PUT', `/proof/${NOBODY}/verify`],
+  ['GET', '/memory'],
+  ['GET', '/memory/notes.md'],
+  ['GET', '/memory/case.md'],
+]
+
+t.test('what names no case is 404 on every path', async (t) => {
+  for (const [name, id] of noCases) {
+    await t.test(name, async (t) => {
+      for (const [method, path, body] of below) {
+        const reply = await request(method, `/cases/${id}${path}`, body)
+        t.equal(reply.status, 404, `${method} …${path}: ${reply.text}`)
+        t.match(reply.json, { type: /^urn:/, title: 'Not found', status: 404, detail: /\w/ })
+      }
+    })
+  }
+})
+
+t.test('what names no session and no proof of a case is 404', async (t) => {
+  const { id } = await newCase()
+  for (const [method, path, body] of below.filter(([, path]) => path.includes(NOBODY))) {
+    for (const [name, other] of noCases) {
+      const reply = await request(method, `/cases/${id}${path.replace(NOBODY, other)}`, body)
+      t.equal(reply.status, 404, `${method} ${path}: ${name}`)
+    }
+  }
+})
+
+t.test('a path that is none is 404', async (t) => {
+  const paths = ['/', '/Cases', '/cases/', '//cases', '/cases/x/y/z', '/case', '/cases/x/nothing']
+  for (const path of paths) t.equal((await request('GET', path)).status, 404, path)
+})
+
+const methods: [path: string, allow: string][] = [
+  ['/health', 'GET, HEAD'],
+  ['/version', 'GET, HEAD'],
+  ['/cases', 'GET, HEAD, POST'],
+  [CASE, 'DELETE, GET, HEAD, PUT'],
+  [`${CASE}/state`, 'PUT'],
+  [`${CASE}/gate`, 'GET, HEAD'],
+  [`${CASE}/sessions`, 'GET, HEAD, POST'],
+  [`${CASE}/sessions/${NOBODY}`, 'GET, HEAD'],
+  [`${CASE}/sessions/${NOBODY}/plan`, 'PUT'],
+  [`${CASE}/sessions/${NOBODY}/approve`, 'POST'],
+  [`${CASE}/sessions/${NOBODY}/revise`, 'POST'],
+  [`${CASE}/sessions/${NOBODY}/abandon`, 'POST'],
+  [`${CASE}/sessions/${NOBODY}/stream`, 'GET, HEAD'],
+  [`${CASE}/proof`, 'GET, HEAD, POST'],
+  [`${CASE}/proof/checklist`, 'GET, HEAD, POST'],
+  [`${CASE}/proof/${NOBODY}`, 'GET, HEAD'],
+  [`${CASE}/proof/${NOBODY}/verify`, 'PUT'],
+  [`${CASE}/memory`, 'GET, HEAD'],
+  [`${CASE}/memory/notes.md`, 'GET, HEAD, PUT'],
+]
+
+t.test('a method that a path does not know is 405 with Allow', async (t) => {
+  for (const [path, allow] of methods) {
+    await t.test(path, async (t) => {
+      const known = allow.split(', ')
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+        if (known.includes(method)) continue
+        const reply = await request(method, path, undefined, {})
+        t.equal(reply.status, 405, method)
+        t.equal(reply.headers.allow, allow)
+        t.match(reply.json, { status: 405, code: 'method_not_allowed', detail: /answers/ })
+      }
+    })
+  }
+})
+
+t.test('HEAD answers as GET does, without a body', async (t) => {
+  const { id } = await newCase()
+  for (const path of ['/health', '/cases', `/cases/${id}`, `/cases/${id}/memory/case.md`]) {
+    const [head, get] = [await request('HEAD', path), await request('GET', path)]
+    t.equal(head.status, 200)
+    t.equal(head.text, '')
+    t.equal(head.headers.etag, get.headers.etag)
+  }
+})
+
+// Conditional requests
+
+t.test('a GET of one case has a strong ETag, and is 304 for who has it', async (t) => {
+  const { id } = await newCase()
+  const { etag = '' } = (await request('GET', `/cases/${id}`)).headers
+  t.match(etag, /^"[^"]+"$/)
+  const ask = (held: string) => request('GET', `/cases/${id}`, undefined, { 'if-none-match': held })
+  for (const held of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+    const reply = await ask(held)
+    t.equal(reply.status, 304, held)
+    t.equal(reply.text, '')
+    t.equal(reply.headers.etag, etag)
+  }
+  for (const held of ['"x"', etag.slice(1, -1), '']) t.equal((await ask(held)).status, 200, held)
+})
+
+const writes: [string, (id: string) => [method: string, path: string, body: object | undefined]][] =
+  [
+    ['PUT /cases/:id', (id) => ['PUT', `/cases/${id}`, { title: `T${Math.random()}` }]],
+    ['PUT …/state', (id) => ['PUT', `/cases/${id}/state`, { state: 'BLOCKED' }]],
+    ['DELETE', (id) => ['DELETE', `/cases/${id}`, undefined]],
+  ]
+
+t.test('If-Match guards every write of a case', async (t) => {
+  for (const [name, write] of writes) {
+    await t.test(name, async (t) => {
+      const { id } = await newCase()
+      const { etag = '' } = (await request('GET', `/cases/${id}`)).headers
+      const before = await textOf(id)
+      const attempt = (condition: Record<string, string>) => request(...write(id), condition)
+      for (const stale of ['"x"', `W/${etag}`, '', 'x']) {
+        const reply = await attempt({ 'if-match': stale })
+        t.equal(reply.status, 412, stale)
+        t.match(reply.json, { code: 'precondition_failed', etag, detail: /Read it again/ })
+      }
+      t.equal((await attempt({ 'if-none-match': '*' })).status, 412)
+      t.equal(await textOf(id), before, 'nothing was written')
+      t.equal((await attempt({ 'if-match': `"x", ${etag}` })).status, 200)
+    })
+  }
+})
+
+t.test('the ETag of a PUT is that of the next GET', async (t) => {
+  const { id } = await newCase()
+  const put = await request('PUT', `/cases/${id}`, { title: 'B' }, { 'if-match': '*' })
+  const get = await request('GET', `/cases/${id}`)
+  t.equal(put.status, 200)
+  t.equal(put.headers.etag, get.headers.etag)
+  t.strictSame(put.json, get.json)
+})
+
+t.test('of 50 PUTs with the same If-Match exactly one wins', async (t) => {
+  const { id } = await newCase()
+  const { etag = '' } = (await request('GET', `/cases/${id}`)).headers
+  const titles = Array.from({ length: 50 }, (_, n) => `Title ${n}`)
+  const replies = await Promise.all(
+    titles.map((title) => request('PUT', `/cases/${id}`, { title }, { 'if-match': etag })),
+  )
+  const won = replies.filter(({ status }) => status === 200)
+  t.equal(won.length, 1)
+  t.equal(replies.filter(({ status }) => status === 412).length, 49)
+  t.equal((await request('GET', `/cases/${id}`)).json.title, won[0]?.json.title)
+})
+
+// Updating
+
+t.test('PUT /cases/:id changes the fields it names, and no other byte', async (t) => {
+  const { id } = await newCase({ title: 'Old', description: 'Text', tags: ['a'] })
+  const before = await textOf(id)
+  const reply = await request('PUT', `/cases/${id}`, { title: 'New' })
+  t.equal(reply.status, 200)
+  t.match(reply.json, { title: 'New', description: 'Text', tags: ['a'] })
+  t.equal(await textOf(id), before.replace('title: Old', 'title: New'))
+})
+
+t.test('null clears an optional field', async (t) => {
+  const { id } = await newCase(everything)
+  const cleared: [string, unknown][] = [
+    ['description', ''],
+    ['type', 'bug'],
+    ['outcome', null],
+    ['tags', []],
+    ['parent', null],
+    ['workdir', null],
+    ['provider', null],
+  ]
+  for (const [field, neutral] of cleared) {
+    const reply = await request('PUT', `/cases/${id}`, { [field]: null })
+    t.equal(reply.status, 200, reply.text)
+    t.strictSame(reply.json[field], neutral, field)
+  }
+})
+
+t.test('a PUT that names none of the fields is 400', async (t) => {
+  const { id } = await newCase()
+  for (const body of [{}, { state: 'BLOCKED' }, { nonsense: 1 }]) {
+    const reply = await request('PUT', `/cases/${id}`, body)
+    t.equal(reply.status, 400)
+    t.match(reply.json.detail, /title, description, type, outcome, tags, parent, workdir, provider/)
+  }
+})
+
+t.test('a change that changes nothing leaves the file alone', async (t) => {
+  const { id } = await newCase(everything)
+  const before = await stat(app.file(id, 'case.md'))
+  t.equal((await request('PUT', `/cases/${id}`, everything)).status, 200)
+  t.equal((await request('PUT', `/cases/${id}/state`, { state: 'OPEN' })).status, 200)
+  const after = await stat(app.file(id, 'case.md'))
+  t.equal(after.ino, before.ino)
+  t.equal(after.mtimeMs, before.mtimeMs)
+})
+
+t.test('updated_at is the time of the file', async (t) => {
+  const { id } = await newCase()
+  const { json } = await request('PUT', `/cases/${id}`, { title: 'B' })
+  const { mtimeMs } = await stat(app.file(id, 'case.md'))
+  t.equal(json.updated_at, new Date(mtimeMs).toISOString())
+})
+
+// States
+
+t.test('PUT …/state sets any state from any other', async (t) => {
+  const { id } = await newCase()
+  const states = CASE_STATES.filter((state) => state !== 'RESOLVED')
+  for (const from of states) {
+    for (const state of states) {
+      await request('PUT', `/cases/${id}/state`, { state: from })
+      const reply = await request('PUT', `/cases/${id}/state`, { state })
+      if (reply.status !== 200 || reply.json.state !== state) t.fail(`${from} to ${state}`)
+    }
+  }
+  t.match(await textOf(id), /^state: COMPRESSED$/m)
+})
+
+t.test('PUT …/state may carry outcome and reason, and null clears them', async (t) => {
+  const { id } = await newCase()
+  const put = (body: object) => request('PUT', `/cases/${id}/state`, body)
+  const why = { outcome: 'WontFix', reason: 'Too: "rare" #1' }
+  t.match((await put({ state: 'WONT_FIX', ...why })).json, { state: 'WONT_FIX', ...why })
+  t.match((await put({ state: 'OPEN' })).json, { state: 'OPEN', ...why })
+  const cleared = { outcome: null, reason: null }
+  t.match((await put({ state: 'OPEN', ...cleared })).json, cleared)
+})
+
+const wrongStates: Wrong[] = [
+  ['none', 'state', undefined, /expected a string/, /it is missing/],
+  ['null', 'state', null, /got null/],
+  ['a word that is none', 'state', 'CLOSED', /got "CLOSED"/, /expected one of OPEN, .*COMPRESSED/],
+  ['lower case', 'state', 'open', /got "open"/],
+  ['a blank at its end', 'state', 'OPEN ', /got "OPEN "/],
+  ['a name of every object', 'state', 'constructor', /got "constructor"/],
+  ['a blank reason', 'reason', ' ', /says something/],
+  ['a reason of two lines', 'reason', 'a\nb', /one line/],
+  ['an outcome that is no word', 'outcome', 'a b', /PascalCase/],
+]
+
+t.test('PUT …/state refuses what is no state', async (t) => {
+  const { id } = await newCase()
+  for (const [name, field, value, ...says] of wrongStates) {
+    await t.test(name, async (t) => {
+      const body = { state: 'OPEN', [field]: value }
+      namesField(t, await request('PUT', `/cases/${id}/state`, body), field, ...says)
+    })
+  }
+})
+
+// Deleting
+
+t.test('DELETE /cases/:id takes the case and its folder away', async (t) => {
+  const { id } = await newCase()
+  await request('PUT', `/cases/${id}/memory/notes.md`, 'Notes')
+  const reply = await request('DELETE', `/cases/${id}`)
+  t.equal(reply.status, 200)
+  t.strictSame(reply.json, { id, deleted: true })
+  await t.rejects(stat(app.file(id)), { code: 'ENOENT' })
+  t.equal((await request('GET', `/cases/${id}`)).status, 404)
+  t.equal((await request('DELETE', `/cases/${id}`)).status, 404)
+  t.equal((await request('PUT', `/cases/${id}/memory/notes.md`, 'Again')).status, 404)
+  const { json } = await request('GET', '/cases')
+  t.notOk(json.some((each: { id: string }) => each.id === id))
+  await app.restart()
+  t.equal((await request('GET', `/cases/${id}`)).status, 404)
+})
+
+// Lists
+
+t.test('the list', async (t) => {
+  const app = await openTestService(t)
+  const { request, newCase } = app
+  t.strictSame((await request('GET', '/cases')).json, [], 'is empty in a folder without memory/')
+  const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, 0, n)).toISOString()
+  const kinds = [
+    { title: 'Alpha', type: 'bug', tags: ['x', 'y'], description: 'Straße' },
+    { title: 'Beta', type: 'bug', outcome: 'Duplicate' },
+    { title: 'Gamma', type: 'epic', tags: ['y'], outcome: 'WontFix' },
+    { title: 'Delta', type: 'feature', description: 'mentions alpha' },
+    { title: 'Epsilon', type: 'feature', tags: ['z'] },
+  ]
+  for (const [n, kind] of kinds.entries()) {
+    const { id } = await newCase(kind)
+    const path = `/cases/${id}/memory/case.md`
+    const { text } = await request('GET', path)
+    await request('PUT', path, text.replace(/created_at: .*/, `created_at: ${at(n)}`))
+    if (n < 2) await request('PUT', `/cases/${id}/state`, { state: n ? 'BLOCKED' : 'WATCHLIST' })
+  }
+  const initials = ({ json }: Reply) =>
+    json.map((each: { title: string }) => each.title[0]).join('')
+
+  await t.test('is a bare array, newest first, each as a GET of it gives', async (t) => {
+    const reply = await request('GET', '/cases')
+    t.equal(reply.status, 200)
+    t.equal(initials(reply), 'EDGBA')
+    t.equal(reply.headers.link, undefined)
+    for (const each of reply.json) {
+      t.strictSame((await request('GET', `/cases/${each.id}`)).json, each)
+    }
+  })
+
+  const filters: [query: string, found: string][] = [
+    ['state=BLOCKED', 'B'],
+    ['state=BLOCKED,WATCHLIST', 'BA'],
+    ['state=RESOLVED', ''],
+    ['state=', 'EDGBA'],
+    ['outcome=Duplicate', 'B'],
+    ['outcome=Duplicate,WontFix', 'GB'],
+    ['outcome=Nothing', ''],
+    ['type=bug', 'BA'],
+    ['type=bug,epic', 'GBA'],
+    ['tag=y', 'GA'],
+    ['tag=x,z', 'EA'],
+    ['q=ALPHA', 'DA'],
+    ['q=stra%C3%9Fe', 'A'],
+    ['q=', 'EDGBA'],
+    ['type=bug&q=alpha', 'A'],
+    ['state=OPEN&type=feature&tag=z', 'E'],
+    ['nonsense=1', 'EDGBA'],
+  ]
+  await t.test('is filtered', async (t) => {
+    for (const [query, found] of filters) {
+      t.equal(initials(await request('GET', `/cases?${query}`)), found, query)
+    }
+  })
+
+  await t.test('comes in pages whose links lead through all of it', async (t) => {
+    let path: string | undefined = '/cases?limit=2&type=bug,epic,feature'
+    const pages: string[] = []
+    while (path !== undefined) {
+      const reply: Reply = await request('GET', path)
+      t.equal(reply.headers['x-total-count'], '5')
+      pages.push(initials(reply))
+      path = /^<(\/cases\?[^>]*)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
+    }
+    t.strictSame(pages, ['ED', 'GB', 'A'])
+    t.equal((await request('GET', '/cases?limit=5')).headers.link, undefined)
+  })
+
+  const wrong: [query: string, field: string, ...says: RegExp[]][] = [
+    ['state=open', 'state', /got "open"/, /expected .*OPEN/],
+    ['state=OPEN,,X', 'state', /got "X"/],
+    ['limit=0', 'limit', /from 1 to 1000/, /got "0"/],
+    ['limit=', 'limit', /got ""/],
+    ['limit=1001', 'limit', /got "1001"/],
+    ['limit=1&cursor=x', 'cursor', /"x" is no cursor/],
+    ['cursor=x', 'cursor', /goes with limit/],
+  ]
+  await t.test('refuses a query that it does not understand', async (t) => {
+    for (const [query, field, ...says] of wrong) {
+      namesField(t, await request('GET', `/cases?${query}`), field, ...says)
+    }
+  })
+
+  await t.test('is 304 until something changes', async (t) => {
+    const { etag = '' } = (await request('GET', '/cases')).headers
+    const again = () => request('GET', '/cases', undefined, { 'if-none-match': etag })
+    t.equal((await again()).status, 304)
+    await newCase()
+    t.equal((await again()).status, 200)
+  })
+})
+
+// The service itself
+
+t.test('GET /health and GET /version', async (t) => {
+  t.match((await request('GET', '/health')).json, { status: 'ok', problems: [] })
+  t.match((await request('GET', '/version')).json, {
+    version: /^\d+\.\d+\.\d+/,
+    node: process.version,
+    started_at: TIME,
+  })
+  t.ok('commit' in (await request('GET', '/version')).json)
+})
+
+t.test('providers are answered in development only', async (t) => {
+  t.equal((await request('GET', '/providers')).status, 404)
+  t.equal((await request('POST', '/providers/x/run', { prompt: 'x' })).status, 404)
+})

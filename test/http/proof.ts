@@ -1,0 +1,620 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import t from 'tap'
+import { stateAfter } from '../../src/model/case-state.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const NOBODY = '00000000-0000-4000-8000-000000000000'
+
+const app = await openTestService(t)
+const { request, newCase } = app
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const problemCodes = async (id: string, at: TestService = app): Promise<string[]> =>
+  (await at.request('GET', `/cases/${id}`)).json.problems.map((each: { code: string }) => each.code)
+const stateOf = async (id: string, at: TestService = app): Promise<string> =>
+  (await at.request('GET', `/cases/${id}`)).json.state
+
+/** Changes a file as a person would, with an editor. */
+async function edit(path: string, from: string | RegExp, to: string): Promise<void> {
+  const before = await readFile(path, 'utf8')
+  const after = before.replace(from, to)
+  if (after === before) throw new Error(`${path} does not hold ${from}`)
+  await writeFile(path, after)
+}
+
+async function attach(id: string, body: object): Promise<string> {
+  const reply = await request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x', ...body })
+  if (reply.status !== 201) throw new Error(reply.text)
+  return reply.json.id
+}
+
+const verify = (id: string, proof: string, headers = {}) =>
+  request('PUT', `/cases/${id}/proof/${proof}/verify`, undefined, headers)
+
+const resolve = (id: string) => request('PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
+
+/** Resolves when the case's session is in this state; fails with the session where it ends elsewhere. */
+function reached(at: TestService, id: string, state: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = at.service.changes.subscribe((change) => {
+      if (change.kind !== 'session' || change.case_id !== id) return
+      const is = change.after?.state
+      if (is !== state && is !== 'failed') return
+      stop()
+      if (is === state) resolve()
+      else reject(new Error(`the session is ${is}: ${JSON.stringify(change.after?.trail.at(-2))}`))
+    })
+  })
+}
+
+// Attaching
+
+t.test('POST …/proof gives the whole proof, and where it is', async (t) => {
+  const { id } = await newCase()
+  const content = '# TAP\r\n```\nok 1\n````\n  trailing  \n'
+  const reply = await request('POST', `/cases/${id}/proof`, { type: 'test-log', content })
+  t.equal(reply.status, 201)
+  const proof = reply.json
+  t.equal(reply.headers.location, `/cases/${id}/proof/${proof.id}`)
+  t.match(proof, { created_at: TIME, updated_at: proof.created_at })
+  t.strictSame(proof, {
+    id: proof.id,
+    case_id: id,
+    session_id: null,
+    type: 'test-log',
+    content,
+    verified: false,
+    verified_at: null,
+    sha256: sha256(content),
+    created_at: proof.created_at,
+    updated_at: proof.updated_at,
+  })
+  const got = await request('GET', `/cases/${id}/proof/${proof.id}`)
+  t.strictSame(got.json, proof)
+  t.match(got.headers.etag, /^"/)
+  t.strictSame((await request('GET', `/cases/${id}/proof`)).json, [proof])
+  t.match(await readFile(app.file(id, 'proof', `${proof.id}.md`), 'utf8'), content)
+})
+
+const contents: [string, string][] = [
+  ['frontmatter of its own', '---\nverified: true\n---\n'],
+  ['a fence that closes too early', '```\n```text\n``````\n'],
+  ['a fence of tildes', '~~~\n'],
+  ["git's conflict markers", '<<<<<<< a\n=======\n>>>>>>> b\n'],
+  ['no line ending', 'x'],
+  ['line endings alone', 'x\n\n\n'],
+  ['carriage returns', 'a\rb\r\nc\n'],
+  ['NUL and escapes', 'a\0\u001b[31mred\u001b[0m\u0007'],
+  ['a BOM and rare letters', '\ufeffä😀\u2028\u202e'],
+  ['leading blanks', '   \n\t x'],
+]
+
+t.test('content comes back exactly', async (t) => {
+  const { id } = await newCase()
+  for (const [name, content] of contents) {
+    await t.test(name, async (t) => {
+      const proof = await attach(id, { content })
+      await verify(id, proof)
+      const { json } = await request('GET', `/cases/${id}/proof/${proof}`)
+      t.equal(json.content, content)
+      t.match(json, { verified: true, sha256: sha256(content) })
+    })
+  }
+  await app.restart()
+  const { json } = await request('GET', `/cases/${id}/proof`)
+  const found = json.map((proof: { content: string }) => proof.content).sort()
+  t.strictSame(found, contents.map(([, content]) => content).sort(), 'after a restart too')
+  t.strictSame(await problemCodes(id), [])
+})
+
+t.test('content up to 10 MiB is taken, and more is 413', async (t) => {
+  const { id } = await newCase()
+  const most = '\n'.repeat(10 * 1024 * 1024 - 1)
+  const proof = await attach(id, { content: `x${most}` })
+  t.equal((await request('GET', `/cases/${id}/proof/${proof}`)).json.content, `x${most}`)
+  for (const content of [`xx${most}`, 'x'.repeat(30 * 1024 * 1024)]) {
+    const reply = await request('POST', `/cases/${id}/proof`, { type: 'log', content })
+    t.equal(reply.status, 413)
+  }
+  t.equal((await request('GET', `/cases/${id}/proof`)).json.length, 1)
+})
+
+const wrongProofs: [string, object, string, ...RegExp[]][] = [
+  ['no type', { content: 'x' }, 'type', /expected a string/, /it is missing/],
+  ['a type with blanks', { type: 'test log', content: 'x' }, 'type', /"test log"/],
+  ['no content', { type: 'log' }, 'content', /either content, or artifact/],
+  ['both', { type: 'log', content: 'x', artifact: 'y' }, 'content', /either content, or artifact/],
+  ['blank content', { type: 'log', content: ' \n' }, 'content', /says something/],
+  ['content that is no text', { type: 'log', content: 1 }, 'content', /got the number 1/],
+  ['an artifact of nobody', { type: 'log', artifact: '1-x.tap' }, 'artifact', /got "1-x.tap"/],
+  ['an artifact elsewhere', { type: 'log', artifact: '../case.md' }, 'artifact', /case\.md/],
+  ['a bad session id', { type: 'log', content: 'x', session_id: '1' }, 'session_id', /UUID/],
+]
+
+t.test('POST …/proof refuses what is wrong by its name', async (t) => {
+  const { id } = await newCase()
+  for (const [name, body, path, ...says] of wrongProofs) {
+    await t.test(name, async (t) => {
+      const reply = await request('POST', `/cases/${id}/proof`, body)
+      t.equal(reply.status, 400, reply.text)
+      const [error] = reply.json.errors
+      t.equal(error?.path, path)
+      for (const part of says) t.match(error?.message, part)
+    })
+  }
+  const unknown = { type: 'log', content: 'x', session_id: NOBODY }
+  t.equal((await request('POST', `/cases/${id}/proof`, unknown)).status, 404)
+  await t.rejects(stat(app.file(id, 'proof')), { code: 'ENOENT' }, 'and makes nothing')
+})
+
+t.test('the list comes newest first, in pages', async (t) => {
+  const { id } = await newCase()
+  const ids: string[] = []
+  for (const content of ['a', 'b', 'c']) ids.unshift(await attach(id, { content }))
+  const all = (await request('GET', `/cases/${id}/proof`)).json
+  t.strictSame(all.map((proof: { id: string }) => proof.id).sort(), ids.sort())
+  const times = all.map((proof: { created_at: string }) => proof.created_at)
+  t.strictSame(times, [...times].sort().reverse())
+  const page = await request('GET', `/cases/${id}/proof?limit=2`)
+  t.equal(page.headers['x-total-count'], '3')
+  t.match(page.headers.link, /^<\/cases\/[^>]*>; rel="next"$/)
+  t.strictSame(page.json, all.slice(0, 2))
+})
+
+// Verifying
+
+t.test('PUT …/verify marks the proof, and says so in its file', async (t) => {
+  const { id } = await newCase()
+  const proof = await attach(id, { type: 'test-log', content: 'ok 1' })
+  const reply = await verify(id, proof)
+  t.equal(reply.status, 200)
+  t.match(reply.json, { id: proof, verified: true, verified_at: TIME })
+  t.equal(reply.json.updated_at, reply.json.verified_at)
+  t.match(
+    await readFile(app.file(id, 'proof', `${proof}.md`), 'utf8'),
+    `verified: true\nverified_at: ${reply.json.verified_at}\n`,
+  )
+  const again = await verify(id, proof)
+  t.strictSame(again.json, reply.json, 'a second time changes nothing')
+})
+
+t.test('PUT …/verify keeps to If-Match', async (t) => {
+  const { id } = await newCase()
+  const proof = await attach(id, {})
+  const { etag = '' } = (await request('GET', `/cases/${id}/proof/${proof}`)).headers
+  const stale = await verify(id, proof, { 'if-match': '"x"' })
+  t.equal(stale.status, 412)
+  t.match(stale.json, { etag })
+  const good = await verify(id, proof, { 'if-match': etag })
+  t.equal(good.status, 200)
+  t.equal(good.headers.etag, (await request('GET', `/cases/${id}/proof/${proof}`)).headers.etag)
+})
+
+t.test('content that changed after it was verified proves nothing', async (t) => {
+  const { id } = await newCase()
+  const proof = await attach(id, { type: 'test-log', content: '1 of 47 passed' })
+  await verify(id, proof)
+  t.equal((await resolve(id)).status, 200)
+  const path = app.file(id, 'proof', `${proof}.md`)
+
+  await edit(path, '1 of 47', '47 of 47')
+  t.match((await request('GET', `/cases/${id}/proof/${proof}`)).json, {
+    content: '47 of 47 passed',
+    verified: false,
+  })
+  t.match((await request('GET', `/cases/${id}`)).json, {
+    state: 'VERIFYING',
+    problems: [{ code: 'proof_changed' }, { code: 'proof_gate', file: 'case.md' }],
+  })
+  t.match((await request('GET', '/cases?state=VERIFYING')).text, id, 'the list says the same')
+  await app.restart()
+  t.equal(await stateOf(id), 'VERIFYING', 'after a restart too')
+
+  t.match((await verify(id, proof)).json, { verified: true, sha256: sha256('47 of 47 passed') })
+  t.match((await request('GET', `/cases/${id}`)).json, { state: 'RESOLVED', problems: [] })
+})
+
+const tampered: [string, from: string | RegExp, to: string][] = [
+  ['its hash is changed', /^sha256: \w/m, 'sha256: '],
+  ['its hash is gone', /^sha256: .*\n/m, ''],
+  ['verified is a text', 'verified: true', 'verified: "true"'],
+  ['verified is a number', 'verified: true', 'verified: 1'],
+  ['verified is gone', /^verified: .*\n/m, ''],
+  ['it names another case', /^case_id: .*$/m, `case_id: ${NOBODY}`],
+  ['its frontmatter is broken', 'verified: true', 'verified: [true'],
+  ['a key stands twice', 'verified: true', 'verified: true\nverified: true'],
+]
+
+t.test('a proof file that was tampered with does not open the gate', async (t) => {
+  for (const [name, from, to] of tampered) {
+    await t.test(name, async (t) => {
+      const { id } = await newCase()
+      const proof = await attach(id, {})
+      await verify(id, proof)
+      await resolve(id)
+      await edit(app.file(id, 'proof', `${proof}.md`), from, to)
+      t.equal(await stateOf(id), 'VERIFYING')
+      t.equal((await request('GET', `/cases/${id}/gate`)).json.open, false)
+      t.equal((await request('PUT', `/cases/${id}/state`, { state: 'OPEN' })).status, 200)
+      t.equal((await resolve(id)).status, 422)
+      t.equal((await request('GET', `/cases/${id}/proof`)).status, 200)
+    })
+  }
+})
+
+t.test('a proof that a person wrote counts once it is verified', async (t) => {
+  const { id } = await newCase()
+  await attach(id, {})
+  const own = NOBODY.replace('0', '1')
+  const path = app.file(id, 'proof', `${own}.md`)
+  await writeFile(path, 'I saw it work.\n')
+  const { json } = await request('GET', `/cases/${id}/proof/${own}`)
+  t.match(json, { type: 'log', content: 'I saw it work.', verified: false, created_at: TIME })
+  await writeFile(path, '---\nverified: true\n---\nI saw it work.\n')
+  t.equal((await resolve(id)).status, 422, 'saying so in the file is not enough')
+  t.equal((await verify(id, own)).status, 200)
+  t.equal((await resolve(id)).status, 200)
+})
+
+// The checklist
+
+t.test('POST …/checklist adds a line to case.md', async (t) => {
+  const { id } = await newCase({ description: 'Text' })
+  const before = await readFile(app.file(id, 'case.md'), 'utf8')
+  const item = { description: 'Regression test passes', type: 'test-log', required: true }
+  const reply = await request('POST', `/cases/${id}/proof/checklist`, item)
+  t.equal(reply.status, 201)
+  t.equal(reply.headers.location, `/cases/${id}/proof/checklist`)
+  const whole = { ...item, checked: false, satisfied_by: null }
+  t.strictSame(reply.json, whole)
+  const optional = { description: 'Screenshot', type: 'screenshot' }
+  t.match((await request('POST', `/cases/${id}/proof/checklist`, optional)).json, {
+    ...optional,
+    required: false,
+  })
+  t.equal(
+    await readFile(app.file(id, 'case.md'), 'utf8'),
+    `${before}\n## Proof checklist\n\n- [ ] Regression test passes (test-log, required)\n- [ ] Screenshot (screenshot)\n`,
+  )
+  const list = await request('GET', `/cases/${id}/proof/checklist`)
+  t.match(list.json, [whole, optional])
+  t.equal(list.json.length, 2)
+  t.equal((await request('GET', `/cases/${id}`)).json.description, 'Text')
+})
+
+const descriptions = [
+  'ends (like this, required)',
+  '(log)',
+  '[x] ticked',
+  '- [ ] nested',
+  '# heading',
+  '## Proof checklist',
+  '`code` *star* _under_ <b>tag</b> <!-- open',
+  '<script>alert(1)</script>',
+  '```',
+  '| a | b |',
+  '[link](http://x) ![](y)',
+  'back\\slash \\( (',
+  '&amp; &lt;',
+  'Größe 😀 \u202e',
+  '1. one',
+  '> quote',
+  '---',
+  '<<<<<<< HEAD',
+  '[a]: b',
+  'x'.repeat(500),
+]
+
+t.test('a description comes back exactly, and disturbs no other', async (t) => {
+  for (const lead of ['', 'Text with a ```\nfence that stays open', '<div>\n\ntext']) {
+    const { id } = await newCase({ description: lead })
+    const post = (description: string) =>
+      request('POST', `/cases/${id}/proof/checklist`, { description, type: 'log', required: true })
+    for (const description of descriptions) {
+      const reply = await post(description)
+      t.equal(reply.status, 201, reply.text)
+      t.equal(reply.json?.description, description)
+    }
+    const { json } = await request('GET', `/cases/${id}/proof/checklist`)
+    t.strictSame(
+      json.map((item: { description: string }) => item.description),
+      descriptions,
+    )
+    const found = (await request('GET', `/cases/${id}`)).json
+    t.match(found, { description: lead, problems: [] })
+  }
+})
+
+const wrongItems: [string, object, string, ...RegExp[]][] = [
+  ['no description', { type: 'log' }, 'description', /it is missing/],
+  ['a blank description', { description: ' ', type: 'log' }, 'description', /says something/],
+  ['two lines', { description: 'a\nb', type: 'log' }, 'description', /one line/],
+  ['blanks at the ends', { description: 'a ', type: 'log' }, 'description', /no blanks/],
+  ['501 characters', { description: 'x'.repeat(501), type: 'log' }, 'description', /at most 500/],
+  ['no type', { description: 'x' }, 'type', /it is missing/],
+  ['a type of two words', { description: 'x', type: 'a, b' }, 'type', /"a, b"/],
+  [
+    'a text as required',
+    { description: 'x', type: 'log', required: 'yes' },
+    'required',
+    /expected true or false/,
+    /"yes"/,
+  ],
+]
+
+t.test('POST …/checklist refuses what is wrong by its name', async (t) => {
+  const { id } = await newCase()
+  for (const [name, body, path, ...says] of wrongItems) {
+    await t.test(name, async (t) => {
+      const reply = await request('POST', `/cases/${id}/proof/checklist`, body)
+      t.equal(reply.status, 400, reply.text)
+      const [error] = reply.json.errors
+      t.equal(error?.path, path)
+      for (const part of says) t.match(error?.message, part)
+    })
+  }
+})
+
+t.test('the same item twice is 409', async (t) => {
+  const { id } = await newCase()
+  const post = (item: object) => request('POST', `/cases/${id}/proof/checklist`, item)
+  const item = { description: 'x', type: 'log' }
+  t.equal((await post(item)).status, 201)
+  t.match(await post({ ...item, required: true }), {
+    status: 409,
+    json: { code: 'already_exists' },
+  })
+  t.equal((await post({ ...item, type: 'trace' })).status, 201, 'of another type it is another')
+})
+
+t.test('of 50 items posted at once all are there', async (t) => {
+  const { id } = await newCase()
+  const numbers = Array.from({ length: 50 }, (_, n) => n)
+  const replies = await Promise.all(
+    numbers.map((n) =>
+      request('POST', `/cases/${id}/proof/checklist`, { description: `Item ${n}`, type: 'log' }),
+    ),
+  )
+  for (const [n, reply] of replies.entries()) {
+    t.match(reply, { status: 201, json: { description: `Item ${n}` } })
+  }
+  t.equal((await request('GET', `/cases/${id}/proof/checklist`)).json.length, 50)
+})
+
+t.test('a checklist made by hand is read as it is meant', async (t) => {
+  const { id } = await newCase()
+  await edit(
+    app.file(id, 'case.md'),
+    /$/,
+    [
+      '',
+      '## Proof checklist',
+      '',
+      'Some words first.',
+      '',
+      '* [x] Ticked (test-log, required)',
+      '* [ ] No type',
+      '  - [ ] Nested and',
+      '    wrapped (trace,required)',
+      '* no task',
+      '',
+      '1. [ ] Numbered (log, optional)',
+      '',
+      '```',
+      '- [ ] In a fence (log, required)',
+      '```',
+      '',
+      '## Another section',
+      '',
+      '- [ ] Elsewhere (log, required)',
+      '',
+    ].join('\n'),
+  )
+  const list = async () => (await request('GET', `/cases/${id}/proof/checklist`)).json
+  const items = await list()
+  const item = (description: string, type: string | null, required: boolean, checked = false) => ({
+    ...{ description, type, required, checked },
+    satisfied_by: null,
+  })
+  t.strictSame(items, [
+    item('Ticked', 'test-log', true, true),
+    item('No type', null, false),
+    item('Nested and wrapped', 'trace', true),
+    item('Numbered', 'log', false),
+  ])
+  const added = { description: 'Added', type: 'diff', required: true }
+  t.equal((await request('POST', `/cases/${id}/proof/checklist`, added)).status, 201)
+  t.strictSame(await list(), [...items, item('Added', 'diff', true)])
+})
+
+// The gate
+
+t.test('RESOLVED needs a verified proof, and one for each required item', async (t) => {
+  const { id } = await newCase()
+  const missing = async () => {
+    const reply = await resolve(id)
+    t.equal(reply.status, 422)
+    t.equal(reply.json.code, 'proof_gate')
+    for (const each of reply.json.missing) t.match(reply.json.detail, each)
+    t.strictSame(reply.json.missing, (await request('GET', `/cases/${id}/gate`)).json.missing)
+    return reply.json.missing
+  }
+  t.strictSame(await missing(), ['at least one verified proof'])
+  const items = [
+    { description: 'Tests pass', type: 'test-log', required: true },
+    { description: 'They pass twice', type: 'test-log', required: true },
+    { description: 'Traced', type: 'trace', required: true },
+    { description: 'Nice to have', type: 'screenshot', required: false },
+  ]
+  for (const item of items) await request('POST', `/cases/${id}/proof/checklist`, item)
+  const log = await attach(id, { type: 'test-log' })
+  const trace = await attach(id, { type: 'trace' })
+  const note = await attach(id, { type: 'operator-note' })
+  t.equal((await missing()).length, 4, 'unverified proof does not count')
+  await verify(id, note)
+  t.strictSame(await missing(), [
+    'a verified proof of type test-log for "Tests pass"',
+    'a verified proof of type test-log for "They pass twice"',
+    'a verified proof of type trace for "Traced"',
+  ])
+  await verify(id, log)
+  t.strictSame(await missing(), ['a verified proof of type trace for "Traced"'], 'one serves both')
+  await verify(id, trace)
+  t.strictSame((await request('GET', `/cases/${id}/gate`)).json, {
+    open: true,
+    verified: 3,
+    items: [
+      { ...items[0], checked: false, satisfied_by: log },
+      { ...items[1], checked: false, satisfied_by: log },
+      { ...items[2], checked: false, satisfied_by: trace },
+      { ...items[3], checked: false, satisfied_by: null },
+    ],
+    missing: [],
+  })
+  t.match(await resolve(id), { status: 200, json: { state: 'RESOLVED', problems: [] } })
+})
+
+t.test("a person's tick opens nothing", async (t) => {
+  const { id } = await newCase()
+  const item = { description: 'Tests pass', type: 'test-log', required: true }
+  await request('POST', `/cases/${id}/proof/checklist`, item)
+  await verify(id, await attach(id, {}))
+  await edit(app.file(id, 'case.md'), '- [ ]', '- [x]')
+  t.match((await request('GET', `/cases/${id}/gate`)).json, {
+    open: false,
+    items: [{ checked: true, satisfied_by: null }],
+  })
+  t.equal((await resolve(id)).status, 422)
+})
+
+t.test('RESOLVED written by hand while the gate is shut is VERIFYING', async (t) => {
+  const { id } = await newCase()
+  const path = app.file(id, 'case.md')
+  await edit(path, 'state: OPEN', 'state: RESOLVED')
+  const shown = {
+    state: 'VERIFYING',
+    problems: [{ code: 'proof_gate', file: 'case.md', message: /at least one verified proof/ }],
+  }
+  t.match((await request('GET', `/cases/${id}`)).json, shown)
+  t.match((await request('GET', '/cases?state=VERIFYING')).text, id)
+  t.notMatch((await request('GET', '/cases?state=RESOLVED')).text, id)
+  await app.restart()
+  t.match((await request('GET', `/cases/${id}`)).json, shown, 'after a restart too')
+  t.match(await readFile(path, 'utf8'), 'state: RESOLVED', 'the file stays the person’s')
+  t.equal((await resolve(id)).status, 422, 'and a request does not get past it either')
+  await verify(id, await attach(id, {}))
+  t.match((await request('GET', `/cases/${id}`)).json, { state: 'RESOLVED', problems: [] })
+})
+
+t.test('a required item that comes later shuts the gate again', async (t) => {
+  const { id } = await newCase()
+  await verify(id, await attach(id, {}))
+  await resolve(id)
+  const item = { description: 'One more', type: 'trace', required: true }
+  await request('POST', `/cases/${id}/proof/checklist`, item)
+  t.equal(await stateOf(id), 'VERIFYING')
+  t.strictSame(await problemCodes(id), ['proof_gate'])
+})
+
+// What sessions do to the case, and proof to the session
+
+const stays = ['RESOLVED', 'BLOCKED', 'WONT_FIX', 'NON_ISSUE', 'WATCHLIST', 'COMPRESSED'] as const
+const moves: [Parameters<typeof stateAfter>, string][] = [
+  [['created', 'investigating', 'OPEN'], 'INVESTIGATING'],
+  [['created', 'planning', 'OPEN'], 'PLANNING'],
+  [['created', 'implementing', 'OPEN'], 'PLANNING'],
+  [['created', 'verifying', 'OPEN'], 'PLANNING'],
+  [['created', 'implementing', 'VERIFYING'], 'VERIFYING'],
+  [['approved', 'planning', 'PLANNING'], 'IMPLEMENTING'],
+  [['approved', 'implementing', 'OPEN'], 'IMPLEMENTING'],
+  [['approved', 'implementing', 'INVESTIGATING'], 'IMPLEMENTING'],
+  [['approved', 'verifying', 'PLANNING'], 'VERIFYING'],
+  [['approved', 'investigating', 'PLANNING'], 'INVESTIGATING'],
+  [['approved', 'implementing', 'VERIFYING'], 'VERIFYING'],
+  [['completed', 'implementing', 'IMPLEMENTING'], 'VERIFYING'],
+  [['completed', 'verifying', 'OPEN'], 'VERIFYING'],
+  [['completed', 'planning', 'IMPLEMENTING'], 'IMPLEMENTING'],
+  [['completed', 'investigating', 'INVESTIGATING'], 'INVESTIGATING'],
+]
+
+t.test('a session moves its case by the table, and no other way', async (t) => {
+  for (const [[milestone, type, from], to] of moves) {
+    t.equal(stateAfter(milestone, type, from), to, `${type} ${milestone}: ${from} to ${to}`)
+  }
+  for (const milestone of ['created', 'approved', 'completed'] as const) {
+    for (const from of stays) t.equal(stateAfter(milestone, 'implementing', from), from)
+  }
+})
+
+t.test("a session's artifact is proof, and seals the session", async (t) => {
+  const app = await openTestService(t)
+  const tap = 'TAP version 13\n1..1\nok 1 - it works\n'
+  const step = `cat > results.tap <<'END'\n${tap}END\ncat results.tap`
+  const description = `Prove it.\n\n\`\`\`sh run id=test proof=tap\n${step}\n\`\`\`\n`
+  const { id } = await app.newCase({ description })
+  const planned = reached(app, id, 'plan_ready')
+  const made = await app.request('POST', `/cases/${id}/sessions`, { type: 'implementing' })
+  t.equal(made.status, 201, made.text)
+  const path = made.headers.location ?? ''
+  t.equal(await stateOf(id, app), 'PLANNING')
+  await planned
+
+  const early = { type: 'log', content: 'x', session_id: made.json.id }
+  t.equal((await app.request('POST', `/cases/${id}/proof`, early)).status, 422)
+  const done = reached(app, id, 'complete')
+  t.equal((await app.request('POST', `${path}/approve`)).status, 200)
+  await done
+  t.equal(await stateOf(id, app), 'VERIFYING')
+
+  const { candidates } = (await app.request('GET', path)).json
+  t.equal(candidates.length, 1)
+  const { artifact } = candidates[0]
+  const reply = await app.request('POST', `/cases/${id}/proof`, { type: 'test-log', artifact })
+  t.equal(reply.status, 201, reply.text)
+  t.equal(reply.json.session_id, made.json.id)
+  t.equal(reply.json.content, await readFile(app.file(id, 'artifacts', artifact), 'utf8'))
+  t.match(reply.json.content, tap)
+  t.match((await app.request('GET', path)).json, { proof_attached: true, problems: [] })
+  t.match(await readFile(app.file(id, 'sessions', '1.md'), 'utf8'), /session_sealed/)
+
+  const more = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'more' })
+  t.equal(more.json.session_id, null, 'no session waits for proof any more')
+  const named = { type: 'log', content: 'yet more', session_id: made.json.id }
+  t.equal(
+    (await app.request('POST', `/cases/${id}/proof`, named)).status,
+    201,
+    'but it may be named',
+  )
+  t.strictSame(await problemCodes(id, app), [])
+
+  const other = { type: 'log', artifact: '1-nothing.tap' }
+  const wrong = await app.request('POST', `/cases/${id}/proof`, other)
+  t.match(wrong, {
+    status: 400,
+    json: { errors: [{ path: 'artifact', message: RegExp(artifact) }] },
+  })
+})
+
+t.test('proof without a session names the newest complete one that has none', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ description: '```sh run id=a\ntrue\n```\n' })
+  const sessions: string[] = []
+  for (let n = 0; n < 2; n++) {
+    const planned = reached(app, id, 'plan_ready')
+    const made = await app.request('POST', `/cases/${id}/sessions`, { type: 'verifying' })
+    await planned
+    const done = reached(app, id, 'complete')
+    await app.request('POST', `${made.headers.location}/approve`)
+    await done
+    sessions.push(made.json.id)
+  }
+  const attach = async (body: object) =>
+    (await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x', ...body })).json
+      .session_id
+  t.equal(await attach({ session_id: null }), null)
+  t.equal(await attach({}), sessions[1])
+  t.equal(await attach({}), sessions[0])
+  t.equal(await attach({}), null)
+})

@@ -1,0 +1,170 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { createApp } from '../src/http/app.ts'
+import { createStreamRegistry } from '../src/http/event-stream.ts'
+import { PROBLEM_CODES } from '../src/model/problem.ts'
+import { REFUSAL_CODES } from '../src/model/refusal.ts'
+import { SESSION_STATES } from '../src/model/session-state.ts'
+import { openService } from '../src/service.ts'
+import { runBuilt, started } from './fixtures/built-service.ts'
+
+const page = (name: string) =>
+  readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8')
+const readme = page('README.md')
+const needsCurl =
+  spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'curl is not installed' }
+
+/** The `sh` fences below a heading, until the next one of that level. */
+function blocksBelow(heading: string): string[] {
+  const from = readme.indexOf(`\n## ${heading}\n`)
+  const text = readme.slice(from + 1, readme.indexOf('\n## ', from + 1))
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]!)
+}
+
+const ADDRESS = 'http://127.0.0.1:7878'
+const flow = blocksBelow('The whole flow')
+const recipes = blocksBelow('Recipes')
+
+/** As `npm start` does, in a folder that stands for the checkout; on the README's port if that is free. */
+async function startAsReadme(t: Test): Promise<{ folder: string; url: string }> {
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
+  const folder = t.testdir()
+  const env = { XDG_STATE_HOME: join(folder, 'state') }
+  const made = await runBuilt(['sample', 'workspace', '--keep'], env, folder)
+  t.match(made, { code: 0, stdout: '', stderr: '' }, 'making the copy says nothing')
+  const serve = (port: string) =>
+    started(['serve', '--root', 'workspace', '--port', port], env, folder)
+  const service = await serve('7878').catch((error: Error) => {
+    if (/Port 7878 .* is in use/.test(error.message)) return serve('0')
+    throw error
+  })
+  t.teardown(() => service.stop('SIGTERM'))
+  return { folder, url: service.url }
+}
+
+/** Runs blocks in one shell, as somebody who pastes them; gives what each printed. */
+async function paste(t: Test, blocks: string[]): Promise<string[]> {
+  const { folder, url } = await startAsReadme(t)
+  const script = blocks.map((block) => `${block}\nprintf '\\n<<end of block>>\\n'\n`).join('')
+  const who = ['AUTHOR_NAME', 'AUTHOR_EMAIL', 'COMMITTER_NAME', 'COMMITTER_EMAIL']
+  const child = spawn('sh', ['-euc', script.replaceAll(ADDRESS, url)], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      ...Object.fromEntries(who.map((name) => [`GIT_${name}`, 'reader@example.invalid'])),
+      GIT_CONFIG_GLOBAL: '/dev/null',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.stderr += text
+  })
+  const [code] = await once(child, 'close')
+  t.equal(code, 0, said.stdout + said.stderr)
+  t.equal(said.stderr, '', 'nothing is complained about')
+  return said.stdout.split('\n<<end of block>>\n')
+}
+
+const flowPromises: [what: string, printed: RegExp | Record<string, unknown>][] = [
+  ['the service is well', { status: 'ok', problems: [] }],
+  ['the checklist has an item', { description: 'All tests pass', required: true }],
+  ['the runbook is written', { filename: 'runbook.md' }],
+  ['the session waits', /^$/],
+  ['the plan is approved', /## Plan[\s\S]*\{"id":.*"state":"approved"/],
+  ['the stream goes to the end', /event: session_completed\nid: 20\n/],
+  ['the gate says what is missing', /"passed":23,"failed":0[\s\S]*\{"open":false,/],
+  ['the proof is verified', { type: 'test-log', verified: true }],
+  ['the case is resolved', { state: 'RESOLVED', problems: [] }],
+]
+const [again = ''] = flow.slice(flowPromises.length)
+
+t.test('the README can be pasted', needsCurl, async (t) => {
+  t.equal(flow.length, flowPromises.length + 1)
+
+  t.test('from the first block to the last', async (t) => {
+    const printed = await paste(t, [...flow.slice(0, -1), ...recipes])
+    for (const [index, [what, promised]] of flowPromises.entries()) {
+      const text = printed[index]!
+      t.match(promised instanceof RegExp ? text : JSON.parse(text), promised, what)
+    }
+    const [, blocked, waiting, approved, changed, plan, commit, byHand] = printed.slice(
+      flowPromises.length,
+    )
+    t.match(blocked, /case\.md:reason: Waiting for operations/)
+    t.match(waiting, /^memory\/cases\/c12d54ae-.*\/sessions\/1\.md\n$/, 'the one of the sample')
+    t.match(approved, /^2026-11-11T13:09:30\.\d{3}Z plan_approved$/m)
+    t.match(approved, /^new_state=failed reason="The run stopped/m)
+    t.match(changed, /^memory\/cases\/6802b34d-.*\/sessions\/1\.md\n$/)
+    t.match(plan, /^## Plan\n[\s\S]*git apply[\s\S]*## Execution output\n$/)
+    t.match(commit, /src\/token\.js \| 2 \+-[\s\S]*Compare seconds with seconds\n$/)
+    t.match(JSON.parse(byHand!), { title: 'Sign out by request', state: 'OPEN', problems: [] })
+  })
+
+  t.test('with the case that waits for approval already', async (t) => {
+    const printed = await paste(t, [flow[0]!, again, ...flow.slice(4, -1)])
+    const answer = JSON.parse(printed.at(-2)!)
+    t.match(answer, { title: 'Signed out again right after signing in', state: 'RESOLVED' })
+  })
+})
+
+t.test('the two commands stand at the top', async (t) => {
+  const [first = ''] = /```console\n.*?```/s.exec(readme) ?? []
+  t.ok(readme.indexOf(first) < 20)
+  t.match(first, /^npm ci && npm start .*\nnpm ci && npm test .*\nnpm run demo /m)
+})
+
+t.test('the docs leave nothing out', async (t) => {
+  t.test('docs/api.md has every endpoint, and no other', async (t) => {
+    t.teardown(() => {})
+    const folder = t.testdir({ root: {}, state: {} })
+    const service = await openService({
+      root: join(folder, 'root'),
+      stateDir: join(folder, 'state'),
+    })
+    t.teardown(() => service.close())
+    const app = createApp(service, { port: () => 0, streams: createStreamRegistry() })
+    const routes = app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, '')}`)
+    const told = [...page('docs/api.md').matchAll(/^### `([A-Z]+ \/\S*)`$/gm)].map(
+      (match) => match[1]!,
+    )
+    t.strictSame(told.sort(), [...new Set(routes)].sort())
+  })
+
+  const tables: [file: string, of: string, codes: readonly string[]][] = [
+    ['docs/api.md', 'refusal code', REFUSAL_CODES],
+    ['docs/files.md', 'problem code', PROBLEM_CODES],
+    ['docs/sessions.md', 'session state', SESSION_STATES],
+  ]
+  for (const [file, of, codes] of tables) {
+    t.test(`${file} has a row for every ${of}`, async (t) => {
+      const rows = [...page(file).matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1]!)
+      for (const code of codes) t.ok(rows.includes(code), code)
+    })
+  }
+
+  t.test('the examples in docs/files.md are the files of the sample', async (t) => {
+    const examples = [...page('docs/files.md').matchAll(/^`(\S+)`:\n\n````markdown\n(.*?)````$/gms)]
+    t.equal(examples.length, 6)
+    for (const [, path, text] of examples) t.equal(text, page(`sample-workspace/${path}`), path!)
+  })
+
+  t.test('every link leads to a file that is there', async (t) => {
+    for (const name of ['README.md', 'docs/api.md', 'docs/files.md', 'docs/sessions.md']) {
+      const links = [...page(name).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
+      for (const [, link] of links) {
+        const target = new URL(link!, new URL(`../${name}`, import.meta.url))
+        t.ok(readFileSync(fileURLToPath(target)), `${name}: ${link}`)
+      }
+    }
+  })
+})

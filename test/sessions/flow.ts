@@ -1,0 +1,634 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sha256 } from '../../src/markdown/session-file.ts'
+import { evidenceHash } from '../../src/markdown/session-texts.ts'
+import {
+  finished,
+  git,
+  must,
+  newSession,
+  planned,
+  ran,
+  reaches,
+  step,
+} from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const ok = step('echo done')
+
+/** Holds what `readPlan` gets: each plan source in its own working folder. */
+const project = {
+  node: { 'package.json': '{"scripts":{"test":"node --test"}}', Makefile: 'test:\n\ttrue\n' },
+  tap: { 'package.json': '{"scripts":{"test":"node --test --test-reporter=tap"}}' },
+  none: {
+    'package.json': '{"scripts":{"test":"echo \\"Error: no test specified\\" && exit 1"}}',
+    Makefile: 'all:\n\ttrue\ncheck:\n\ttrue\n',
+  },
+  broken: { 'package.json': '{"scripts":', 'go.mod': 'module x\n' },
+  make: { Makefile: 'check:\n\ttrue\ntest: all\n\ttrue\n' },
+  variable: { Makefile: 'test := x\n', 'Cargo.toml': '[package]\n' },
+  python: { 'pyproject.toml': '[project]\n' },
+  empty: { 'README.md': 'nothing\n' },
+}
+
+t.test('where the plan comes from', async (t) => {
+  const service = await openTestService(t, { files: project })
+  const { root } = service
+  const described = `Fix it.\n\n${step('echo from the description', 'sh run id=mine timeout=5s')}\nand not\n\n\`\`\`sh\nrm -rf x\n\`\`\`\n`
+  const plans: [name: string, wanted: { runbook?: string; fields?: object }, expected: RegExp][] = [
+    [
+      'runbook.md before all',
+      { runbook: ok, fields: { description: described, workdir: 'node' } },
+      /^`+sh run\necho done\n`+$/,
+    ],
+    [
+      'the run fences of the description, and no others',
+      { fields: { description: described, workdir: 'node' } },
+      /^Run the steps that the description gives\.\n\n```sh run id=mine timeout=5s\necho from the description\n```$/,
+    ],
+    [
+      'a blank runbook.md does not count',
+      { runbook: ' \n', fields: { workdir: 'python' } },
+      /pytest/,
+    ],
+    [
+      'package.json',
+      { fields: { workdir: 'node' } },
+      /\(package\.json\)\.\n\n```sh run id=npm-test proof=log\nnpm test --silent\n```$/,
+    ],
+    ['package.json that prints TAP', { fields: { workdir: 'tap' } }, /id=npm-test proof=tap/],
+    [
+      'npm init writes a test that is none',
+      { fields: { workdir: 'none' } },
+      /id=make-check proof=log\nmake check/,
+    ],
+    ['a package.json that does not parse', { fields: { workdir: 'broken' } }, /go test \.\/\.\.\./],
+    ['Makefile', { fields: { workdir: 'make' } }, /make test/],
+    [
+      'a variable of a Makefile is no target; Cargo.toml',
+      { fields: { workdir: 'variable' } },
+      /cargo test/,
+    ],
+    ['pyproject.toml', { fields: { workdir: 'python' } }, /python3 -m pytest/],
+    [
+      'a checklist at last',
+      { fields: { workdir: 'empty', title: 'It fails' } },
+      /nothing to run[\s\S]*- \[ \] Reproduce: It fails/,
+    ],
+  ]
+  for (const [name, wanted, expected] of plans) {
+    await t.test(name, async (t) => {
+      const ref = await planned(service, wanted)
+      const { plan, plan_sha256, state, problems } = await must(service, 'GET', ref.path)
+      t.match(plan, expected)
+      t.equal(plan_sha256, sha256(plan))
+      t.equal(state, 'plan_ready')
+      t.strictSame(problems, [])
+    })
+  }
+  await t.test('steps of casefile.md, before the project', async (t) => {
+    writeFileSync(join(root, 'casefile.md'), "---\nsteps: ['make a', 'echo ```']\n---\n")
+    const ref = await planned(service, { fields: { workdir: 'node' } })
+    const { plan } = await must(service, 'GET', ref.path)
+    t.equal(
+      plan,
+      'Run the steps of casefile.md.\n\n```sh run id=step-1\nmake a\n```\n\n````sh run id=step-2\necho ```\n````',
+    )
+    const own = await planned(service, { fields: { description: described } })
+    t.match((await must(service, 'GET', own.path)).plan, /from the description/)
+    rmSync(join(root, 'casefile.md'))
+  })
+})
+
+t.test('where the hypothesis comes from', async (t) => {
+  const service = await openTestService(t)
+  const cases: [name: string, description: string, expected: string | RegExp][] = [
+    [
+      'its heading',
+      'Intro.\n\n## Hypothesis\n\nThe pool is small.\n\nTruly.\n\n### Why\n\nx\n\n## Steps\n\ny',
+      'The pool is small.\n\nTruly.\n\n### Why\n\nx',
+    ],
+    ['an empty heading is none', '## Hypothesis\n\n## Steps\n\nFirst.', 'First.'],
+    ['a heading in a fence is none', '```\n## Hypothesis\n\nno\n```\n\nYes.', 'Yes.'],
+    [
+      'the first paragraph',
+      '# Title\n\n- a list\n\nIt is slow,\nvery slow.\n\nMore.',
+      'It is slow,\nvery slow.',
+    ],
+    ['the title', '', 'What the title says can be confirmed and settled: It is odd'],
+    ['the title where no prose is', `# A\n\n${ok}`, /It is odd$/],
+  ]
+  for (const [name, description, expected] of cases) {
+    await t.test(name, async (t) => {
+      const ref = await planned(service, { fields: { title: 'It is odd', description } })
+      t.match((await must(service, 'GET', ref.path)).hypothesis, expected)
+    })
+  }
+})
+
+t.test('a plan that does not fit', async (t) => {
+  const service = await openTestService(t)
+  const made = await service.newCase()
+  await must(service, 'PUT', `/cases/${made.id}/memory/runbook.md`, 'x\n'.repeat(140 * 1024))
+  const ref = await newSession(service, made.id)
+  await reaches(service, ref, 'failed')
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, { state: 'failed', plan: '', problems: [] })
+  t.match(
+    readFileSync(service.file(made.id, 'sessions', '1.md'), 'utf8'),
+    /reason="The plan has 286719 bytes/,
+  )
+})
+
+t.test('the plan is edited before approval only', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: step('sleep 0.3') })
+  const edit = (body: object) => service.request('PUT', `${ref.path}/plan`, body)
+  for (const [name, body, expected] of [
+    ['blank', { plan: ' \n' }, { status: 400, json: { errors: [{ path: 'plan' }] } }],
+    ['missing', { hypothesis: 'x' }, { status: 400, json: { errors: [{ path: 'plan' }] } }],
+    [
+      'a step that is not understood',
+      { plan: `a\n\n${step('x', 'sh run foo=1')}` },
+      { status: 422, json: { errors: [{ path: 'plan line 3' }] } },
+    ],
+    ['over 256 KiB', { plan: 'x'.repeat(256 * 1024 + 1) }, { status: 413 }],
+    ['over 256 KiB in bytes', { plan: 'ü'.repeat(128 * 1024 + 1) }, { status: 413 }],
+    [
+      'a hypothesis over 256 KiB',
+      { plan: 'x', hypothesis: 'x'.repeat(256 * 1024 + 1) },
+      { status: 413 },
+    ],
+    ['a lone surrogate', { plan: '\ud800' }, { status: 400 }],
+  ] as const) {
+    await t.test(name, async (t) => t.match(await edit(body), expected))
+  }
+  const largest = 'x\n'.repeat(128 * 1024)
+  t.match((await edit({ plan: largest })).json, { plan: largest, plan_sha256: sha256(largest) })
+  const plan = `## Plan\n\n${step('sleep 0.3; echo "## Audit trail"')}`
+  const edited = await edit({ plan, hypothesis: '## Plan\n\nmine' })
+  t.match(edited, {
+    status: 200,
+    json: { plan, hypothesis: '## Plan\n\nmine', state: 'plan_ready' },
+  })
+  const trail = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+  t.match(trail, new RegExp(`\\d+\\. \\S+ plan_edited by=request sha256=${sha256(plan)}\n$`))
+  await must(service, 'POST', `${ref.path}/approve`)
+  t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
+  await reaches(service, ref, 'complete')
+  t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
+})
+
+t.test('a revision plans again from the files, with the note on record', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: step('echo one') })
+  t.match(await service.request('POST', `${ref.path}/revise`, { note: ' ' }), { status: 400 })
+  await must(service, 'PUT', `/cases/${ref.case_id}/memory/runbook.md`, step('echo two'))
+  await must(service, 'POST', `${ref.path}/revise`, { note: 'say "two"\nplease' })
+  const { session, events } = await (async () => {
+    const again = { ...ref }
+    for (;;) {
+      const present = await must(service, 'GET', ref.path)
+      if (present.state === 'plan_ready' && /two/.test(present.plan)) break
+    }
+    return finished(service, again)
+  })()
+  t.match(session, { state: 'complete', output: /two/ })
+  const moves = events.filter((each) => each.event_type === 'session_state_changed')
+  t.strictSame(
+    moves.map(({ payload }) => [payload.old_state, payload.new_state, payload.reason]),
+    [
+      ['created', 'planning', undefined],
+      ['planning', 'plan_ready', undefined],
+      ['plan_ready', 'planning', 'say "two"\nplease'],
+      ['planning', 'plan_ready', undefined],
+      ['plan_ready', 'approved', undefined],
+      ['approved', 'executing', undefined],
+      ['executing', 'complete', undefined],
+    ],
+  )
+})
+
+t.test('an approval counts once, and for the text that was shown', async (t) => {
+  const service = await openTestService(t, { files: { a: {}, b: {}, c: {}, d: {}, e: {} } })
+  const approve = (path: string, body?: object) => service.request('POST', `${path}/approve`, body)
+
+  await t.test('twenty at once', async (t) => {
+    const ref = await planned(service, {
+      runbook: step('echo x >> ../ran'),
+      fields: { workdir: 'a' },
+    })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => approve(ref.path)))
+    t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(19).fill(409)])
+    t.match(answers.find(({ status }) => status === 200)?.json, { state: 'approved' })
+    await reaches(service, ref, 'complete')
+    t.equal(readFileSync(join(service.root, 'ran'), 'utf8'), 'x\n')
+    t.match(await approve(ref.path), { status: 422 })
+  })
+
+  await t.test('with the hash of another text, nothing runs', async (t) => {
+    const ref = await planned(service, { runbook: step('touch never'), fields: { workdir: 'b' } })
+    const wrong = await approve(ref.path, { plan_sha256: '0'.repeat(64) })
+    t.match(wrong, { status: 409, json: { code: 'plan_changed' } })
+    t.match(await approve(ref.path, { plan_sha256: 'x' }), { status: 400 })
+    const { state, plan_sha256 } = await must(service, 'GET', ref.path)
+    t.equal(state, 'plan_ready')
+    t.match(await approve(ref.path, { plan_sha256 }), { status: 200 })
+    await reaches(service, ref, 'complete')
+  })
+
+  const replace = (ref: { case_id: string }, from: string, to: string) => {
+    const file = service.file(ref.case_id, 'sessions', '1.md')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+  }
+  await t.test(
+    'after a hand edit the old hash is refused, and the new one runs the new text',
+    async (t) => {
+      const ref = await planned(service, { runbook: step('echo old'), fields: { workdir: 'c' } })
+      const { plan_sha256 } = await must(service, 'GET', ref.path)
+      replace(ref, 'echo old', 'echo new')
+      t.match(await approve(ref.path, { plan_sha256 }), { status: 409 })
+      const shown = await must(service, 'GET', ref.path)
+      t.match(shown, { plan: /echo new/, state: 'plan_ready' })
+      t.match(await approve(ref.path, { plan_sha256: shown.plan_sha256 }), { status: 200 })
+      await reaches(service, ref, 'complete')
+      const session = await must(service, 'GET', ref.path)
+      t.match(session.output, /^new$/m)
+      t.match(
+        readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8'),
+        `plan_sha256: ${shown.plan_sha256}`,
+      )
+    },
+  )
+
+  await t.test('without a hash it is for the text that stands there', async (t) => {
+    const ref = await planned(service, { runbook: step('echo old'), fields: { workdir: 'd' } })
+    replace(ref, 'echo old', 'echo new')
+    const { session } = await finished(service, ref)
+    t.match(session, { state: 'complete', output: /^new$/m })
+  })
+
+  await t.test('a plan that cannot run, or says nothing', async (t) => {
+    const ref = await planned(service, {
+      runbook: step('touch never', 'sh run foo=1'),
+      fields: { workdir: 'e' },
+    })
+    t.match((await must(service, 'GET', ref.path)).problems, [{ code: 'invalid_plan' }])
+    t.match(await approve(ref.path), {
+      status: 422,
+      json: { code: 'invalid_plan', errors: [{ path: 'plan line 1' }] },
+    })
+    replace(ref, step('touch never', 'sh run foo=1'), '')
+    t.match(await approve(ref.path), { status: 400 })
+    t.notOk(existsSync(join(service.root, 'e/never')))
+    t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+  })
+
+  await t.test(
+    'an edit of the file while it runs changes neither the run nor the record',
+    async (t) => {
+      const ref = await planned(service, {
+        runbook: step('until test -e go; do sleep 0.02; done; echo approved'),
+        fields: { workdir: 'e' },
+      })
+      await must(service, 'POST', `${ref.path}/approve`)
+      await reaches(service, ref, 'executing')
+      replace(ref, 'echo approved', 'echo forged')
+      writeFileSync(join(service.root, 'e/go'), '')
+      await reaches(service, ref, 'complete')
+      const session = await must(service, 'GET', ref.path)
+      t.match(session, { output: /^approved$/m, plan: /echo approved/, problems: [] })
+    },
+  )
+})
+
+t.test('one session executes in a working folder at a time', async (t) => {
+  const service = await openTestService(t, { files: { a: {}, b: {} } })
+  const wait = step('until test -e go; do sleep 0.02; done')
+  const first = await planned(service, { runbook: wait, fields: { workdir: 'a' } })
+  const second = await planned(service, { runbook: ok, fields: { workdir: './b/../a' } })
+  const elsewhere = await planned(service, { runbook: ok, fields: { workdir: 'b' } })
+  await must(service, 'POST', `${first.path}/approve`)
+  t.match(await service.request('POST', `${second.path}/approve`), {
+    status: 409,
+    json: {
+      code: 'folder_busy',
+      detail: /Session 1/,
+      running: { case_id: first.case_id, session_id: first.id },
+    },
+  })
+  t.match(await service.request('POST', `${first.path}/approve`), {
+    status: 409,
+    json: { code: 'already_active' },
+  })
+  t.match(await service.request('DELETE', `/cases/${first.case_id}`), { status: 409 })
+  t.match((await finished(service, elsewhere)).session, { state: 'complete' })
+  writeFileSync(join(service.root, 'a/go'), '')
+  await reaches(service, first, 'complete')
+  t.match(
+    (await finished(service, second)).session,
+    { state: 'complete' },
+    'at once after the first',
+  )
+  t.match(await service.request('DELETE', `/cases/${second.case_id}`), { status: 200 })
+})
+
+t.test('what a session cannot be made with', async (t) => {
+  const files = {
+    'casefile.md': '---\nproviders: { mine: { kind: command, plan: [touch, owned] } }\n---\n',
+    file: 'x',
+  }
+  const service = await openTestService(t, { files })
+  const cases: [name: string, fields: object, body: object, expected: object][] = [
+    ['no type', {}, {}, { status: 400, json: { errors: [{ path: 'type' }] } }],
+    ['an unknown type', {}, { type: 'x' }, { status: 400 }],
+    [
+      'an unknown provider',
+      {},
+      { type: 'planning', provider: 'gpt' },
+      { status: 400, json: { code: 'unknown_provider' } },
+    ],
+    ['a name from Object', {}, { type: 'planning', provider: 'constructor' }, { status: 400 }],
+    [
+      'a provider of casefile.md',
+      {},
+      { type: 'planning', provider: 'mine' },
+      { status: 422, json: { code: 'untrusted_provider' } },
+    ],
+    ['the same by the case', { provider: 'mine' }, { type: 'planning' }, { status: 422 }],
+    [
+      'a workdir outside',
+      { workdir: '..' },
+      { type: 'planning' },
+      { status: 422, json: { code: 'untrusted_workdir' } },
+    ],
+    ['a workdir outside, absolute', { workdir: '/etc' }, { type: 'planning' }, { status: 422 }],
+    ['a workdir that is missing', { workdir: 'nowhere' }, { type: 'planning' }, { status: 400 }],
+    ['a workdir that is a file', { workdir: 'file' }, { type: 'planning' }, { status: 400 }],
+  ]
+  for (const [name, fields, body, expected] of cases) {
+    await t.test(name, async (t) => {
+      const { id } = await service.newCase(fields)
+      t.match(await service.request('POST', `/cases/${id}/sessions`, body), expected)
+      t.strictSame(await must(service, 'GET', `/cases/${id}/sessions`), [])
+      t.notOk(existsSync(service.file(id, 'sessions')))
+      t.match(await must(service, 'GET', `/cases/${id}`), { state: 'OPEN' })
+    })
+  }
+})
+
+t.test('what was changed by hand since, and cannot run', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: ok })
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  const approve = () => service.request('POST', `${ref.path}/approve`)
+
+  writeFileSync(file, text.replace('provider: runbook', 'provider: gpt'))
+  t.match(await approve(), { status: 400, json: { code: 'unknown_provider' } })
+  t.match(await service.request('POST', `${ref.path}/revise`, { note: 'x' }), { status: 400 })
+  writeFileSync(file, text)
+  await must(service, 'PUT', `/cases/${ref.case_id}`, { workdir: '..' })
+  t.match(await approve(), { status: 422, json: { code: 'untrusted_workdir' } })
+  await must(service, 'PUT', `/cases/${ref.case_id}`, { workdir: 'nowhere' })
+  t.match(await approve(), { status: 400 })
+  await must(service, 'PUT', `/cases/${ref.case_id}`, { workdir: null })
+  writeFileSync(file, `<<<<<<< HEAD\n${text}=======\n>>>>>>> x\n`)
+  t.match(await approve(), { status: 409, json: { code: 'unreadable_file' } })
+  writeFileSync(file, text)
+  t.match((await finished(service, ref)).session, { state: 'complete', problems: [] })
+})
+
+t.test('a session moves its case', async (t) => {
+  const service = await openTestService(t)
+  const cases: [
+    type: string,
+    from: string,
+    created: string,
+    approved: string,
+    completed: string,
+  ][] = [
+    ['investigating', 'OPEN', 'INVESTIGATING', 'INVESTIGATING', 'INVESTIGATING'],
+    ['planning', 'OPEN', 'PLANNING', 'IMPLEMENTING', 'IMPLEMENTING'],
+    ['implementing', 'OPEN', 'PLANNING', 'IMPLEMENTING', 'VERIFYING'],
+    ['verifying', 'OPEN', 'PLANNING', 'VERIFYING', 'VERIFYING'],
+    ['implementing', 'BLOCKED', 'BLOCKED', 'BLOCKED', 'BLOCKED'],
+    ['verifying', 'WATCHLIST', 'WATCHLIST', 'WATCHLIST', 'WATCHLIST'],
+    ['implementing', 'NEEDS_USER_INPUT', 'NEEDS_USER_INPUT', 'NEEDS_USER_INPUT', 'VERIFYING'],
+  ]
+  for (const [type, from, ...expected] of cases) {
+    await t.test(`${type}, from ${from}`, async (t) => {
+      const { id } = await service.newCase()
+      if (from !== 'OPEN') await must(service, 'PUT', `/cases/${id}/state`, { state: from })
+      await must(service, 'PUT', `/cases/${id}/memory/runbook.md`, ok)
+      const state = async () => (await must(service, 'GET', `/cases/${id}`)).state
+      const ref = await newSession(service, id, { type })
+      const seen = [await state()]
+      await reaches(service, ref, 'plan_ready')
+      await must(service, 'POST', `${ref.path}/approve`)
+      seen.push(await state())
+      await reaches(service, ref, 'complete')
+      seen.push(await state())
+      t.strictSame(seen, expected)
+    })
+  }
+})
+
+t.test('nothing but a request starts or moves anything', async (t) => {
+  const service = await openTestService(t)
+  const now = '2026-11-20T10:00:00.000Z'
+  const forge = (text: string, state: string, line: boolean) =>
+    text.replace(/^state: .*$/m, `state: ${state}`) +
+    (line ? `90. ${now} session_state_changed old_state=plan_ready new_state=${state}\n` : '')
+  for (const state of ['approved', 'executing']) {
+    for (const [name, line] of [
+      ['in the frontmatter', false],
+      ['in the trail too', true],
+    ] as const) {
+      await t.test(`${state} by hand, ${name}`, async (t) => {
+        const ref = await planned(service, { runbook: step('touch never') })
+        const file = service.file(ref.case_id, 'sessions', '1.md')
+        writeFileSync(file, forge(readFileSync(file, 'utf8'), state, line))
+        const session = await must(service, 'GET', ref.path)
+        t.match(session.problems, [{ code: line ? 'foreign_session' : 'state_by_hand' }])
+        t.equal(session.state, line ? state : 'plan_ready')
+        await service.restart()
+        const again = await must(service, 'GET', ref.path)
+        t.match(again, { state: session.state, problems: session.problems })
+        t.notOk(existsSync(join(service.root, 'never')))
+        t.match(await service.request('POST', `${ref.path}/abandon`), {
+          status: 200,
+          json: { state: 'abandoned' },
+        })
+        t.strictSame((await must(service, 'GET', ref.path)).problems, [])
+      })
+    }
+  }
+  await t.test('a session of another machine, from git', async (t) => {
+    const ref = await planned(service, { runbook: step('touch never') })
+    const from = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+    const id = '0b7f7d0e-0000-4000-8000-000000000001'
+    const folder = join(service.memory, 'cases', id)
+    mkdirSync(join(folder, 'sessions'), { recursive: true })
+    writeFileSync(join(folder, 'case.md'), '# From git\n')
+    writeFileSync(
+      join(folder, 'sessions/4.md'),
+      forge(from, 'executing', true).replaceAll(ref.case_id, id).replace('number: 1', 'number: 4'),
+    )
+    const [session] = await must(service, 'GET', `/cases/${id}/sessions`)
+    t.match(session, { number: 4, state: 'executing', problems: [{ code: 'foreign_session' }] })
+    const path = `/cases/${id}/sessions/${session.id}`
+    t.match(await service.request('POST', `${path}/approve`), { status: 409 })
+    t.match(await service.request('POST', `${path}/revise`, { note: 'x' }), { status: 422 })
+    t.match(await service.request('POST', `${path}/abandon`, { reason: 'not mine' }), {
+      status: 200,
+    })
+    t.match(await must(service, 'GET', path), { state: 'abandoned', problems: [] })
+    t.notOk(existsSync(join(service.root, 'never')))
+    t.match(await must(service, 'POST', `/cases/${id}/sessions`, { type: 'planning' }), {
+      number: 5,
+    })
+  })
+  await t.test('lines added by hand while it runs', async (t) => {
+    const ref = await planned(service, { runbook: step('until test -e go; do sleep 0.02; done') })
+    await must(service, 'POST', `${ref.path}/approve`)
+    await reaches(service, ref, 'executing')
+    const file = service.file(ref.case_id, 'sessions', '1.md')
+    writeFileSync(file, forge(readFileSync(file, 'utf8'), 'complete', true))
+    const session = await must(service, 'GET', ref.path)
+    t.equal(session.state, 'executing')
+    t.match(
+      session.problems.map(({ code }: { code: string }) => code),
+      ['trail_changed'],
+    )
+    writeFileSync(join(service.root, 'go'), '')
+    await reaches(service, ref, 'complete')
+    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: [] })
+    t.notMatch(readFileSync(file, 'utf8'), /^90\. /m)
+  })
+})
+
+t.test('a complete session is the record of what ran, and proof seals it', async (t) => {
+  const service = await openTestService(t)
+  git(service.root, 'init')
+  const { ref, session, events } = await ran(
+    service,
+    `${step('echo a > new.txt; echo said')}${step('echo "TAP version 13"; echo "1..2"; echo ok; echo not ok', 'sh run id=test proof=tap')}`,
+    { note: 'for the record', type: 'implementing' },
+  )
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  t.match(session, {
+    state: 'complete',
+    diff: { file: 'new.txt', additions: 1, deletions: 0 },
+    tests: { run: 2, passed: 1, failed: 1 },
+    proof_attached: false,
+    problems: [],
+    candidates: [
+      { artifact: '1-step-1.log', note: /^exit 0 after/ },
+      { artifact: '1-test.tap', note: '1 of 2 tests failed' },
+      { artifact: '1-changes.patch', note: 'new.txt: +1 -0' },
+    ],
+  })
+  const completed = events.find((each) => each.event_type === 'session_completed')
+  const evidence = evidenceHash(session, session)
+  t.equal(completed?.payload.evidence_sha256, evidence)
+  t.match(text, /session_created type=implementing provider=runbook note="for the record"/)
+  t.equal(readlinkSync(service.file(ref.case_id, 'sessions', 'latest.md')), '1.md')
+  const patch = readFileSync(service.file(ref.case_id, 'artifacts', '1-changes.patch'), 'utf8')
+  t.match(patch, /\+\+\+ b\/new\.txt\n@@ -0,0 \+1 @@\n\+a\n/)
+
+  writeFileSync(file, text.replace('said\n', 'other\n'))
+  t.match((await must(service, 'GET', ref.path)).problems, [{ code: 'session_changed' }])
+  writeFileSync(file, text)
+
+  const attach = (body: object) => service.request('POST', `/cases/${ref.case_id}/proof`, body)
+  const proof = await attach({ type: 'test-log', artifact: '1-test.tap' })
+  t.match(proof, { status: 201, json: { session_id: ref.id } })
+  const sealed = readFileSync(file, 'utf8')
+  const [whole, before = '', hash] =
+    /^([\s\S]*\n)\d+\. \S+ session_sealed sha256=([0-9a-f]{64})\n$/.exec(sealed) ?? []
+  t.equal(whole, sealed, 'the seal is the last line')
+  t.equal(hash, createHash('sha256').update(before).digest('hex'))
+  t.match(
+    before,
+    new RegExp(`\\d+\\. \\S+ proof_attached proof_id=${proof.json.id} proof_type=test-log\\n$`),
+  )
+  t.match(await attach({ type: 'log', content: 'more', session_id: ref.id }), {
+    status: 201,
+    json: { session_id: ref.id },
+  })
+  t.equal(readFileSync(file, 'utf8'), sealed, 'a second proof leaves the sealed session alone')
+  t.match(await must(service, 'GET', ref.path), { proof_attached: true, problems: [] })
+
+  const changes: [string, string, (object | string)?][] = [
+    ['PUT', `${ref.path}/plan`, { plan: 'x' }],
+    ['POST', `${ref.path}/approve`],
+    ['POST', `${ref.path}/revise`, { note: 'x' }],
+    ['POST', `${ref.path}/abandon`],
+    ['PUT', `/cases/${ref.case_id}/memory/1.md`, sealed],
+  ]
+  for (const [method, path, body] of changes) {
+    t.match(
+      await service.request(method, path, body),
+      { status: 422, json: { code: 'session_ended' } },
+      `${method} ${path}`,
+    )
+  }
+  t.equal(readFileSync(file, 'utf8'), sealed)
+  writeFileSync(file, sealed.replace('said', 'Said'))
+  t.match((await must(service, 'GET', ref.path)).problems, [
+    { code: 'session_changed' },
+    { code: 'session_changed' },
+  ])
+})
+
+t.test('abandon ends a session in each state', async (t) => {
+  const service = await openTestService(t)
+  const abandon = (path: string, body?: object) => service.request('POST', `${path}/abandon`, body)
+  const file = (ref: { case_id: string }) =>
+    readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+
+  await t.test('plan_ready, with a reason', async (t) => {
+    const ref = await planned(service, { runbook: ok })
+    t.match(await abandon(ref.path, { reason: 'no longer needed' }), {
+      status: 200,
+      json: { state: 'abandoned', problems: [] },
+    })
+    t.match(
+      file(ref),
+      /new_state=abandoned reason="no longer needed"\n\d+\. \S+ session_sealed sha256=\S+\n$/,
+    )
+    t.match(await abandon(ref.path), { status: 422, json: { code: 'session_ended' } })
+  })
+  await t.test('complete, without one', async (t) => {
+    const { ref } = await ran(service, ok)
+    t.match(await abandon(ref.path), { status: 200, json: { state: 'abandoned', problems: [] } })
+    t.match(file(ref), /old_state=complete new_state=abandoned\n/)
+  })
+  await t.test('failed is ended already', async (t) => {
+    const { ref, session } = await ran(service, step('exit 3'))
+    t.equal(session.state, 'failed')
+    t.match(await abandon(ref.path), { status: 422 })
+  })
+  await t.test('just made', async (t) => {
+    const { id } = await service.newCase()
+    const ref = await newSession(service, id)
+    t.match(await abandon(ref.path, { reason: 'oops' }), {
+      status: 200,
+      json: { state: 'abandoned', problems: [] },
+    })
+  })
+  await t.test('approved a moment ago', async (t) => {
+    const ref = await planned(service, { runbook: step('sleep 30') })
+    const [approved, abandoned] = await Promise.all([
+      service.request('POST', `${ref.path}/approve`),
+      abandon(ref.path),
+    ])
+    t.ok([200, 422].includes(approved.status), `approve: ${approved.status}`)
+    t.match(abandoned, { status: 200, json: { state: 'abandoned', problems: [] } })
+    t.strictSame(service.log, [])
+  })
+})

@@ -1,0 +1,269 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { readTrail } from '../../src/markdown/trail-lines.ts'
+import { leftovers, processesOf, runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
+import {
+  type Client,
+  clientOf,
+  envelope,
+  must,
+  newSession,
+  planned,
+  type Ref,
+  reaches,
+  says,
+  step,
+  stream,
+} from '../fixtures/session-client.ts'
+
+const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
+
+function folders(t: Test) {
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
+  const dir = t.testdir({ root: {}, state: {} })
+  return { root: join(dir, 'root'), stateDir: join(dir, 'state') }
+}
+
+/** 2 s, on a machine that is not busy with other things: then a start takes half a second. */
+const soon = (usualMs: number) => Math.max(2_000, 4 * usualMs)
+
+/** What has to hold of every session after a restart: ended, whole, sealed, nothing left over. */
+async function mustBeWhole(t: Test, service: Client & { root: string }, ref: Ref): Promise<void> {
+  const session = await must(service, 'GET', ref.path)
+  t.ok(['failed', 'complete', 'plan_ready'].includes(session.state), session.state)
+  t.strictSame(session.problems, [])
+  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions', `${session.number}.md`)
+  const lines = readTrail(readFileSync(file, 'utf8'))?.lines.map(({ line }) => line) ?? []
+  t.strictSame(
+    lines.map(({ number }) => number),
+    lines.map((_, index) => index + 1),
+    'trail numbers without gap',
+  )
+  t.equal(lines.at(-1)?.event === 'session_sealed', session.state === 'failed')
+  t.strictSame(processesOf(ref.id), [], 'no process is left')
+  t.strictSame(leftovers(service.root), [], 'no temporary file is left')
+}
+
+t.test('kill -9 while it executes', linuxOnly, async (t) => {
+  const service = await startBuilt(t, folders(t))
+  const usual = service.startMs
+  const script =
+    "setsid sh -c \"trap '' TERM; sleep 60; sleep 60\" &\ntrap '' TERM\necho begun\nwhile :; do sleep 0.1; done"
+  const ref = await planned(service, {
+    runbook: step('echo first', 'sh run id=a') + step(script, 'sh run id=b'),
+  })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  t.ok(processesOf(ref.id).length >= 2)
+  await service.stop('SIGKILL')
+  await service.restart()
+  t.ok(service.startMs < soon(usual), `answers after ${Math.round(service.startMs)} ms`)
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, {
+    state: 'failed',
+    output:
+      /first\n\[exit 0[\s\S]*begun\n\[not finished\][\s\S]*service died while the session was executing/,
+  })
+  t.match(session.candidates, [
+    { artifact: '1-a.log' },
+    { artifact: '1-b.log', note: 'not finished' },
+  ])
+  await mustBeWhole(t, service, ref)
+  t.strictSame(readdirSync(join(service.stateDir, 'runs')), [])
+  const last = Number(events.received.findLast(({ id }) => id)?.id)
+  const again = await stream(service, ref, { 'last-event-id': String(last) })
+  await again.closed
+  t.match(again.received.map(envelope), [
+    { event_type: 'agent_completed', payload: { mode: 'work', state: 'failed' } },
+    {
+      event_type: 'session_state_changed',
+      payload: { old_state: 'executing', new_state: 'failed' },
+    },
+    { event_type: 'session_sealed' },
+  ])
+  const next = await newSession(service, ref.case_id)
+  t.match(await must(service, 'GET', next.path), { number: 2 })
+  await reaches(service, next, 'plan_ready')
+})
+
+t.test('kill -9 at any moment', linuxOnly, async (t) => {
+  const service = await startBuilt(t, folders(t))
+  const usual = service.startMs
+  const seen = new Set<string>()
+  for (let round = 0; round < 20; round++) {
+    const made = await must(service, 'POST', '/cases', { title: `Round ${round}` })
+    const runbook = [1, 2, 3]
+      .map((n) => step(`echo ${n}; setsid sleep 30 & echo x > file${n}; sleep 0.03`))
+      .join('')
+    await must(service, 'PUT', `/cases/${made.id}/memory/runbook.md`, runbook)
+    const after = round * 22 * (0.7 + 0.6 * Math.random())
+    const killed = delay(after).then(() => service.stop('SIGKILL'))
+    await drive(service, made.id)
+    await killed
+    await service.restart()
+    t.ok(
+      service.startMs < soon(usual),
+      `after ${Math.round(after)} ms: answers after ${Math.round(service.startMs)} ms`,
+    )
+    for (const { id, state } of await must(service, 'GET', `/cases/${made.id}/sessions`)) {
+      seen.add(state)
+      await mustBeWhole(t, service, {
+        case_id: made.id,
+        id,
+        path: `/cases/${made.id}/sessions/${id}`,
+      })
+    }
+    const next = await must(service, 'POST', `/cases/${made.id}/sessions`, { type: 'planning' })
+    t.ok(next.number <= 2)
+  }
+  t.ok(seen.has('failed'), [...seen].join(' '))
+})
+
+/** As far as it comes: the connection breaks when the service is killed. */
+async function drive(client: Client, caseId: string): Promise<void> {
+  try {
+    const ref = await newSession(client, caseId)
+    await reaches(client, ref, 'plan_ready')
+    await must(client, 'POST', `${ref.path}/approve`)
+    await (await stream(client, ref)).closed
+  } catch (error) {
+    const broken = /fetch failed|closed after|ECONN|socket hang up|terminated/.test(String(error))
+    if (!broken) throw error
+  }
+}
+
+t.test('a clean stop', linuxOnly, async (t) => {
+  const service = await startBuilt(t, folders(t))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    await t.test(signal, async (t) => {
+      const ref = await planned(service, { runbook: step('echo begun; sleep 60') })
+      const idle = await stream(service, await planned(service))
+      const events = await stream(service, ref)
+      await must(service, 'POST', `${ref.path}/approve`)
+      await says(events, 'begun')
+      const writes = Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          service.request('PUT', `/cases/${ref.case_id}/memory/n${index}.md`, `note ${index}`),
+        ),
+      )
+      const stopped = service.stop(signal)
+      const answers = await writes
+      const { code, signal: by, stdout, stderr } = await stopped
+      t.strictSame([code, by, stderr], [0, null, ''])
+      t.match(stdout, /^Casefile is listening on http:\/\/127\.0\.0\.1:\d+\n$/)
+      t.equal(await events.closed, 'ended')
+      t.equal(await idle.closed, 'ended')
+      for (const [index, { status }] of answers.entries()) {
+        const file = join(service.root, 'memory/cases', ref.case_id, `n${index}.md`)
+        t.equal(existsSync(file), status === 201, `${status}`)
+      }
+      t.strictSame(leftovers(service.root), [])
+      t.strictSame(processesOf(ref.id), [])
+      await service.restart()
+      const session = await must(service, 'GET', ref.path)
+      t.match(session, { state: 'failed', output: /begun[\s\S]*service was stopped/ })
+      await mustBeWhole(t, service, ref)
+    })
+  }
+})
+
+t.test('the command line', async (t) => {
+  const { root, stateDir } = folders(t)
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await once(taken, 'listening')
+  const port = String((taken.address() as { port: number }).port)
+  const state = ['--state-dir', stateDir]
+  const wrong: [name: string, args: string[], stderr: RegExp][] = [
+    [
+      'a port in use',
+      ['serve', '--root', root, ...state, '--port', port],
+      new RegExp(`^casefile: Port ${port} of 127\\.0\\.0\\.1 is in use\\..*--port`),
+    ],
+    ['a port that is none', ['serve', '--port', '65536'], /Expected a number from 0 to 65535/],
+    ['an unknown option', ['serve', '--prot', '0'], /unknown option '--prot'[\s\S]*Usage/],
+    ['an unknown command', ['sevre'], /unknown command 'sevre'/],
+    ['a superfluous argument', ['serve', 'here', ...state], /too many arguments/],
+    [
+      'a root that is missing',
+      ['serve', '--root', join(root, 'nowhere'), ...state, '--port', '0'],
+      /^casefile: .*nowhere/,
+    ],
+  ]
+  for (const [name, args, stderr] of wrong) {
+    await t.test(name, async (t) => {
+      const ended = await runBuilt(args)
+      t.match(ended, { code: 1, stdout: '', stderr })
+      t.notMatch(ended.stderr, /^\s+at /m, 'no stack trace')
+    })
+  }
+  await t.test('a second service on the same files names the first', async (t) => {
+    const first = await started(['serve', '--root', root, ...state, '--port', '0'], {})
+    t.teardown(() => first.stop('SIGKILL'))
+    const elsewhere = t.testdir({})
+    for (const args of [[], ['--state-dir', elsewhere]]) {
+      const second = await runBuilt(['serve', '--root', root, ...state, '--port', '0', ...args])
+      t.match(second, { code: 1, stdout: '', stderr: new RegExp(`\\b${first.pid}\\b`) })
+      t.ok(second.ms < soon(first.startMs), `${Math.round(second.ms)} ms`)
+    }
+    t.match(await clientOf(() => first.url).request('GET', '/health'), { status: 200 })
+  })
+  await t.test('every option has its variable, and the option wins', async (t) => {
+    t.teardown(() => {})
+    const dir = t.testdir({ root: {}, memory: {}, state: {}, other: {} })
+    const place = (name: string) => join(dir, name)
+    const service = await started(['serve', '--root', place('root')], {
+      ...{ CASEFILE_ROOT: place('other'), CASEFILE_PORT: '0', CASEFILE_DEV: '1' },
+      ...{ CASEFILE_MEMORY_ROOT: place('memory/deep'), CASEFILE_STATE_DIR: place('state') },
+    })
+    t.teardown(() => service.stop('SIGKILL'))
+    const client = clientOf(() => service.url)
+    t.strictSame(await must(client, 'GET', '/cases'), [])
+    t.notOk(existsSync(place('memory/deep')), 'reading makes nothing')
+    const ref = await planned(client, { runbook: step('pwd') })
+    t.ok(existsSync(join(place('memory/deep/cases'), ref.case_id, 'case.md')))
+    t.strictSame(readdirSync(place('root')), [])
+    t.ok(readdirSync(place('state')).length > 0)
+    t.strictSame(readdirSync(place('other')), [])
+    await must(client, 'POST', `${ref.path}/approve`)
+    await reaches(client, ref, 'complete')
+    t.match((await must(client, 'GET', ref.path)).output, place('root'))
+  })
+  await t.test('without options it serves the current folder', async (t) => {
+    t.teardown(() => {})
+    const dir = t.testdir({ here: {}, state: {} })
+    mkdirSync(join(dir, 'here/sub'))
+    const env = { CASEFILE_PORT: '0', XDG_STATE_HOME: join(dir, 'state') }
+    const service = await started(['serve'], env, join(dir, 'here'))
+    t.teardown(() => service.stop('SIGKILL'))
+    const { id } = await must(
+      clientOf(() => service.url),
+      'POST',
+      '/cases',
+      { title: 'First' },
+    )
+    t.ok(existsSync(join(dir, 'here/memory/cases', id, 'case.md')))
+    t.match(readdirSync(join(dir, 'state/casefile')), [/^[0-9a-f]{16}$/])
+  })
+})
+
+t.test('two signals are as good as one', async (t) => {
+  const service = await startBuilt(t, folders(t))
+  const ref = await planned(service, {
+    runbook: step("trap '' TERM; echo begun; sleep 60; sleep 60"),
+  })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  const stopped = service.stop('SIGINT')
+  await delay(200)
+  process.kill(service.pid, 'SIGINT')
+  t.match(await stopped, { code: 0 })
+  await service.restart()
+  t.match(await must(service, 'GET', ref.path), { state: 'failed', output: /service was stopped/ })
+})

@@ -1,0 +1,285 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect as connectSocket } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Bus } from '../../src/events/bus.ts'
+import { readTrail } from '../../src/markdown/trail-lines.ts'
+import { startBuilt } from '../fixtures/built-service.ts'
+import type { ReceivedEvent } from '../fixtures/event-source.ts'
+import { connect } from '../fixtures/event-source.ts'
+import {
+  envelope,
+  finished,
+  must,
+  planned,
+  ran,
+  reaches,
+  says,
+  step,
+  stream,
+} from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const wait = step(
+  'echo begun; until test -e go; do sleep 0.02; done; rm go; echo gone',
+  'sh run id=wait',
+)
+
+const idsOf = (events: readonly ReceivedEvent[]) =>
+  events.filter(({ id }) => id !== undefined).map(({ id }) => Number(id))
+
+const upTo = (last: number, first = 1) =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index)
+
+t.test('the whole of a session as it happens', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: wait + step('echo two >&2', 'sh run id=two') })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  const late = await stream(service, ref)
+  writeFileSync(join(service.root, 'go'), '')
+  t.equal(await events.closed, 'ended')
+  t.equal(await late.closed, 'ended')
+
+  const all = events.received.map(envelope)
+  const journal = all.filter(({ event_type }) => event_type !== 'session_output')
+  t.strictSame(
+    journal.map(({ event_type }) => event_type),
+    [
+      ...['session_created', 'context_loaded', 'session_state_changed', 'hypothesis_written'],
+      ...['plan_written', 'agent_completed', 'session_state_changed', 'plan_approved'],
+      ...['session_state_changed', 'session_state_changed', 'session_started', 'step_started'],
+      ...['step_finished', 'step_started', 'step_finished', 'diff_taken', 'agent_completed'],
+      ...['session_state_changed', 'session_completed'],
+    ],
+  )
+  t.strictSame(idsOf(events.received), upTo(journal.length))
+  t.strictSame(idsOf(late.received), upTo(journal.length), 'who comes later misses nothing')
+
+  const ids = { case_id: ref.case_id, session_id: ref.id }
+  const payloads = (type: string) =>
+    all.filter((each) => each.event_type === type).map((each) => each.payload)
+  t.strictSame(payloads('session_started'), [{ ...ids, provider: 'runbook' }])
+  t.strictSame(payloads('agent_completed'), [
+    { ...ids, provider: 'runbook', mode: 'plan', state: 'plan_ready' },
+    { ...ids, provider: 'runbook', mode: 'work', state: 'complete' },
+  ])
+  const { plan_sha256 } = await must(service, 'GET', ref.path)
+  t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256 }])
+  t.strictSame(payloads('session_state_changed').at(-1), {
+    ...ids,
+    old_state: 'executing',
+    new_state: 'complete',
+  })
+  t.match(payloads('session_output'), [
+    { ...ids, step: 'wait', stream: 'stdout', text: 'begun\n' },
+    { ...ids, step: 'wait', stream: 'stdout', text: 'gone\n' },
+    { ...ids, step: 'two', stream: 'stderr', text: 'two\n' },
+  ])
+  const order = all.map(({ event_type, payload }) => `${event_type} ${payload.step ?? ''}`)
+  const middle = order.slice(order.indexOf('step_started wait'), order.indexOf('step_started two'))
+  t.strictSame(middle, [
+    'step_started wait',
+    'session_output wait',
+    'session_output wait',
+    'step_finished wait',
+  ])
+  for (const each of all) {
+    t.strictSame(Object.keys(each), ['event_type', 'timestamp', 'payload'])
+    t.match(each.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  }
+  for (const { event, data } of events.received) t.equal(event, JSON.parse(data).event_type)
+
+  const text = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+  const lines = readTrail(text)?.lines.map(({ line }) => line) ?? []
+  t.strictSame(
+    journal,
+    lines.map(({ event, time, fields }) => ({
+      event_type: event,
+      timestamp: time,
+      payload: { ...ids, ...fields },
+    })),
+    'each event is as its line in the file says',
+  )
+
+  await t.test('after the end', async (t) => {
+    const last = journal.length
+    for (const [name, query, headers] of [
+      ['by ?after=', `?after=${last}`, {}],
+      ['by Last-Event-ID', '', { 'last-event-id': String(last) }],
+    ] as const) {
+      const over = await connect(`${service.url}${ref.path}/stream${query}`, { headers })
+      t.equal(over.status, 204, name)
+    }
+    const before = await connect(`${service.url}${ref.path}/stream?after=${last - 1}`)
+    await before.closed
+    t.strictSame(idsOf(before.received), [last])
+  })
+  await t.test('its seal comes to who resumes', async (t) => {
+    await must(service, 'POST', `/cases/${ref.case_id}/proof`, { type: 'log', content: 'x' })
+    const sealed = await connect(`${service.url}${ref.path}/stream?after=${journal.length}`)
+    await sealed.closed
+    t.strictSame(
+      sealed.received.map(({ event }) => event),
+      ['proof_attached', 'session_sealed'],
+    )
+  })
+})
+
+t.test('a failed session: agent_completed, its state, its seal, the end', async (t) => {
+  const service = await openTestService(t)
+  const { events } = await ran(service, step('exit 1'))
+  t.strictSame(
+    events.slice(-3).map(({ event_type }) => event_type),
+    ['agent_completed', 'session_state_changed', 'session_sealed'],
+  )
+  t.match(events.at(-2)?.payload, { new_state: 'failed', reason: /exited with 1/ })
+})
+
+t.test('resume at every point', async (t) => {
+  const service = await openTestService(t)
+  const { ref, events } = await ran(service, step('echo x'))
+  const last = events.filter(({ event_type }) => event_type !== 'session_output').length
+  for (const after of upTo(last - 1, 0)) {
+    const headers = after % 2 ? { 'last-event-id': String(after) } : {}
+    const query = after % 2 ? '' : `?after=${after}`
+    const client = await connect(`${service.url}${ref.path}/stream${query}`, { headers })
+    await client.closed
+    t.strictSame(idsOf(client.received), upTo(last, after + 1), `after ${after}`)
+    t.notOk(client.received.some(({ event }) => event === 'resync'))
+  }
+  for (const unknown of [String(last + 1), 'x', '-1', '1.5', '01', '9'.repeat(30)]) {
+    const client = await connect(`${service.url}${ref.path}/stream?after=${unknown}`)
+    await client.closed
+    t.equal(client.received[0]?.event, 'resync', unknown)
+    t.match(envelope(client.received[0]!), {
+      event_type: 'resync',
+      payload: { session_id: ref.id },
+    })
+    t.equal(client.received[0]?.id, undefined)
+    t.strictSame(idsOf(client.received), upTo(last))
+  }
+})
+
+t.test('resume across kill -9 and a restart', async (t) => {
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
+  const dir = t.testdir({ root: {}, state: {} })
+  const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
+  const ref = await planned(service, { runbook: step('echo one') + step('echo two') })
+  const before = await stream(service, ref)
+  await before.next((event) => envelope(event).payload.new_state === 'plan_ready')
+  await service.stop('SIGKILL')
+  t.equal(await before.closed, 'cut')
+  await service.restart()
+  const last = idsOf(before.received).at(-1)!
+  const again = await stream(service, ref, { 'last-event-id': String(last) })
+  const { session } = await finished(service, ref)
+  t.equal(session.state, 'complete')
+  t.equal(await again.closed, 'ended')
+  const ids = [...idsOf(before.received), ...idsOf(again.received)]
+  t.strictSame(ids, upTo(ids.length))
+  t.equal(again.received.at(-1)?.event, 'session_completed')
+  await service.restart()
+  const over = await stream(service, ref, { 'last-event-id': String(ids.length) })
+  t.equal(over.status, 204)
+})
+
+t.test('what is no stream', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service)
+  const head = await service.request('HEAD', `${ref.path}/stream`)
+  t.match(head, { status: 200, headers: { 'content-type': 'text/event-stream' }, text: '' })
+  const other = `/cases/${ref.case_id}/sessions/0b7f7d0e-0000-4000-8000-000000000001/stream`
+  t.match(await service.request('GET', other), { status: 404 })
+  t.match(await service.request('POST', `${ref.path}/stream`), { status: 405 })
+})
+
+t.test('the end of a stream that waits', async (t) => {
+  const service = await openTestService(t)
+  await t.test('when its case is deleted', async (t) => {
+    const ref = await planned(service)
+    const events = await stream(service, ref)
+    await events.next((event) => envelope(event).payload.new_state === 'plan_ready')
+    await must(service, 'DELETE', `/cases/${ref.case_id}`)
+    t.equal(await events.closed, 'ended')
+  })
+  await t.test('when the service stops, with the last events of a run', async (t) => {
+    const waiting = await stream(service, await planned(service))
+    const ref = await planned(service, { runbook: wait })
+    const events = await stream(service, ref)
+    await must(service, 'POST', `${ref.path}/approve`)
+    await says(events, 'begun')
+    await service.close()
+    t.equal(await waiting.closed, 'ended')
+    t.equal(await events.closed, 'ended')
+    t.match(events.received.slice(-2).map(envelope), [
+      {
+        event_type: 'session_state_changed',
+        payload: { new_state: 'failed', reason: /service was stopped/ },
+      },
+      { event_type: 'session_sealed' },
+    ])
+  })
+})
+
+t.test('clients that go away leave nothing behind', async (t) => {
+  const service = await openTestService(t)
+  let open = 0
+  const count = <T>(bus: Bus<T>) => {
+    const { subscribe } = bus
+    bus.subscribe = (listener) => {
+      const undo = subscribe(listener)
+      open++
+      return () => {
+        open--
+        undo()
+      }
+    }
+  }
+  count(service.service.changes)
+  count(service.service.outputs)
+  const ref = await planned(service, { runbook: wait })
+  const clients = await Promise.all(Array.from({ length: 20 }, () => stream(service, ref)))
+  t.equal(open, 40)
+  for (const client of clients) client.close()
+  const deadline = Date.now() + 5_000
+  while (open > 0 && Date.now() < deadline) await must(service, 'GET', '/version')
+  t.equal(open, 0)
+  const head = await service.request('HEAD', `${ref.path}/stream`)
+  t.match(head.status, 200)
+  t.equal(open, 0)
+  writeFileSync(join(service.root, 'go'), '')
+  t.equal((await finished(service, ref)).session.state, 'complete')
+  while (open > 0 && Date.now() < deadline) await must(service, 'GET', '/version')
+  t.equal(open, 0)
+})
+
+t.test('a client that does not read is dropped, and delays nobody', async (t) => {
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
+  const dir = t.testdir({ root: {}, state: {} })
+  const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
+  const flood =
+    'const line = "\\u0001".repeat(99) + "\\n"; for (let i = 0; i < 10400; i++) process.stdout.write(line)'
+  const steps = Array.from({ length: 8 }, () => step(flood, 'js run')).join('')
+  const ref = await planned(service, { runbook: steps })
+  const { hostname, port } = new URL(service.url)
+  const deaf = connectSocket(Number(port), hostname)
+  const gone = new Promise<void>((resolve) => deaf.once('close', () => resolve()))
+  deaf.on('error', () => {})
+  deaf.pause()
+  deaf.write(`GET ${ref.path}/stream HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`)
+  const began = Date.now()
+  const { session, events } = await finished(service, ref)
+  t.equal(session.state, 'complete')
+  t.ok(Date.now() - began < 15_000)
+  t.equal(events.at(-1)?.event_type, 'session_completed', 'who reads gets it all')
+  const said = events.filter((each) => each.event_type === 'session_output')
+  const size = said.reduce((sum, { payload }) => sum + payload.text.length, 0)
+  t.ok(size > 8 * 1024 * 1024 * 0.95, `${size} characters`)
+  deaf.resume()
+  await gone
+  const { bytesRead } = deaf
+  t.ok(bytesRead < size * 4, `the other one got ${bytesRead} bytes`)
+  await reaches(service, ref, 'complete')
+})
