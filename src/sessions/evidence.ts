@@ -50,13 +50,13 @@ export async function stepEvidence(
     const path = artifactPath(layout, case_id, names.log)
     const output = await excerptOf(path, share, `artifacts/${names.log}`)
     parts.push(stepText(step, output ?? ''))
-    const name = names.report ?? names.log
     const results = await resultsOf(layout, case_id, names, step)
     if (results) tests = sum(tests, results)
-    const there = names.report
-      ? await excerptOf(artifactPath(layout, case_id, name), 1, '')
-      : output
-    if (there !== null) candidates.push({ artifact: name, note: noteOf(step, results) })
+    const reported =
+      names.report && (await excerptOf(artifactPath(layout, case_id, names.report), 1, ''))
+    // a step that was to print a report and wrote to standard error alone still leaves its log
+    const artifact = reported === null ? (output === null ? null : names.log) : names.report
+    if (artifact !== null) candidates.push({ artifact, note: noteOf(step, results) })
   }
   return { output: boundedOutput(number, parts), candidates, tests }
 }
