@@ -1,9 +1,10 @@
-import type { ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { createBacklog } from './backlog.ts'
 import type { ServiceContext } from './context.ts'
 
 const PING_MS = 15_000
 const MAX_UNSENT = 1024 * 1024
+const STALL_MS = 2000
 /** How long an ended stream waits for a client that does not read what is left. */
 const LINGER_MS = 30_000
 
@@ -42,17 +43,20 @@ export interface EventStreamOptions {
   registry?: StreamRegistry
   pingMs?: number
   maxUnsentBytes?: number
+  stallMs?: number
 }
 
 /**
  * Server-sent events on node's own response: Hono's stream swallows errors and does not tell how
- * much the client has yet to take. A slow client is cut off and delays nobody. A HEAD request
+ * much the client has yet to take. A client that does not read is cut off and delays nobody. A HEAD request
  * gets the headers and a stream that is closed already.
  */
 export function openEventStream(c: ServiceContext, options: EventStreamOptions = {}): EventStream {
   const res = c.env?.outgoing
   if (res === undefined) throw new Error('an event stream needs the node server')
-  const { onClose, registry, pingMs = PING_MS, maxUnsentBytes = MAX_UNSENT } = options
+  const { onClose, registry, pingMs = PING_MS } = options
+  const { maxUnsentBytes = MAX_UNSENT, stallMs = STALL_MS } = options
+  const backlog = createBacklog(res, { maxUnsentBytes, stallMs })
   const isHead = c.req.method === 'HEAD'
   let isOpen = true
   let linger: NodeJS.Timeout | undefined
@@ -66,10 +70,11 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     send(event) {
       const text = encodeEvent(event)
       if (!isOpen) return false
-      if (isStuck(res, maxUnsentBytes)) {
+      if (backlog.isStuck()) {
         stream.drop()
         return false
       }
+      backlog.sent(Buffer.byteLength(text))
       res.write(text)
       return true
     },
@@ -156,13 +161,6 @@ export function resumePoint(c: ServiceContext): ResumePoint {
   const id = Number(text)
   if (!/^(?:0|[1-9]\d*)$/.test(text) || !Number.isSafeInteger(id)) return { kind: 'unknown' }
   return { kind: 'after', id }
-}
-
-/** Node holds back the writes of one tick. They are let go first, or a burst would look like a stuck client. */
-function isStuck(res: ServerResponse, maxUnsentBytes: number): boolean {
-  if (res.writableLength <= maxUnsentBytes) return false
-  while (res.socket !== null && res.socket.writableCorked > 0) res.socket.uncork()
-  return res.writableLength > maxUnsentBytes
 }
 
 function encodeEvent({ event, data, id }: StreamEvent): string {

@@ -1,6 +1,7 @@
 import { outputEnvelope, type SessionOutput, trailEnvelope } from '../events/envelope.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import type { Session } from '../model/session.ts'
+import { isOver } from '../model/session-state.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { ServiceContext } from './context.ts'
 import {
@@ -13,7 +14,7 @@ import type { HttpNeeds } from './needs.ts'
 import { caseId, sessionId } from './params.ts'
 
 /** What is still to be sent while the replay goes on: more of it than this is a client too slow. */
-const MAX_WAITING_BYTES = 1024 * 1024
+const MAX_WAITING_CHARACTERS = 1024 * 1024
 
 type Item = { session: Session } | { output: SessionOutput } | 'gone'
 
@@ -32,7 +33,7 @@ export async function streamRoute(
   const last = nextTrailNumber(present.trail) - 1
   const resume = resumePoint(c)
   const known = resume.kind === 'after' && resume.id <= last
-  if (known && resume.id === last && isOver(present)) return c.body(null, 204)
+  if (known && resume.id === last && isOver(present.state)) return c.body(null, 204)
 
   const unsubscribe: (() => void)[] = []
   const stream = openEventStream(c, {
@@ -66,9 +67,10 @@ export async function streamRoute(
 /** Sends what comes in order, a trail line at most once; a long replay waits for the client. */
 function createFeed(stream: EventStream, after: number): (item: Item) => void {
   const waiting: Item[] = []
-  let waitingBytes = 0
+  let waitingCharacters = 0
   let sent = after
   let busy = false
+  let replaying = true
 
   async function sendSession(session: Session): Promise<void> {
     for (const line of session.trail) {
@@ -76,9 +78,10 @@ function createFeed(stream: EventStream, after: number): (item: Item) => void {
       sent = line.number
       const data = JSON.stringify(trailEnvelope(session, line))
       stream.send({ event: line.event, data, id: line.number })
-      await stream.drained()
+      if (replaying) await stream.drained()
     }
-    if (isOver(session)) stream.end()
+    replaying = false
+    if (isOver(session.state)) stream.end() // but for its proof and seal nothing more will come
   }
 
   async function work(): Promise<void> {
@@ -87,7 +90,7 @@ function createFeed(stream: EventStream, after: number): (item: Item) => void {
       if (item === 'gone') stream.end()
       else if ('session' in item) await sendSession(item.session)
       else {
-        waitingBytes -= item.output.text.length
+        waitingCharacters -= item.output.text.length
         stream.send({ event: 'session_output', data: JSON.stringify(outputEnvelope(item.output)) })
       }
     }
@@ -96,13 +99,8 @@ function createFeed(stream: EventStream, after: number): (item: Item) => void {
 
   return (item) => {
     waiting.push(item)
-    if (typeof item === 'object' && 'output' in item) waitingBytes += item.output.text.length
-    if (waitingBytes > MAX_WAITING_BYTES) stream.drop()
+    if (typeof item === 'object' && 'output' in item) waitingCharacters += item.output.text.length
+    if (waitingCharacters > MAX_WAITING_CHARACTERS) stream.drop()
     else if (!busy) void work()
   }
-}
-
-/** Nothing more will come, but for the proof and the seal of a complete session. */
-function isOver({ state }: Session): boolean {
-  return state === 'complete' || state === 'failed' || state === 'abandoned'
 }

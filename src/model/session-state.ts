@@ -50,6 +50,11 @@ export function isRunning(state: SessionState): boolean {
   return RUNNING.has(state)
 }
 
+/** Whether work on it has come to its end; a complete session still waits for its proof. */
+export function isOver(state: SessionState): boolean {
+  return state === 'complete' || state === 'failed' || state === 'abandoned'
+}
+
 /** An ended session is sealed: proof attached, abandoned or failed (specification §2.2, rule 1). */
 export function isEnded(state: SessionState, proofAttached: boolean): boolean {
   return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)

@@ -1,6 +1,6 @@
 import type { SessionType } from './case-state.ts'
 import type { Proof } from './proof.ts'
-import { isEnded, moved, type SessionState, type Trigger } from './session-state.ts'
+import { isEnded, isOver, moved, type SessionState, type Trigger } from './session-state.ts'
 import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
 
 export interface FileChange {
@@ -95,7 +95,7 @@ export interface Move {
  */
 export function sessionMove(session: Session, move: Move): SessionEdit {
   const state = moved(session.state, move.trigger)
-  const over = state === 'complete' || state === 'failed' || state === 'abandoned'
+  const over = isOver(state)
   const change: NewTrailLine = {
     event: 'session_state_changed',
     fields: {

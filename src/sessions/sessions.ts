@@ -5,7 +5,7 @@ import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
-import { moved } from '../model/session-state.ts'
+import { isOver as isOverState, isRunning, moved } from '../model/session-state.ts'
 import { endMarked } from '../runners/process-sweep.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
@@ -72,20 +72,28 @@ export function createSessions(needs: SessionsOptions): Sessions {
     return job
   }
 
-  /** Makes the change that a job begins with; where it is refused nothing of the job remains. */
+  /**
+   * Makes the change that a job begins with. Where it is refused nothing of the job remains; where it
+   * broke off in the middle (a full disk), what it began is ended.
+   */
   async function begin(job: Job, change: () => Promise<CaseFolder>): Promise<CaseFolder> {
     try {
       return await change()
     } catch (error) {
+      const state = stateOf(job)
+      if (state !== undefined && isRunning(state)) await failed(job, error)
+      else await runs.remove(job.session_id)
       jobs.close(job)
-      await runs.remove(job.session_id)
       throw error
     }
   }
 
-  function isOver({ case_id, number, planned }: Job): boolean {
-    const state = needs.catalog.entry(case_id)?.sessions.get(number)?.value?.state
-    return planned || state === 'complete' || state === 'failed' || state === 'abandoned'
+  const stateOf = ({ case_id, number }: Job) =>
+    needs.catalog.entry(case_id)?.sessions.get(number)?.value?.state
+
+  function isOver(job: Job): boolean {
+    const state = stateOf(job)
+    return job.planned || (state !== undefined && isOverState(state))
   }
 
   /** A job that could not record its end: its session still ends, now or at the next start. */

@@ -72,25 +72,41 @@ export function createStore(needs: StoreNeeds): Store {
           options.texts === undefined ? {} : { texts: await textsOf(id, folder, options.texts) }
         const edits = decide({ ...folder, ...texts })
         for (const edit of edits) mustBeReadable(catalog.entry(id)!, edit)
-        const written = await write(id, edits, attempt)
-        if (written) return catalog.folder(id)!
+        const [first, ...others] = edits
+        if (first && !(await write(id, first, attempt))) continue
+        await follow(id, folder, others)
+        return catalog.folder(id)!
       }
     })
   }
 
-  /** False when somebody saved the first file meanwhile: then all is decided anew. */
-  async function write(id: string, edits: Edit[], attempt: number): Promise<boolean> {
-    for (const [index, edit] of edits.entries()) {
-      try {
-        await writeEdit(layout, catalog.entry(id)!, edit)
-      } catch (error) {
-        const again = error instanceof Refusal && error.code === 'changed_meanwhile'
-        if (!again || index > 0 || attempt >= ATTEMPTS) throw error
-        return false
-      }
-      await apply(id, edit)
+  /** False when somebody saved the file meanwhile: then all is decided anew. */
+  async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
+    try {
+      await writeEdit(layout, catalog.entry(id)!, edit)
+    } catch (error) {
+      if (!isChanged(error) || attempt >= ATTEMPTS) throw error
+      return false
     }
+    await apply(id, edit)
     return true
+  }
+
+  /**
+   * The edits that belong to the first one, which is on disk and cannot be taken back: where somebody
+   * saved such a file meanwhile they are made on what stands there now, unless a person has just set
+   * the very field, which then stays as he set it.
+   */
+  async function follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void> {
+    for (const edit of edits) {
+      for (let attempt = 1; !(await write(id, edit, attempt)); attempt++) {
+        const { case: present } = await current(id)
+        if (edit.file !== 'case') continue
+        if (!catalog.entry(id)!.file.readable) break
+        const fields = Object.keys(edit.edit.fields ?? {}) as (keyof Case)[]
+        if (fields.some((key) => present[key] !== decidedOn.case[key])) break
+      }
+    }
   }
 
   /** Reads the file that was just written into the catalog, and tells the change. */
@@ -159,6 +175,10 @@ export function createStore(needs: StoreNeeds): Store {
       })
     },
   }
+}
+
+function isChanged(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'changed_meanwhile'
 }
 
 function mustBeReadable(entry: CaseEntry, edit: Edit): void {
