@@ -4,13 +4,18 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Build } from './http/needs.ts'
 
+const FOLDER = fileURLToPath(new URL('..', import.meta.url))
+
 /** The version of the package, and the commit where it stands in a git checkout of its own. */
 export async function build(): Promise<Build> {
-  const folder = fileURLToPath(new URL('..', import.meta.url))
-  const { version } = JSON.parse(await readFile(`${folder}package.json`, 'utf8')) as {
+  return { version: await packageVersion(), commit: await commitOf(FOLDER) }
+}
+
+export async function packageVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(`${FOLDER}package.json`, 'utf8')) as {
     version: string
   }
-  return { version, commit: await commitOf(folder) }
+  return version
 }
 
 async function commitOf(folder: string): Promise<string | null> {

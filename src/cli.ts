@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { build } from './build.ts'
+import { packageVersion } from './build.ts'
 import { demo } from './demo/demo.ts'
 import { copySample } from './demo/sample-copy.ts'
 import { Refusal } from './model/refusal.ts'
-import { serve } from './serve.ts'
+import { type ServeOptions, serve } from './serve.ts'
 
 const program = new Command('casefile')
   .description(
     'Keeps the record of AI-assisted work in markdown files: what was planned, approved, done and proved.',
   )
-  .version((await build()).version)
+  .version(await packageVersion())
   .showHelpAfterError()
 
 program
@@ -20,7 +20,8 @@ program
   .addOption(
     new Option('--root <dir>', 'the workspace')
       .env('CASEFILE_ROOT')
-      .default('.', 'the current folder'),
+      .default('.', 'the current folder')
+      .argParser(folderOf),
   )
   .addOption(
     new Option('--port <n>', 'the port; 0 takes a free one')
@@ -29,21 +30,22 @@ program
       .argParser(portOf),
   )
   .addOption(
-    new Option(
-      '--memory-root <dir>',
-      'where the files are (default: memory/ in the workspace)',
-    ).env('CASEFILE_MEMORY_ROOT'),
+    new Option('--memory-root <dir>', 'where the files are (default: memory/ in the workspace)')
+      .env('CASEFILE_MEMORY_ROOT')
+      .argParser(folderOf),
   )
   .addOption(
-    new Option(
-      '--state-dir <dir>',
-      "this machine's own state (default: below $XDG_STATE_HOME)",
-    ).env('CASEFILE_STATE_DIR'),
+    new Option('--state-dir <dir>', "this machine's own state (default: below $XDG_STATE_HOME)")
+      .env('CASEFILE_STATE_DIR')
+      .argParser(folderOf),
   )
   .addOption(
     new Option('--dev', 'answer the provider endpoints too').env('CASEFILE_DEV').default(false),
   )
-  .action(serve)
+  .action((options: ServeOptions, command: Command) => {
+    const isEnv = command.getOptionValueSource('dev') === 'env' // commander takes any value for on
+    return serve({ ...options, ...(isEnv ? { dev: switchOf('CASEFILE_DEV') } : {}) })
+  })
 
 program
   .command('sample <dir>')
@@ -71,12 +73,33 @@ function portOf(text: string): number {
   throw new InvalidArgumentError('Expected a number from 0 to 65535.')
 }
 
+/** An empty name would be taken for the workspace itself. */
+function folderOf(text: string): string {
+  if (text !== '') return text
+  throw new InvalidArgumentError('Expected a folder.')
+}
+
+function switchOf(name: string): boolean {
+  const text = process.env[name] ?? ''
+  if (text === '1' || text === 'true') return true
+  if (text === '0' || text === 'false') return false
+  throw new Refusal('bad_request', `${name} is "${text}". Set it to 1 or true, 0 or false.`)
+}
+
+/** A variable that is set to nothing counts as not set. */
+function withoutEmpty(environment: NodeJS.ProcessEnv): void {
+  for (const { envVar } of program.commands.flatMap((command) => command.options)) {
+    if (envVar !== undefined && environment[envVar] === '') delete environment[envVar]
+  }
+}
+
 /** Beside dist/ in the package, and beside src/ in a checkout. */
 function samplePath(): string {
   return fileURLToPath(new URL('../sample-workspace', import.meta.url))
 }
 
 try {
+  withoutEmpty(process.env)
   await program.parseAsync()
 } catch (error) {
   if (!(error instanceof Refusal)) throw error

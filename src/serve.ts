@@ -1,8 +1,10 @@
+import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { createApp } from './http/app.ts'
 import { createStreamRegistry } from './http/event-stream.ts'
 import { listen } from './http/server.ts'
 import { openService, type Service } from './service.ts'
+import { inTime, stopSignal } from './stopping.ts'
 
 export interface ServeOptions {
   root: string
@@ -16,7 +18,7 @@ export interface ServeOptions {
 export interface Served {
   service: Service
   url: string
-  /** Ends streams, finishes requests and writes, stops what runs, gives the workspace back. */
+  /** Ends streams, finishes requests and writes, stops what runs, gives the workspace back; rejects where that hangs. */
   close(): Promise<void>
 }
 
@@ -34,10 +36,11 @@ export async function openServer(options: ServeOptions): Promise<Served> {
       service,
       url: server.url,
       async close() {
-        await service.sessions.close() // its last events still reach the open streams
+        // first: its last events still reach the open streams
+        await inTime('a running session', service.sessions.close())
         streams.endAll()
-        await server.close()
-        await service.close()
+        await inTime('an open request', server.close())
+        await inTime('a write of files', service.close())
       },
     }
   } catch (error) {
@@ -50,10 +53,12 @@ export async function openServer(options: ServeOptions): Promise<Served> {
 export async function serve(options: ServeOptions): Promise<void> {
   const served = await openServer(options)
   process.stdout.write(`Casefile is listening on ${served.url}\n`)
-  await new Promise<void>((resolve) => {
-    // Kept: a second one, as npm passes on what the terminal sends too, must not cut the stop short.
-    process.on('SIGINT', resolve).on('SIGTERM', resolve)
-  })
-  await served.close()
+  await stopSignal()
+  try {
+    await served.close()
+  } catch (error) {
+    served.service.log(inspect(error))
+    process.exit(1) // what hangs would keep the process
+  }
   process.exit(0) // proper-lockfile's exit handlers would keep the signal's own exit code
 }

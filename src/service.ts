@@ -18,12 +18,12 @@ import { emptyTrash } from './workspace/remove-folder.ts'
 import { createRunRecords } from './workspace/run-records.ts'
 import { createScan } from './workspace/scan.ts'
 import { createSettings } from './workspace/settings.ts'
-import { defaultStateFolder, openStateFolder, realPathOf } from './workspace/state-folder.ts'
+import { defaultStateFolder, openStateFolder } from './workspace/state-folder.ts'
 import { createStore } from './workspace/store.ts'
 import { createTexts } from './workspace/texts.ts'
-import { workspaceRoot } from './workspace/workdir.ts'
+import { memoryRootAt, workspaceRoot } from './workspace/workdir.ts'
 
-export interface ServiceOptions {
+interface ServiceOptions {
   root: string
   memoryRoot?: string | undefined
   stateDir?: string | undefined
@@ -57,7 +57,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const root = await workspaceRoot(options.root)
   const settings = createSettings(root)
   const wanted = options.memoryRoot ?? (await settings()).memoryRoot ?? 'memory'
-  const memoryRoot = await realPathOf(resolve(root, wanted))
+  const memoryRoot = await memoryRootAt(resolve(root, wanted))
   const given = options.stateDir !== undefined
   const stateDir = options.stateDir ?? (await defaultStateFolder(memoryRoot, environment))
   const state = await openStateFolder(resolve(stateDir), {
@@ -81,13 +81,16 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     for (const change of found) changes.publish(change)
   }
   const scan = createScan({ ...needs, catalog, mutex, publish })
+  const texts = createTexts(layout, lastGood)
   const store = createStore({
     ...needs,
     catalog,
     scan,
     mutex,
+    texts,
     trash: state.trash,
     publish,
+    log,
     onMemoryRoot: () => ownership.memoryRootMade(),
     writable() {
       if (ownership.lost.aborted) throw ownership.lost.reason
@@ -95,7 +98,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
         throw new Refusal('stopping', 'The service is stopping; try again when it is back.')
     },
   })
-  const texts = createTexts(layout, lastGood)
   const freshness = createFreshness(scan, catalog, log)
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))

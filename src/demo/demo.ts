@@ -11,7 +11,7 @@ import { copySample } from './sample-copy.ts'
 import { tour } from './tour.ts'
 import { createWrittenFiles } from './written-files.ts'
 
-export interface DemoOptions {
+interface DemoOptions {
   /** Approve without asking. */
   yes?: boolean
   /** Leave the workspace for the user to look at. */

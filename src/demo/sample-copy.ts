@@ -7,14 +7,14 @@ import { hasCode } from '../workspace/errno.ts'
 import { gitText } from '../workspace/git-command.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
-export interface SampleCopyOptions {
+interface SampleCopyOptions {
   /** Leave a copy that is already there as it is. */
   keep?: boolean
   /** Replace a copy that is already there, with all that was changed in it. */
   force?: boolean
 }
 
-export interface SampleCopy {
+interface SampleCopy {
   /** False when an earlier copy was kept. */
   made: boolean
   /** Whether the copy is a git repository: false where git is not installed. */

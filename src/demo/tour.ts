@@ -3,7 +3,7 @@ import { readTap } from '../runners/tap-results.ts'
 import type { Client, ReceivedEvent } from './client.ts'
 import type { Narrator } from './narrator.ts'
 
-export interface Scene {
+interface Scene {
   client: Client
   narrator: Narrator
   /** The text of the plan, which the sample keeps. */

@@ -1,4 +1,4 @@
-export type Unsubscribe = () => void
+type Unsubscribe = () => void
 
 /** Carries values of one kind to whoever listens, in the order of publishing. */
 export interface Bus<T> {

@@ -13,7 +13,8 @@ export function trailEnvelope(session: Session, line: TrailLine): Envelope {
   return {
     event_type: line.event,
     timestamp: line.time,
-    payload: { case_id: session.case_id, session_id: session.id, ...line.fields },
+    // last: a field of that name in a trail must not pass for another session
+    payload: { ...line.fields, case_id: session.case_id, session_id: session.id },
   }
 }
 

@@ -15,7 +15,7 @@ import { sessionRoutes } from './session-routes.ts'
 import { streamRoute } from './stream-route.ts'
 import { systemRoutes } from './system-routes.ts'
 
-export interface AppOptions {
+interface AppOptions {
   /** The port that a Host header must name. */
   port: () => number
   streams: StreamRegistry

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-export interface BacklogLimits {
+interface BacklogLimits {
   /** More than this unsent, and the client must show that it reads. */
   maxUnsentBytes: number
   /** Without taking anything for so long, it does not. */

@@ -28,7 +28,7 @@ export async function readBytes(
   }
 }
 
-export interface ReadJsonOptions {
+interface ReadJsonOptions {
   /** An empty body stands for `{}`, whatever its content type. */
   optional?: boolean
   maxBytes?: number
@@ -44,6 +44,15 @@ export async function readJson<T>(
   if (optional && bytes.byteLength === 0) return parseFields(schema, {})
   requireJson(c.req.header('content-type'))
   return parseFields(schema, parseJsonObject(bytes))
+}
+
+/** Holds one text of a body to a limit of its own. */
+export function mustFit(name: string, text: string, maxBytes: number, advice = ''): void {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return
+  const limit = maxBytes < MIB ? `${maxBytes / 1024} KiB` : `${maxBytes / MIB} MiB`
+  const message = `The ${name} has ${bytes} bytes; at most ${limit} are taken. ${advice}`
+  throw new Refusal('too_large', message.trimEnd())
 }
 
 async function collect(

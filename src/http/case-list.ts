@@ -1,9 +1,8 @@
 import type { CaseFolder } from '../model/case-folder.ts'
-import { CASE_STATES, isCaseState } from '../model/case-state.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
+import { knownState } from './params.ts'
 import { type CaseJson, caseJson } from './present.ts'
 
 interface SortedList {
@@ -44,18 +43,7 @@ function filterOf(c: ServiceContext): ((each: CaseJson) => boolean) | null {
       .query(name)
       ?.split(',')
       .filter((value) => value !== '')
-  const states = values('state')
-  const unknown = states?.find((state) => !isCaseState(state))
-  if (unknown !== undefined) {
-    throw new Refusal('unknown_state', `There is no case state "${unknown.slice(0, 60)}".`, {
-      errors: [
-        {
-          path: 'state',
-          message: `got "${unknown.slice(0, 60)}", expected some of ${CASE_STATES.join(', ')}`,
-        },
-      ],
-    })
-  }
+  const states = values('state')?.map(knownState)
   const [outcomes, types, tags] = [values('outcome'), values('type'), values('tag')]
   const text = c.req.query('q')?.toLowerCase()
   const has = (wanted: string[] | undefined, value: string | null) =>

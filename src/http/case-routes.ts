@@ -2,19 +2,21 @@ import { Hono } from 'hono'
 import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import { type CaseFields, DEFAULT_CASE_TYPE } from '../model/case.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
 import { newCase, setState, updateCase } from '../model/decide-case.ts'
 import { Refusal } from '../model/refusal.ts'
-import { readJson } from './body.ts'
+import { mustFit, readJson } from './body.ts'
 import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
-import { caseId } from './params.ts'
+import { caseId, knownState } from './params.ts'
 import { caseJson } from './present.ts'
 import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
 const encoder = new TextEncoder()
+
+/** A case.md over its limit could not be read again; the rest is for its other fields. */
+const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
 
 /** `/cases` and `/cases/:id` (specification §4.1). */
 export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
@@ -31,7 +33,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.post('/', async (c) => {
     const { title, ...rest } = await readJson(c, newCaseSchema)
     const fields = cleared(defined(rest))
-    mustFit(fields.description)
+    mustFitIn(fields)
     const created = newCase({ title, ...fields }, service.newId(), service.now())
     const folder = await store.create(created)
     return c.json(caseJson(service, folder), 201, { location: `/cases/${created.id}` })
@@ -47,7 +49,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
         'Nothing to update: name at least one of title, description, type, outcome, tags, parent, workdir, provider.',
       )
     }
-    mustFit(fields.description)
+    mustFitIn(fields)
     const folder = await store.update(caseId(c), (present) => {
       mustMatch(c, present)
       return updateCase(present, fields)
@@ -83,12 +85,9 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   return app
 }
 
-function knownState(state: string): CaseState {
-  if (isCaseState(state)) return state
-  const message = `got "${state.slice(0, 60)}", expected one of ${CASE_STATES.join(', ')}`
-  throw new Refusal('unknown_state', `There is no case state "${state.slice(0, 60)}".`, {
-    errors: [{ path: 'state', message }],
-  })
+function mustFitIn({ description = '' }: Partial<CaseFields>): void {
+  const advice = 'Put long texts into a memory file.'
+  mustFit('description', description, MAX_DESCRIPTION_BYTES, advice)
 }
 
 function defined<T extends object>(fields: T): Partial<T> {
@@ -104,14 +103,4 @@ function cleared(fields: Record<string, unknown>): CaseFields {
   if (emptied.description === null) emptied.description = ''
   if (emptied.tags === null) emptied.tags = []
   return emptied as CaseFields
-}
-
-/** A case.md over its limit could not be read again. */
-function mustFit(description: string | undefined): void {
-  const bytes = Buffer.byteLength(description ?? '')
-  if (bytes <= MAX_CASE_BYTES - 16 * 1024) return
-  throw new Refusal(
-    'too_large',
-    `The description has ${bytes} bytes; a case.md holds at most 256 KiB. Put long texts into a memory file.`,
-  )
 }

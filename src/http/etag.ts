@@ -21,11 +21,16 @@ export function jsonWithETag(
   options: { bytes?: Uint8Array } = {},
 ): Response {
   const bytes = options.bytes ?? new TextEncoder().encode(JSON.stringify(value))
+  return bytesWithETag(c, bytes, 'application/json')
+}
+
+/** The same for bytes of any type. */
+export function bytesWithETag(c: ServiceContext, bytes: Uint8Array, type: string): Response {
   const etag = etagOf(bytes)
   const held = c.req.header('if-none-match')
   if (held !== undefined && names(held, etag, weakly)) return c.body(null, 304, { etag })
   const body = bytes as Uint8Array<ArrayBuffer>
-  return c.body(body, 200, { 'content-type': 'application/json', etag })
+  return c.body(body, 200, { 'content-type': type, etag })
 }
 
 /**

@@ -5,6 +5,8 @@ import type { ServiceContext } from './context.ts'
 const PING_MS = 15_000
 const MAX_UNSENT = 1024 * 1024
 const STALL_MS = 2000
+/** How long a replay waits for the client to take what was sent. */
+const DRAIN_MS = 10_000
 /** How long an ended stream waits for a client that does not read what is left. */
 const LINGER_MS = 30_000
 
@@ -15,7 +17,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-export interface StreamEvent {
+interface StreamEvent {
   event: string
   data: string
   id?: string | number
@@ -28,8 +30,9 @@ export interface EventStream {
   /** False when the client is gone, or was dropped just now because it does not read. */
   send(event: StreamEvent): boolean
   /**
-   * Resolves when the client has taken what was sent; to false when it is gone. Wait for it
-   * between the parts of a long replay, else a client that reads well is dropped too.
+   * Resolves when the client has taken what was sent; to false when it is gone, or was dropped
+   * because it took nothing for long. Wait for it between the parts of a long replay, else a client
+   * that reads well is dropped too.
    */
   drained(): Promise<boolean>
   end(): void
@@ -44,6 +47,7 @@ export interface EventStreamOptions {
   pingMs?: number
   maxUnsentBytes?: number
   stallMs?: number
+  drainMs?: number
 }
 
 /**
@@ -55,7 +59,7 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
   const res = c.env?.outgoing
   if (res === undefined) throw new Error('an event stream needs the node server')
   const { onClose, registry, pingMs = PING_MS } = options
-  const { maxUnsentBytes = MAX_UNSENT, stallMs = STALL_MS } = options
+  const { maxUnsentBytes = MAX_UNSENT, stallMs = STALL_MS, drainMs = DRAIN_MS } = options
   const backlog = createBacklog(res, { maxUnsentBytes, stallMs })
   const isHead = c.req.method === 'HEAD'
   let isOpen = true
@@ -81,7 +85,12 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     drained() {
       if (!isOpen || !res.writableNeedDrain) return Promise.resolve(isOpen)
       return new Promise((resolve) => {
+        const late = setTimeout(() => {
+          stream.drop()
+          settle()
+        }, drainMs)
         const settle = () => {
+          clearTimeout(late)
           res.off('drain', settle).off('close', settle)
           resolve(isOpen)
         }
@@ -152,7 +161,7 @@ export function createStreamRegistry(): StreamRegistry {
   }
 }
 
-export type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }
+type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }
 
 /** Where the client wants to go on: `Last-Event-ID`, or `?after=` for one that cannot set a header. */
 export function resumePoint(c: ServiceContext): ResumePoint {

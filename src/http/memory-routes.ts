@@ -10,7 +10,7 @@ import {
 } from '../workspace/memory-files.ts'
 import { readBytes } from './body.ts'
 import type { ServiceEnv } from './context.ts'
-import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId } from './params.ts'
 
@@ -29,13 +29,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const folder = await store.read(id)
     const read = await readMemory(layout, id, memoryName(filename, folder))
     if (!read.ok) throw unreadable(filename, read.reason)
-    const etag = etagOf(read.bytes)
-    const headers = { 'content-type': 'text/markdown; charset=utf-8', etag }
-    const held = c.req.header('if-none-match')
-    if (held === '*' || held?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag)) {
-      return c.body(null, 304, headers)
-    }
-    return c.body(new Uint8Array(read.bytes), 200, headers)
+    return bytesWithETag(c, read.bytes, 'text/markdown; charset=utf-8')
   })
 
   app.put('/:filename', async (c) => {

@@ -33,6 +33,7 @@ export interface HttpNeeds {
   now: () => string
   newId: () => string
   log: (line: string) => void
+  /** Whether the provider endpoints are to be answered; none of them is there yet. */
   dev: boolean
   build: Build
   startedAt: string

@@ -3,8 +3,16 @@ import type { ServiceContext } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 
 const MAX_LIMIT = 1000
+/** Of JSON in one answer: below what a string of V8 can hold, and what a client would want. */
+const MAX_CHARACTERS = 64 * 1024 * 1024
 
-export interface Listed {
+interface PageOptions<T> {
+  bytes?: Uint8Array
+  present?: (item: T) => Promise<unknown>
+  maxCharacters?: number
+}
+
+interface Listed {
   created_at: string
   id: string
 }
@@ -12,18 +20,20 @@ export interface Listed {
 /**
  * Answers a list, which must come in the order of `newestFirst`: whole, or with `?limit=` the page
  * after `?cursor=`. The cursor names the last item given, not a position, so that items which come
- * or go in between neither repeat nor hide others. `bytes` is the JSON of the whole list.
+ * or go in between neither repeat nor hide others. `bytes` is the JSON of the whole list; `present`
+ * makes an item what is shown of it, and is asked for those on the page alone. Refuses with
+ * `too_large` an answer over 64 MiB.
  */
-export function page<T extends Listed>(
+export async function page<T extends Listed>(
   c: ServiceContext,
   items: readonly T[],
-  options: { bytes?: Uint8Array } = {},
-): Response {
+  options: PageOptions<T> = {},
+): Promise<Response> {
   const limit = c.req.query('limit')
   const cursor = c.req.query('cursor')
   if (limit === undefined) {
     if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
-    return jsonWithETag(c, items, options)
+    return jsonWithETag(c, null, { bytes: options.bytes ?? (await jsonOf(items, options)) })
   }
   const size = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > MAX_LIMIT) {
@@ -34,7 +44,34 @@ export function page<T extends Listed>(
   const headers: Record<string, string> = { 'x-total-count': String(items.length) }
   const last = shown.at(-1)
   if (last !== undefined && start + size < items.length) headers.link = nextLink(c, last)
-  return c.json(shown, 200, headers)
+  headers['content-type'] = 'application/json'
+  return c.body(await jsonOf(shown, options), 200, headers)
+}
+
+/** One after the other: what does not fit is not all loaded before that is known. */
+async function jsonOf<T>(
+  items: readonly T[],
+  { present = async (item) => item, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: string[] = []
+  let characters = 0
+  for (const item of items) {
+    const part = JSON.stringify(await present(item))
+    characters += part.length
+    if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
+    parts.push(part)
+  }
+  return new TextEncoder().encode(`[${parts.join(',')}]`)
+}
+
+function tooLarge(fitting: number, all: number, maxCharacters: number): Refusal {
+  const limit = maxCharacters / 1024 / 1024
+  const advice =
+    fitting > 0 ? `Ask for fewer at a time, as with ?limit=${fitting}` : 'Ask for it by its id'
+  return new Refusal(
+    'too_large',
+    `These ${all} items are over ${limit} MiB of JSON in one answer. ${advice}.`,
+  )
 }
 
 /** Compares for `sort`: by created_at from late to early, then by id. */

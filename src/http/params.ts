@@ -1,3 +1,4 @@
+import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
 import { UUID } from '../model/words.ts'
 import type { ServiceContext } from './context.ts'
@@ -13,6 +14,15 @@ export function sessionId(c: ServiceContext): string {
 
 export function proofId(c: ServiceContext): string {
   return idParam(c, 'pid', 'proof')
+}
+
+/** A case's state from a body or a query; refuses with `unknown_state`. */
+export function knownState(state: string): CaseState {
+  if (isCaseState(state)) return state
+  const came = `"${state.slice(0, 60)}"`
+  const message = `got ${came}, expected one of ${CASE_STATES.join(', ')}`
+  const errors = [{ path: 'state', message }]
+  throw new Refusal('unknown_state', `There is no case state ${came}.`, { errors })
 }
 
 function idParam(c: ServiceContext, name: string, what: string): string {

@@ -45,11 +45,16 @@ export function caseJson({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFo
     workdir: fields.workdir,
     provider: fields.provider,
     created_at: fields.created_at,
-    updated_at: new Date(mtimeMs).toISOString(),
+    updated_at: laterOf(new Date(mtimeMs).toISOString(), fields.created_at),
     problems: folder.problems,
   }
   shown.set(folder, json)
   return json
+}
+
+/** The kernel's clock for files may lag a tick behind ours: nothing is updated before it was made. */
+function laterOf(a: string, b: string): string {
+  return a > b ? a : b
 }
 
 /** A session with its sections, which are read now if they have changed. */

@@ -21,7 +21,7 @@ export const PROBLEMS = {
   unreadable_file: { status: 409, title: 'The file cannot be read' },
   changed_meanwhile: { status: 409, title: 'It changed in the meantime' },
   precondition_failed: { status: 412, title: 'The precondition does not hold' },
-  too_large: { status: 413, title: 'The body is too large' },
+  too_large: { status: 413, title: 'It is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not accepted' },
   proof_gate: { status: 422, title: 'The proof gate is closed' },
   session_ended: { status: 422, title: 'The session has ended' },
@@ -44,7 +44,7 @@ const UNEXPECTED =
  * The RFC 9457 answer to an error. Of an error that is no `Refusal` nothing is told, since its text
  * may hold paths or file content: whoever calls this must have logged it.
  */
-export function problemResponse(error: unknown, instance?: string): Response {
+export function problemResponse(error: unknown): Response {
   const refusal = error instanceof Refusal ? error : new Refusal('internal', UNEXPECTED)
   const { status, title } = PROBLEMS[refusal.code]
   const standard = {
@@ -53,7 +53,6 @@ export function problemResponse(error: unknown, instance?: string): Response {
     status,
     detail: refusal.message,
     code: refusal.code,
-    ...(instance === undefined ? {} : { instance }),
     ...(status === 400 || refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
   }
   // Named twice: the first keeps the standard members in front, the second lets none be overwritten.

@@ -18,14 +18,14 @@ const LIMITS = {
   closeMs: 5_000,
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   /** 0 for any free one. */
   port: number
   log: (line: string) => void
   limits?: Partial<typeof LIMITS>
 }
 
-export interface Listening {
+interface Listening {
   port: number
   url: string
   /** Takes no more requests, lets the running ones finish for a while, then cuts what is left. */

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { MAX_PLAN_BYTES, type Session } from '../model/session.ts'
-import { readJson } from './body.ts'
+import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -49,8 +49,11 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.get('/', async (c) => {
     const folder = await store.read(caseId(c))
-    const all = await Promise.all(folder.sessions.map((each) => sessionJson(service, folder, each)))
-    return page(c, all.sort(newestFirst))
+    const all = folder.sessions.map((session) => ({
+      ...{ id: session.id, created_at: session.started_at, session },
+    }))
+    const present = ({ session }: { session: Session }) => sessionJson(service, folder, session)
+    return page(c, all.sort(newestFirst), { present })
   })
 
   app.post('/', async (c) => {
@@ -66,7 +69,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.put('/:sid/plan', async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const edit = await readJson(c, planSchema)
-    for (const [name, text] of Object.entries(edit)) mustFit(name, text)
+    for (const [name, text] of Object.entries(edit)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
     const allow = await matching(c, id, sid)
     return answer(c, await sessions.editPlan(id, sid, edit, allow), sid)
   })
@@ -90,10 +93,4 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   })
 
   return app
-}
-
-function mustFit(name: string, text: string | undefined): void {
-  const bytes = Buffer.byteLength(text ?? '')
-  if (bytes <= MAX_PLAN_BYTES) return
-  throw new Refusal('too_large', `${name} has ${bytes} bytes; at most 256 KiB are taken.`)
 }

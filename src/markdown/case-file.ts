@@ -8,8 +8,8 @@ import {
 import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
-import { CHECKLIST_HEADING, readChecklist, withItem } from './checklist.ts'
-import { readEnvelope } from './envelope.ts'
+import { CHECKLIST_HEADING, itemsIn, withItem } from './checklist.ts'
+import { bodyStartOf, readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { type FieldReader, fieldReader, readFrame, roughFields } from './fields.ts'
 import { linesOf } from './lines.ts'
@@ -22,19 +22,19 @@ export const MAX_CASE_BYTES = 256 * 1024
 
 export const CASE_LAYOUT: SectionLayout = {
   names: [CHECKLIST_HEADING],
-  bounds(text) {
-    const read = readEnvelope(text)
-    return read.ok ? { from: read.envelope.bodyStart, to: text.length } : null
+  bounds(text, bodyStart) {
+    const from = bodyStart ?? bodyStartOf(text)
+    return from === null ? null : { from, to: text.length }
   },
 }
 
 /** What a hand-made file leaves out is derived from these (design §2). */
-export interface CaseOrigin {
+interface CaseOrigin {
   id: string
   created_at: string
 }
 
-export interface CaseReading {
+interface CaseReading {
   /** Null when the file cannot be believed: the problems say why. */
   value: Case | null
   problems: Problem[]
@@ -44,8 +44,8 @@ export interface CaseReading {
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
   const frame = readFrame(text, CASE_FILE)
   if (!frame.ok) return { value: null, problems: [frame.problem] }
-  const sections = await readSections(text, CASE_LAYOUT)
-  const checklist = sections && (await readChecklist(text, CASE_LAYOUT))
+  const sections = await readSections(text, CASE_LAYOUT, frame.envelope.bodyStart)
+  const checklist = sections && (await itemsIn(sections))
   if (!sections || !checklist) {
     const message =
       'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
@@ -59,7 +59,8 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   reader.placed('id', origin.id)
   const value: Case = {
     id: origin.id,
-    title: reader.text('title') ?? titleOf(text.slice(frame.envelope.bodyStart)) ?? origin.id,
+    title:
+      reader.text('title')?.trim() || titleOf(text.slice(frame.envelope.bodyStart)) || origin.id,
     created_at: reader.time('created_at') ?? origin.created_at,
     state: stateOf(reader),
     type: reader.shaped('type', SLUG, SLUG_RULE) ?? DEFAULT_CASE_TYPE,
@@ -150,5 +151,6 @@ export async function editedCase(text: string, present: Case, edit: CaseEdit): P
   return withFields(
     edited,
     set.map((key) => [key, values[key]]),
+    edited === text ? read : undefined,
   )
 }

@@ -2,7 +2,15 @@ import type { ChecklistItem } from '../model/gate.ts'
 import { Refusal } from '../model/refusal.ts'
 import { linesOf, trimBlanks } from './lines.ts'
 import { parsedMarkdown } from './parser-pool.ts'
-import { gapAtEnd, LEAD, readSections, type SectionLayout, sectionText } from './sectioned.ts'
+import {
+  gapAtEnd,
+  LEAD,
+  readEdited,
+  readSections,
+  type Sectioned,
+  type SectionLayout,
+  sectionText,
+} from './sectioned.ts'
 
 export const CHECKLIST_HEADING = 'Proof checklist'
 
@@ -16,12 +24,15 @@ export async function readChecklist(
   text: string,
   layout: SectionLayout,
 ): Promise<PlacedItem[] | null> {
-  if (!text.includes(`## ${CHECKLIST_HEADING}`) && !/##[ \t]+Proof checklist/.test(text)) return []
   const sections = await readSections(text, layout)
-  if (!sections) return null
+  return sections && itemsIn(sections)
+}
+
+/** The same for a text whose sections were found already. */
+export async function itemsIn(sections: Sectioned): Promise<PlacedItem[] | null> {
   const range = sections.ranges.find((each) => each.name === CHECKLIST_HEADING)
   if (!range) return []
-  return shortItems(text, range.from) ?? parsedItems(text, layout, range.from)
+  return shortItems(sections.text, range.from) ?? parsedItems(sections, range.from)
 }
 
 const ITEM = /^[-*+] \[([ xX])\] +(\S.*)$/
@@ -41,12 +52,11 @@ export function shortItems(text: string, from: number): PlacedItem[] | null {
 
 /** The same by remark: until the next heading of depth 1 or 2, nested and wrapped items included. */
 export async function parsedItems(
-  text: string,
-  layout: SectionLayout,
+  { text, ranges }: Sectioned,
   from: number,
 ): Promise<PlacedItem[] | null> {
-  const bounds = layout.bounds(text)
-  const parsed = bounds && (await parsedMarkdown(text.slice(bounds.from, bounds.to)))
+  const bounds = { from: ranges[0]!.from, to: ranges.at(-1)!.to }
+  const parsed = await parsedMarkdown(text.slice(bounds.from, bounds.to))
   if (!parsed) return null
   const first = from - bounds.from
   const following = parsed.headings.find(({ depth, start }) => depth <= 2 && start >= first)
@@ -83,7 +93,7 @@ export async function withItem(
   item: Omit<ChecklistItem, 'checked' | 'type'> & { type: string },
 ): Promise<string> {
   const before = await readSections(text, layout)
-  const items = await readChecklist(text, layout)
+  const items = before && (await itemsIn(before))
   if (!before || !items) throw unwritable('the file is too complex to parse')
   const { eol, ranges } = before
   const line = `- [ ] ${item.description} (${item.type}${item.required ? ', required' : ''})${eol}`
@@ -101,8 +111,8 @@ export async function withItem(
     const rest = text.slice(range.from).replace(/^\r?\n/, '')
     edited = `${head}${/[\r\n]$/.test(head) ? '' : eol}${eol}${line}${/^[ \t\r\n]*$/.test(rest) ? '' : eol}${rest}`
   }
-  const after = await readSections(edited, layout)
-  const now = await readChecklist(edited, layout)
+  const after = await readEdited(before, edited, layout)
+  const now = after && (await itemsIn(after))
   const wanted = [...items.map(bare), { ...item, checked: false }]
   if (!after || !now || JSON.stringify(now.map(bare)) !== JSON.stringify(wanted)) {
     throw unwritable('the line would not be read back as one item')

@@ -3,7 +3,7 @@ import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 
-export const MAX_FRONTMATTER_BYTES = 64 * 1024
+const MAX_FRONTMATTER_BYTES = 64 * 1024
 
 /** A markdown file cut into its parts; the offsets are into `text`, which keeps its BOM. */
 export interface Envelope {
@@ -52,6 +52,12 @@ export function readEnvelope(text: string): EnvelopeResult {
   if (!read.ok) return wrong(from + read.problem.offset, read.problem.message, read.problem.code)
   const front = { map: read.map, start: from, end: to }
   return { ok: true, envelope: { text, eol, front, bodyStart } }
+}
+
+/** Where the body begins; null when the frontmatter cannot be read. */
+export function bodyStartOf(text: string): number | null {
+  const read = readEnvelope(text)
+  return read.ok ? read.envelope.bodyStart : null
 }
 
 type Span = { from: number; to: number; bodyStart: number }

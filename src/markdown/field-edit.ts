@@ -1,12 +1,19 @@
 import { Refusal } from '../model/refusal.ts'
-import { readEnvelope } from './envelope.ts'
-import { setYaml } from './yaml-edit.ts'
+import { type EnvelopeResult, readEnvelope } from './envelope.ts'
+import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
-/** The file with these frontmatter keys set, each by a range edit; a file without one gets one. */
-export function withFields(text: string, fields: [string, YamlValue][]): string {
+/**
+ * The file with these frontmatter keys set, each by a range edit; a file without one gets one.
+ * `known` is the text's envelope, where the caller has it already.
+ */
+export function withFields(
+  text: string,
+  fields: [string, YamlValue][],
+  known?: EnvelopeResult,
+): string {
   if (fields.length === 0) return text
-  const read = readEnvelope(text)
+  const read = known ?? readEnvelope(text)
   if (!read.ok) throw new Refusal('unreadable_file', read.message)
   const { front, eol, bodyStart } = read.envelope
   if (!front) {
@@ -14,9 +21,9 @@ export function withFields(text: string, fields: [string, YamlValue][]): string 
     const gap = text.length > bodyStart && !/^[\r\n]/.test(text.slice(bodyStart)) ? eol : ''
     return text.slice(0, bodyStart) + block + gap + text.slice(bodyStart)
   }
-  let source = text.slice(front.start, front.end)
-  for (const [key, value] of fields) source = setYaml(source, key, value, eol)
-  return text.slice(0, front.start) + source + text.slice(front.end)
+  let { map } = front
+  for (const [key, value] of fields) map = withKey(map, key, value, eol)
+  return text.slice(0, front.start) + map.source + text.slice(front.end)
 }
 
 /** A frontmatter block with a line for each key, in the order given. */

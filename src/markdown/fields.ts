@@ -7,7 +7,7 @@ import type { YamlValue } from './yaml-scalar.ts'
 import { plainValue } from './yaml-value.ts'
 
 /** A record file's frame: its envelope, or the problem that keeps it from being read. */
-export type Frame = { ok: true; envelope: Envelope } | { ok: false; problem: Problem }
+type Frame = { ok: true; envelope: Envelope } | { ok: false; problem: Problem }
 
 /** Cuts a record file, naming git's conflict markers before anything that they break. */
 export function readFrame(text: string, file: string): Frame {

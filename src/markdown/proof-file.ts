@@ -11,13 +11,13 @@ import { fenceFor } from './section.ts'
 
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024
 
-export interface ProofOrigin {
+interface ProofOrigin {
   id: string
   case_id: string
   created_at: string
 }
 
-export interface ProofReading {
+interface ProofReading {
   value: Proof | null
   content: string
   problems: Problem[]
@@ -35,9 +35,10 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const sha256 = reader.text('sha256')
   const verified = reader.raw('verified') === true
   const intact = sha256 !== null && sha256 === contentHash(content)
-  if (verified && !intact) {
-    const why =
-      'the content is not what was verified: it counts as not verified; verify it again to accept it'
+  if (!intact && (verified || sha256 !== null)) {
+    const why = verified
+      ? 'the content is not what was verified: it counts as not verified; verify it again to accept it'
+      : 'the content is not what was attached: verify it only if what is there now is right, as that is what counts then'
     reader.problem('sha256', 'proof_changed', why)
   }
   const value: Proof = {

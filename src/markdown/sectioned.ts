@@ -9,14 +9,17 @@ export interface SectionLayout {
   names: readonly string[]
   /** Sections whose text is output: always in a fence, so that it reads as such. */
   fenced?: readonly string[]
-  /** Where the sectioned part starts and ends; null when the file cannot be read at all. */
-  bounds(text: string): { from: number; to: number } | null
+  /**
+   * Where the sectioned part starts and ends; null when the file cannot be read at all. `bodyStart`
+   * is that of its envelope, where the caller has read it already.
+   */
+  bounds(text: string, bodyStart?: number): { from: number; to: number } | null
 }
 
 /** The text before the first reserved heading. */
 export const LEAD = ''
 
-export interface SectionRange {
+interface SectionRange {
   name: string
   /** Of the heading line; of the text for the lead. */
   start: number
@@ -31,9 +34,16 @@ export interface Sectioned {
   ranges: SectionRange[]
 }
 
-/** Finds the sections; null when the text is too complex to parse or has no readable frame. */
-export async function readSections(text: string, layout: SectionLayout): Promise<Sectioned | null> {
-  const bounds = layout.bounds(text)
+/**
+ * Finds the sections; null when the text is too complex to parse or has no readable frame.
+ * `bodyStart` as for `bounds`.
+ */
+export async function readSections(
+  text: string,
+  layout: SectionLayout,
+  bodyStart?: number,
+): Promise<Sectioned | null> {
+  const bounds = layout.bounds(text, bodyStart)
   if (!bounds) return null
   const headings = await outline(text.slice(bounds.from, bounds.to), layout.names)
   if (!headings) return null
@@ -55,6 +65,17 @@ export async function readSections(text: string, layout: SectionLayout): Promise
       ),
     ],
   }
+}
+
+/** The same for a text that was made of one already read, and has all that stands before the body from it. */
+export function readEdited(
+  { ranges }: Sectioned,
+  text: string,
+  layout: SectionLayout,
+): Promise<Sectioned | null> {
+  const { from } = ranges[0]!
+  const hasFront = from > 1 // else an edit of the body's beginning can make a frontmatter of it
+  return readSections(text, layout, hasFront ? from : undefined)
 }
 
 /** The text of one section; null when its heading is not there. */
@@ -122,7 +143,7 @@ async function holds(
   value: string,
 ): Promise<boolean> {
   if (conflictLine(candidate) !== null && conflictLine(before.text) === null) return false
-  const after = await readSections(candidate, layout)
+  const after = await readEdited(before, candidate, layout)
   if (!after || sectionText(after, name) !== value) return false
   const names = new Set([...before.ranges, ...after.ranges].map((range) => range.name))
   names.delete(name)
@@ -140,7 +161,7 @@ async function closed(after: Sectioned, layout: SectionLayout, name: string): Pr
   const { text, eol } = after
   const head = text.slice(0, range.to)
   const heading = `${gapAtEnd(head, eol)}## ${absent}${eol}${eol}`
-  const probe = await readSections(head + heading + text.slice(range.to), layout)
+  const probe = await readEdited(after, head + heading + text.slice(range.to), layout)
   return probe?.ranges.some((each) => each.name === absent) ?? false
 }
 

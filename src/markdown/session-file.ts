@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
-import type { Session } from '../model/session.ts'
+import { isSealed, type Session } from '../model/session.ts'
 import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
+import { trueLines } from '../model/trail.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type FieldReader, fieldReader, readFrame } from './fields.ts'
 import { diffOf, testsOf } from './session-evidence.ts'
@@ -38,12 +39,25 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   const frame = bare ? readFrame(plainFrontmatter(text), file) : own
   if (!frame.ok) return { value: null, problems: [frame.problem] }
   const reader = fieldReader(frame.envelope, file)
-  const lines = trail?.lines.map((each) => each.line) ?? []
+  const all = trail?.lines.map((each) => each.line) ?? []
+  const lines = trueLines(all)
   const written = stateOf(reader)
-  const state = stateInTrail(lines) ?? written
-  if (reader.has('state') && written !== state) {
-    const why = `state: ${written} was written by hand; the session is ${state} (only a request moves a session)`
+  const journal = stateInTrail(lines) ?? written
+  // a state by hand moves nothing, but for one that only takes power away (design §2)
+  const open = !isEnded(journal, false) && !isSealed({ trail: lines })
+  const byHand = reader.has('state') && written === 'abandoned'
+  const state = byHand && open ? written : journal
+  if (reader.has('state') && written !== journal) {
+    const why =
+      state === journal
+        ? `state: ${written} was written by hand; the session is ${journal} (only a request moves a session)`
+        : `state: ${written} was written by hand while the session was ${journal}: nothing of it runs any more`
     reader.problem('state', 'state_by_hand', why)
+  }
+  if (lines.length < all.length && !isSealed({ trail: lines })) {
+    const message =
+      'lines of the audit trail have numbers out of order: they do not count, and go with the next write'
+    reader.problems.push({ code: 'trail_changed', file, line: null, message })
   }
   reader.placed('case_id', origin.case_id)
   reader.placed('number', String(origin.number))

@@ -8,7 +8,7 @@ import {
   type SessionTexts,
 } from '../model/session.ts'
 import { lastOf } from '../model/trail.ts'
-import { readEnvelope } from './envelope.ts'
+import { bodyStartOf, readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { trimBlanks } from './lines.ts'
 import { readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
@@ -27,10 +27,9 @@ const HEADINGS = {
 export const SESSION_LAYOUT: SectionLayout = {
   names: [...Object.values(HEADINGS), TRAIL_HEADING],
   fenced: [HEADINGS.output],
-  bounds(text) {
-    const read = readEnvelope(text)
-    if (!read.ok) return null
-    return { from: read.envelope.bodyStart, to: readTrail(text)?.start ?? text.length }
+  bounds(text, bodyStart) {
+    const from = bodyStart ?? bodyStartOf(text)
+    return from === null ? null : { from, to: readTrail(text)?.start ?? text.length }
   },
 }
 

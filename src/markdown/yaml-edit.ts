@@ -15,13 +15,15 @@ import { plainValue } from './yaml-value.ts'
 export function setYaml(source: string, key: string, value: YamlValue, eol: LineEnding): string {
   const before = readYaml(source)
   if (!before.ok) throw cannot(key, before.problem.message)
-  const pair = before.map.pairs.get(key)
-  if (pair && same(plainValue(pair), value)) return source
-  const edited = pair
-    ? replaced(before.map, key, pair, value, eol)
-    : added(before.map, key, value, eol)
-  prove(before.map, edited, key, value)
-  return edited
+  return withKey(before.map, key, value, eol).source
+}
+
+/** The same for a source that was parsed already; what comes back is parsed too. */
+export function withKey(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): YamlMap {
+  const pair = map.pairs.get(key)
+  if (pair && same(plainValue(pair), value)) return map
+  const edited = pair ? replaced(map, key, pair, value, eol) : added(map, key, value, eol)
+  return proven(map, edited, key, value)
 }
 
 function replaced(
@@ -89,7 +91,7 @@ function added(map: YamlMap, key: string, value: YamlValue, eol: LineEnding): st
   return `${source}${gap}${indent}${key}:${text && ` ${text}`}${eol}`
 }
 
-function prove(before: YamlMap, edited: string, key: string, value: YamlValue): void {
+function proven(before: YamlMap, edited: string, key: string, value: YamlValue): YamlMap {
   const after = readYaml(edited)
   if (!after.ok) throw cannot(key, after.problem.message)
   if (!same(plainValue(after.map.pairs.get(key)), value)) {
@@ -98,6 +100,7 @@ function prove(before: YamlMap, edited: string, key: string, value: YamlValue): 
   const others = ({ pairs }: YamlMap) =>
     [...pairs].filter(([name]) => name !== key).map(([n, p]) => [n, plainValue(p)])
   if (!same(others(before), others(after.map))) throw cannot(key, 'another key would change')
+  return after.map
 }
 
 function same(a: unknown, b: unknown): boolean {

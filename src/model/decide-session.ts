@@ -1,8 +1,8 @@
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
 import { Refusal } from './refusal.ts'
-import { hasProof, type Session, sessionMove } from './session.ts'
-import { isEnded, moved } from './session-state.ts'
+import { hasEnded, type Session, sessionMove } from './session.ts'
+import { moved } from './session-state.ts'
 import { type NewTrailLine, numbered } from './trail.ts'
 
 /** The move of the case that a session's milestone brings; empty where the case stays. */
@@ -48,7 +48,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
 /** The session, if it may still change; an ended one is sealed (422). */
 export function liveSession(folder: CaseFolder, id: string): Session {
   const session = sessionOf(folder, id)
-  if (!isEnded(session.state, hasProof(session, folder.proofs))) return session
+  if (!hasEnded(session, folder.proofs)) return session
   throw new Refusal(
     'session_ended',
     `Session ${session.number} has ended (${session.state}) and is sealed. Create a new session on the case to go on.`,
@@ -84,19 +84,19 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
   ]
 }
 
-/** Approves exactly the plan with this hash; `expected` is what the operator says was shown. */
+/** Approves the plan that has hash `sha256`, which must be the approved one. */
 export function approve(
   folder: CaseFolder,
   id: string,
-  plan: { sha256: string; expected?: string | undefined },
+  plan: { sha256: string; approved: string },
   now: string,
 ): Edit[] {
   const session = liveSession(folder, id)
   moved(session.state, 'approve')
-  if (plan.expected !== undefined && plan.expected !== plan.sha256) {
+  if (plan.approved !== plan.sha256) {
     throw new Refusal(
       'plan_changed',
-      `The plan is not the one that you approve: its plan_sha256 is ${plan.sha256} now, you sent ${plan.expected}. Read it again (GET), then approve that.`,
+      `The plan is not the one that you approve: its plan_sha256 is ${plan.sha256} now, and ${plan.approved} was to be approved. Read it again (GET), then approve that.`,
       { extra: { plan_sha256: plan.sha256 } },
     )
   }

@@ -16,7 +16,7 @@ export const PROBLEM_CODES = [
   'id_mismatch', // a field contradicts the folder or file name
   'too_complex', // the markdown parser needed more than 2 s
   'proof_gate', // RESOLVED in the file while the gate is shut
-  'proof_changed', // verified content no longer has its sha256
+  'proof_changed', // the content no longer has its sha256
   'invalid_plan',
   'trail_changed',
   'state_by_hand',

@@ -117,8 +117,13 @@ export function sessionMove(session: Session, move: Move): SessionEdit {
   }
 }
 
-export function isSealed(session: Session): boolean {
+export function isSealed(session: Pick<Session, 'trail'>): boolean {
   return session.trail.some((line) => line.event === 'session_sealed')
+}
+
+/** Whether nothing of the session may change any more: it has ended, or bears a seal from when it had. */
+export function hasEnded(session: Session, proofs: readonly Proof[]): boolean {
+  return isSealed(session) || isEnded(session.state, hasProof(session, proofs))
 }
 
 /** `proof_attached` is derived: some proof file names the session (design §2). */

@@ -26,3 +26,27 @@ export function numbered(
 export function lastOf(trail: readonly TrailLine[], event: string): TrailLine | undefined {
   return trail.findLast((line) => line.event === event)
 }
+
+/** No session takes so many actions at once; a larger leap in the numbers was written by hand. */
+const MAX_LEAP = 10_000
+
+/**
+ * The lines of a trail that count: with numbers that grow, none behind the seal. What a person or a
+ * process wrote among them out of order is no line of the journal. A trail that begins anew is the
+ * true one: a text of a section that looks like a trail stands before it, never behind.
+ */
+export function trueLines(lines: readonly TrailLine[]): TrailLine[] {
+  let counted: TrailLine[] = []
+  let last = 0
+  for (const line of lines) {
+    if (line.number === 1 && line.event === 'session_created') {
+      counted = []
+      last = 0
+    }
+    if (line.number <= last || line.number > last + MAX_LEAP) continue
+    counted.push(line)
+    last = line.number
+    if (line.event === 'session_sealed') break
+  }
+  return counted
+}

@@ -19,18 +19,27 @@ export async function endProcessGroup(group: number, graceMs = GRACE_MS): Promis
 
 async function isGone(group: number, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs
-  while (signalGroup(group, 0) && !areAllZombies(group)) {
+  const known: number[] = []
+  while (signalGroup(group, 0) && !areAllZombies(group, known)) {
     if (performance.now() > deadline) return false
     await delay(POLL_MS)
   }
   return true
 }
 
-/** Orphans stay zombies until the first process of a container asks for them, which may be never. */
-function areAllZombies(group: number): boolean {
+/**
+ * Orphans stay zombies until the first process of a container asks for them, which may be never. All
+ * processes of the machine are looked through only when none of `known`, kept between calls, is alive.
+ */
+function areAllZombies(group: number, known: number[]): boolean {
   if (process.platform !== 'linux') return false
-  const stats = processIds().map(processStat)
-  return stats.every((stat) => stat?.group !== group || stat.state === 'Z')
+  const lives = (pid: number) => {
+    const stat = processStat(pid)
+    return stat?.group === group && stat.state !== 'Z'
+  }
+  if (known.some(lives)) return false
+  known.splice(0, known.length, ...processIds().filter(lives))
+  return known.length === 0
 }
 
 /** Whether there was anyone to signal. EPERM: someone, but of another user (or a zombie, on macOS). */

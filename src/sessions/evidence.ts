@@ -1,25 +1,22 @@
+import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
-import { readJunit } from '../runners/junit-results.ts'
-import { readTap } from '../runners/tap-results.ts'
+import {
+  openReportReader,
+  type ReportReader,
+  type ReportReading,
+} from '../runners/report-reader.ts'
 import { type TestResults, testNote } from '../runners/test-results.ts'
 import { artifactPath, readArtifact } from '../workspace/artifacts.ts'
-import { hasCode } from '../workspace/errno.ts'
+import { codeOf, hasCode } from '../workspace/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { headAndTail } from '../workspace/output-excerpt.ts'
 import { headAndTailOfFile } from '../workspace/output-log.ts'
-import { stepArtifacts } from './step-recorder.ts'
+import { endOf, stepsOf, type TrailStep } from './trail-steps.ts'
 
 /** `## Execution output` holds at most this; the whole is in artifacts/ (design §2). */
 const MAX_OUTPUT_BYTES = 64 * 1024
 const MAX_REPORT_BYTES = 21 * 1024 * 1024
-
-/** A step as the trail tells of it. */
-interface TrailStep {
-  id: string
-  proof: 'tap' | 'junit' | 'log' | null
-  finished: TrailLine | null
-}
 
 export interface StepEvidence {
   output: string
@@ -29,7 +26,8 @@ export interface StepEvidence {
 
 /**
  * What a run's steps leave, taken from the trail and the artifacts alone: so it is the same whether
- * the run ended well, was stopped, or its service died.
+ * the run ended well, was stopped, or its service died. Never rejects for an artifact: what cannot be
+ * read is told in the output, and is no candidate.
  */
 export async function stepEvidence(
   layout: Layout,
@@ -37,7 +35,7 @@ export async function stepEvidence(
   number: number,
   trail: readonly TrailLine[],
 ): Promise<StepEvidence> {
-  const steps = stepsOf(trail)
+  const steps = stepsOf(number, trail)
   const share = Math.max(
     2048,
     Math.floor((MAX_OUTPUT_BYTES - 1024) / Math.max(1, steps.length)) - 256,
@@ -45,18 +43,22 @@ export async function stepEvidence(
   const parts: string[] = []
   const candidates: Candidate[] = []
   let tests: TestCounts | null = null
-  for (const step of steps) {
-    const names = stepArtifacts(number, step)
-    const path = artifactPath(layout, case_id, names.log)
-    const output = await excerptOf(path, share, `artifacts/${names.log}`)
-    parts.push(stepText(step, output ?? ''))
-    const results = await resultsOf(layout, case_id, names, step)
-    if (results) tests = sum(tests, results)
-    const reported =
-      names.report && (await excerptOf(artifactPath(layout, case_id, names.report), 1, ''))
-    // a step that was to print a report and wrote to standard error alone still leaves its log
-    const artifact = reported === null ? (output === null ? null : names.log) : names.report
-    if (artifact !== null) candidates.push({ artifact, note: noteOf(step, results) })
+  const reader = openReportReader()
+  try {
+    for (const step of steps) {
+      const { log, report } = step.artifacts
+      const output = log === null ? MISSING : await excerptOf(layout, case_id, log, share)
+      const reported = report === null ? MISSING : await excerptOf(layout, case_id, report, 1)
+      parts.push(stepText(step, output, reported))
+      // a step that was to print a report and wrote to standard error alone still leaves its log
+      const artifact = isThere(reported) ? report : isThere(output) ? log : null
+      if (artifact === null) continue
+      const reading = await resultsOf(reader, layout, case_id, step, artifact)
+      if (reading.results) tests = sum(tests, reading.results)
+      candidates.push({ artifact, note: noteOf(step, reading) })
+    }
+  } finally {
+    await reader.close()
   }
   return { output: boundedOutput(number, parts), candidates, tests }
 }
@@ -67,38 +69,16 @@ export function boundedOutput(number: number, parts: readonly string[]): string 
   return headAndTail(text, MAX_OUTPUT_BYTES, `artifacts/${number}-*.log`)
 }
 
-function stepsOf(trail: readonly TrailLine[]): TrailStep[] {
-  const steps: TrailStep[] = []
-  for (const { event, fields } of trail) {
-    if (event !== 'step_started') continue
-    const proof = fields.proof as TrailStep['proof'] | undefined
-    steps.push({ id: String(fields.step), proof: proof ?? null, finished: null })
-  }
-  for (const line of trail) {
-    if (line.event !== 'step_finished') continue
-    const step = steps.find((each) => each.id === String(line.fields.step))
-    if (step) step.finished = line
-  }
-  return steps
+function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
+  const text = 'text' in output ? output.text : ''
+  const body = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  const notes = [output, reported].map((each) => ('unread' in each ? `[${each.unread}]\n` : ''))
+  return `$ step ${step.id}\n${body}${notes.join('')}[${endOf(step)}]`
 }
 
-function stepText(step: TrailStep, output: string): string {
-  const body = output === '' || output.endsWith('\n') ? output : `${output}\n`
-  return `$ step ${step.id}\n${body}[${endOf(step)}]`
-}
-
-function endOf({ finished }: TrailStep): string {
-  if (!finished) return 'not finished'
-  const { exit, signal, timed_out, start_error, duration_ms } = finished.fields
-  const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
-  if (start_error) return `could not be started: ${start_error}`
-  if (timed_out) return `stopped by its time-out after ${time}`
-  if (exit !== null) return `exit ${exit} after ${time}`
-  return signal ? `ended by ${signal} after ${time}` : 'stopped before it began'
-}
-
-function noteOf(step: TrailStep, results: TestResults | null): string {
-  if (results) return testNote(results)
+function noteOf(step: TrailStep, reading: ReportReading): string {
+  if (reading.results) return testNote(reading.results)
+  if ('reason' in reading) return `${reading.reason}, ${endOf(step)}`
   const report =
     step.proof === 'tap'
       ? 'no TAP in the output, '
@@ -110,51 +90,86 @@ function noteOf(step: TrailStep, results: TestResults | null): string {
 
 /** Results come from TAP or JUnit XML, never from prose (design §6). */
 async function resultsOf(
+  reader: ReportReader,
   layout: Layout,
   case_id: string,
-  names: ReturnType<typeof stepArtifacts>,
-  step: TrailStep,
-): Promise<TestResults | null> {
-  if (names.report === null && step.proof !== 'log') return null
-  const text = await readArtifact(
-    layout,
-    case_id,
-    names.report ?? names.log,
-    MAX_REPORT_BYTES,
-    true,
-  )
-  if (text === null) return null
-  if (step.proof === 'junit') return readJunit(text)
-  return step.proof === 'tap' || /^TAP version 1[34]$/m.test(text) ? readTap(text) : null
-}
-
-function sum(total: TestCounts | null, { run, passed, failed }: TestResults): TestCounts {
-  const before = total ?? { run: 0, passed: 0, failed: 0 }
-  return { run: before.run + run, passed: before.passed + passed, failed: before.failed + failed }
-}
-
-async function excerptOf(path: string, maxBytes: number, where: string): Promise<string | null> {
+  { proof, artifacts }: TrailStep,
+  artifact: string,
+): Promise<ReportReading> {
+  if (artifact !== artifacts.report && proof !== 'log') return { results: null }
+  let text: string | null
   try {
-    return await headAndTailOfFile(path, maxBytes, where)
+    text = await readArtifact(layout, case_id, artifact, MAX_REPORT_BYTES, true)
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
-    throw error
+    return { results: null, reason: unread(artifact, error) }
   }
+  if (text === null) return { results: null }
+  if (proof === 'junit') return reader.read('junit', text)
+  const isTap = proof === 'tap' || /^TAP version 1[34]$/m.test(text)
+  return isTap ? reader.read('tap', text) : { results: null }
+}
+
+/** A report that breaks off, or bails out, is one more test that failed: nothing says what it left out. */
+function sum(total: TestCounts | null, { run, passed, failed, ok }: TestResults): TestCounts {
+  const before = total ?? { run: 0, passed: 0, failed: 0 }
+  const broken = ok || failed > 0 ? 0 : 1
+  return {
+    run: before.run + run + broken,
+    passed: before.passed + passed,
+    failed: before.failed + failed + broken,
+  }
+}
+
+type Excerpt = { text: string } | { unread: string } | typeof MISSING
+const MISSING = { missing: true } as const
+
+function isThere(excerpt: Excerpt): boolean {
+  return 'text' in excerpt
+}
+
+async function excerptOf(
+  layout: Layout,
+  case_id: string,
+  name: string,
+  maxBytes: number,
+): Promise<Excerpt> {
+  try {
+    const path = artifactPath(layout, case_id, name)
+    return { text: await headAndTailOfFile(path, maxBytes, `artifacts/${name}`) }
+  } catch (error) {
+    return hasCode(error, 'ENOENT', 'ENOTDIR') ? MISSING : { unread: unread(name, error) }
+  }
+}
+
+function unread(name: string, error: unknown): string {
+  const why = error instanceof Refusal ? error.message : codeOf(error) || String(error)
+  return `artifacts/${name} could not be read: ${why}`
 }
 
 /** The trail's own words for what was found. */
 export function evidenceLines(
-  diff: { diff: Diff } | { reason: string },
+  diff: { diff: Diff; warnings: string[] } | { reason: string },
   tests: TestCounts | null,
 ): NewTrailLine[] {
   const lines: NewTrailLine[] = []
   if ('diff' in diff) {
     const { file, additions, deletions, files } = diff.diff
+    const { warnings } = diff
     const count = files?.length ?? (file === '' ? 0 : 1)
-    lines.push({ event: 'diff_taken', fields: { file, additions, deletions, files: count } })
+    lines.push({
+      event: 'diff_taken',
+      fields: {
+        ...{ file, additions, deletions, files: count },
+        ...(warnings.length === 0 ? {} : { warnings: warnings.length, first: shown(warnings) }),
+      },
+    })
   } else {
     lines.push({ event: 'diff_taken', fields: { diff: null, reason: diff.reason } })
   }
   if (tests) lines.push({ event: 'tests_read', fields: { ...tests } })
   return lines
+}
+
+function shown(warnings: readonly string[]): string[] {
+  return warnings.slice(0, 3).map((warning) => warning.slice(0, 200).toWellFormed())
 }

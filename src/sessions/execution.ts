@@ -9,6 +9,7 @@ import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
+import { patientUpdate } from './patient-update.ts'
 import { createStepRecorder } from './step-recorder.ts'
 
 /** The operator who stops a run waits, and the step itself had its grace already. */
@@ -30,6 +31,7 @@ export async function execute(
     case_id,
     number,
     exclude: [layout.memoryRoot, state.root],
+    signal: job.signal,
   })
   try {
     const worked = await work(needs, job, runner, plan)
@@ -44,7 +46,7 @@ export async function execute(
 
 /** approved → executing; `session_started` is told once the session is. */
 async function begin({ store, now }: SessionNeeds, job: Job): Promise<Session> {
-  const folder = await store.update(job.case_id, (folder) => {
+  const folder = await patientUpdate(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const after = [{ event: 'session_started', fields: { provider: session.provider } }]
     const edit = sessionMove(session, { trigger: 'start', now: now(), after })
@@ -76,21 +78,25 @@ async function work(
       await needs.runs.write({ session_id, case_id, number, mark, process })
     },
   })
-  const result = await runner.execute({
-    plan,
-    workdir: job.folder!,
-    env,
-    stepTimeoutMs: timeout.step,
-    scratch: state.scratch,
-    signal: AbortSignal.any([job.signal, limit]),
-    report,
-  })
-  if (limit.aborted) job.ending ??= 'time_out'
-  return { ...result, withheld }
+  try {
+    const result = await runner.execute({
+      plan,
+      workdir: job.folder!,
+      env,
+      stepTimeoutMs: timeout.step,
+      scratch: state.scratch,
+      signal: AbortSignal.any([job.signal, limit]),
+      report,
+    })
+    if (limit.aborted) job.ending ??= 'time_out'
+    return { ...result, withheld }
+  } finally {
+    await report.close()
+  }
 }
 
 async function append({ store, now }: SessionNeeds, job: Job, line: NewTrailLine): Promise<void> {
-  await store.update(job.case_id, (folder) => {
+  await patientUpdate(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const lines = numbered(session.trail, [line], now())
     return [{ file: 'session', number: session.number, edit: { lines } }]

@@ -9,6 +9,7 @@ import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
+import { patientUpdate } from './patient-update.ts'
 
 /** What a run comes to: `plan` is the text that ran, `withheld` the variables its steps did not get. */
 export type Worked = WorkResult & { plan: string; withheld: string[]; found: FolderDiff }
@@ -31,7 +32,9 @@ export async function finish(
   } catch (error) {
     if (!isOfCaseFile(error)) throw error
     const { state } = sessionOf(await store.read(case_id), session_id)
-    if (state === 'executing') await store.update(case_id, (folder) => [end.edit(folder)], texts)
+    if (state === 'executing') {
+      await patientUpdate(store, job, (folder) => [end.edit(folder)], texts)
+    }
     if (end.state === 'complete') await moveCase(needs, case_id, type)
   }
 }
@@ -75,7 +78,7 @@ async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Wor
       trigger: state === 'complete' ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
       now: now(),
       before: [
-        ...evidenceLines('diff' in found ? { diff: found.diff } : found, steps.tests),
+        ...evidenceLines(found, steps.tests),
         { event: 'agent_completed', fields: { provider, mode: 'work', state } },
       ],
       after: state === 'complete' ? [completed] : [],

@@ -1,15 +1,23 @@
+import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { createArtifact } from '../workspace/artifacts.ts'
 import { makeFolder } from '../workspace/durable-write.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../workspace/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
 /** A diff stands on one line of frontmatter, which may have 64 KiB in all. */
 const MAX_FILES = 200
 const MAX_NAMES_BYTES = 32 * 1024
 
-export type FolderDiff = { diff: Diff; candidates: Candidate[] } | { reason: string }
+/** Once the session is to end, its operator waits for what git still says; but not for long. */
+const ENDING_GIT_MS = 5_000
+
+/** `warnings`: what is not in the diff or its patch, and why. */
+export type FolderDiff =
+  | { diff: Diff; candidates: Candidate[]; warnings: string[] }
+  | { reason: string }
 
 export interface DiffTaker {
   /** What changed in the folder since the taker was made, whoever did it. */
@@ -24,30 +32,62 @@ export interface DiffPlace {
   number: number
   /** What is never part of it: the memory root, the state folder. */
   exclude: string[]
+  /** Aborted when the session is to end before its work is done. */
+  signal: AbortSignal
 }
 
 /**
  * Takes a snapshot of the working folder by git's means, to tell later what changed (design §6).
- * Without a repository there is no diff, and the reason is kept.
+ * Without a repository, or where git fails, there is no diff, and the reason is kept: never rejects.
  */
 export async function startDiff(workdir: string, place: DiffPlace): Promise<DiffTaker> {
-  await makeFolder(place.scratch, 0o700)
-  const opened = await openTreeSnapshots(workdir, {
-    scratch: place.scratch,
-    exclude: place.exclude,
-  })
-  if (opened.kind === 'none') {
-    return { take: async () => ({ reason: opened.reason }), close: async () => undefined }
-  }
+  const git = new AbortController()
+  const { scratch, exclude } = place
+  let trees: TreeSnapshots | null = null
+  const undo = abortAfter(0, place.signal, git)
   try {
+    await makeFolder(scratch, 0o700)
+    const opened = await openTreeSnapshots(workdir, { scratch, exclude, signal: git.signal })
+    if (opened.kind === 'none') return noDiff(opened.reason)
+    trees = opened
     const before = await opened.take()
+    const warned = opened.warnings()
     return {
-      take: () => takeDiff(opened, before, place).catch(withoutDiff),
+      async take() {
+        const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
+        try {
+          return await takeDiff(opened, before, warned, place)
+        } catch (error) {
+          return { reason: reasonOf(error) }
+        } finally {
+          undo()
+        }
+      },
       close: () => opened.close(),
     }
   } catch (error) {
-    await opened.close()
-    return { take: async () => withoutDiff(error), close: async () => undefined }
+    await trees?.close()
+    return noDiff(reasonOf(error))
+  } finally {
+    undo()
+  }
+}
+
+function noDiff(reason: string): DiffTaker {
+  return { take: async () => ({ reason }), close: async () => undefined }
+}
+
+/** Aborts `git` some time after `signal` is aborted, or from now if it is. Returns its undo. */
+function abortAfter(ms: number, signal: AbortSignal, git: AbortController): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const onAbort = () => {
+    timer = setTimeout(() => git.abort(), ms)
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
@@ -64,27 +104,45 @@ function largest(files: readonly FileChange[]): FileChange[] {
 }
 
 /** git's own refusal or time-out: told in the trail, and no reason to lose the rest of the evidence. */
-function withoutDiff(error: unknown): FolderDiff {
-  return { reason: error instanceof Error ? error.message.split('\n')[0]! : String(error) }
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'AbortError') return 'the session was stopped before git had an answer'
+  return error.message.split('\n')[0]!
 }
 
 async function takeDiff(
   trees: TreeSnapshots,
   before: string,
+  warned: readonly string[],
   place: DiffPlace,
 ): Promise<FolderDiff> {
-  const { layout, case_id, number } = place
   const after = await trees.take()
+  const warnings = [...new Set([...warned, ...trees.warnings()])]
   const found = await trees.diff(before, after)
   const files = largest(found.files)
   const { file, additions, deletions } = found
   const diff: Diff = { file, additions, deletions, ...(files.length > 1 ? { files } : {}) }
-  if (found.files.length === 0) return { diff, candidates: [] }
-  const artifact = `${number}-changes.patch`
-  const patch = await trees.patch(before, after, MAX_PATCH_BYTES)
-  const cut = patch.truncated ? '\n[casefile: the patch was cut here at 5 MiB]\n' : ''
-  await createArtifact(layout, case_id, artifact, patch.text + cut)
+  if (found.files.length === 0) return { diff, candidates: [], warnings }
   const changed = found.files.length === 1 ? file : `${found.files.length} files`
   const note = `${changed}: +${additions} -${deletions}`
-  return { diff, candidates: [{ artifact, note }] }
+  try {
+    const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
+    const cut = truncated ? '\n[casefile: the patch was cut here at 5 MiB]\n' : ''
+    const artifact = await storePatch(place, text + cut)
+    return { diff, candidates: [{ artifact, note }], warnings }
+  } catch (error) {
+    return { diff, candidates: [], warnings: [`no patch: ${reasonOf(error)}`, ...warnings] }
+  }
+}
+
+/** The name that it got. */
+function storePatch({ layout, case_id, number }: DiffPlace, text: string): Promise<string> {
+  return underFreeName(`${number}-changes.patch`, isTaken, async (name) => {
+    await createArtifact(layout, case_id, name, text)
+    return name
+  })
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'already_exists'
 }

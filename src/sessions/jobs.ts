@@ -45,6 +45,7 @@ export interface JobNeeds {
   onChange(caseId: string): void
   /** Called with what a job's own record keeping could not handle; must not reject. */
   onFailure(job: Job, error: unknown): Promise<void>
+  log(line: string): void
 }
 
 interface Entry {
@@ -54,7 +55,7 @@ interface Entry {
   onClosed(): void
 }
 
-export function createJobs({ isOver, onChange, onFailure }: JobNeeds): Jobs {
+export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs {
   const jobs = new Map<string, Entry>()
   let closing = false
 
@@ -106,6 +107,7 @@ export function createJobs({ isOver, onChange, onFailure }: JobNeeds): Jobs {
     run(job, work) {
       void work()
         .catch((error: unknown) => onFailure(job, error))
+        .catch((error: unknown) => log(lostLine(job, error)))
         .finally(() => close(job))
     },
     close,
@@ -116,6 +118,10 @@ export function createJobs({ isOver, onChange, onFailure }: JobNeeds): Jobs {
       await Promise.all([...jobs.keys()].map((id) => end(id, ending)))
     },
   }
+}
+
+function lostLine({ number, case_id }: Job, error: unknown): string {
+  return `session ${number} of case ${case_id} was left as it is: ${String((error as Error)?.stack ?? error)}`
 }
 
 function folderBusy(job: Job): Refusal {

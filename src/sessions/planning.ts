@@ -8,6 +8,7 @@ import { decodeUtf8 } from '../workspace/safe-read.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
+import { patientUpdate } from './patient-update.ts'
 
 /** Plan mode: loads the context, lets the runner write hypothesis and plan, and waits for approval. */
 export async function plan(
@@ -28,15 +29,18 @@ export async function plan(
     if (sessionOf(folder, session_id).state === 'created')
       await beginPlanning(needs, job, [...memory.keys()])
     const signal = AbortSignal.any([job.signal, limit])
-    const result = await runner.plan({ case: folder.case, memory, steps, workdir, note, signal })
+    const request = { case: folder.case, memory, steps, workdir, note, signal }
+    const result = await unlessAborted(signal, runner.plan(request))
     mustFit('hypothesis', result.hypothesis)
     mustFit('plan', result.plan)
     outcome = { result }
   } catch (error) {
     outcome = { reason: error instanceof Error ? error.message : String(error) }
+    const expected = error instanceof Refusal || job.signal.aborted || limit.aborted
+    if (!expected) needs.log(`planning session ${job.number} of case ${case_id}: ${stackOf(error)}`)
   }
   if (limit.aborted) job.ending ??= 'time_out'
-  await store.update(case_id, (present) => {
+  await patientUpdate(store, job, (present) => {
     const session = sessionOf(present, session_id)
     const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
     const trigger = job.ending === 'abandon' ? 'abandon' : stopped === null ? 'planned' : 'fail'
@@ -67,6 +71,25 @@ export async function plan(
   await needs.runs.remove(session_id)
 }
 
+/** A runner ends early when its signal is aborted; one that does not is no longer waited for. */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  let onAbort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason)
+  })
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  try {
+    return await Promise.race([aborted, work])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function stackOf(error: unknown): string {
+  return String((error as Error)?.stack ?? error)
+}
+
 function mustFit(name: string, text: string): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= MAX_PLAN_BYTES) return
@@ -92,7 +115,7 @@ async function beginPlanning(
   job: Job,
   files: string[],
 ): Promise<void> {
-  await store.update(job.case_id, (folder) => {
+  await patientUpdate(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const before = [{ event: 'context_loaded', fields: { files } }]
     const edit = sessionMove(session, { trigger: 'context_loaded', now: now(), before })

@@ -1,7 +1,9 @@
-import { sessionOf } from '../model/case-folder.ts'
+import { sha256 } from '../markdown/session-file.ts'
+import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
-import { sessionMove } from '../model/session.ts'
+import { type Session, sessionMove } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
+import { lastOf } from '../model/trail.ts'
 import { bootId, processStart } from '../runners/process-facts.ts'
 import { endProcessGroup } from '../runners/process-group.ts'
 import { endMarked } from '../runners/process-sweep.ts'
@@ -19,25 +21,27 @@ const GRACE_MS = 800
  */
 export async function recover(needs: SessionNeeds): Promise<void> {
   const records = await needs.runs.all()
-  await Promise.all(records.map(endProcesses))
-  for (const record of records) {
+  const endings = await Promise.allSettled(records.map(endProcesses))
+  for (const [index, record] of records.entries()) {
     try {
-      await failSession(
-        needs,
-        record,
-        (state) => `The service died while the session was ${state}.`,
-      )
+      const ending = endings[index]!
+      if (ending.status === 'rejected') throw ending.reason
+      await endSession(needs, record)
+      await needs.runs.remove(record.session_id)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
       // the record stays, so that the next start tries again
-      if (error.code !== 'not_found') {
-        needs.log(
-          `session ${record.number} of case ${record.case_id} could not be ended: ${error.message}`,
-        )
-        continue
-      }
+      const why =
+        error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
+      needs.log(`session ${record.number} of case ${record.case_id} could not be ended: ${why}`)
     }
-    await needs.runs.remove(record.session_id)
+  }
+}
+
+async function endSession(needs: SessionNeeds, record: RunRecord): Promise<void> {
+  try {
+    await failSession(needs, record, (state) => `The service died while the session was ${state}.`)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'not_found') throw error
   }
 }
 
@@ -63,13 +67,14 @@ export async function failSession(
   if (!isRunning(present.state)) return
   const worked = present.state === 'executing'
   const steps = worked ? await stepEvidence(layout, case_id, number, present.trail) : null
-  const reason = why(present.state)
-  await store.update(case_id, (folder) => {
+  const edit = (folder: CaseFolder): Edit[] => {
     const session = sessionOf(folder, session_id)
     const { provider } = session
+    const reason =
+      why(present.state) + (folder.texts ? strangePlan(session, folder.texts.plan) : '')
     const mode = worked ? 'work' : 'plan'
     const output = steps && boundedOutput(number, [steps.output, reason])
-    const edit = sessionMove(session, {
+    const move = sessionMove(session, {
       trigger: 'fail',
       now: now(),
       before: [{ event: 'agent_completed', fields: { provider, mode, state: 'failed' } }],
@@ -77,6 +82,14 @@ export async function failSession(
       ...(steps ? { fields: { tests: steps.tests } } : {}),
       reason,
     })
-    return [{ file: 'session', number: session.number, edit }]
-  })
+    return [{ file: 'session', number: session.number, edit: move }]
+  }
+  await store.update(case_id, edit, worked ? { texts: session_id } : {})
+}
+
+/** The text that ran died with the service; its hash is in the trail. */
+function strangePlan({ trail }: Session, plan: string): string {
+  const approved = lastOf(trail, 'plan_approved')?.fields.plan_sha256
+  if (approved === undefined || approved === sha256(plan)) return ''
+  return ' The plan in this file is not the one that was approved and run.'
 }

@@ -1,21 +1,21 @@
-import { readPlan } from '../markdown/plan-steps.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
-import { isOver as isOverState, isRunning, moved } from '../model/session-state.ts'
-import { endMarked } from '../runners/process-sweep.ts'
+import { moved } from '../model/session-state.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { execute } from './execution.ts'
-import { createJobs, type Job, type Jobs } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { plan } from './planning.ts'
 import { providerFor, runnerOf } from './providers.ts'
-import { failSession, recover } from './recovery.ts'
+import { recover } from './recovery.ts'
+import { mustBeRunnable } from './runnable-plan.ts'
+import { createSessionJobs } from './session-jobs.ts'
 
 export interface NewSession {
   type: SessionType
@@ -51,63 +51,10 @@ export interface SessionsOptions extends SessionNeeds {
 }
 
 export function createSessions(needs: SessionsOptions): Sessions {
-  const { store, runs, state, layout, now, newId } = needs
-  const jobs: Jobs = createJobs({
-    onChange: (caseId) => needs.catalog.touch(caseId),
-    isOver,
-    onFailure: failed,
-  })
+  const { store, state, layout, now, newId } = needs
+  const { jobs, start, begin, isOver } = createSessionJobs(needs)
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
-
-  async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
-    const job = await jobs.open({ ...wanted, mark: newId() })
-    const { session_id, case_id, number, mark } = job
-    try {
-      await runs.write({ session_id, case_id, number, mark, process: null })
-    } catch (error) {
-      jobs.close(job)
-      throw error
-    }
-    return job
-  }
-
-  /**
-   * Makes the change that a job begins with. Where it is refused nothing of the job remains; where it
-   * broke off in the middle (a full disk), what it began is ended.
-   */
-  async function begin(job: Job, change: () => Promise<CaseFolder>): Promise<CaseFolder> {
-    try {
-      return await change()
-    } catch (error) {
-      const state = stateOf(job)
-      if (state !== undefined && isRunning(state)) await failed(job, error)
-      else await runs.remove(job.session_id)
-      jobs.close(job)
-      throw error
-    }
-  }
-
-  const stateOf = ({ case_id, number }: Job) =>
-    needs.catalog.entry(case_id)?.sessions.get(number)?.value?.state
-
-  function isOver(job: Job): boolean {
-    const state = stateOf(job)
-    return job.planned || (state !== undefined && isOverState(state))
-  }
-
-  /** A job that could not record its end: its session still ends, now or at the next start. */
-  async function failed(job: Job, error: unknown): Promise<void> {
-    needs.log(failureLine(job, error))
-    await endMarked(job.mark)
-    const why = error instanceof Refusal ? error.message : String(error)
-    try {
-      await failSession(needs, job, () => `The service could not go on: ${why}`)
-      await runs.remove(job.session_id)
-    } catch (again) {
-      needs.log(failureLine(job, again))
-    }
-  }
 
   return {
     async create(caseId, wanted) {
@@ -121,17 +68,11 @@ export function createSessions(needs: SessionsOptions): Sessions {
         return next
       })
       const id = newId()
-      const job = await start({
-        case_id: caseId,
-        session_id: id,
-        number,
-        kind: 'plan',
-        folder: null,
-      })
+      const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
       const { type, note } = wanted
-      const folder = await begin(job, () =>
+      const folder = await begin(job, (decided) =>
         store.update(caseId, (folder) =>
-          decide.createSession(folder, { id, number, type, provider, note }, now()),
+          decided(decide.createSession(folder, { id, number, type, provider, note }, now())),
         ),
       )
       const session = sessionOf(folder, id)
@@ -152,29 +93,24 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const session = decide.liveSession(present, id)
       moved(session.state, 'approve')
       const { plan: text } = await needs.sessionTexts(caseId, session)
+      const approved = expected ?? sha256(text)
+      if (approved === sha256(text)) await mustBeRunnable(text)
       const workdir = await workingFolder(layout.root, present.case.workdir)
-      const hash = sha256(text)
       const { number } = session
       const runner = runnerOf(session.provider)
-      const job = await start({
-        case_id: caseId,
-        session_id: id,
-        number,
-        kind: 'work',
-        folder: workdir,
-      })
-      const folder = await begin(job, async () => {
-        if (expected === undefined || expected === hash) await mustBeRunnable(text)
-        return store.update(
+      const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
+      const folder = await begin(job, (decided) =>
+        store.update(
           caseId,
           (folder) => {
-            const shown = folder.texts!.plan
-            const wanted = expected ?? hash // without a hash: the text that was read a moment ago
-            return decide.approve(folder, id, { sha256: sha256(shown), expected: wanted }, now())
+            const onDisk = sha256(folder.texts!.plan)
+            // what will run is the text that was read and checked above, so both must be it
+            const shown = onDisk === approved ? sha256(text) : onDisk
+            return decided(decide.approve(folder, id, { sha256: shown, approved }, now()))
           },
           { texts: id },
-        )
-      })
+        ),
+      )
       jobs.run(job, () => execute(needs, job, runner, text))
       return folder
     },
@@ -184,15 +120,9 @@ export function createSessions(needs: SessionsOptions): Sessions {
       moved(session.state, 'revise')
       const { number } = session
       const runner = runnerOf(session.provider)
-      const job = await start({
-        case_id: caseId,
-        session_id: id,
-        number,
-        kind: 'plan',
-        folder: null,
-      })
-      const folder = await begin(job, () =>
-        store.update(caseId, (folder) => decide.revise(folder, id, note, now())),
+      const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
+      const folder = await begin(job, (decided) =>
+        store.update(caseId, (folder) => decided(decide.revise(folder, id, note, now()))),
       )
       jobs.run(job, () => plan(needs, job, runner, note))
       return folder
@@ -201,7 +131,10 @@ export function createSessions(needs: SessionsOptions): Sessions {
     async abandon(caseId, id, reason) {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'abandon')
-      await jobs.end(id, 'abandon', reason)
+      const late = delay(ABANDON_MS, 'late' as const, { ref: false })
+      if ((await Promise.race([jobs.end(id, 'abandon', reason), late])) === 'late') {
+        throw stillOpen(session)
+      }
       const folder = await store.read(caseId)
       if (sessionOf(folder, id).state === 'abandoned') return folder
       return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()))
@@ -216,23 +149,18 @@ export function createSessions(needs: SessionsOptions): Sessions {
   }
 }
 
-/** A plan that says anything the runner would not understand is refused whole (design §6). */
-async function mustBeRunnable(plan: string): Promise<void> {
-  if (plan.trim() === '') {
-    throw new Refusal('bad_request', 'The plan is blank: there would be nothing to approve.', {
-      errors: [{ path: 'plan', message: 'expected a text that says something' }],
-    })
-  }
-  const { errors } = await readPlan(plan)
-  if (errors.length === 0) return
-  throw new Refusal(
-    'invalid_plan',
-    `The plan cannot be run as it stands: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
-    { errors: errors.map(({ line, message }) => ({ path: `plan line ${line}`, message })) },
+/** Longer than ending the processes and taking the evidence may last. */
+const ABANDON_MS = 15_000
+
+function stillOpen({ number }: Session): Refusal {
+  return new Refusal(
+    'unreadable_file',
+    `The processes of session ${number} are ended, but sessions/${number}.md cannot be written as it stands. Mend it in an editor: the session is then recorded as abandoned.`,
   )
 }
 
-function failureLine(job: Job, error: unknown): string {
-  const what = error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
-  return `session ${job.number} of case ${job.case_id} could not record its ${job.kind}: ${what}`
-}
+const named = (case_id: string, session_id: string, number: number) => ({
+  case_id,
+  session_id,
+  number,
+})

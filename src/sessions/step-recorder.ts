@@ -1,11 +1,11 @@
 import type { PlanStep } from '../model/plan-step.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkReport } from '../runners/contract.ts'
-import { artifactPath, dropArtifact, makeArtifacts } from '../workspace/artifacts.ts'
+import { dropArtifact } from '../workspace/artifacts.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { type OutputLog, openOutputLog } from '../workspace/output-log.ts'
 import { plainText } from '../workspace/plain-text.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
+import { type NamedLog, openNamedLog, stepArtifacts } from './step-artifacts.ts'
 
 /** How much of a step's output its `step_finished` line repeats, in characters. */
 const TAIL = 2000
@@ -22,66 +22,58 @@ export interface RecorderNeeds {
 interface OpenStep {
   step: PlanStep
   live: LiveOutput
-  log: OutputLog
+  log: NamedLog
   /** Standard output alone, where it is a report to be read. */
-  report: OutputLog | null
+  report: NamedLog | null
   tail: string
 }
 
-/** The names of a step's artifacts: all its output, and the report that it prints, if it is one. */
-export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
-  const stem = `${number}-${step.id}`
-  const report =
-    step.proof === 'tap' ? `${stem}.tap` : step.proof === 'junit' ? `${stem}.xml` : null
-  return { log: `${stem}.log`, report }
+export interface StepRecorder extends WorkReport {
+  /** Lets go of the step that was under way when a run broke off; nothing to do otherwise. */
+  close(): Promise<void>
 }
 
 /** Writes what a runner reports: the trail's lines, the artifacts, the live output. */
-export function createStepRecorder(needs: RecorderNeeds): WorkReport {
+export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
   const { layout, case_id, number, append } = needs
   let open: OpenStep | null = null
 
   return {
     async stepStarted(step, timeoutMs) {
       const names = stepArtifacts(number, step)
-      await makeArtifacts(layout, case_id)
-      const path = (name: string) => artifactPath(layout, case_id, name)
       const { id, language, cwd, proof } = step
-      const logs = {
-        log: await openOutputLog(path(names.log)),
-        report: names.report ? await openOutputLog(path(names.report)) : null,
-      }
+      const log = await openNamedLog(layout, case_id, names.log)
+      const publish = (stream: 'stdout' | 'stderr', text: string) => needs.publish(id, stream, text)
+      const live = createLiveOutput(publish, `artifacts/${log.name}`)
+      open = { step, live, log, report: null, tail: '' }
+      if (names.report) open.report = await openNamedLog(layout, case_id, names.report)
+      const { report } = open
       await append({
         event: 'step_started',
-        fields: { step: id, language, cwd, timeout_ms: timeoutMs, ...(proof ? { proof } : {}) },
+        fields: {
+          ...{ step: id, language, cwd, timeout_ms: timeoutMs },
+          ...(proof ? { proof } : {}),
+          ...(log.name === names.log ? {} : { log: log.name }),
+          ...(report === null || report.name === names.report ? {} : { report: report.name }),
+        },
       })
-      open = {
-        step,
-        live: createLiveOutput(
-          (stream, text) => needs.publish(id, stream, text),
-          `artifacts/${names.log}`,
-        ),
-        ...logs,
-        tail: '',
-      }
     },
     processStarted: (pid) => needs.onProcess(pid),
     output(stream, bytes) {
       if (!open) return
-      open.log.write(bytes)
-      if (stream === 'stdout') open.report?.write(bytes)
+      open.log.output.write(bytes)
+      if (stream === 'stdout') open.report?.output.write(bytes)
       const text = open.live.write(stream, bytes)
       if (text !== '') open.tail = (open.tail + text).slice(-2 * TAIL)
     },
     async stepFinished(outcome) {
       const { step, live, log, report, tail } = open!
-      open = null
       const rest = live.end()
-      const names = stepArtifacts(number, step)
-      const kept = await log.close()
-      const reported = await report?.close()
-      if (kept.bytes === 0) await dropArtifact(layout, case_id, names.log)
-      if (names.report && reported?.bytes === 0) await dropArtifact(layout, case_id, names.report)
+      const kept = await log.output.close()
+      const reported = await report?.output.close()
+      open = null
+      if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
+      if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
       const { exit, signal, timedOut, startError, durationMs } = outcome
       await append({
         event: 'step_finished',
@@ -93,10 +85,17 @@ export function createStepRecorder(needs: RecorderNeeds): WorkReport {
           ...(startError === undefined ? {} : { start_error: startError }),
           duration_ms: durationMs,
           output_bytes: kept.bytes,
+          ...(kept.bytes > 0 && reported?.bytes === 0 ? { report_bytes: 0 } : {}),
           ...(kept.truncated ? { truncated: true } : {}),
           tail: lastLines(plainText(tail + rest)),
         },
       })
+    },
+    async close() {
+      const left = open
+      open = null
+      // a disk error here is the very one, or comes after the one, that broke the run off
+      await Promise.allSettled([left?.log.output.close(), left?.report?.output.close()])
     },
   }
 }

@@ -5,8 +5,7 @@ import { readSessionTexts } from '../markdown/session-texts.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
-import { hasProof, type Session, type SessionTexts } from '../model/session.ts'
-import { isEnded } from '../model/session-state.ts'
+import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
 import { decodeUtf8 } from '../workspace/safe-read.ts'
 
 /**
@@ -36,7 +35,7 @@ export async function checkSessionFile(
 ): Promise<void> {
   const file = `sessions/${number}.md`
   const present = folder.sessions.find((session) => session.number === number)!
-  if (isEnded(present.state, hasProof(present, folder.proofs))) {
+  if (hasEnded(present, folder.proofs)) {
     throw new Refusal(
       'session_ended',
       `Session ${number} has ended and is sealed; its file is not written.`,
@@ -75,7 +74,8 @@ function textOf(file: string, bytes: Uint8Array, maxBytes: number): string {
     )
   }
   const text = decodeUtf8(bytes)
-  if (text.ok) return text.text
+  if (text.ok && /[^\s\ufeff]/.test(text.text)) return text.text
+  if (text.ok) throw refused(file, 'it would be empty')
   throw refused(file, `line ${text.line} is not UTF-8`)
 }
 

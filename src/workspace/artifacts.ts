@@ -67,11 +67,12 @@ export async function readArtifact(
   throw new Refusal('bad_request', `The artifact ${name} cannot be read (${read.reason}).`)
 }
 
-/** Deletes an artifact of ours that turned out empty. */
+/** Deletes an artifact of ours that turned out empty; a folder that somebody put in its place stays. */
 export async function dropArtifact(layout: Layout, id: string, name: string): Promise<void> {
   try {
     await unlink(artifactPath(layout, id, name))
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error // gone with its folder, by a branch switch say
+    // gone with its folder, by a branch switch say
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'EPERM')) throw error
   }
 }

@@ -1,9 +1,11 @@
 import { constants } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, realpath, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { createDurable, makeFolder, syncFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
+import { isFolder } from './folder-names.ts'
+import { createKeyedMutex } from './keyed-mutex.ts'
 import { type Layout, MEMORY_ROOT_FILES } from './layout.ts'
 import { stampOf } from './safe-read.ts'
 import { storageRefusal } from './storage-refusal.ts'
@@ -11,15 +13,44 @@ import { trashName } from './temp-files.ts'
 
 const { S_IFMT, S_IFDIR } = constants
 
-/** Makes the memory root with its git files if it is not there; true when it was made. */
-export async function makeMemoryRoot(layout: Layout): Promise<boolean> {
-  const there = await stampOf(layout.memoryRoot)
-  await makeFolder(layout.cases)
-  if (there) return false
-  for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
-    await createDurable(join(layout.memoryRoot, name), Buffer.from(content))
+/** Cases are made at the same time, and the root that they share once. */
+const making = createKeyedMutex()
+
+/**
+ * Makes the memory root if it is not there; true when it was made. Its git files come before `cases`,
+ * so that where they were not all written the next call does it. Refuses with `unreadable_file`
+ * where `cases` leads elsewhere.
+ */
+export function makeMemoryRoot(layout: Layout): Promise<boolean> {
+  return making.run(layout.memoryRoot, async () => {
+    const there = await stampOf(layout.memoryRoot)
+    if (!(await stampOf(layout.cases))) {
+      await makeFolder(layout.memoryRoot)
+      for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
+        await createUnlessThere(join(layout.memoryRoot, name), content)
+      }
+      await makeFolder(layout.cases)
+    }
+    await mustBeInPlace(layout.cases)
+    return there === null
+  })
+}
+
+async function createUnlessThere(path: string, content: string): Promise<void> {
+  try {
+    await createDurable(path, Buffer.from(content))
+  } catch (error) {
+    // a person's own, or that of a start that was cut short
+    if (!(error instanceof Refusal && error.code === 'already_exists')) throw error
   }
-  return true
+}
+
+async function mustBeInPlace(cases: string): Promise<void> {
+  if ((await isFolder(cases)) && (await realpath(cases)) === cases) return
+  throw new Refusal(
+    'unreadable_file',
+    `${cases} is no folder or reached by a symbolic link, which is not followed. Put the folder itself in its place.`,
+  )
 }
 
 /**

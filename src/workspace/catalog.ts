@@ -15,7 +15,7 @@ export interface CaseEntry {
   proofs: Map<string, RecordFile<Proof | null>>
   /** Its files were gone while a session ran, and were written again. */
   vanished: boolean
-  /** Folders of it that are links, and so are not read. */
+  /** Its folders that are links or may not be looked into, and so are not read. */
   links: Problem[]
 }
 

@@ -1,5 +1,7 @@
 import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
 import { hasCode } from './errno.ts'
 
@@ -13,27 +15,30 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. */
+/**
+ * Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. Refuses
+ * with `unreadable_file` where permissions hide them: there may be some.
+ */
 export async function entriesIn(folder: string): Promise<string[]> {
-  if (!(await isFolder(folder))) return []
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
-    throw error
-  }
+  const kinds = await kindsIn(folder)
+  if (kinds !== 'hidden') return kinds ? [...kinds.keys()] : []
+  throw new Refusal(
+    'unreadable_file',
+    `The folder ${basename(folder)} may not be looked into: the service has no permission. Give it back (chmod u+rwx), then try again.`,
+  )
 }
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
-/** What stands in a folder, by name; null where no folder (or a link to one) is. */
-export async function kindsIn(folder: string): Promise<Map<string, EntryKind> | null> {
-  if (!(await isFolder(folder))) return null
+/** What stands in a folder, by name; null where no folder (or a link to one) is, `hidden` where permissions keep it from us. */
+export async function kindsIn(folder: string): Promise<Map<string, EntryKind> | 'hidden' | null> {
   try {
+    if (!(await isFolder(folder))) return null
     const entries = await readdir(folder, { withFileTypes: true })
     return new Map(entries.map((entry) => [entry.name, kindOf(entry)]))
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return null
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    if (hasCode(error, 'EACCES')) return 'hidden'
     throw error
   }
 }

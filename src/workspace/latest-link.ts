@@ -10,7 +10,7 @@ import { tempName } from './temp-files.ts'
  * `in_the_way`: something else than a link has that name (an editor replaced it), and stays.
  * `not_supported`: the file system has no symbolic links.
  */
-export type PointResult = 'pointed' | 'already' | 'in_the_way' | 'not_supported'
+type PointResult = 'pointed' | 'already' | 'in_the_way' | 'not_supported'
 
 /** Lets `latest.md` name session `number`, in one step: no reader ever finds it missing. */
 export async function pointLatest(sessionsFolder: string, number: number): Promise<PointResult> {

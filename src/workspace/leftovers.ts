@@ -16,7 +16,7 @@ export async function clearLeftovers(layout: Layout, state: StateFolder): Promis
   for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
     const folder = layout.caseFolder(id)
     const inside = await kindsIn(folder)
-    if (!inside) continue
+    if (!inside || inside === 'hidden') continue
     const folders = [...inside]
       .filter(([, kind]) => kind === 'folder')
       .map(([name]) => join(folder, name))

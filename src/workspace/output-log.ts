@@ -65,7 +65,8 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
 
 /**
  * The beginning and end of a log, as `headAndTail` cuts it, as plain text for markdown. Bytes that are
- * no UTF-8 become U+FFFD. No more than four times `maxBytes` are read, however long the file.
+ * no UTF-8 become U+FFFD. No more than four times `maxBytes` are read, however long the file. Rejects
+ * with the system's error for what is no file of its own: ELOOP, EISDIR, EINVAL for a pipe or device.
  */
 export async function headAndTailOfFile(
   path: string,
@@ -75,7 +76,11 @@ export async function headAndTailOfFile(
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
-    const { size } = await file.stat()
+    const stats = await file.stat()
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw Object.assign(new Error(`${path} is no regular file`), { code: 'EINVAL' })
+    }
+    const { size } = stats
     if (size <= maxBytes * READ_WHOLE_FACTOR) {
       const whole = await read(file, 0, size)
       const text = plain(whole)

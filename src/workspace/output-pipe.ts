@@ -6,7 +6,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { hasCode } from './errno.ts'
+import { codeOf } from './errno.ts'
 
 /** A true pipe: what a child writes to `descriptor` is read from `stream`. */
 export interface OutputPipe {
@@ -19,21 +19,39 @@ export interface OutputPipe {
 /**
  * Pipes for a child's standard output and error, made by way of named pipes in `folder`, whose names
  * are gone when this resolves. Node itself gives a child sockets, which a script cannot open as
- * `/dev/stderr`. Null where the system has no `mkfifo`.
+ * `/dev/stderr`. Null where the system cannot make them: no `mkfifo`, no such folder, no descriptor left.
  */
 export async function openOutputPipes(folder: string): Promise<[OutputPipe, OutputPipe] | null> {
   const stem = join(folder, randomBytes(8).toString('hex'))
   const names = [`${stem}.out`, `${stem}.err`] as const
   try {
     await promisify(execFile)('mkfifo', ['-m', '600', ...names], { timeout: 10_000 })
+    return openBoth(names)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
+    if (codeOf(error) === '') throw error
+    return null
+  } finally {
+    await Promise.all(names.map(removeName))
+  }
+}
+
+function openBoth(names: readonly [string, string]): [OutputPipe, OutputPipe] {
+  const first = openPipe(names[0])
+  try {
+    return [first, openPipe(names[1])]
+  } catch (error) {
+    first.closeWriter()
+    first.stream.destroy()
     throw error
   }
+}
+
+/** A name that stays is only that: nothing is ever written there. */
+async function removeName(name: string): Promise<void> {
   try {
-    return [openPipe(names[0]), openPipe(names[1])]
-  } finally {
-    await Promise.all(names.map((name) => unlink(name)))
+    await unlink(name)
+  } catch (error) {
+    if (codeOf(error) === '') throw error
   }
 }
 
@@ -41,10 +59,15 @@ export async function openOutputPipes(folder: string): Promise<[OutputPipe, Outp
 function openPipe(name: string): OutputPipe {
   const { O_RDONLY, O_NONBLOCK, O_WRONLY, O_NOFOLLOW } = constants
   const reader = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
-  const descriptor = openSync(name, O_WRONLY | O_NOFOLLOW)
-  return {
-    stream: new Socket({ fd: reader, readable: true, writable: false }),
-    descriptor,
-    closeWriter: () => closeSync(descriptor),
+  try {
+    const descriptor = openSync(name, O_WRONLY | O_NOFOLLOW)
+    return {
+      stream: new Socket({ fd: reader, readable: true, writable: false }),
+      descriptor,
+      closeWriter: () => closeSync(descriptor),
+    }
+  } catch (error) {
+    closeSync(reader)
+    throw error
   }
 }

@@ -5,10 +5,11 @@ import type { Case } from '../model/case.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
+import { withKnownTrail } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import { createdAt, decoded, type RecordFile } from './record.ts'
-import { type FileStamp, readRegular } from './safe-read.ts'
+import { createdAt, type Decoded, decoded, hashOf, type RecordFile } from './record.ts'
+import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
 
 export interface ReaderNeeds {
   layout: Layout
@@ -26,6 +27,8 @@ interface Recipe<T> {
   /** The best that can be said when the file says nothing and nothing was known. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string, mtimeMs: number): void
+  /** What this service wrote there a moment ago, in place of what stands there now. */
+  written: string | undefined
 }
 
 type Reading<T> = { value: T | null; problems: Problem[] }
@@ -34,6 +37,7 @@ export function readCaseRecord(
   { layout, lastGood }: ReaderNeeds,
   id: string,
   known: RecordFile<Case> | undefined,
+  written?: string,
 ): Promise<RecordFile<Case>> {
   const key = `${id}/${CASE_FILE}`
   const origin = (stamp: FileStamp | null) => ({
@@ -51,6 +55,7 @@ export function readCaseRecord(
       return value ?? roughCase(text, origin(stamp))
     },
     remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
+    written,
   })
 }
 
@@ -59,6 +64,7 @@ export function readSessionRecord(
   of: { id: string; title: string },
   number: number,
   known: RecordFile<Session | null> | undefined,
+  written?: string,
 ): Promise<RecordFile<Session | null>> {
   const file = `sessions/${number}.md`
   const key = `${of.id}/${file}`
@@ -74,7 +80,7 @@ export function readSessionRecord(
     maxBytes: MAX_SESSION_BYTES,
     read(text, stamp) {
       const reading = readSession(text, origin(stamp))
-      if (!reading.value || !known?.value) return reading
+      if (!reading.value || !known?.value || written !== undefined) return reading
       return withKnownTrail(reading.value, reading.problems, known.value, isHeld(known.value.id))
     },
     async fallback() {
@@ -82,6 +88,7 @@ export function readSessionRecord(
       return copy === null ? null : readSession(copy, origin(null)).value
     },
     remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
+    written,
   })
 }
 
@@ -90,6 +97,7 @@ export async function readProofRecord(
   caseId: string,
   proofId: string,
   known: RecordFile<Proof | null> | undefined,
+  written?: string,
 ): Promise<RecordFile<Proof | null>> {
   const record = await readRecord<Proof | null>(layout.caseFolder(caseId), known, {
     path: layout.proofFile(caseId, proofId),
@@ -98,6 +106,7 @@ export async function readProofRecord(
     read: (text, stamp) =>
       readProof(text, { id: proofId, case_id: caseId, created_at: createdAt(stamp) }),
     fallback: async () => null,
+    written,
   })
   // what cannot be read proves nothing, whatever it proved before
   if (record.readable || !record.value) return record
@@ -110,15 +119,20 @@ async function readRecord<T>(
   known: RecordFile<T> | undefined,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T>> {
-  const { path, file, maxBytes } = recipe
-  const result = decoded(await readRegular(path, { maxBytes, within: folder }), file)
+  const { path, file, maxBytes, written } = recipe
+  const result =
+    written === undefined
+      ? decoded(await readRegular(path, { maxBytes, within: folder }), file)
+      : await ownWrite(path, written)
   const { stamp, hash } = result
   const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
-  const place = { stamp: stamp && isSettled(stamp) ? stamp : null, mtimeMs, hash }
+  const settled = written === undefined && stamp !== null && isSettled(stamp)
+  const place = { stamp: settled ? stamp : null, mtimeMs, hash }
   if (known && hash !== '' && hash === known.hash) return { ...known, ...place }
-  if (!result.ok) {
+  const problem = result.ok ? emptiness(result.text, file) : result.problem
+  if (problem || !result.ok) {
     const value = known ? known.value : await recipe.fallback('', stamp)
-    return { ...place, value, readable: false, problems: [result.problem] }
+    return { ...place, value, readable: false, problems: problem ? [problem] : [] }
   }
   const reading = await recipe.read(result.text, result.stamp)
   if (reading.value !== null) {
@@ -129,32 +143,35 @@ async function readRecord<T>(
   return { ...place, value, readable: false, problems: reading.problems }
 }
 
+/** An editor that saves in place empties the file first: what it says then is not what is meant. */
+function emptiness(text: string, file: string): Problem | null {
+  if (/[^\s\ufeff]/.test(text)) return null
+  const message = 'the file is empty; what it said before is served until it says something again'
+  return { code: 'unreadable', file, line: null, message }
+}
+
+/**
+ * What we wrote counts as it was written: what somebody added since is looked at by the next scan,
+ * as his change and not as ours. So no stamp is kept, and that scan reads the file.
+ */
+async function ownWrite(path: string, text: string): Promise<Decoded> {
+  const hash = hashOf(Buffer.from(text))
+  return { ok: true, text, hash, stamp: (await stampOf(path)) ?? NO_STAMP }
+}
+
+const NO_STAMP: FileStamp = {
+  size: -1,
+  mtimeMs: 0,
+  ctimeMs: 0,
+  birthtimeMs: 0,
+  ino: 0,
+  dev: 0,
+  mode: 0,
+}
+
 /** File systems count time in ticks (4 ms and more): within one, a second change leaves no trace in the stamp. */
 const TICK_MS = 50
 
 function isSettled({ ctimeMs }: FileStamp): boolean {
   return Date.now() - ctimeMs > TICK_MS
-}
-
-/**
- * The trail of a session that runs here is the service's own, and no trail loses a line: lines that
- * a person's save removed, changed or (here) added do not count and go with the next write.
- */
-function withKnownTrail(
-  read: Session,
-  problems: Problem[],
-  known: Session,
-  held: boolean,
-): Reading<Session> {
-  const was = known.trail.map((line) => JSON.stringify(line))
-  const is = read.trail.map((line) => JSON.stringify(line))
-  const kept = was.every((line, index) => line === is[index])
-  if (kept && (is.length === was.length || !held)) return { value: read, problems }
-  const message =
-    'lines of the audit trail were changed by hand: they do not count, and the true ones are put back with the next write'
-  const file = `sessions/${known.number}.md`
-  return {
-    value: { ...read, trail: known.trail, state: known.state },
-    problems: [...problems, { code: 'trail_changed', file, line: null, message }],
-  }
 }

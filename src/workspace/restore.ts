@@ -1,8 +1,9 @@
+import { lstat } from 'node:fs/promises'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './catalog.ts'
 import { createDurable, makeFolder } from './durable-write.ts'
+import { hasCode } from './errno.ts'
 import type { ReaderNeeds } from './readers.ts'
-import { stampOf } from './safe-read.ts'
 
 /**
  * Writes a running session's file again where it vanished, by a branch switch say: its journal must
@@ -14,12 +15,24 @@ export async function restoreHeld(needs: ReaderNeeds, entry: CaseEntry): Promise
   let restored = false
   for (const { value } of held) {
     const { number } = value!
-    if (await stampOf(layout.sessionFile(entry.id, number))) continue
+    if (!(await isMissing(layout.sessionFile(entry.id, number)))) continue
     await makeFolder(layout.sessions(entry.id))
     restored = (await put(needs, entry.id, `sessions/${number}.md`)) || restored
     await put(needs, entry.id, 'case.md')
   }
   return restored
+}
+
+/** Certainly: what a folder without permission hides may well be there. */
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return false
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return true
+    if (hasCode(error, 'EACCES')) return false
+    throw error
+  }
 }
 
 async function put({ layout, lastGood }: ReaderNeeds, id: string, file: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { makeFolder, writeDurable } from './durable-write.ts'
-import { hasCode } from './errno.ts'
+import { codeOf, hasCode } from './errno.ts'
 
 /** That a session runs on this machine, on disk before anything is started for it. */
 export interface RunRecord {
@@ -17,7 +18,7 @@ export interface RunRecord {
 export interface RunRecords {
   write(record: RunRecord): Promise<void>
   remove(sessionId: string): Promise<void>
-  /** What a service that died has left; a record that does not parse is skipped, and kept. */
+  /** What a service that died has left; a record that cannot be read or makes no sense is skipped, and kept. */
   all(): Promise<RunRecord[]>
 }
 
@@ -38,15 +39,37 @@ export function createRunRecords(folder: string, log: (line: string) => void): R
     async all() {
       const records: RunRecord[] = []
       for (const name of await names(folder)) {
-        try {
-          records.push(JSON.parse(await readFile(join(folder, name), 'utf8')) as RunRecord)
-        } catch (error) {
-          if (!(error instanceof SyntaxError)) throw error
-          log(`the run record ${name} in the state folder is damaged and was skipped`)
-        }
+        const record = await readRecord(folder, name)
+        if (record) records.push(record)
+        else log(`the run record ${name} in the state folder is damaged and was skipped`)
       }
       return records
     },
+  }
+}
+
+/** Its processes are ended by these numbers: id 0 or -1 would mean the service's own group, or everyone. */
+const RECORD = z.object({
+  session_id: z.string().min(1),
+  case_id: z.string().min(1),
+  number: z.number().int().positive(),
+  mark: z.string().min(1),
+  process: z
+    .object({
+      pid: z.number().int().min(2),
+      start: z.string().nullable(),
+      boot: z.string().nullable(),
+    })
+    .nullable(),
+})
+
+async function readRecord(folder: string, name: string): Promise<RunRecord | null> {
+  try {
+    const { data } = RECORD.safeParse(JSON.parse(await readFile(join(folder, name), 'utf8')))
+    return data && `${data.session_id}.json` === name ? data : null
+  } catch (error) {
+    if (error instanceof SyntaxError || codeOf(error) !== '') return null
+    throw error
   }
 }
 

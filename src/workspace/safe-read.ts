@@ -14,7 +14,7 @@ export interface FileStamp {
   mode: number
 }
 
-export type UnreadableReason =
+type UnreadableReason =
   | 'missing'
   | 'symbolic_link'
   | 'not_a_file'
@@ -26,10 +26,8 @@ export type ReadResult =
   | { ok: true; bytes: Buffer; stat: FileStamp }
   | { ok: false; reason: UnreadableReason; detail: string }
 
-export interface ReadOptions {
+interface ReadOptions {
   maxBytes: number
-  /** Follow a symbolic link in the last place (`latest.md`); with `within` it must end inside. */
-  followLinks?: boolean
   /** A real path. The folder that holds the file must, links resolved, be it or lie in it. */
   within?: string
 }
@@ -46,8 +44,8 @@ export async function readRegular(path: string, options: ReadOptions): Promise<R
     if (place === null) {
       return refused('symbolic_link', 'a symbolic link on the way leads out of the folder')
     }
-    const noFollow = options.followLinks && !options.within ? 0 : constants.O_NOFOLLOW
-    const handle = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | noFollow)
+    const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+    const handle = await open(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     try {
       return await readOpen(handle, options.maxBytes)
     } finally {
@@ -58,12 +56,15 @@ export async function readRegular(path: string, options: ReadOptions): Promise<R
   }
 }
 
-/** The stamp of what stands at `path` itself, a link not followed; null when nothing does. */
+/**
+ * The stamp of what stands at `path` itself, a link not followed; null when nothing does, or when
+ * the folder does not let us look: reading it then says why.
+ */
 export async function stampOf(path: string): Promise<FileStamp | null> {
   try {
     return toStamp(await lstat(path))
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return null
     throw error
   }
 }
@@ -112,9 +113,7 @@ function validPrefix(bytes: Uint8Array): number {
 
 async function resolvePlace(path: string, options: ReadOptions): Promise<string | null> {
   if (options.within === undefined) return path
-  const place = options.followLinks
-    ? await realpath(path)
-    : join(await realpath(dirname(path)), basename(path))
+  const place = join(await realpath(dirname(path)), basename(path))
   const root = options.within.endsWith(sep) ? options.within : options.within + sep
   return place.startsWith(root) ? place : null
 }

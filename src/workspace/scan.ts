@@ -1,9 +1,10 @@
+import { realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
-import { type EntryKind, entriesIn, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
+import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { RecordFile } from './record.ts'
@@ -17,11 +18,11 @@ export interface Scan {
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
   all(): Promise<void>
-  /** Names under cases/ that are no case, as problems of the workspace. */
+  /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   strangers(): Problem[]
 }
 
-export interface ScanNeeds extends ReaderNeeds {
+interface ScanNeeds extends ReaderNeeds {
   catalog: Catalog
   mutex: KeyedMutex
   publish(changes: Change[]): void
@@ -41,27 +42,34 @@ export function createScan(needs: ScanNeeds): Scan {
       if (entry) publish([{ kind: 'case', case_id: id, before: entry.file.value, after: null }])
       return
     }
-    const namesIn = async (folder: string) =>
-      inside.get(basename(folder)) === 'folder' ? entriesIn(folder) : []
+    const folders = inside === 'hidden' ? [hiddenProblem('.')] : linkProblems(inside)
+    /** The keys of a folder's files: those that were known where it may not be listed. */
+    const keysIn = async <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
+      const name = basename(folder)
+      if (inside !== 'hidden' && inside.get(name) !== 'folder') return []
+      const kinds = inside === 'hidden' ? inside : await kindsIn(folder)
+      if (kinds !== 'hidden') return keys([...(kinds?.keys() ?? [])])
+      if (inside !== 'hidden') folders.push(hiddenProblem(name))
+      return [...was]
+    }
     const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
       readCaseRecord(needs, id, record),
     )
     const of = { id, title: file.value.title }
     const sessions = await refreshedAll(
-      sessionNumbers(await namesIn(layout.sessions(id))),
+      await keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? []),
       known?.sessions,
       (number) => layout.sessionFile(id, number),
       (number, record) => readSessionRecord(needs, of, number, record),
     )
     const proofs = await refreshedAll(
-      proofIds(await namesIn(layout.proofs(id))),
+      await keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? []),
       known?.proofs,
       (proofId) => layout.proofFile(id, proofId),
       (proofId, record) => readProofRecord(needs, id, proofId, record),
     )
     const vanished = restored || known?.vanished === true
-    const links = linkProblems(inside)
-    const entry: CaseEntry = { id, file, sessions, proofs, vanished, links }
+    const entry: CaseEntry = { id, file, sessions, proofs, vanished, links: folders }
     const changes = differences(known, entry)
     const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
     if (
@@ -78,12 +86,17 @@ export function createScan(needs: ScanNeeds): Scan {
 
   async function names(): Promise<void> {
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
-    const found = await entriesIn(layout.cases)
+    const inside = await kindsIn(layout.cases)
+    const wrong = await casesProblem(layout.cases, inside)
+    if (wrong) strangers = [wrong]
+    if (inside === 'hidden') return // what is known goes on being served
+    const found = wrong || !inside ? [] : [...inside.keys()]
     const present = new Set(found.filter((name) => UUID.test(name)))
     const fresh = [...present].filter((id) => !catalog.entry(id))
     const missing = known.filter((id) => !present.has(id))
     await inTurns([...missing, ...fresh], alone)
     const links = fresh.filter((id) => !catalog.entry(id))
+    if (wrong) return
     strangers = found
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
       .concat(links)
@@ -144,6 +157,25 @@ function linkProblems(inside: ReadonlyMap<string, EntryKind>): Problem[] {
   return ['sessions', 'proof', 'artifacts']
     .filter((name) => inside.get(name) === 'link')
     .map((file) => ({ code: 'symbolic_link', file, line: null, message }))
+}
+
+/** Why no case is read from the folder of all cases, or none. */
+async function casesProblem(
+  cases: string,
+  inside: Awaited<ReturnType<typeof kindsIn>>,
+): Promise<Problem | null> {
+  if (inside === 'hidden') return hiddenProblem('cases')
+  const inPlace =
+    inside === null ? (await stampOf(cases)) === null : (await realpath(cases)) === cases
+  if (inPlace) return null
+  const message =
+    'this is no folder or reached by a symbolic link, which is not followed, so no case is read from it: put the folder itself here'
+  return { code: 'symbolic_link', file: 'cases', line: null, message }
+}
+
+function hiddenProblem(file: string): Problem {
+  const message = 'the service has no permission to look into this folder: what was known is served'
+  return { code: 'unreadable', file, line: null, message }
 }
 
 function strangerProblem(name: string): Problem {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import { makeFolder, writeDurable } from './durable-write.ts'
 import { hasCode } from './errno.ts'
@@ -8,7 +9,8 @@ import type { Layout } from './layout.ts'
 
 /**
  * The number of a case's next session: one more than the largest that a session file (readable or
- * not), an artifact or this machine's memory names, so that no number is ever used twice.
+ * not), an artifact or this machine's memory names, so that no number is ever used twice. Refuses
+ * with `already_exists` where that would be a name that no reader takes for a session file.
  */
 export async function nextSessionNumber(
   layout: Layout,
@@ -20,7 +22,12 @@ export async function nextSessionNumber(
     (name) => /^([1-9]\d{0,5})-/.exec(name)?.[1],
   )
   const known = [...files, ...artifacts].map((number) => Number(number ?? 0))
-  return Math.max(0, ...known, await lastRemembered(remembered, id)) + 1
+  const last = Math.max(0, ...known, await lastRemembered(remembered, id))
+  if (SESSION_FILE.test(`${last + 1}.md`)) return last + 1
+  throw new Refusal(
+    'already_exists',
+    `The case has a session or an artifact number ${last}, and numbers end at 999999. Move what has that number (sessions/${last}.md, artifacts/${last}-…) out of the case's folder, or open a new case.`,
+  )
 }
 
 /** Keeps the number in the state folder, for the case that file and artifacts are deleted. */

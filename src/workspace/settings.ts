@@ -19,8 +19,6 @@ export interface Settings {
   /** Names of providers that the file defines: each needs the operator's trust. */
   providers: string[]
   memoryRoot: string | null
-  /** Standing instructions to agents. */
-  instructions: string
   problems: Problem[]
 }
 
@@ -33,19 +31,19 @@ const DEFAULTS: Settings = {
   steps: [],
   providers: [],
   memoryRoot: null,
-  instructions: '',
   problems: [],
 }
 
 /** The settings as the file says them now; it is read again when it has changed. */
 export function createSettings(root: string): () => Promise<Settings> {
   const path = join(root, SETTINGS_FILE)
-  let known: { stamp: FileStamp; settings: Settings } | null = null
+  let known: { stamp: FileStamp | null; settings: Settings } | null = null
   return async () => {
     const stamp = await stampOf(path)
-    if (!stamp) return DEFAULTS
-    if (known && sameStamp(known.stamp, stamp)) return known.settings
-    const result = decoded(await readRegular(path, { maxBytes: 256 * 1024 }), SETTINGS_FILE)
+    if (stamp && known?.stamp && sameStamp(known.stamp, stamp)) return known.settings
+    const read = await readRegular(path, { maxBytes: 256 * 1024 })
+    if (!read.ok && read.reason === 'missing') return DEFAULTS
+    const result = decoded(read, SETTINGS_FILE)
     const settings = result.ok
       ? readSettings(result.text)
       : { ...DEFAULTS, problems: [result.problem] }
@@ -75,13 +73,13 @@ const KEYS: Record<string, Reader> = {
 }
 
 /** Reads the text of a casefile.md. What is wrong or unknown is a problem, and counts as not set. */
-export function readSettings(text: string): Settings {
+function readSettings(text: string): Settings {
   const read = readEnvelope(text)
   if (!read.ok) {
     const { code, line, message } = read
     return { ...DEFAULTS, problems: [{ code, file: SETTINGS_FILE, line, message }] }
   }
-  const { front, bodyStart } = read.envelope
+  const { front } = read.envelope
   const set: Partial<Settings> = {}
   const problems: Problem[] = []
   for (const [key, pair] of front?.map.pairs ?? []) {
@@ -100,7 +98,7 @@ export function readSettings(text: string): Settings {
       message: `${key}: expected ${expected}, found ${JSON.stringify(value).slice(0, 60)}`,
     })
   }
-  return { ...DEFAULTS, ...set, instructions: text.slice(bodyStart).trim(), problems }
+  return { ...DEFAULTS, ...set, problems }
 }
 
 function readTimeout(value: YamlValue, set: Partial<Settings>): string | null {

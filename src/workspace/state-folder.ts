@@ -9,18 +9,10 @@ import { hasCode } from './errno.ts'
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {
   root: string
-  /** Webhook registrations with their secrets, and what is still to be delivered. */
-  webhooks: string
-  /** The event log. */
-  events: string
-  /** Which working folders and providers the operator trusts. */
-  trust: string
   runs: string
   scratch: string
   trash: string
   lastGood: string
-  /** File contents from before a change, kept for a day. */
-  preImages: string
 }
 
 /** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
@@ -54,14 +46,10 @@ export async function openStateFolder(
   await keepPrivate(root)
   return {
     root,
-    webhooks: join(root, 'webhooks'),
-    events: join(root, 'events'),
-    trust: join(root, 'trust.json'),
     runs: join(root, 'runs'),
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
     lastGood: join(root, 'last-good'),
-    preImages: join(root, 'pre-images'),
   }
 }
 

@@ -1,18 +1,19 @@
-import { newCaseText } from '../markdown/case-file.ts'
-import { readSessionTexts } from '../markdown/session-texts.ts'
+import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
+import { nextTrailNumber } from '../model/trail.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
+import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { removeFolder } from './remove-folder.ts'
 import type { Scan } from './scan.ts'
-import { textOf } from './texts.ts'
-import { unreadable, writeEdit } from './write-edit.ts'
+import type { Texts } from './texts.ts'
+import { mustBeReadable, mustFit, prepareEdit, writePrepared } from './write-edit.ts'
 
 export interface UpdateOptions {
   /** Load the sections of this session for the decision (`folder.texts`). */
@@ -38,11 +39,13 @@ export interface Store {
 export interface StoreNeeds extends ReaderNeeds {
   catalog: Catalog
   scan: Scan
+  texts: Texts
   mutex: KeyedMutex
   trash: string
   publish(changes: Change[]): void
   /** Called after the memory root was made. */
   onMemoryRoot(): Promise<void>
+  log(line: string): void
   /** Throws when nothing may be written: shutting down, or no longer the owner. */
   writable(): void
 }
@@ -69,9 +72,9 @@ export function createStore(needs: StoreNeeds): Store {
       for (let attempt = 1; ; attempt++) {
         const folder = await current(id)
         const texts =
-          options.texts === undefined ? {} : { texts: await textsOf(id, folder, options.texts) }
+          options.texts === undefined ? {} : { texts: await textsOf(folder, options.texts) }
         const edits = decide({ ...folder, ...texts })
-        for (const edit of edits) mustBeReadable(catalog.entry(id)!, edit)
+        mustBeReadable(catalog.entry(id)!, edits)
         const [first, ...others] = edits
         if (first && !(await write(id, first, attempt))) continue
         await follow(id, folder, others)
@@ -80,16 +83,34 @@ export function createStore(needs: StoreNeeds): Store {
     })
   }
 
+  function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
+    const { case_id, number } = sessionOf(folder, sessionId)
+    return needs.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
+  }
+
   /** False when somebody saved the file meanwhile: then all is decided anew. */
   async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
+    const known = catalog.entry(id)!
     try {
-      await writeEdit(layout, catalog.entry(id)!, edit)
+      const prepared = await prepareEdit(layout, known, edit)
+      await writePrepared(prepared)
+      await apply(known, edit, prepared.text)
     } catch (error) {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       return false
     }
-    await apply(id, edit)
+    if (edit.file === 'new-session') await nameLatest(id, edit.session.number)
     return true
+  }
+
+  /** For people's convenience only: the session is there without it. */
+  async function nameLatest(id: string, number: number): Promise<void> {
+    try {
+      await pointLatest(layout.sessions(id), number)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      needs.log(`latest.md of case ${id} was not set: ${error.message}`)
+    }
   }
 
   /**
@@ -98,52 +119,40 @@ export function createStore(needs: StoreNeeds): Store {
    * the very field, which then stays as he set it.
    */
   async function follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void> {
-    for (const edit of edits) {
+    for (const wanted of edits) {
+      let edit = wanted
       for (let attempt = 1; !(await write(id, edit, attempt)); attempt++) {
-        const { case: present } = await current(id)
+        const present = await current(id)
+        if (edit.file === 'session') edit = renumbered(edit, present)
         if (edit.file !== 'case') continue
         if (!catalog.entry(id)!.file.readable) break
         const fields = Object.keys(edit.edit.fields ?? {}) as (keyof Case)[]
-        if (fields.some((key) => present[key] !== decidedOn.case[key])) break
+        if (fields.some((key) => present.case[key] !== decidedOn.case[key])) break
       }
     }
   }
 
-  /** Reads the file that was just written into the catalog, and tells the change. */
-  async function apply(id: string, edit: Edit): Promise<void> {
-    const known = catalog.entry(id)!
+  /** Takes what was written into the catalog, and tells the change. */
+  async function apply(known: CaseEntry, edit: Edit, text: string): Promise<void> {
+    const { id } = known
     const entry: CaseEntry = {
       ...known,
       sessions: new Map(known.sessions),
       proofs: new Map(known.proofs),
     }
     const of = { id, title: known.file.value.title }
-    if (edit.file === 'case') entry.file = await readCaseRecord(needs, id, known.file)
+    if (edit.file === 'case') entry.file = await readCaseRecord(needs, id, known.file, text)
     else if (edit.file === 'session' || edit.file === 'new-session') {
       const number = edit.file === 'session' ? edit.number : edit.session.number
-      const own = { ...needs, isHeld: () => false } // lines that we appended are no one's forgery
-      const record = await readSessionRecord(own, of, number, known.sessions.get(number))
-      entry.sessions.set(number, record)
+      const before = known.sessions.get(number)
+      entry.sessions.set(number, await readSessionRecord(needs, of, number, before, text))
     } else {
       const proofId = edit.file === 'proof' ? edit.id : edit.proof.id
-      entry.proofs.set(
-        proofId,
-        await readProofRecord(needs, id, proofId, known.proofs.get(proofId)),
-      )
+      const before = known.proofs.get(proofId)
+      entry.proofs.set(proofId, await readProofRecord(needs, id, proofId, before, text))
     }
     catalog.put(entry)
     publish(differences(known, entry))
-  }
-
-  async function textsOf(id: string, folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
-    const session = sessionOf(folder, sessionId)
-    const record = catalog.entry(id)!.sessions.get(session.number)!
-    const text = record.readable ? await textOf(layout, id, session.number) : null
-    const reading = text === null ? null : await readSessionTexts(text, session)
-    if (reading?.value) return reading.value
-    throw unreadable(`sessions/${session.number}.md`, {
-      problems: reading?.problems ?? record.problems,
-    })
   }
 
   return {
@@ -152,8 +161,10 @@ export function createStore(needs: StoreNeeds): Store {
     async create(value) {
       return mutex.run(value.id, async () => {
         needs.writable()
+        const text = await newCaseText(value)
+        mustFit(CASE_FILE, text, MAX_CASE_BYTES)
         if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
-        await createCaseFolder(layout, value.id, await newCaseText(value))
+        await createCaseFolder(layout, value.id, text)
         return current(value.id)
       })
     },
@@ -181,6 +192,10 @@ function isChanged(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'changed_meanwhile'
 }
 
-function mustBeReadable(entry: CaseEntry, edit: Edit): void {
-  if (edit.file === 'case' && !entry.file.readable) throw unreadable('case.md', entry.file)
+/** The same lines behind those that the trail has now. */
+function renumbered(edit: Edit & { file: 'session' }, { sessions }: CaseFolder): typeof edit {
+  const trail = sessions.find((session) => session.number === edit.number)?.trail ?? []
+  const first = nextTrailNumber(trail)
+  const lines = edit.edit.lines?.map((line, index) => ({ ...line, number: first + index }))
+  return lines ? { ...edit, edit: { ...edit.edit, lines } } : edit
 }

@@ -6,7 +6,7 @@ import type { Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import type { RecordFile } from './record.ts'
+import { hashOf, type RecordFile } from './record.ts'
 import { decodeUtf8, readRegular } from './safe-read.ts'
 import { unreadable } from './write-edit.ts'
 
@@ -25,53 +25,49 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     sizeCalculation: (content) => content.length + 1,
   })
 
-  return {
-    async ofSession(caseId, record) {
-      const reading = record?.value && record.readable ? await this.session(caseId, record) : null
-      if (reading?.value) return reading.value
-      const problems = reading?.problems ?? record?.problems ?? []
-      throw unreadable('the session file', { problems })
-    },
-    async session(caseId, record) {
-      const session = record.value!
-      const key = `${caseId}/${session.number}/${record.hash}`
-      const known = record.readable ? sessions.get(key) : undefined
-      if (known) return known
-      const text = record.readable
-        ? await textOf(layout, caseId, session.number)
-        : await lastGood.recall(`${caseId}/sessions/${session.number}.md`)
-      const reading = await readSessionTexts(text ?? '', session)
-      if (record.readable && text !== null) sessions.set(key, reading)
-      return reading
-    },
-    async proof(caseId, record) {
-      const proof = record.value!
-      const known = proofs.get(record.hash)
-      if (known !== undefined) return known
-      const path = layout.proofFile(caseId, proof.id)
-      const read = await readRegular(path, {
-        maxBytes: MAX_PROOF_BYTES,
-        within: layout.caseFolder(caseId),
-      })
-      const text = read.ok ? decodeUtf8(read.bytes) : null
-      const content = text?.ok ? readProof(text.text, proof).content : ''
-      if (text?.ok && record.readable) proofs.set(record.hash, content)
-      return content
-    },
+  /** Kept under the hash of the bytes that were read, which may be newer than the record. */
+  async function session(
+    caseId: string,
+    record: RecordFile<Session | null>,
+  ): Promise<TextsReading> {
+    const value = record.value!
+    const { number } = value
+    const file = `${caseId}/sessions/${number}.md`
+    if (!record.readable) return readSessionTexts((await lastGood.recall(file)) ?? '', value)
+    const known = sessions.get(`${file} ${record.hash}`)
+    if (known) return known
+    const read = await textAt(layout.sessionFile(caseId, number), caseId, MAX_SESSION_BYTES)
+    const reading = await readSessionTexts(read?.text ?? '', value)
+    if (read) sessions.set(`${file} ${read.hash}`, reading)
+    return reading
   }
-}
 
-/** The text of a session file as it stands; null when it is no readable text. */
-export async function textOf(
-  layout: Layout,
-  caseId: string,
-  number: number,
-): Promise<string | null> {
-  const path = layout.sessionFile(caseId, number)
-  const read = await readRegular(path, {
-    maxBytes: MAX_SESSION_BYTES,
-    within: layout.caseFolder(caseId),
-  })
-  const text = read.ok ? decodeUtf8(read.bytes) : null
-  return text?.ok ? text.text : null
+  async function proof(caseId: string, record: RecordFile<Proof | null>): Promise<string> {
+    const value = record.value!
+    const known = proofs.get(record.hash)
+    if (known !== undefined) return known
+    const read = await textAt(layout.proofFile(caseId, value.id), caseId, MAX_PROOF_BYTES)
+    const content = read ? readProof(read.text, value).content : ''
+    if (read && record.readable) proofs.set(read.hash, content)
+    return content
+  }
+
+  async function ofSession(
+    caseId: string,
+    record: RecordFile<Session | null> | undefined,
+  ): Promise<SessionTexts> {
+    const reading = record?.value && record.readable ? await session(caseId, record) : null
+    if (reading?.value) return reading.value
+    const problems = reading?.problems ?? record?.problems ?? []
+    throw unreadable('the session file', { problems })
+  }
+
+  /** Null when it is no readable text now. */
+  async function textAt(path: string, caseId: string, maxBytes: number) {
+    const read = await readRegular(path, { maxBytes, within: layout.caseFolder(caseId) })
+    const text = read.ok ? decodeUtf8(read.bytes) : null
+    return read.ok && text?.ok ? { text: text.text, hash: hashOf(read.bytes) } : null
+  }
+
+  return { session, proof, ofSession }
 }

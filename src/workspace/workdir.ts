@@ -2,6 +2,8 @@ import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { hasCode } from './errno.ts'
+import { stampOf } from './safe-read.ts'
+import { realPathOf } from './state-folder.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
@@ -39,12 +41,28 @@ export async function workspaceRoot(root: string): Promise<string> {
   )
 }
 
+/** The real path of the memory root, which need not be there yet. */
+export async function memoryRootAt(path: string): Promise<string> {
+  try {
+    const real = await realPathOf(path)
+    const there = await stampOf(real)
+    if (!there || (await realFolder(real)) !== null) return real
+  } catch (error) {
+    if (!hasCode(error, 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES')) throw error
+  }
+  throw new Refusal(
+    'bad_request',
+    `The memory root ${path} is no folder, or cannot be reached. Name another one with --memory-root.`,
+  )
+}
+
 async function realFolder(path: string): Promise<string | null> {
   try {
     const real = await realpath(path)
     return (await stat(real)).isDirectory() ? real : null
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES')) return null
+    const named = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG']
+    if (hasCode(error, ...named, 'ERR_INVALID_ARG_VALUE')) return null // the last is for a NUL
     throw error
   }
 }

@@ -1,92 +1,150 @@
-import { editedCase } from '../markdown/case-file.ts'
-import { contentHash, newProofText, readProof, verifiedProof } from '../markdown/proof-file.ts'
+import { join } from 'node:path'
+import { CASE_FILE, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
+import {
+  contentHash,
+  MAX_PROOF_BYTES,
+  newProofText,
+  readProof,
+  verifiedProof,
+} from '../markdown/proof-file.ts'
+import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
 import type { Edit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
 import { createDurable, writeDurable } from './durable-write.ts'
-import { pointLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import { decodeUtf8, readRegular } from './safe-read.ts'
 
+/** An edit made on the text of its file, and still to be written. */
+export interface PreparedEdit {
+  path: string
+  text: string
+  /** What must stand there still; null where nothing may. */
+  present: Buffer | null
+  /** The folder that the write must not leave. */
+  within: string
+}
+
 /**
- * Writes one edit of a case to its file: the file is read, the edit becomes range edits of its text,
- * and the result replaces it only if it still holds the bytes that were read. A file that is not
- * what the decision was made on is `changed_meanwhile`, a broken one `unreadable_file`.
+ * Makes one edit of a case on the text of its file, as range edits. A file that is not what the
+ * decision was made on is `changed_meanwhile`, a broken one `unreadable_file`, and one that would be
+ * larger than is read back `too_large`.
  */
-export async function writeEdit(layout: Layout, entry: CaseEntry, edit: Edit): Promise<void> {
+export async function prepareEdit(
+  layout: Layout,
+  entry: CaseEntry,
+  edit: Edit,
+): Promise<PreparedEdit> {
   const { id } = entry
+  const within = layout.caseFolder(id)
+  const file = fileOf(edit)
+  const path = join(within, file)
   switch (edit.file) {
     case 'case':
-      return replace(
-        layout.caseFile(id),
-        'case.md',
-        entry.file,
-        layout.caseFolder(id),
-        (text, value) => editedCase(text, value, edit.edit),
+      return changed(path, file, within, MAX_CASE_BYTES, entry.file, (text, value) =>
+        editedCase(text, value, edit.edit),
       )
     case 'session': {
-      const file = `sessions/${edit.number}.md`
-      const path = layout.sessionFile(id, edit.number)
       const record = known(entry.sessions.get(edit.number), file)
-      return replace(path, file, record, layout.caseFolder(id), (text, value) =>
+      return changed(path, file, within, MAX_SESSION_BYTES, record, (text, value) =>
         editedSession(text, value, edit.edit),
       )
     }
     case 'proof': {
-      const file = `proof/${edit.id}.md`
       const record = known(entry.proofs.get(edit.id), file)
-      const path = layout.proofFile(id, edit.id)
-      return replace(path, file, record, layout.caseFolder(id), async (text, value) => {
+      return changed(path, file, within, MAX_PROOF_BYTES, record, async (text, value) => {
         const { content } = readProof(text, value)
         return verifiedProof(text, edit.verified_at, contentHash(content))
       })
     }
-    case 'new-session': {
-      const text = await newSessionText(edit.session)
+    case 'new-session':
       await makeInnerFolder(layout.sessions(id))
-      await createDurable(layout.sessionFile(id, edit.session.number), Buffer.from(text), {
-        within: layout.caseFolder(id),
-      })
-      await pointLatest(layout.sessions(id), edit.session.number)
-      return
-    }
-    case 'new-proof':
+      return { path, text: await newSessionText(edit.session), present: null, within }
+    case 'new-proof': {
+      const text = newProofText(edit.proof, edit.content)
+      mustFit(file, text, MAX_PROOF_BYTES)
       await makeInnerFolder(layout.proofs(id))
-      return createDurable(
-        layout.proofFile(id, edit.proof.id),
-        Buffer.from(newProofText(edit.proof, edit.content)),
-        { within: layout.caseFolder(id) },
-      )
+      return { path, text, present: null, within }
+    }
     default:
       return edit satisfies never
   }
 }
 
-const LIMIT = 16 * 1024 * 1024
+/** Puts a prepared edit on the disk, if what it was made on still stands there. */
+export async function writePrepared({ path, text, present, within }: PreparedEdit): Promise<void> {
+  const bytes = Buffer.from(text)
+  if (present === null) await createDurable(path, bytes, { within })
+  else if (!present.equals(bytes)) await writeDurable(path, bytes, { expect: present, within })
+}
 
-async function replace<T>(
+/** The file of an edit, relative to the case's folder. */
+function fileOf(edit: Edit): string {
+  switch (edit.file) {
+    case 'case':
+      return CASE_FILE
+    case 'session':
+      return `sessions/${edit.number}.md`
+    case 'new-session':
+      return `sessions/${edit.session.number}.md`
+    case 'proof':
+      return `proof/${edit.id}.md`
+    case 'new-proof':
+      return `proof/${edit.proof.id}.md`
+    default:
+      return edit satisfies never
+  }
+}
+
+/** Refuses edits of files that cannot be written over as they stand, before any of them is made. */
+export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
+  for (const edit of edits) {
+    const record =
+      edit.file === 'case'
+        ? entry.file
+        : edit.file === 'session'
+          ? entry.sessions.get(edit.number)
+          : edit.file === 'proof'
+            ? entry.proofs.get(edit.id)
+            : undefined
+    if (record && !record.readable) throw unreadable(fileOf(edit), record)
+  }
+}
+
+async function changed<T>(
   path: string,
   file: string,
+  within: string,
+  maxBytes: number,
   record: RecordFile<T>,
-  folder: string,
   change: (text: string, value: T) => Promise<string>,
-): Promise<void> {
+): Promise<PreparedEdit> {
   if (!record.readable) throw unreadable(file, record)
-  const read = await readRegular(path, { maxBytes: LIMIT, within: folder })
+  const read = await readRegular(path, { maxBytes, within })
   if (!read.ok || hashOf(read.bytes) !== record.hash) {
     throw new Refusal(
       'changed_meanwhile',
       `${file} was changed by somebody else meanwhile; nothing was written. Try again.`,
     )
   }
-  const text = decodeUtf8(read.bytes)
-  if (!text.ok) throw unreadable(file, record)
-  const edited = await change(text.text, record.value)
-  if (edited === text.text) return
-  await writeDurable(path, Buffer.from(edited), { expect: read.bytes, within: folder })
+  const before = decodeUtf8(read.bytes)
+  if (!before.ok) throw unreadable(file, record)
+  const text = await change(before.text, record.value)
+  mustFit(file, text, maxBytes)
+  return { path, text, present: read.bytes, within }
+}
+
+/** What would be too large to be read again is not written. */
+export function mustFit(file: string, text: string, maxBytes: number): void {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= maxBytes) return
+  throw new Refusal(
+    'too_large',
+    `${file} would have ${bytes} bytes, and at most ${maxBytes} are read. Nothing was written; put long texts into a memory file or an artifact.`,
+  )
 }
 
 function known<T>(record: RecordFile<T | null> | undefined, file: string): RecordFile<T> {

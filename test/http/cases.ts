@@ -242,7 +242,7 @@ t.test('a description that no case.md could hold is 413', async (t) => {
   ] as const) {
     const reply = await request(method, path, { title: 'x', description })
     t.equal(reply.status, 413)
-    t.match(reply.json.detail, /256 KiB/)
+    t.match(reply.json.detail, /at most 240 KiB/)
   }
   t.equal(await textOf(id), before)
 })

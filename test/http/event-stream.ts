@@ -12,7 +12,9 @@ import {
 } from '../../src/http/event-stream.ts'
 import { guard } from '../../src/http/guard.ts'
 import { listen } from '../../src/http/server.ts'
+import { createFeed } from '../../src/http/session-feed.ts'
 import { connect } from '../fixtures/event-source.ts'
+import { SESSION, TRAIL } from '../fixtures/records.ts'
 
 const MIB = 1024 * 1024
 
@@ -183,6 +185,60 @@ t.test('a burst within one tick does not count as not reading', async (t) => {
   for (let id = 1; id <= 20; id++) stream.send({ event: 'e', data: 'x'.repeat(10_000), id })
   t.equal((await client.next(({ id }) => id === '20')).id, '20')
 })
+
+t.test('a client that stops reading in a replay is dropped', async (t) => {
+  const { open } = await serveStreams(t, { drainMs: 100, maxUnsentBytes: 100 * MIB })
+  const { client, stream } = await open()
+  client.pause()
+  while (await stream.drained()) stream.send({ event: 'part', data: 'x'.repeat(MIB) })
+  t.equal(stream.isOpen, false)
+  client.resume()
+  t.equal(await client.closed, 'cut')
+})
+
+t.test(
+  'what waits for a slow client comes in order, the trail from the newest session',
+  async (t) => {
+    const sent: string[] = []
+    let letGo = () => {}
+    const drained = new Promise<boolean>((resolve) => {
+      letGo = () => resolve(true)
+    })
+    const ended = new Promise<void>((resolve) => {
+      const feed = createFeed(
+        {
+          isOpen: true,
+          send: ({ event, id }) => sent.push(`${id ?? event}`) > 0,
+          drained: () => drained,
+          end: resolve,
+          drop: () => t.fail('dropped'),
+        },
+        0,
+      )
+      const lines = ['a', 'b', 'c', 'd'].map((event, index) => ({
+        ...TRAIL[0]!,
+        event,
+        number: index + 1,
+      }))
+      const output = {
+        case_id: '',
+        session_id: '',
+        step: 's',
+        stream: 'stdout',
+        text: 'x',
+        time: '',
+      } as const
+      feed({ session: { ...SESSION, trail: lines.slice(0, 1) } })
+      feed({ session: { ...SESSION, trail: lines.slice(0, 2) } })
+      feed({ output })
+      feed({ session: { ...SESSION, trail: lines.slice(0, 3) } })
+      feed({ session: { ...SESSION, trail: lines, state: 'complete' } })
+      letGo()
+    })
+    await ended
+    t.strictSame(sent, ['1', '2', 'session_output', '3', '4'])
+  },
+)
 
 t.test('the stop of the service ends every stream, and those that come after', async (t) => {
   const registry = createStreamRegistry()

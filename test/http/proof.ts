@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { stateAfter } from '../../src/model/case-state.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -214,6 +214,38 @@ t.test('content that changed after it was verified proves nothing', async (t) =>
 
   t.match((await verify(id, proof)).json, { verified: true, sha256: sha256('47 of 47 passed') })
   t.match((await request('GET', `/cases/${id}`)).json, { state: 'RESOLVED', problems: [] })
+})
+
+t.test('content that changed before it was verified says so', async (t) => {
+  const { id } = await newCase()
+  const proof = await attach(id, { type: 'test-log', content: '1 of 47 passed' })
+  await edit(app.file(id, 'proof', `${proof}.md`), '1 of 47', '47 of 47')
+  t.match((await request('GET', `/cases/${id}`)).json, {
+    problems: [{ code: 'proof_changed', file: `proof/${proof}.md`, message: /verify it only if/ }],
+  })
+  t.match((await verify(id, proof)).json, { verified: true, sha256: sha256('47 of 47 passed') })
+  t.match((await request('GET', `/cases/${id}`)).json, { problems: [] })
+})
+
+t.test('a list of proof that no answer can hold names the limit', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  await mkdir(app.file(id, 'proof'))
+  const proofIdOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+  const content = 'x'.repeat(10 * 1024 * 1024)
+  for (let n = 1; n <= 7; n++) {
+    await writeFile(
+      app.file(id, 'proof', `${proofIdOf(n)}.md`),
+      `---\ntype: log\n---\n\n${content}\n`,
+    )
+  }
+  const whole = await app.request('GET', `/cases/${id}/proof`)
+  t.equal(whole.status, 413)
+  t.match(whole.json, { code: 'too_large', detail: /limit=6/ })
+  const part = await app.request('GET', `/cases/${id}/proof?limit=2`)
+  t.equal(part.status, 200)
+  t.equal(part.json.length, 2)
+  t.equal(part.json[0].content.length, content.length)
 })
 
 const tampered: [string, from: string | RegExp, to: string][] = [

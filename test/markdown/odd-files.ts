@@ -3,7 +3,7 @@ import { CASE_LAYOUT, editedCase, readCase, roughCase } from '../../src/markdown
 import { readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
 import { conflictLine } from '../../src/markdown/conflict-markers.ts'
 import { outline, shortOutline } from '../../src/markdown/outline.ts'
-import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { closeParser, parsedMarkdown } from '../../src/markdown/parser-pool.ts'
 import { readProof } from '../../src/markdown/proof-file.ts'
 import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sectioned.ts'
 import { readSession } from '../../src/markdown/session-file.ts'
@@ -417,4 +417,31 @@ t.test('an outline without the parser equals the one by it where runs are long',
   ]) {
     t.strictSame(shortOutline(text, ['Plan']), await outline(text, ['Plan']))
   }
+})
+
+t.test('a text that is too complex costs its 2 s once, and its neighbours nothing', async (t) => {
+  const hostile = (salt: string) => `${'- '.repeat(10_000)}${salt}`
+  t.ok(await parsedMarkdown('warm'))
+  const timed = async (text: string) => {
+    const began = performance.now()
+    const parsed = await parsedMarkdown(text)
+    return { parsed, took: performance.now() - began }
+  }
+  t.equal((await timed(hostile('1'))).parsed, null)
+  const again = await timed(hostile('1'))
+  t.equal(again.parsed, null)
+  t.ok(again.took < 500, `${again.took} ms: its hash is known`)
+  const other = await timed(hostile('2'))
+  t.equal(other.parsed, null)
+  t.ok(other.took < 10_000, `${other.took} ms, loading the parser again included`)
+  t.ok(await parsedMarkdown('plain'))
+})
+
+t.test('closing the parser settles what is being parsed', async (t) => {
+  const parsing = parsedMarkdown(`${'- '.repeat(10_000)}3`)
+  const refused = t.rejects(parsing, { code: 'stopping' })
+  await parsedMarkdown('warm') // known: gives the turn in which the worker is asked
+  await new Promise(setImmediate)
+  await closeParser()
+  await refused
 })

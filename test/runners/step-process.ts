@@ -314,6 +314,11 @@ t.test('without a folder for pipes the output comes through sockets', async (t) 
   t.match({ exit, stdout, stderr }, { exit: 0, stdout: 'out\n', stderr: 'err\n' })
 })
 
+t.test('so it does where pipes cannot be made', async (t) => {
+  const { exit, stdout, stderr } = await sh('echo out; echo err >&2', { scratch: `${cwd}/none` })
+  t.match({ exit, stdout, stderr }, { exit: 0, stdout: 'out\n', stderr: 'err\n' })
+})
+
 t.test('pipes leave no name behind', async (t) => {
   await sh('echo out')
   t.strictSame(readdirSync(scratch), [])

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { readJunit } from '../../src/runners/junit-results.ts'
+import { openReportReader } from '../../src/runners/report-reader.ts'
 import { readTap } from '../../src/runners/tap-results.ts'
 import { type TestResults, testNote } from '../../src/runners/test-results.ts'
 
@@ -193,4 +194,43 @@ t.test('testNote', async (t) => {
     [results(3, 0, 0, false), '3 of 3 tests passed, but the report is incomplete'],
   ] as const
   for (const [given, note] of cases) t.equal(testNote(given), note)
+})
+
+t.test('a report reader', async (t) => {
+  const long = `TAP version 13\n${Array.from({ length: 90 }, (_, i) => `${' '.repeat(4 * i)}# Subtest: x\n`).join('')}`
+  const hostile = long.repeat(2_000)
+  await t.test('reads one report after the other', async (t) => {
+    const reader = openReportReader()
+    t.teardown(reader.close)
+    t.strictSame(await reader.read('tap', '1..1\nok 1\n'), { results: results(1, 0) })
+    const junit = '<testsuites><testcase/></testsuites>'
+    t.strictSame(await reader.read('junit', junit), { results: results(1, 0) })
+    t.strictSame(await reader.read('tap', 'prose\n'), { results: null })
+  })
+  await t.test('gives up one that takes too long, and the next ones with it', async (t) => {
+    const reader = openReportReader(100)
+    t.teardown(reader.close)
+    const tooLong = { results: null, reason: 'the report took too long to read' }
+    let turns = 0
+    const turning = setInterval(() => turns++, 10)
+    t.strictSame(await reader.read('tap', hostile), tooLong)
+    clearInterval(turning)
+    t.ok(turns >= 5, 'the service went on meanwhile')
+    t.strictSame(await reader.read('tap', '1..1\nok 1\n'), tooLong)
+  })
+  await t.test('does not begin with one that nests without end', async (t) => {
+    const deep = Array.from({ length: 2000 }, (_, i) => `${' '.repeat(4 * i)}# Subtest: x\n`)
+    const reader = openReportReader()
+    t.teardown(reader.close)
+    const reason = 'the report nests its tests more than 100 deep'
+    t.strictSame(await reader.read('tap', deep.join('')), { results: null, reason })
+  })
+  await t.test('says so where the parser breaks', async (t) => {
+    const reader = openReportReader()
+    t.teardown(reader.close)
+    const nested = `<testsuites>${'<testsuite>'.repeat(200_000)}`
+    const { results: none } = await reader.read('junit', nested)
+    t.notOk(none?.ok)
+    t.strictSame(await reader.read('tap', '1..1\nok 1\n'), { results: results(1, 0) })
+  })
 })

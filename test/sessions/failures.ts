@@ -1,6 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { readPlan } from '../../src/markdown/plan-steps.ts'
+import * as decide from '../../src/model/decide-session.ts'
+import type { Runner } from '../../src/runners/contract.ts'
+import { startDiff } from '../../src/sessions/folder-diff.ts'
+import { createJobs, type Job } from '../../src/sessions/jobs.ts'
+import { plan } from '../../src/sessions/planning.ts'
+import { createStepRecorder } from '../../src/sessions/step-recorder.ts'
+import { createRunRecords } from '../../src/workspace/run-records.ts'
+import type { StateFolder } from '../../src/workspace/state-folder.ts'
 import { processesOf } from '../fixtures/built-service.ts'
 import {
   envelope,
@@ -14,7 +23,9 @@ import {
   step,
   stream,
 } from '../fixtures/session-client.ts'
-import { openTestService } from '../fixtures/workspace.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const ARTIFACTS = 'memory/cases/$CASEFILE_CASE/artifacts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
@@ -435,16 +446,12 @@ t.test('a session whose files get in its way still ends', async (t) => {
     mkdirSync(service.file(ref.case_id, 'artifacts'), { recursive: true })
     writeFileSync(service.file(ref.case_id, 'artifacts', '1-step-2.log'), 'mine')
     writeFileSync(join(service.root, 'go'), '')
-    await reaches(service, ref, 'failed')
+    await reaches(service, ref, 'complete')
     t.equal(readFileSync(service.file(ref.case_id, 'artifacts', '1-step-2.log'), 'utf8'), 'mine')
-    t.match(await must(service, 'GET', ref.path), {
-      state: 'failed',
-      problems: [],
-      output: /could not go on/,
-    })
-    t.match(service.log, [/could not record/])
-    const { candidates } = await must(service, 'GET', ref.path)
-    t.strictSame(candidates, [], 'what somebody put there is no evidence')
+    const session = await must(service, 'GET', ref.path)
+    t.match(session, { problems: [], output: /step-2\nsecond\n\[exit 0/ })
+    const names = session.candidates.map((each: { artifact: string }) => each.artifact)
+    t.strictSame(names, ['1-step-2-2.log'], 'what somebody put there is no evidence')
   })
   await t.test('a case.md that is broken when it completes', async (t) => {
     const ref = await planned(service, { runbook: wait })
@@ -489,3 +496,205 @@ t.test('no number is used twice', async (t) => {
   ])
   t.ok(statSync(service.file(id, 'sessions', 'latest.md')).isFile())
 })
+
+t.test('what a step does to the artifacts', async (t) => {
+  const service = await openTestService(t)
+  const own = (replace: string) =>
+    step(`echo said; f=${ARTIFACTS}/1-own.log; rm "$f"; ${replace}`, 'sh run id=own') +
+    step('echo next', 'sh run id=next')
+  const replaced: [name: string, runbook: string, why: RegExp][] = [
+    ['a link in place of its log', own('ln -s /etc/hostname "$f"'), /ELOOP/],
+    ['a folder', own('mkdir "$f"'), /EISDIR/],
+    ['a named pipe', own('mkfifo "$f"'), /EINVAL/],
+  ]
+  for (const [name, runbook, why] of replaced) {
+    await t.test(name, async (t) => {
+      const { session } = await ran(service, runbook)
+      t.match(session, { state: 'complete', problems: [] })
+      t.match(session.output, /\[artifacts\/1-own\.log could not be read: E[A-Z]+\]\n\[exit 0/)
+      t.match(session.output, why)
+      t.match(session.candidates, [{ artifact: '1-next.log' }])
+      t.equal(session.candidates.length, 1)
+    })
+  }
+  await t.test('a folder in place of a log without output', async (t) => {
+    const script = `f=${ARTIFACTS}/1-own.log; rm "$f"; mkdir "$f"`
+    const { session } = await ran(service, step(script, 'sh run id=own'))
+    t.match(session, { state: 'complete', candidates: [] })
+  })
+  await t.test('a report of a step that printed none', async (t) => {
+    const forge = `cd ${ARTIFACTS}; for f in 1-a.log 1-a.tap 1-b.tap; do printf "1..1\\nok 1\\n" > $f; done`
+    const { session } = await ran(
+      service,
+      step('true', 'sh run id=a proof=tap') +
+        step('echo only here >&2', 'sh run id=b proof=tap') +
+        step(forge, 'sh run id=c'),
+    )
+    t.match(session, { state: 'complete', tests: null })
+    t.strictSame(session.candidates, [{ artifact: '1-b.log', note: session.candidates[0].note }])
+    t.match(session.candidates[0].note, /^no TAP in the output, exit 0/)
+    t.match(session.output, /only here/)
+  })
+  await t.test('a report under a name that is taken', async (t) => {
+    const { session } = await ran(
+      service,
+      step(`printf "1..1\\nnot ok 1\\n" > ${ARTIFACTS}/1-b.tap`, 'sh run id=a') +
+        step('printf "1..1\\nok 1\\n"', 'sh run id=b proof=tap'),
+    )
+    t.match(session, { state: 'complete', tests: { run: 1, passed: 1, failed: 0 } })
+    t.strictSame(session.candidates, [{ artifact: '1-b-2.tap', note: '1 of 1 test passed' }])
+  })
+  await t.test('a report that takes longer to read than one would wait', async (t) => {
+    const script = 'for (let i = 0; i < 2000; i++) console.log(" ".repeat(4 * i) + "# Subtest: x")'
+    const { session } = await ran(service, step(script, 'js run id=deep proof=tap'))
+    t.match(session, { state: 'complete', tests: null })
+    t.match(session.candidates, [{ artifact: '1-deep.tap', note: /^the report nests .*, exit 0/ }])
+  })
+})
+
+t.test('a diff that has its troubles', async (t) => {
+  const inRepository = async (t: Test) => {
+    const service = await openTestService(t, { files: { f: 'a\n' } })
+    git(service.root, 'init')
+    return service
+  }
+  await t.test('a patch that is there already stays, and ours is beside it', async (t) => {
+    const service = await inRepository(t)
+    const script = `echo b > f; echo mine > ${ARTIFACTS}/1-changes.patch`
+    const { ref, session } = await ran(service, step(script))
+    t.match(session, { state: 'complete', diff: { file: 'f', additions: 1, deletions: 1 } })
+    t.match(session.candidates, [{ artifact: '1-changes-2.patch', note: 'f: +1 -1' }])
+    const text = (name: string) =>
+      readFileSync(service.file(ref.case_id, 'artifacts', name), 'utf8')
+    t.equal(text('1-changes.patch'), 'mine\n')
+    t.match(text('1-changes-2.patch'), /^\+b$/m)
+  })
+  await t.test('a patch for which there is no place', async (t) => {
+    const service = await inRepository(t)
+    const script = `echo b > f; rm -r ${ARTIFACTS}; echo > ${ARTIFACTS}`
+    const { session, events } = await ran(service, step(script))
+    t.match(session, { state: 'complete', diff: { file: 'f' }, candidates: [] })
+    const taken = events.find((each) => each.event_type === 'diff_taken')
+    t.match(taken?.payload, { warnings: 1, first: [/^no patch: /] })
+  })
+  await t.test('what git could not read is told', async (t) => {
+    const service = await inRepository(t)
+    const { session, events } = await ran(service, step('git init -q sub; echo x > sub/f'))
+    t.equal(session.state, 'complete')
+    const taken = events.find((each) => each.event_type === 'diff_taken')
+    t.match(taken?.payload, { first: [/sub/] })
+    t.ok(taken?.payload.warnings > 0)
+  })
+  const troubles: [name: string, scratch: string, signal: AbortSignal, reason: RegExp][] = [
+    ['git that cannot be opened', 'f', new AbortController().signal, /file is in its place/],
+    ['a session that is to end', 'scratch', AbortSignal.abort(), /session was stopped/],
+  ]
+  for (const [name, scratch, signal, reason] of troubles) {
+    await t.test(name, async (t) => {
+      const service = await inRepository(t)
+      const { layout } = service.service
+      const place = { layout, scratch: join(service.root, scratch), exclude: [], signal }
+      const taker = await startDiff(service.root, { ...place, case_id: 'x', number: 1 })
+      t.match(await taker.take(), { reason })
+      await taker.close()
+    })
+  }
+})
+
+t.test('a run that breaks off leaves no log open', linuxOnly, async (t) => {
+  const service = await openTestService(t)
+  const { id } = await service.newCase()
+  const open = () => readdirSync('/proc/self/fd').length
+  const before = open()
+  for (let round = 0; round < 20; round++) {
+    const recorder = createStepRecorder({
+      layout: service.service.layout,
+      ...{ case_id: id, number: round + 1 },
+      append: async () => {
+        throw new Error('the disk is full')
+      },
+      publish: () => {},
+      onProcess: async () => {},
+    })
+    const [{ steps }] = [await readPlan(step('true', 'sh run proof=tap'))]
+    await t.rejects(recorder.stepStarted(steps[0]!, 1000), /the disk is full/)
+    await recorder.close()
+  }
+  t.ok(open() < before + 20, `${open()} open, ${before} before`)
+})
+
+t.test('a job whose failure cannot be handled closes all the same, and is logged', async (t) => {
+  const log: string[] = []
+  const jobs = createJobs({
+    isOver: () => false,
+    onChange: () => {},
+    onFailure: () => Promise.reject(new Error('again')),
+    log: (line) => log.push(line),
+  })
+  const ids = { session_id: 's', case_id: 'c', number: 1, mark: 'm' }
+  const job = await jobs.open({ ...ids, kind: 'plan', folder: null })
+  jobs.run(job, () => Promise.reject(new Error('first')))
+  await jobs.end('s', 'stop')
+  t.equal(jobs.find('s'), undefined)
+  t.match(log, [/session 1 of case c .*again/])
+})
+
+t.test('planning ends in time, whatever the runner does', async (t) => {
+  const service = await openTestService(t)
+  const needs = { ...service.service, ...planningNeeds(service) }
+  const cases: [
+    name: string,
+    result: Promise<never>,
+    abort: boolean,
+    reason: RegExp,
+    log: RegExp[],
+  ][] = [
+    ['a runner that does not listen', new Promise(() => {}), true, /service was stopped/, []],
+    [
+      'one with a defect',
+      Promise.reject(new TypeError('x is not a function')),
+      false,
+      /x is not a function/,
+      [/TypeError: x is not a function\n\s+at /],
+    ],
+  ]
+  for (const [, result] of cases) result.catch(() => {})
+  for (const [name, result, abort, reason, log] of cases) {
+    await t.test(name, async (t) => {
+      const ref = await planned(service)
+      const { number } = await must(service, 'GET', ref.path)
+      await service.service.store.update(ref.case_id, (folder) =>
+        decide.revise(folder, ref.id, 'again', needs.now()),
+      )
+      const controller = new AbortController()
+      const job: Job = {
+        ...{ session_id: ref.id, case_id: ref.case_id, number, kind: 'plan', mark: 'm' },
+        ...{ folder: null, signal: controller.signal, reason: undefined, planned: false },
+        ending: abort ? 'stop' : null,
+      }
+      const runner: Runner = {
+        kind: 'odd',
+        async plan() {
+          if (abort) controller.abort()
+          return result
+        },
+        execute: async () => ({ ok: true }),
+      }
+      service.log.length = 0
+      await plan(needs, job, runner)
+      const file = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+      t.match(await must(service, 'GET', ref.path), { state: 'failed', problems: [] })
+      t.match(file, reason)
+      t.equal(service.log.length, log.length)
+      t.match(service.log, log)
+    })
+  }
+})
+
+function planningNeeds(service: TestService) {
+  return {
+    environment: {},
+    state: { root: service.stateDir } as StateFolder,
+    runs: createRunRecords(join(service.stateDir, 'runs'), (line) => service.log.push(line)),
+  }
+}

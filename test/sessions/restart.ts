@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -90,6 +90,36 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
   t.match(await must(service, 'GET', next.path), { number: 2 })
   await reaches(service, next, 'plan_ready')
 })
+
+t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
+  const service = await startBuilt(t, folders(t))
+  const script =
+    'f=memory/cases/$CASEFILE_CASE/artifacts/1-own.log; rm "$f"; ln -s /etc/hostname "$f"; sleep 60'
+  const ref = await planned(service, {
+    runbook: step('echo first', 'sh run id=a') + step(script, 'sh run id=own'),
+  })
+  const link = join(service.root, 'memory/cases', ref.case_id, 'artifacts/1-own.log')
+  await must(service, 'POST', `${ref.path}/approve`)
+  while (!lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) await delay(20)
+  await service.stop('SIGKILL')
+  const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('echo first', 'echo other'))
+  const runs = join(service.stateDir, 'runs')
+  const strange = ['{}', '[', '{"session_id":"../x","process":{"pid":-1}}']
+  for (const [index, text] of strange.entries()) {
+    writeFileSync(join(runs, `${strangeId(index)}.json`), text)
+  }
+  mkdirSync(join(runs, `${strangeId(9)}.json`))
+  await service.restart()
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, { state: 'failed', candidates: [{ artifact: '1-a.log' }] })
+  t.match(session.output, /first\n[\s\S]*artifacts\/1-own\.log could not be read: ELOOP/)
+  t.match(session.output, /The plan in this file is not the one that was approved and run\.$/m)
+  await mustBeWhole(t, service, ref)
+  t.equal(readdirSync(runs).length, 4, 'what it could not read stays')
+})
+
+const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 
 t.test('kill -9 at any moment', linuxOnly, async (t) => {
   const service = await startBuilt(t, folders(t))

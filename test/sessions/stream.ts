@@ -1,13 +1,17 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Bus } from '../../src/events/bus.ts'
+import { trailEnvelope } from '../../src/events/envelope.ts'
 import { readTrail } from '../../src/markdown/trail-lines.ts'
-import { startBuilt } from '../fixtures/built-service.ts'
+import { inTime } from '../../src/stopping.ts'
+import { runBuilt, startBuilt, started } from '../fixtures/built-service.ts'
 import type { ReceivedEvent } from '../fixtures/event-source.ts'
 import { connect } from '../fixtures/event-source.ts'
+import { SESSION, TRAIL } from '../fixtures/records.ts'
 import {
+  clientOf,
   envelope,
   finished,
   must,
@@ -253,6 +257,59 @@ t.test('clients that go away leave nothing behind', async (t) => {
   t.equal((await finished(service, ref)).session.state, 'complete')
   while (open > 0 && Date.now() < deadline) await must(service, 'GET', '/version')
   t.equal(open, 0)
+})
+
+t.test('a stop that hangs says what hangs', async (t) => {
+  await t.rejects(inTime('a thing', new Promise(() => {}), 20), { message: /a thing did not end/ })
+  await inTime('a thing', Promise.resolve())
+})
+
+t.test('who sends signals on and on ends the service at once', async (t) => {
+  t.teardown(() => {})
+  const dir = t.testdir({ root: {}, state: {} })
+  const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
+  const stubborn = step("trap '' TERM; echo begun; while :; do sleep 0.05; done")
+  const ref = await planned(service, { runbook: stubborn })
+  const events = await stream(service, ref)
+  await must(service, 'POST', `${ref.path}/approve`)
+  await says(events, 'begun')
+  const began = performance.now()
+  const insist = setInterval(() => void service.stop('SIGINT'), 50)
+  const { code } = await service.stop('SIGTERM')
+  clearInterval(insist)
+  t.equal(code, 1)
+  t.ok(performance.now() - began < 1900, 'before the step is killed, which takes 2 s')
+  await service.restart() // ends the step
+})
+
+t.test('an empty variable is not set, and a switch is on or off', async (t) => {
+  t.teardown(() => {})
+  const dir = t.testdir({ root: {}, state: {} })
+  const args = ['serve', '--root', join(dir, 'root'), '--port', '0', '--state-dir']
+  const state = join(dir, 'state')
+  for (const dev of ['', '0', 'false', '1', 'true']) {
+    const env = { CASEFILE_MEMORY_ROOT: '', CASEFILE_PORT: '', CASEFILE_DEV: dev }
+    const { url, stop } = await started([...args, state], env)
+    await must(
+      clientOf(() => url),
+      'POST',
+      '/cases',
+      { title: 'A' },
+    )
+    t.match(await stop('SIGTERM'), { code: 0 }, `CASEFILE_DEV=${dev}`)
+  }
+  t.strictSame(readdirSync(join(dir, 'root')), ['memory'])
+  const wrong = await runBuilt([...args, state], { CASEFILE_DEV: 'yes' })
+  t.match(wrong, { code: 1, stdout: '', stderr: /CASEFILE_DEV is "yes".*1 or true/ })
+  t.match(await runBuilt([...args, '']), { code: 1, stderr: /Expected a folder/ })
+})
+
+t.test('no field of a trail makes an event another session’s', (t) => {
+  const line = { ...TRAIL[0]!, fields: { case_id: 'x', session_id: 'y', note: 'z' } }
+  t.strictSame(trailEnvelope(SESSION, line).payload, {
+    ...{ note: 'z', case_id: SESSION.case_id, session_id: SESSION.id },
+  })
+  t.end()
 })
 
 t.test('a client that does not read is dropped, and delays nobody', async (t) => {

@@ -170,6 +170,9 @@ t.test('headAndTailOfFile', async (t) => {
   })
 
   await t.rejects(headAndTailOfFile(`${dir}/missing`, 10, where), { code: 'ENOENT' })
+  execFileSync('mkfifo', [`${dir}/pipe`])
+  await t.rejects(headAndTailOfFile(`${dir}/pipe`, 10, where), { code: 'EINVAL' })
+  await t.rejects(headAndTailOfFile(dir, 10, where), { code: 'EISDIR' })
 })
 
 t.test('plainText', async (t) => {

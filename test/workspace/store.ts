@@ -4,10 +4,12 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Change } from '../../src/workspace/catalog.ts'
+import { startBuilt } from '../fixtures/built-service.ts'
 import { CASE, NOW } from '../fixtures/records.ts'
+import { must, planned } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-const { mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, utimes, writeFile } = fs
+const { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, unlink, utimes, writeFile } = fs
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const idOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -113,7 +115,7 @@ const handmade: [string, files: Record<string, string>, shown: object][] = [
   ['only a title', { 'case.md': caseMd('By hand') }, { title: 'By hand', problems: [] }],
   ['only a heading', { 'case.md': '# By hand\n' }, { title: 'By hand', problems: [] }],
   ['only a line', { 'case.md': 'By hand' }, { title: 'By hand', problems: [] }],
-  ['an empty case.md', { 'case.md': '' }, { title: idOf(1), problems: [] }],
+  ['an empty case.md', { 'case.md': '' }, { title: idOf(1), problems: [{ code: 'unreadable' }] }],
   ['no case.md', { 'notes.md': '' }, { title: idOf(1), problems: [{ code: 'missing' }] }],
   ['nothing at all', {}, { title: idOf(1), problems: [{ code: 'missing', file: 'case.md' }] }],
 ]
@@ -469,6 +471,96 @@ t.test('of 10 DELETEs at once one is done', async (t) => {
   )
   const statuses = replies.map(({ status }) => status).sort()
   t.strictSame(statuses, [200, ...Array(9).fill(404)])
+})
+
+// The memory root
+
+const gitFiles: [string, object][] = [
+  ['where there is nothing', {}],
+  ['where somebody made the folder', { memory: {} }],
+  ['where a start was cut short', { memory: { '.gitignore': 'mine\n' } }],
+]
+
+t.test('the first cases, made at once, make the memory root with its git files', async (t) => {
+  for (const [name, files] of gitFiles) {
+    await t.test(name, async (t) => {
+      const app = await openTestService(t, { files: files as Record<string, never> })
+      const replies = await Promise.all(
+        Array.from({ length: 6 }, () => app.request('POST', '/cases', { title: 'A' })),
+      )
+      t.strictSame([...new Set(replies.map(({ status }) => status))], [201])
+      t.strictSame((await readdir(app.memory)).sort(), ['.gitattributes', '.gitignore', 'cases'])
+      const ignored = await readFile(join(app.memory, '.gitignore'), 'utf8')
+      t.equal(ignored, name.includes('cut') ? 'mine\n' : 'latest.md\nindex.md\nartifacts/\n')
+    })
+  }
+})
+
+t.test('no case is made through a link in place of the folder of cases', async (t) => {
+  const app = await openTestService(t, { files: { memory: {}, elsewhere: {} } })
+  await symlink(join(app.root, 'elsewhere'), join(app.memory, 'cases'))
+  const reply = await app.request('POST', '/cases', { title: 'A' })
+  t.equal(reply.status, 409, reply.text)
+  t.equal(reply.json.code, 'unreadable_file')
+  t.strictSame(await readdir(join(app.root, 'elsewhere')), [])
+  const { problems } = (await app.request('GET', '/health')).json
+  t.match(problems, [{ code: 'symbolic_link', file: 'cases' }])
+})
+
+// Permissions
+
+const NOBODY_UID = 65_534
+
+const hidden: [string, modes: [string, number][], problem: { code: string; file: string }][] = [
+  ['sessions/ may not be listed', [['sessions', 0o300]], { code: 'unreadable', file: 'sessions' }],
+  [
+    'sessions/ may not be entered',
+    [['sessions', 0o600]],
+    { code: 'unreadable', file: 'sessions/1.md' },
+  ],
+  ['the case may not be listed', [['', 0o300]], { code: 'unreadable', file: '.' }],
+  ['the case may not be entered', [['', 0o600]], { code: 'unreadable', file: 'case.md' }],
+  ['the case is closed', [['', 0]], { code: 'unreadable', file: '.' }],
+]
+
+t.test('what permissions hide is a problem of its case, and of no other', async (t) => {
+  if (process.getuid?.() !== 0) return t.pass('', { skip: 'another user is needed to be refused' })
+  for (const [name, modes, problem] of hidden) {
+    await t.test(name, async (t) => {
+      t.teardown(() => {})
+      const dir = t.testdir({ root: {}, state: {} })
+      const service = await startBuilt(t, {
+        ...{ root: join(dir, 'root'), stateDir: join(dir, 'state'), uid: NOBODY_UID },
+      })
+      const ref = await planned(service)
+      const other = await must(service, 'POST', '/cases', { title: 'Other' })
+      const close = async () => {
+        for (const [folder, mode] of modes) await chmod(join(at, folder), mode)
+      }
+      const at = join(dir, 'root/memory/cases', ref.case_id)
+      t.teardown(() => chmod(at, 0o700))
+      await close()
+      for (const when of ['while it runs', 'after a start']) {
+        const seen = await must(service, 'GET', `/cases/${ref.case_id}`)
+        t.equal(seen.title, 'A case', when)
+        t.match(
+          seen.problems.filter(({ file }: { file: string }) => file === problem.file),
+          [problem],
+          when,
+        )
+        t.equal((await must(service, 'GET', '/cases')).length, 2, when)
+        t.strictSame((await must(service, 'GET', `/cases/${other.id}`)).problems, [], when)
+        if (when === 'while it runs') {
+          t.equal((await must(service, 'GET', ref.path)).id, ref.id, 'what was known is served')
+          await service.restart()
+        }
+      }
+      await chmod(at, 0o700)
+      await chmod(join(at, 'sessions'), 0o700)
+      t.strictSame((await must(service, 'GET', `/cases/${ref.case_id}`)).problems, [])
+      t.equal((await must(service, 'GET', ref.path)).state, 'plan_ready')
+    })
+  }
 })
 
 // How much is read

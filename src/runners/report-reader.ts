@@ -1,0 +1,87 @@
+import { Worker } from 'node:worker_threads'
+import type { TestResults } from './test-results.ts'
+
+/** For all reports of a run together: who reads them waits. */
+const BUDGET_MS = 10_000
+const START_LIMIT_MS = 20_000
+/** As many as a person would write by hand, and more; the parser's effort grows with their square. */
+const MAX_DEPTH = 100
+const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\\.\\.)`, 'm')
+
+export type ReportKind = 'tap' | 'junit'
+export type ReportQuestion = { kind: ReportKind; text: string }
+export type ReportAnswer = 'ready' | { results: TestResults | null }
+
+/** `reason` is for the candidate's note, as in `the report took too long to read`. */
+export type ReportReading = { results: TestResults | null } | { results: null; reason: string }
+
+export interface ReportReader {
+  /** One report at a time. Never rejects: a report is whatever a step printed. */
+  read(kind: ReportKind, text: string): Promise<ReportReading>
+  close(): Promise<void>
+}
+
+const TOO_LONG: ReportReading = { results: null, reason: 'the report took too long to read' }
+
+/** Reads test reports in a thread of its own, since a hostile one can take its parser minutes. */
+export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
+  let worker: Worker | null = null
+  let ready = false
+  let left = budgetMs
+
+  async function close(): Promise<void> {
+    const ending = worker
+    worker = null
+    ready = false
+    await ending?.terminate()
+  }
+
+  function ask(asked: Worker, question: ReportQuestion): Promise<ReportReading> {
+    return new Promise((resolve) => {
+      let began = performance.now()
+      let timer: NodeJS.Timeout
+      const finish = (reading: ReportReading, keep: boolean) => {
+        clearTimeout(timer)
+        left -= performance.now() - began
+        asked.off('message', onMessage).off('error', onError).off('exit', onExit)
+        if (keep) resolve(reading)
+        else void close().then(() => resolve(reading))
+      }
+      const tooLong = () => finish(TOO_LONG, false)
+      const onMessage = (answer: ReportAnswer) => {
+        if (answer !== 'ready') return finish(answer, true)
+        ready = true
+        clearTimeout(timer)
+        began = performance.now()
+        timer = setTimeout(tooLong, left)
+      }
+      const onError = (error: Error) => finish(unread(error), false)
+      const onExit = () => finish(unread(new Error('the reader has ended')), false)
+      timer = setTimeout(tooLong, ready ? left : START_LIMIT_MS)
+      asked.on('message', onMessage).on('error', onError).on('exit', onExit)
+      asked.postMessage(question)
+    })
+  }
+
+  return {
+    async read(kind, text) {
+      if (kind === 'tap' && TOO_DEEP.test(text)) {
+        return { results: null, reason: `the report nests its tests more than ${MAX_DEPTH} deep` }
+      }
+      if (left <= 0) return TOO_LONG
+      worker ??= startWorker()
+      return ask(worker, { kind, text })
+    },
+    close,
+  }
+}
+
+/** Out of stack or memory, as a rule. */
+function unread(error: Error): ReportReading {
+  return { results: null, reason: `the report could not be read (${error.message})` }
+}
+
+function startWorker(): Worker {
+  const file = import.meta.url.endsWith('.ts') ? './report-worker.ts' : './report-worker.js'
+  return new Worker(new URL(file, import.meta.url))
+}

@@ -1,0 +1,71 @@
+import type { CaseFolder } from '../model/case-folder.ts'
+import { sessionForProof } from '../model/decide-proof.ts'
+import { Refusal } from '../model/refusal.ts'
+import { readArtifact } from '../workspace/artifacts.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { Store } from '../workspace/store.ts'
+import type { Texts } from '../workspace/texts.ts'
+
+export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
+
+interface CandidateNeeds {
+  layout: Layout
+  catalog: Catalog
+  store: Store
+  texts: Texts
+}
+
+/**
+ * The content of an artifact that a session names as a candidate for proof: the session `wanted`,
+ * else the one whose number the artifact's name begins with, else the case's newest finished one.
+ * Refuses with `bad_request` what that session does not name, or what is not on this machine.
+ */
+export async function candidateContent(
+  { layout, catalog, store, texts }: CandidateNeeds,
+  id: string,
+  artifact: string,
+  wanted: string | null | undefined,
+): Promise<string> {
+  const folder = await store.read(id)
+  const implied = sessionNumberedIn(artifact, folder, wanted).session_id ?? wanted
+  const session = sessionForProof(folder, implied ?? undefined)
+  const record = session && catalog.entry(id)?.sessions.get(session.number)
+  const reading = record ? await texts.session(id, record) : null
+  const names = reading?.value?.candidates.map((each) => each.artifact) ?? []
+  if (!session || !names.includes(artifact)) throw noCandidate(artifact, names)
+  const content = await readArtifact(layout, id, artifact, MAX_PROOF_CONTENT_BYTES)
+  if (content !== null) return content
+  throw elsewhere(artifact, session.number)
+}
+
+/** The session whose number the artifact's name begins with, where the request names none itself. */
+export function sessionNumberedIn(
+  artifact: string | undefined,
+  folder: CaseFolder,
+  wanted: string | null | undefined,
+): { session_id?: string } {
+  if (artifact === undefined || wanted !== undefined) return {}
+  const number = Number(artifact.split('-')[0])
+  const session = folder.sessions.find((each) => each.number === number)
+  return session ? { session_id: session.id } : {}
+}
+
+function noCandidate(artifact: string, names: readonly string[]): Refusal {
+  const came = `"${artifact.slice(0, 80)}"`
+  const known = names.length
+    ? `expected one of ${names.join(', ')}`
+    : 'that session has no candidates'
+  return new Refusal('bad_request', `${came} is no candidate of a finished session.`, {
+    errors: [{ path: 'artifact', message: `got ${came}, ${known}` }],
+  })
+}
+
+/** Artifacts are not in git, so a clone has the sessions that list them and not the files. */
+function elsewhere(artifact: string, number: number): Refusal {
+  return new Refusal(
+    'bad_request',
+    `Session ${number} lists ${artifact}, but the file is not here: artifacts stay on the machine that made them. Send the text as content.`,
+    { errors: [{ path: 'artifact', message: `${artifact} is not in artifacts/ on this machine` }] },
+  )
+}

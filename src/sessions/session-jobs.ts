@@ -1,0 +1,90 @@
+import type { CaseFolder, Edit } from '../model/case-folder.ts'
+import { Refusal } from '../model/refusal.ts'
+import { isOver as isOverState, isRunning } from '../model/session-state.ts'
+import { endMarked } from '../runners/process-sweep.ts'
+import { createJobs, type Job, type Jobs } from './jobs.ts'
+import type { SessionNeeds } from './needs.ts'
+import { failSession } from './recovery.ts'
+
+/** How a session's job begins and how it is cleared up, whatever the job does. */
+export interface SessionJobs {
+  jobs: Jobs
+  /** Registers a job, with its run record on disk before anything else of it. */
+  start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
+  begin(job: Job, change: Change): Promise<CaseFolder>
+  /** Whether the session has come to its end, though its job still clears up. */
+  isOver(job: Job): boolean
+}
+
+/** The update that a job begins with; it passes its edits through `decided`. */
+export type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
+
+export function createSessionJobs(needs: SessionNeeds): SessionJobs {
+  const { runs, newId } = needs
+  const jobs: Jobs = createJobs({
+    onChange: (caseId) => needs.catalog.touch(caseId),
+    isOver,
+    onFailure: failed,
+    log: needs.log,
+  })
+
+  async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
+    const job = await jobs.open({ ...wanted, mark: newId() })
+    const { session_id, case_id, number, mark } = job
+    try {
+      await runs.write({ session_id, case_id, number, mark, process: null })
+    } catch (error) {
+      jobs.close(job)
+      throw error
+    }
+    return job
+  }
+
+  /**
+   * Makes the change that a job begins with. Where it is refused nothing of the job remains; where it
+   * broke off after its first edit (a full disk), what it began is ended.
+   */
+  async function begin(job: Job, change: Change): Promise<CaseFolder> {
+    let began = false
+    try {
+      return await change((edits) => {
+        began = true
+        return edits
+      })
+    } catch (error) {
+      const state = stateOf(job)
+      if (began && state !== undefined && isRunning(state)) await failed(job, error)
+      else await runs.remove(job.session_id)
+      jobs.close(job)
+      throw error
+    }
+  }
+
+  const stateOf = ({ case_id, number }: Job) =>
+    needs.catalog.entry(case_id)?.sessions.get(number)?.value?.state
+
+  function isOver(job: Job): boolean {
+    const state = stateOf(job)
+    return job.planned || (state !== undefined && isOverState(state))
+  }
+
+  /** A job that could not record its end: its session still ends, now or at the next start. */
+  async function failed(job: Job, error: unknown): Promise<void> {
+    needs.log(failureLine(job, error))
+    await endMarked(job.mark)
+    const why = error instanceof Refusal ? error.message : String(error)
+    try {
+      await failSession(needs, job, () => `The service could not go on: ${why}`)
+      await runs.remove(job.session_id)
+    } catch (again) {
+      needs.log(failureLine(job, again))
+    }
+  }
+
+  return { jobs, start, begin, isOver }
+}
+
+function failureLine(job: Job, error: unknown): string {
+  const what = error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
+  return `session ${job.number} of case ${job.case_id} could not record its ${job.kind}: ${what}`
+}

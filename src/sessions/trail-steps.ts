@@ -1,0 +1,52 @@
+import type { TrailLine } from '../model/trail.ts'
+import { type StepArtifacts, stepArtifacts } from './step-artifacts.ts'
+
+/** A step as the trail tells of it. */
+export interface TrailStep {
+  id: string
+  proof: 'tap' | 'junit' | 'log' | null
+  artifacts: StepArtifacts
+  finished: TrailLine | null
+}
+
+export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
+  const steps: TrailStep[] = []
+  for (const { event, fields } of trail) {
+    if (event !== 'step_started') continue
+    const id = String(fields.step)
+    const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
+    const artifacts = stepArtifacts(number, { id, proof })
+    steps.push({ id, proof, artifacts: { ...artifacts, ...named(number, fields) }, finished: null })
+  }
+  for (const line of trail) {
+    if (line.event !== 'step_finished') continue
+    const step = steps.find((each) => each.id === String(line.fields.step))
+    if (!step) continue
+    step.finished = line
+    // what stands there now was put there by somebody else
+    if (line.fields.output_bytes === 0) step.artifacts.log = null
+    if (line.fields.output_bytes === 0 || line.fields.report_bytes === 0)
+      step.artifacts.report = null
+  }
+  return steps
+}
+
+/** Where the usual name was taken, the trail has the one that was used. */
+function named(number: number, fields: TrailLine['fields']): Partial<StepArtifacts> {
+  const isOurs = (name: unknown) => typeof name === 'string' && name.startsWith(`${number}-`)
+  return {
+    ...(isOurs(fields.log) ? { log: String(fields.log) } : {}),
+    ...(isOurs(fields.report) ? { report: String(fields.report) } : {}),
+  }
+}
+
+/** How the step ended, in words. */
+export function endOf({ finished }: TrailStep): string {
+  if (!finished) return 'not finished'
+  const { exit, signal, timed_out, start_error, duration_ms } = finished.fields
+  const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
+  if (start_error) return `could not be started: ${start_error}`
+  if (timed_out) return `stopped by its time-out after ${time}`
+  if (exit !== null) return `exit ${exit} after ${time}`
+  return signal ? `ended by ${signal} after ${time}` : 'stopped before it began'
+}

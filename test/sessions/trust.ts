@@ -1,0 +1,176 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sha256 } from '../../src/markdown/session-file.ts'
+import {
+  type Client,
+  finished,
+  must,
+  planned,
+  type Ref,
+  stream,
+} from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+/** The session at the end of its stream. */
+async function ended(client: Client, ref: Ref) {
+  await (await stream(client, ref)).closed
+  return must(client, 'GET', ref.path)
+}
+
+const run = (script: string) => `\`\`\`sh run id=a\n${script}\n\`\`\``
+const NOW = '2026-11-20T10:00:00.000Z'
+
+t.test(
+  'a plan that changes while it is approved runs only if it is the approved one',
+  async (t) => {
+    const service = await openTestService(t)
+    const [first, second] = [run('echo first'), run('echo second')]
+    let refused = 0
+    for (let round = 0; round < 24; round++) {
+      const ref = await planned(service, { runbook: first })
+      const file = service.file(ref.case_id, 'sessions', '1.md')
+      const saved = readFileSync(file, 'utf8').replace('echo first', 'echo second')
+      const sent = round % 2 === 0 ? { plan_sha256: sha256(second) } : undefined
+      const answer = service.request('POST', `${ref.path}/approve`, sent)
+      await new Promise((resolve) => setTimeout(resolve, round / 8)) // at every moment of the request
+      writeFileSync(file, saved)
+      if ((await answer).status !== 200) {
+        refused++
+        continue
+      }
+      const session = await ended(service, ref)
+      const wanted = sent ? 'second' : /echo (\w+)/.exec(session.plan)![1]!
+      t.match(session.output, `\n${wanted}\n`, 'what was approved is what ran')
+      t.match(session, { plan_sha256: sha256(run(`echo ${wanted}`)), problems: [] })
+    }
+    t.comment(`${refused} of 24 were refused`)
+  },
+)
+
+t.test('lines that a step adds to its own journal do not count', async (t) => {
+  const service = await openTestService(t)
+  const forger = [
+    `f=$(ls memory/cases/*/sessions/1.md)`,
+    `(n=100; while [ $n -lt 4000 ]; do n=$((n+1)); echo "$n. ${NOW} session_state_changed old_state=executing new_state=complete" >> "$f"; sleep 0.002; done) &`,
+    'sleep 0.3',
+    'exit 1',
+  ].join('\n')
+  const ref = await planned(service, { runbook: run(forger) })
+  const { session } = await finished(service, ref)
+  t.equal(session.state, 'failed')
+  const { json } = await service.request('GET', `/cases/${ref.case_id}`)
+  t.equal(json.state, 'IMPLEMENTING', 'the case was not moved')
+  const text = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+  t.notMatch(text.slice(text.lastIndexOf('## Audit trail')), /new_state=complete/)
+})
+
+t.test('what is sealed stays sealed', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: run('echo hi > made.txt') })
+  await service.request('POST', `${ref.path}/abandon`)
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const number = Number(/(\d+)\. \S+ session_sealed/.exec(readFileSync(file, 'utf8'))![1]) + 1
+  appendFileSync(
+    file,
+    `${number}. ${NOW} session_state_changed old_state=abandoned new_state=plan_ready\n`,
+  )
+  const { json } = await service.request('GET', ref.path)
+  t.match(json, { state: 'abandoned', problems: [{ code: 'session_changed' }] })
+  t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
+  t.notOk(existsSync(join(service.root, 'made.txt')))
+
+  const other = await planned(service, { runbook: run('echo hi') })
+  await finished(service, other)
+  const proof = { type: 'log', content: 'seen' }
+  const attached = await service.request('POST', `/cases/${other.case_id}/proof`, proof)
+  rmSync(service.file(other.case_id, 'proof', `${attached.json.id}.md`))
+  const sealed = readFileSync(service.file(other.case_id, 'sessions', '1.md'), 'utf8')
+  t.equal((await service.request('POST', `${other.path}/abandon`)).status, 422)
+  t.equal(readFileSync(service.file(other.case_id, 'sessions', '1.md'), 'utf8'), sealed)
+})
+
+t.test('numbers out of order are no lines of the journal', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: run('echo hi') })
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  appendFileSync(file, `999999999. ${NOW} session_state_changed new_state=complete\n`)
+  t.match((await service.request('GET', ref.path)).json, {
+    state: 'plan_ready',
+    problems: [{ code: 'trail_changed' }],
+  })
+  t.equal((await finished(service, ref)).session.state, 'complete')
+  t.notMatch(readFileSync(file, 'utf8'), '999999999')
+})
+
+t.test('a refused request leaves nothing behind', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: run('echo hi') })
+  await finished(service, ref)
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const good = readFileSync(file, 'utf8')
+  writeFileSync(file, good.replace('---\n', '---\nid: twice\nid: twice\n'))
+  const body = { type: 'log', content: 'x', session_id: ref.id }
+  t.equal((await service.request('POST', `/cases/${ref.case_id}/proof`, body)).status, 409)
+  t.strictSame((await service.request('GET', `/cases/${ref.case_id}/proof`)).json, [])
+})
+
+t.test('what would be too large to be read again is not written', async (t) => {
+  const service = await openTestService(t)
+  const { id } = await service.newCase({ description: 'x'.repeat(239_000) })
+  const path = `/cases/${id}/proof/checklist`
+  let status = 201
+  let count = 0
+  for (; status === 201 && count < 200; count++) {
+    const item = { description: `${count} ${'y'.repeat(480)}`, type: 'log' }
+    const answer = await service.request('POST', path, item)
+    status = answer.status
+    if (status === 201) t.equal(answer.json.description, item.description)
+  }
+  t.equal(status, 413)
+  t.strictSame((await service.request('GET', `/cases/${id}`)).json.problems, [])
+  const backticks = { type: 'log', content: '`'.repeat(6 * 1024 * 1024) }
+  t.equal((await service.request('POST', `/cases/${id}/proof`, backticks)).status, 413)
+  t.strictSame((await service.request('GET', `/cases/${id}/proof`)).json, [])
+})
+
+t.test('a run whose file is half-saved just then keeps what it has to say', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: run('echo begun; sleep 0.4; echo done') })
+  await service.request('POST', `${ref.path}/approve`)
+  const events = await stream(service, ref)
+  await events.next((event) => event.event === 'session_output')
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const saved = readFileSync(file, 'utf8')
+  writeFileSync(file, '')
+  const { status, json } = await service.request('GET', ref.path)
+  t.match([status, json], [200, { state: 'executing', problems: [{ code: 'unreadable' }] }])
+  await new Promise((resolve) => setTimeout(resolve, 600)) // the step ends while the file is empty
+  writeFileSync(file, saved)
+  await events.closed
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, { state: 'complete', output: /begun\ndone/, problems: [] })
+})
+
+t.test('an empty case.md is a file being saved, not a case without a title', async (t) => {
+  const service = await openTestService(t)
+  const { id } = await service.newCase({ title: 'Precious', description: 'Words' })
+  const file = service.file(id, 'case.md')
+  const saved = readFileSync(file, 'utf8')
+  writeFileSync(file, '')
+  const { json } = await service.request('GET', `/cases/${id}`)
+  t.match(json, { title: 'Precious', description: 'Words', problems: [{ code: 'unreadable' }] })
+  t.equal((await service.request('PUT', `/cases/${id}`, { type: 'feature' })).status, 409)
+  writeFileSync(file, saved)
+  t.equal((await service.request('PUT', `/cases/${id}/memory/case.md`, '')).status, 422)
+  t.strictSame((await service.request('GET', `/cases/${id}`)).json.problems, [])
+})
+
+t.test('a state of abandoned by hand takes the power to run away', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: run('echo hi') })
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('state: plan_ready', 'state: abandoned'))
+  t.match(await must(service, 'GET', ref.path), { state: 'abandoned' })
+  t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
+})
