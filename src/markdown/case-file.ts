@@ -59,8 +59,7 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   reader.placed('id', origin.id)
   const value: Case = {
     id: origin.id,
-    title:
-      reader.text('title')?.trim() || titleOf(text.slice(frame.envelope.bodyStart)) || origin.id,
+    title: reader.text('title') ?? titleOf(text.slice(frame.envelope.bodyStart)) ?? origin.id,
     created_at: reader.time('created_at') ?? origin.created_at,
     state: stateOf(reader),
     type: reader.shaped('type', SLUG, SLUG_RULE) ?? DEFAULT_CASE_TYPE,

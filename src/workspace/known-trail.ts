@@ -4,7 +4,7 @@ import type { Session } from '../model/session.ts'
 /**
  * The trail of a session that runs here is the service's own, and no trail loses a line: lines that
  * a person's save removed, changed or (here) added do not count and go with the next write. Lines
- * added to another session's count, since git brings the runs of other machines; they are told.
+ * added to another session's count, since git brings the runs of other machines.
  */
 export function withKnownTrail(
   read: Session,
@@ -16,23 +16,12 @@ export function withKnownTrail(
   const is = read.trail.map((line) => JSON.stringify(line))
   const kept = was.every((line, index) => line === is[index])
   const value = held ? { ...read, state: known.state } : read
-  if (kept && is.length === was.length) return { value, problems }
+  if (kept && (is.length === was.length || !held)) return { value, problems }
   const file = `sessions/${known.number}.md`
-  const changed = (message: string): Problem => ({
-    code: 'trail_changed',
-    file,
-    line: null,
-    message,
-  })
-  if (kept && !held) {
-    const message =
-      'lines were added to the audit trail by git or by hand, not by this service: they count'
-    return { value, problems: [...problems, changed(message)] }
-  }
   const message =
     'lines of the audit trail were changed by hand: they do not count, and the true ones are put back with the next write'
   return {
     value: { ...read, trail: known.trail, state: known.state },
-    problems: [...problems, changed(message)],
+    problems: [...problems, { code: 'trail_changed', file, line: null, message }],
   }
 }
