@@ -91,7 +91,9 @@ export function contentHash(content: string): string {
 export function newProofText(proof: Proof, content: string): string {
   const { id, case_id, session_id, type, created_at, sha256, verified, verified_at } = proof
   const fields = { id, case_id, session_id, type, created_at, sha256, verified, verified_at }
-  const fence = fenceFor(content)
+  const [usual, other] = [fenceFor(content), fenceFor(content, '~')]
+  // a fence of backticks, unless the content has so long a run of them that two such would be larger than it
+  const fence = usual.length > 100 && other.length < usual.length ? other : usual
   return `${newFrontmatter(Object.entries(fields))}\n${fence}text\n${content}\n${fence}\n`
 }
 

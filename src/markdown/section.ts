@@ -29,9 +29,18 @@ export function verbatimRegion(text: string, last: boolean, eol: LineEnding): st
   return `${eol}${fence}verbatim${eol}${text}${eol}${fence}${last ? eol : eol + eol}`
 }
 
-export function fenceFor(text: string): string {
-  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2)
-  return '`'.repeat(longest + 1)
+/** A fence of this character that no line of the text can close. */
+export function fenceFor(text: string, character: '`' | '~' = '`'): string {
+  let longest = 2
+  let run = 0
+  for (let at = text.indexOf(character); at >= 0; ) {
+    run++
+    longest = Math.max(longest, run)
+    const next = text.indexOf(character, at + 1)
+    if (next !== at + 1) run = 0
+    at = next
+  }
+  return character.repeat(longest + 1)
 }
 
 const VERBATIM = /^(`{3,})verbatim[ \t]*(?:\r\n|\n|\r)/

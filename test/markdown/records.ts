@@ -586,3 +586,11 @@ t.test('conflict markers are named with their line, but data may hold them', asy
   t.match(read, { value: null, problems: [{ code: 'merge_conflict', line: 3 }] })
   notEqual(read.problems[0]!.message, '')
 })
+
+t.test('a proof of backticks alone is not three times as large as its content', async () => {
+  const content = '`'.repeat(100_000)
+  const text = newProofText({ ...PROOF, sha256: contentHash(content) }, content)
+  ok(text.length < 101_000)
+  equal(readProof(text, PROOF_ORIGIN).content, content)
+  equal(readProof(text, PROOF_ORIGIN).value?.intact, true)
+})

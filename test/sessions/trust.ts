@@ -129,7 +129,10 @@ t.test('what would be too large to be read again is not written', async (t) => {
   }
   t.equal(status, 413)
   t.strictSame((await service.request('GET', `/cases/${id}`)).json.problems, [])
-  const backticks = { type: 'log', content: '`'.repeat(6 * 1024 * 1024) }
+  const backticks = {
+    type: 'log',
+    content: `${'`'.repeat(6 * 1024 * 1024)}\n${'~'.repeat(4 * 1024 * 1024 - 1)}`,
+  }
   t.equal((await service.request('POST', `/cases/${id}/proof`, backticks)).status, 413)
   t.strictSame((await service.request('GET', `/cases/${id}/proof`)).json, [])
 })
