@@ -37,6 +37,7 @@ export async function execute(
     const worked = await work(needs, job, runner, plan)
     await endMarked(mark, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
     const found = await taker.take()
+    job.folder = null // nothing of the run works there any more; what is left is to record it
     await finish(needs, job, session, { ...worked, plan, found })
   } finally {
     await taker.close()

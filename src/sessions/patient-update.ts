@@ -7,6 +7,8 @@ import type { Job } from './jobs.ts'
 const PAUSE_MS = 200
 /** How long a run waits for a person to mend the file that its record belongs in. */
 const UNREADABLE_MS = 10 * 60_000
+/** And where the operator has abandoned it, so that its working folder gets free. */
+const ABANDONED_MS = 30_000
 /** How long it puts up with somebody who saves the file all the time. */
 const CHANGED_MS = 5000
 
@@ -27,14 +29,14 @@ export async function patientUpdate(
       return await store.update(job.case_id, decide, options)
     } catch (error) {
       const waited = performance.now() - began
-      if (job.ending === 'stop' || waited > patienceWith(error)) throw error
+      if (job.ending === 'stop' || waited > patienceWith(error, job.ending)) throw error
     }
     await delay(PAUSE_MS)
   }
 }
 
-function patienceWith(error: unknown): number {
+function patienceWith(error: unknown, ending: Job['ending']): number {
   if (!(error instanceof Refusal)) return 0
-  if (error.code === 'unreadable_file') return UNREADABLE_MS
+  if (error.code === 'unreadable_file') return ending === 'abandon' ? ABANDONED_MS : UNREADABLE_MS
   return error.code === 'changed_meanwhile' ? CHANGED_MS : 0
 }

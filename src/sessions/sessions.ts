@@ -155,7 +155,7 @@ const ABANDON_MS = 15_000
 function stillOpen({ number }: Session): Refusal {
   return new Refusal(
     'unreadable_file',
-    `The processes of session ${number} are ended, but sessions/${number}.md cannot be written as it stands. Mend it in an editor: the session is then recorded as abandoned.`,
+    `The processes of session ${number} are ended, but sessions/${number}.md cannot be written as it stands. Mend it in an editor, then abandon it again.`,
   )
 }
 
