@@ -99,14 +99,17 @@ export function createStore(needs: StoreNeeds): Store {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       return false
     }
-    if (edit.file === 'new-session') await nameLatest(id, edit.session.number)
+    if (edit.file === 'new-session' || edit.file === 'session') await nameLatest(id)
     return true
   }
 
-  /** For people's convenience only: the session is there without it. */
-  async function nameLatest(id: string, number: number): Promise<void> {
+  /**
+   * `latest.md` names the newest session; it is not in git, so a clone's comes with the first write. It
+   * is for people's convenience only: the session is there without it.
+   */
+  async function nameLatest(id: string): Promise<void> {
     try {
-      await pointLatest(layout.sessions(id), number)
+      await pointLatest(layout.sessions(id), Math.max(...catalog.entry(id)!.sessions.keys()))
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       needs.log(`latest.md of case ${id} was not set: ${error.message}`)

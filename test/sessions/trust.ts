@@ -1,4 +1,11 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
@@ -176,4 +183,13 @@ t.test('a state of abandoned by hand takes the power to run away', async (t) => 
   writeFileSync(file, readFileSync(file, 'utf8').replace('state: plan_ready', 'state: abandoned'))
   t.match(await must(service, 'GET', ref.path), { state: 'abandoned' })
   t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
+})
+
+t.test('latest.md of a clone comes with the first write', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: run('echo hi') })
+  const latest = service.file(ref.case_id, 'sessions', 'latest.md')
+  rmSync(latest)
+  await finished(service, ref)
+  t.equal(readlinkSync(latest), '1.md')
 })
