@@ -1,0 +1,115 @@
+import type { Case } from '../model/case.ts'
+import type { CaseFolder, Edit } from '../model/case-folder.ts'
+import { Refusal } from '../model/refusal.ts'
+import { nextTrailNumber } from '../model/trail.ts'
+import type { CaseEntry, Catalog, Change } from './catalog.ts'
+import { differences } from './differences.ts'
+import { pointLatest } from './latest-link.ts'
+import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import { prepareEdit, writePrepared } from './write-edit.ts'
+
+export interface EditWriterNeeds extends ReaderNeeds {
+  catalog: Catalog
+  publish(changes: Change[]): void
+  log(line: string): void
+}
+
+/** Puts the edits of a decision on the disk and what they make of it into the catalog. */
+export interface EditWriter {
+  write(id: string, edit: Edit, attempt: number): Promise<boolean>
+  follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void>
+}
+
+const ATTEMPTS = 4
+
+/** `current` brings a case up to the disk. The caller holds the case's mutex. */
+export function createEditWriter(
+  needs: EditWriterNeeds,
+  current: (id: string) => Promise<CaseFolder>,
+): EditWriter {
+  const { layout, catalog, publish } = needs
+
+  /** False when somebody saved the file meanwhile: then all is decided anew. */
+  async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
+    const known = catalog.entry(id)!
+    try {
+      const prepared = await prepareEdit(layout, known, edit)
+      await writePrepared(prepared)
+      await apply(known, edit, prepared.text)
+    } catch (error) {
+      if (!isChanged(error) || attempt >= ATTEMPTS) throw error
+      return false
+    }
+    if (edit.file === 'new-session' || edit.file === 'session') await nameLatest(id)
+    return true
+  }
+
+  /**
+   * `latest.md` names the newest session; it is not in git, so a clone's comes with the first write. It
+   * is for people's convenience only: the session is there without it.
+   */
+  async function nameLatest(id: string): Promise<void> {
+    try {
+      await pointLatest(layout.sessions(id), Math.max(...catalog.entry(id)!.sessions.keys()))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      needs.log(`latest.md of case ${id} was not set: ${error.message}`)
+    }
+  }
+
+  /**
+   * The edits that belong to the first one, which is on disk and cannot be taken back: where somebody
+   * saved such a file meanwhile they are made on what stands there now, unless a person has just set
+   * the very field, which then stays as he set it.
+   */
+  async function follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void> {
+    for (const wanted of edits) {
+      let edit = wanted
+      for (let attempt = 1; !(await write(id, edit, attempt)); attempt++) {
+        const present = await current(id)
+        if (edit.file === 'session') edit = renumbered(edit, present)
+        if (edit.file !== 'case') continue
+        if (!catalog.entry(id)!.file.readable) break
+        const fields = Object.keys(edit.edit.fields ?? {}) as (keyof Case)[]
+        if (fields.some((key) => present.case[key] !== decidedOn.case[key])) break
+      }
+    }
+  }
+
+  /** Takes what was written into the catalog, and tells the change. */
+  async function apply(known: CaseEntry, edit: Edit, text: string): Promise<void> {
+    const { id } = known
+    const entry: CaseEntry = {
+      ...known,
+      sessions: new Map(known.sessions),
+      proofs: new Map(known.proofs),
+    }
+    const of = { id, title: known.file.value.title }
+    if (edit.file === 'case') entry.file = await readCaseRecord(needs, id, known.file, text)
+    else if (edit.file === 'session' || edit.file === 'new-session') {
+      const number = edit.file === 'session' ? edit.number : edit.session.number
+      const before = known.sessions.get(number)
+      entry.sessions.set(number, await readSessionRecord(needs, of, number, before, text))
+    } else {
+      const proofId = edit.file === 'proof' ? edit.id : edit.proof.id
+      const before = known.proofs.get(proofId)
+      entry.proofs.set(proofId, await readProofRecord(needs, id, proofId, before, text))
+    }
+    catalog.put(entry)
+    publish(differences(known, entry))
+  }
+
+  return { write, follow }
+}
+
+function isChanged(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'changed_meanwhile'
+}
+
+/** The same lines behind those that the trail has now. */
+function renumbered(edit: Edit & { file: 'session' }, { sessions }: CaseFolder): typeof edit {
+  const trail = sessions.find((session) => session.number === edit.number)?.trail ?? []
+  const first = nextTrailNumber(trail)
+  const lines = edit.edit.lines?.map((line, index) => ({ ...line, number: first + index }))
+  return lines ? { ...edit, edit: { ...edit.edit, lines } } : edit
+}
