@@ -2,10 +2,16 @@
 import { fileURLToPath } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { packageVersion } from './build.ts'
+import { CHECK_EXIT, type CheckOptions, check } from './check/check-command.ts'
 import { demo } from './demo/demo.ts'
+import { confirm } from './demo/question.ts'
 import { copySample } from './demo/sample-copy.ts'
+import { initOnTerminal } from './init/init-on-terminal.ts'
+import type { InitOptions } from './init/needs.ts'
 import { Refusal } from './model/refusal.ts'
 import { type ServeOptions, serve } from './serve.ts'
+import { type TrustOptions, trust } from './trust/command.ts'
+import { MEMORY_KINDS } from './workspace/git-memory.ts'
 
 const program = new Command('casefile')
   .description(
@@ -17,27 +23,17 @@ const program = new Command('casefile')
 program
   .command('serve')
   .description('serve a workspace on 127.0.0.1')
-  .addOption(
-    new Option('--root <dir>', 'the workspace')
-      .env('CASEFILE_ROOT')
-      .default('.', 'the current folder')
-      .argParser(folderOf),
-  )
+  .addOption(rootOption())
   .addOption(
     new Option('--port <n>', 'the port; 0 takes a free one')
       .env('CASEFILE_PORT')
       .default(7878)
       .argParser(portOf),
   )
+  .addOption(memoryRootOption())
+  .addOption(stateDirOption())
   .addOption(
-    new Option('--memory-root <dir>', 'where the files are (default: memory/ in the workspace)')
-      .env('CASEFILE_MEMORY_ROOT')
-      .argParser(folderOf),
-  )
-  .addOption(
-    new Option('--state-dir <dir>', "this machine's own state (default: below $XDG_STATE_HOME)")
-      .env('CASEFILE_STATE_DIR')
-      .argParser(folderOf),
+    new Option('--trust', 'trust, without asking, what casefile trust shows').default(false),
   )
   .addOption(
     new Option('--dev', 'answer the provider endpoints too').env('CASEFILE_DEV').default(false),
@@ -45,6 +41,52 @@ program
   .action((options: ServeOptions, command: Command) => {
     const isEnv = command.getOptionValueSource('dev') === 'env' // commander takes any value for on
     return serve({ ...options, ...(isEnv ? { dev: switchOf('CASEFILE_DEV') } : {}) })
+  })
+
+program
+  .command('check')
+  .description('look for problems in the files of a workspace; needs no service')
+  .addOption(rootOption())
+  .addOption(memoryRootOption())
+  .addOption(stateDirOption())
+  .option('--fix', 'mend what has one right answer')
+  .option('--json', 'print the problems as one JSON array')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CHECK_EXIT.failed))
+  .action(async (options: CheckOptions) => {
+    process.exitCode = await check(options)
+  })
+
+program
+  .command('init')
+  .description('make a folder a workspace; asks how git is to keep the cases')
+  .addOption(rootOption())
+  .addOption(
+    new Option('--memory <way>', 'how git keeps the cases, see docs/git.md').choices(MEMORY_KINDS),
+  )
+  .option('--hook', 'install a pre-commit hook that runs casefile check')
+  .option('--no-hook', 'install none')
+  .option('--yes', 'take the defaults in place of asking: with-code, and the hook')
+  .action((options: InitOptions) => initOnTerminal(options, fileURLToPath(import.meta.url)))
+
+program
+  .command('trust')
+  .description(
+    'show what casefile.md and cases ask for that counts only once trusted, and trust it',
+  )
+  .addOption(rootOption())
+  .addOption(memoryRootOption())
+  .addOption(stateDirOption())
+  .option('--yes', 'trust it without asking')
+  .action(async (options: TrustOptions) => {
+    const { stdin, stdout, stderr } = process
+    process.exitCode = await trust(options, {
+      print: (text) => stdout.write(text),
+      warn: (line) => stderr.write(`casefile: ${line}\n`),
+      ask:
+        stdin.isTTY && stdout.isTTY
+          ? (question) => confirm(question, new AbortController().signal)
+          : null,
+    })
   })
 
 program
@@ -66,6 +108,31 @@ program
   .action(async (options: { yes?: boolean; keep?: boolean }) => {
     process.exit(await demo(samplePath(), options)) // see serve
   })
+
+function rootOption(): Option {
+  return new Option('--root <dir>', 'the workspace')
+    .env('CASEFILE_ROOT')
+    .default('.', 'the current folder')
+    .argParser(folderOf)
+}
+
+function memoryRootOption(): Option {
+  return new Option(
+    '--memory-root <dir>',
+    'where the files are (default: memory/ in the workspace)',
+  )
+    .env('CASEFILE_MEMORY_ROOT')
+    .argParser(folderOf)
+}
+
+function stateDirOption(): Option {
+  return new Option(
+    '--state-dir <dir>',
+    "this machine's own state (default: below $XDG_STATE_HOME)",
+  )
+    .env('CASEFILE_STATE_DIR')
+    .argParser(folderOf)
+}
 
 function portOf(text: string): number {
   const port = Number(text)

@@ -12,7 +12,10 @@ export interface ServeOptions {
   memoryRoot?: string
   stateDir?: string
   dev?: boolean
+  trust?: boolean
   log?: (line: string) => void
+  /** For tests. */
+  gitPatienceMs?: number
 }
 
 export interface Served {

@@ -1,45 +1,58 @@
 import { randomUUID } from 'node:crypto'
-import { resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
+import { createTeller, tellAway } from './events/teller.ts'
+import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
 import { closeParser } from './markdown/parser-pool.ts'
+import type { CaseFacts, Maker } from './model/case-facts.ts'
 import { Refusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
+import { createHandEdits } from './sessions/hand-edits.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
+import { trustAtStart } from './trust/at-start.ts'
 import { type Change, createCatalog } from './workspace/catalog.ts'
-import { createFreshness } from './workspace/freshness.ts'
+import { openEventLog } from './workspace/event-log.ts'
+import { createGitActivity } from './workspace/git-activity.ts'
+import { createIndexFile } from './workspace/index-file.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 import { createLastGood } from './workspace/last-good.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { takeOwnership } from './workspace/ownership.ts'
+import { openPlaces } from './workspace/places.ts'
 import { emptyTrash } from './workspace/remove-folder.ts'
 import { createRunRecords } from './workspace/run-records.ts'
 import { createScan } from './workspace/scan.ts'
-import { createSettings } from './workspace/settings.ts'
-import { defaultStateFolder, openStateFolder } from './workspace/state-folder.ts'
+import { createSecondLook } from './workspace/second-look.ts'
+import { createSettling } from './workspace/settling.ts'
 import { createStore } from './workspace/store.ts'
 import { createTexts } from './workspace/texts.ts'
-import { memoryRootAt, workspaceRoot } from './workspace/workdir.ts'
+import { createUpkeep } from './workspace/upkeep.ts'
 
 interface ServiceOptions {
   root: string
   memoryRoot?: string | undefined
   stateDir?: string | undefined
   dev?: boolean
+  /** Trust what casefile.md asks for, as it stands at the start. */
+  trust?: boolean
   build?: Build
   environment?: NodeJS.ProcessEnv
   /** What is not deterministic, for tests. */
   now?: () => Date
   newId?: () => string
   log?: (line: string) => void
+  gitPatienceMs?: number
 }
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
+  /** Resolves when the watcher is ready. */
+  watched: Promise<void>
   /** Told to a second process that asks who the owner is. */
   describe(facts: { url: string }): void
   close(): Promise<void>
@@ -54,65 +67,96 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const log = options.log ?? ((line) => process.stderr.write(`casefile: ${line}\n`))
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
-  const root = await workspaceRoot(options.root)
-  const settings = createSettings(root)
-  const wanted = options.memoryRoot ?? (await settings()).memoryRoot ?? 'memory'
-  const memoryRoot = await memoryRootAt(resolve(root, wanted))
-  const given = options.stateDir !== undefined
-  const stateDir = options.stateDir ?? (await defaultStateFolder(memoryRoot, environment))
-  const state = await openStateFolder(resolve(stateDir), {
-    memoryRoot,
-    ...(given ? { workspaceRoot: root } : {}),
-  })
+  const places = await openPlaces(options, environment, log)
+  const { root, memoryRoot, state, settings } = places
   let facts: Record<string, unknown> = {}
   const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
 
   const layout = layoutOf(root, memoryRoot)
   const lastGood = createLastGood(state.lastGood)
   const mutex = createKeyedMutex()
-  const changes = createBus<Change>((error) => log(`a listener failed: ${String(error)}`))
-  const outputs = createBus<SessionOutput>((error) => log(`a listener failed: ${String(error)}`))
+  const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
+  const changes = createBus<Change>(onError)
+  const outputs = createBus<SessionOutput>(onError)
   let sessions: Sessions | null = null
   let closed = false
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
   const catalog = createCatalog(isHeld)
-  const needs = { layout, lastGood, isHeld }
-  const publish = (found: Change[]) => {
+  const git = createGitActivity(memoryRoot)
+  const needs = { layout, lastGood, isHeld, isGits: git.touched, catalog, mutex }
+  const settling = createSettling()
+  const eventLog = await openEventLog(state.log, {
+    ...{ checkpoint: () => teller.told(), log, now },
+  }).catch(async (error: unknown) => {
+    await ownership.release()
+    throw error
+  })
+  const teller = createTeller({ catalog, log: eventLog, now }, eventLog.marks)
+  let isTelling = false
+  const index = createIndexFile({ layout, catalog, log })
+  eventLog.subscribe(() => index.changed())
+
+  /** The one place that every change of the files comes through (architecture.md). */
+  function publish(caseId: string, found: Change[], maker: Maker): void {
     for (const change of found) changes.publish(change)
+    if (!isTelling) return
+    teller.tell(caseId, maker)
+    if (maker !== 'service') handEdits.look(caseId)
   }
-  const scan = createScan({ ...needs, catalog, mutex, publish })
+  const scan = createScan({
+    ...{ ...needs, settling, publish },
+    onUnsettled: (id, wait) => upkeep.later(id, wait),
+    toldNotes: (id) => toldNotes(eventLog.marks.get(id)),
+  })
+  const upkeep = createUpkeep({
+    ...{ scan, catalog, mutex, settling, git, log },
+    isLive: () => vigil?.isLive() ?? false,
+    pathOf: (relative) => join(layout.cases, relative),
+  })
   const texts = createTexts(layout, lastGood)
+  const secondLook = createSecondLook({
+    ...{ layout, mutex, now, log, folder: state.preImages },
+    async mayWrite() {
+      if (ownership.lost.aborted) throw ownership.lost.reason
+      if (!(await upkeep.gitDone(10_000))) throw new Error('git is changing the files')
+    },
+    onRescued: (id) => upkeep.later(id, 0),
+  })
   const store = createStore({
-    ...needs,
-    catalog,
-    scan,
-    mutex,
-    texts,
-    trash: state.trash,
-    publish,
-    log,
-    onMemoryRoot: () => ownership.memoryRootMade(),
+    ...{ ...needs, scan, secondLook, texts, trash: state.trash, publish, log },
+    ...{ still: upkeep.still, gitDone: upkeep.gitDone, gitPatienceMs: options.gitPatienceMs },
+    async onMemoryRoot() {
+      await ownership.memoryRootMade()
+      vigil?.check()
+    },
     writable() {
       if (ownership.lost.aborted) throw ownership.lost.reason
       if (closed)
         throw new Refusal('stopping', 'The service is stopping; try again when it is back.')
     },
   })
-  const freshness = createFreshness(scan, catalog, log)
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
-  sessions = createSessions({
+  const running = createSessions({
     ...{ layout, state, store, catalog, outputs, settings, environment, now, newId, log },
     runs: createRunRecords(state.runs, log),
     sessionTexts,
   })
-  const running = sessions
+  sessions = running
+  const handEdits = createHandEdits({ store, catalog, layout, now, log, sessions: running })
+  const problems = async () => [...(await settings()).problems, ...scan.strangers()]
+  let vigil: Vigil | null = null
 
   async function close(): Promise<void> {
     await running.close()
+    await vigil?.close()
+    await handEdits.close()
     closed = true
-    await freshness.close()
+    await secondLook.idle()
+    await upkeep.close()
     await mutex.idle()
+    await eventLog.close()
+    await index.close()
     await lastGood.idle()
     await ownership.release()
     await closeParser()
@@ -121,30 +165,61 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   try {
     await emptyTrash(state.trash, layout.cases)
     await clearLeftovers(layout, state)
-    await freshness.whole()
+    await secondLook.recover()
+    if (options.trust) await trustAtStart(places, log)
+    await scan.all()
     await running.recover()
+    await beginTelling()
+    vigil = createVigil({
+      ...{ cases: layout.cases, upkeep, log },
+      onTick: async () => teller.tellWorkspace(await problems()),
+    })
   } catch (error) {
     await close()
     throw error
   }
+
+  /** What changed while no service ran is told first; then each change as it comes. */
+  async function beginTelling(): Promise<void> {
+    const found = await problems()
+    if (eventLog.isNew) teller.beginHere(found)
+    else {
+      tellAway(teller, catalog)
+      teller.tellWorkspace(found)
+    }
+    isTelling = true
+    eventLog.forgetMarks()
+    await eventLog.flushed()
+    for (const id of catalog.ids()) handEdits.look(id)
+  }
+
   return {
     ...{
       layout,
       catalog,
       store,
       scan,
+      secondLook,
       texts,
       sessionTexts,
-      freshness,
       sessions,
       settings,
       changes,
       outputs,
     },
+    ...{ upkeep, eventLog, problems, watching: vigil.health, watched: vigil.ready },
     ...{ now, newId, log, dev: options.dev ?? false, startedAt: now(), close },
     build: options.build ?? { version: '0.0.0', commit: null },
     describe(told) {
       facts = told
     },
   }
+}
+
+/** Of memory files with a problem nothing is taken over: it has to be seen again. */
+function toldNotes(mark: unknown): CaseFacts['notes'] {
+  if (typeof mark !== 'string') return {}
+  const { notes, problems } = JSON.parse(mark) as CaseFacts
+  const wrong = new Set(problems.map((problem) => problem.file))
+  return Object.fromEntries(Object.entries(notes).filter(([name]) => !wrong.has(name)))
 }

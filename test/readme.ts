@@ -1,12 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createApp } from '../src/http/app.ts'
 import { createStreamRegistry } from '../src/http/event-stream.ts'
+import { SETTING_KEYS } from '../src/markdown/settings-file.ts'
 import { PROBLEM_CODES } from '../src/model/problem.ts'
+import { remedyOf } from '../src/model/problem-remedies.ts'
 import { REFUSAL_CODES } from '../src/model/refusal.ts'
 import { SESSION_STATES } from '../src/model/session-state.ts'
 import { openService } from '../src/service.ts'
@@ -142,8 +144,8 @@ t.test('the docs leave nothing out', async (t) => {
 
   const tables: [file: string, of: string, codes: readonly string[]][] = [
     ['docs/api.md', 'refusal code', REFUSAL_CODES],
-    ['docs/files.md', 'problem code', PROBLEM_CODES],
     ['docs/sessions.md', 'session state', SESSION_STATES],
+    ['docs/settings.md', 'setting', SETTING_KEYS],
   ]
   for (const [file, of, codes] of tables) {
     t.test(`${file} has a row for every ${of}`, async (t) => {
@@ -152,6 +154,16 @@ t.test('the docs leave nothing out', async (t) => {
     })
   }
 
+  t.test('docs/problems.md has every problem code with its remedy, and no other', async (t) => {
+    const text = page('docs/problems.md').replace(/\s+/g, ' ')
+    const sections = text.split(/ ### (?=`)/).slice(1)
+    t.strictSame(
+      sections.map((section) => /^`([a-z_]+)`/.exec(section)?.[1]),
+      PROBLEM_CODES,
+    )
+    for (const [index, code] of PROBLEM_CODES.entries()) t.match(sections[index], remedyOf(code))
+  })
+
   t.test('the examples in docs/files.md are the files of the sample', async (t) => {
     const examples = [...page('docs/files.md').matchAll(/^`(\S+)`:\n\n````markdown\n(.*?)````$/gms)]
     t.equal(examples.length, 6)
@@ -159,7 +171,10 @@ t.test('the docs leave nothing out', async (t) => {
   })
 
   t.test('every link leads to a file that is there', async (t) => {
-    for (const name of ['README.md', 'docs/api.md', 'docs/files.md', 'docs/sessions.md']) {
+    const docs = readdirSync(new URL('../docs', import.meta.url)).filter((name) =>
+      /\.md$/.test(name),
+    )
+    for (const name of ['README.md', ...docs.map((doc) => `docs/${doc}`)]) {
       const links = [...page(name).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
       for (const [, link] of links) {
         const target = new URL(link!, new URL(`../${name}`, import.meta.url))

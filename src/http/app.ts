@@ -5,6 +5,7 @@ import { caseRoutes } from './case-routes.ts'
 import type { ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import type { StreamRegistry } from './event-stream.ts'
+import { eventsRoute } from './events-route.ts'
 import { guard } from './guard.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -25,7 +26,17 @@ interface AppOptions {
 export function createApp(service: HttpNeeds, { port, streams }: AppOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.use(guard(port))
+  app.use(async (c, next) => {
+    const { eventLog } = service
+    const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
+    // where events cannot be kept just now, nothing is changed that they would have to tell
+    if (!isRead && eventLog.failure) await eventLog.flushed()
+    await next()
+    // the events of a request are on the disk before its answer goes out (design §5)
+    if (!isRead) await eventLog.flushed()
+  })
   app.route('/', systemRoutes(service))
+  app.get('/events', (c) => eventsRoute(service, streams, c))
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
   })

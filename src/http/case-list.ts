@@ -16,7 +16,7 @@ const lists = new WeakMap<HttpNeeds, SortedList>()
 /** The list of cases, newest first; its order and its bytes are kept until something changes. */
 export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<Response> {
   const fits = filterOf(c)
-  await service.freshness.list()
+  await service.upkeep.current()
   const list = sorted(service)
   if (fits) return page(c, list.cases.filter(fits))
   if (c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined)

@@ -5,6 +5,7 @@ import {
   listMemory,
   MAX_MEMORY_BYTES,
   memoryName,
+  memoryPath,
   readMemory,
   writeMemory,
 } from '../workspace/memory-files.ts'
@@ -36,7 +37,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const id = caseId(c)
     const filename = c.req.param('filename')
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
-    const made = await store.alone(id, async (folder) => {
+    const made = await store.alone(id, async (folder, wrote) => {
       const name = memoryName(filename, folder)
       const present = await readMemory(layout, id, name)
       if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present.reason)
@@ -45,7 +46,8 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       if (name.kind === 'session')
         await checkSessionFile(service.sessionTexts, folder, name.number, bytes)
       if (present.ok && present.bytes.equals(bytes)) return false
-      await writeMemory(layout, id, name, { bytes, present: present.ok ? present.bytes : null })
+      await writeMemory(service, id, name, { bytes, present: present.ok ? present.bytes : null })
+      wrote(memoryPath(layout, id, name))
       return !present.ok
     })
     const headers = {

@@ -1,14 +1,18 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
+import type { Vigil } from '../events/vigil.ts'
+import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Catalog, Change } from '../workspace/catalog.ts'
-import type { Freshness } from '../workspace/freshness.ts'
+import type { EventLog } from '../workspace/event-log.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { Scan } from '../workspace/scan.ts'
-import type { Settings } from '../workspace/settings.ts'
+import type { SecondLook } from '../workspace/second-look.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
+import type { TrustedSettings } from '../workspace/trusted-settings.ts'
+import type { Upkeep } from '../workspace/upkeep.ts'
 
 /** Which program this is: `commit` is null where it was not built from a git checkout. */
 export interface Build {
@@ -22,12 +26,17 @@ export interface HttpNeeds {
   catalog: Catalog
   store: Store
   scan: Scan
+  secondLook: SecondLook
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  freshness: Freshness
+  upkeep: Pick<Upkeep, 'current'>
+  eventLog: EventLog
+  /** Problems that belong to no case. */
+  problems(): Promise<Problem[]>
+  watching: Vigil['health']
   sessions: Sessions
-  settings: () => Promise<Settings>
+  settings: () => Promise<TrustedSettings>
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   now: () => string

@@ -1,9 +1,9 @@
-import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
+import { textProblems } from '../sessions/text-problems.ts'
 import type { HttpNeeds } from './needs.ts'
 
 /** The shapes of answers (design §4). Key order is that of the design. */
@@ -84,20 +84,9 @@ export async function sessionJson(service: HttpNeeds, folder: CaseFolder, sessio
     candidates,
     problems: [
       ...folder.problems.filter((problem) => problem.file === file),
-      ...(texts?.problems ?? []),
-      ...(session.state === 'plan_ready' ? await planProblems(plan, file) : []),
+      ...(texts ? await textProblems(texts, session) : []),
     ],
   }
-}
-
-async function planProblems(plan: string, file: string): Promise<Problem[]> {
-  const { errors } = await readPlan(plan)
-  return errors.map(({ line, message }) => ({
-    code: 'invalid_plan',
-    file,
-    line: null,
-    message: `line ${line} of the plan: ${message}`,
-  }))
 }
 
 export async function proofJson(service: HttpNeeds, proof: Proof) {

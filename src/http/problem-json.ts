@@ -20,6 +20,7 @@ export const PROBLEMS = {
   session_running: { status: 409, title: 'A session is running' },
   unreadable_file: { status: 409, title: 'The file cannot be read' },
   changed_meanwhile: { status: 409, title: 'It changed in the meantime' },
+  git_busy: { status: 409, title: 'git is at work in the workspace' },
   precondition_failed: { status: 412, title: 'The precondition does not hold' },
   too_large: { status: 413, title: 'It is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not accepted' },

@@ -7,12 +7,14 @@ export function systemRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/health', async (c) => {
-    await service.freshness.list()
-    const { problems } = await service.settings()
+    await service.upkeep.current()
+    const { watching, trouble } = service.watching()
     return c.json({
       status: 'ok',
       cases: service.catalog.ids().length,
-      problems: [...problems, ...service.scan.strangers()],
+      watching,
+      ...(trouble ?? {}),
+      problems: await service.problems(),
     })
   })
 

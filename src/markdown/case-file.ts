@@ -32,6 +32,8 @@ export const CASE_LAYOUT: SectionLayout = {
 interface CaseOrigin {
   id: string
   created_at: string
+  /** Whether another case has this id. */
+  isTaken?: (id: string) => boolean
 }
 
 interface CaseReading {
@@ -56,7 +58,11 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   }
   const reader = fieldReader(frame.envelope, CASE_FILE)
   const description = sectionText(sections, LEAD)!
-  reader.placed('id', origin.id)
+  const stated = reader.text('id')
+  if (stated !== null && stated !== origin.id && origin.isTaken?.(stated)) {
+    const message = `id: ${stated} is that of another case: a copy of a case needs an id of its own, that of its folder (${origin.id})`
+    reader.problem('id', 'duplicate_id', message)
+  } else reader.placed('id', origin.id)
   const value: Case = {
     id: origin.id,
     title: reader.text('title') ?? titleOf(text.slice(frame.envelope.bodyStart)) ?? origin.id,

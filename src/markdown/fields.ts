@@ -1,10 +1,9 @@
-import { isScalar } from 'yaml'
 import type { Problem, ProblemCode } from '../model/problem.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type Envelope, readEnvelope } from './envelope.ts'
 import { lineAt, linesOf } from './lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
-import { plainValue } from './yaml-value.ts'
+import { plainValue, scalarText } from './yaml-value.ts'
 
 /** A record file's frame: its envelope, or the problem that keeps it from being read. */
 type Frame = { ok: true; envelope: Envelope } | { ok: false; problem: Problem }
@@ -57,9 +56,7 @@ export function fieldReader(envelope: Envelope, file: string): FieldReader {
     const found = value(key)
     if (found === undefined || found === null) return null
     if (typeof found === 'object') return wrong(key, 'a text')
-    const node = front?.map.pairs.get(key)?.value
-    const written = typeof found === 'boolean' && isScalar(node) ? node.source : undefined
-    return (written ?? String(found)) || null
+    return scalarText(front?.map.pairs.get(key)?.value) || null
   }
   return {
     problems,

@@ -45,13 +45,13 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   const journal = stateInTrail(lines) ?? written
   // a state by hand moves nothing, but for one that only takes power away (design §2)
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
-  const byHand = reader.has('state') && written === 'abandoned'
-  const state = byHand && open ? written : journal
+  const byHand = reader.raw('state') === 'abandoned'
+  const state = byHand && open ? 'abandoned' : journal
   if (reader.has('state') && written !== journal) {
     const why =
       state === journal
         ? `state: ${written} was written by hand; the session is ${journal} (only a request moves a session)`
-        : `state: ${written} was written by hand while the session was ${journal}: nothing of it runs any more`
+        : `state: ${written} was written by hand while the session was ${journal}, and is carried out: what runs is stopped`
     reader.problem('state', 'state_by_hand', why)
   }
   if (lines.length < all.length && !isSealed({ trail: lines })) {
@@ -75,6 +75,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     diff: diffOf(reader),
     tests: testsOf(reader),
     trail: lines,
+    ...(state === journal ? {} : { byHand: 'abandoned' }),
   }
   const problems = [...reader.problems, ...sealProblems(text, trail, file)]
   return { value: problems.some(isBreaking) ? null : value, problems }

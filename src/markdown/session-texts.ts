@@ -17,11 +17,13 @@ import { withSeal, withTrail } from './trail-edit.ts'
 import { readTrail, TRAIL_HEADING } from './trail-lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
+export const CANDIDATES_HEADING = 'Proof candidates'
+
 const HEADINGS = {
   hypothesis: 'Hypothesis',
   plan: 'Plan',
   output: 'Execution output',
-  candidates: 'Proof candidates',
+  candidates: CANDIDATES_HEADING,
 } as const satisfies Record<keyof SessionTexts, string>
 
 export const SESSION_LAYOUT: SectionLayout = {

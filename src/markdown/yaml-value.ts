@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, type Pair } from 'yaml'
+import { isMap, isScalar, isSeq, type Pair, type Scalar } from 'yaml'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /**
@@ -22,6 +22,13 @@ export function plainNode(node: unknown): YamlValue {
     )
   }
   return null
+}
+
+/** A scalar as it is written, whatever type YAML gives it; null where there is none, or an empty one. */
+export function scalarText(node: unknown): string | null {
+  const value = isScalar(node) ? plainNode(node) : null
+  if (value === null) return null
+  return (typeof value === 'boolean' ? (node as Scalar).source : undefined) ?? String(value)
 }
 
 function scalarValue(

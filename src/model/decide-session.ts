@@ -55,10 +55,12 @@ export function liveSession(folder: CaseFolder, id: string): Session {
   )
 }
 
+/** The hashes are of the texts, as the trail keeps them. */
 export interface PlanEdit {
   plan: string
   sha256: string
   hypothesis?: string | undefined
+  hypothesis_sha256?: string | undefined
 }
 
 /** The operator's own words in place of the plan, before approval. */
@@ -70,7 +72,11 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
       `The plan can be edited while it awaits approval; the session is ${session.state}.`,
     )
   }
-  const line = { event: 'plan_edited', fields: { by: 'request', sha256: edit.sha256 } }
+  const { sha256, hypothesis_sha256 } = edit
+  const line = {
+    event: 'plan_edited',
+    fields: { by: 'request', sha256, ...(hypothesis_sha256 ? { hypothesis_sha256 } : {}) },
+  }
   const hypothesis = edit.hypothesis === undefined ? {} : { hypothesis: edit.hypothesis }
   return [
     {

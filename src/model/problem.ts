@@ -1,6 +1,6 @@
 /**
  * What can be wrong with a file that a person, git or another program left behind. A problem is a
- * value with a code and a place, never a crash; the list is closed and explained in docs/files.md.
+ * value with a code and a place, never a crash; the list is closed and explained in docs/problems.md.
  */
 export const PROBLEM_CODES = [
   'unreadable', // not a plain file, no permission, or the disk failed
@@ -14,6 +14,7 @@ export const PROBLEM_CODES = [
   'wrong_type',
   'unknown_state',
   'id_mismatch', // a field contradicts the folder or file name
+  'duplicate_id', // it names another case, or another session of the case
   'too_complex', // the markdown parser needed more than 2 s
   'proof_gate', // RESOLVED in the file while the gate is shut
   'proof_changed', // the content no longer has its sha256
@@ -23,7 +24,9 @@ export const PROBLEM_CODES = [
   'session_changed', // sealed bytes or evidence differ from their hash
   'foreign_session', // live, but no run of this machine
   'case_vanished',
+  'conflict_copy', // a person's save that met a write of the service, kept beside the file
   'bad_settings', // casefile.md
+  'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
   'bad_name', // a folder under cases/ that is no UUID
 ] as const
 
@@ -50,6 +53,7 @@ const BREAKING: ReadonlySet<ProblemCode> = new Set([
   'wrong_type',
   'unknown_state',
   'id_mismatch',
+  'duplicate_id',
   'too_complex',
 ])
 

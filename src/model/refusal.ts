@@ -20,6 +20,7 @@ export const REFUSAL_CODES = [
   'session_running',
   'unreadable_file',
   'changed_meanwhile',
+  'git_busy',
   'precondition_failed',
   'proof_gate',
   'session_ended',

@@ -40,6 +40,8 @@ export interface Session {
   diff: Diff | null
   tests: TestCounts | null
   trail: TrailLine[]
+  /** A person wrote `state: abandoned` into the file, which is still to be carried out (design §2). */
+  byHand?: 'abandoned'
 }
 
 export interface SessionTexts {

@@ -1,18 +1,33 @@
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import type { TrustedSettings } from '../workspace/trusted-settings.ts'
+
 const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|XDG_[A-Z_]+)$/
 
 export interface StepEnvironment {
   env: Record<string, string>
-  /** Names that were not passed on; a failed step tells them, since one may be what it missed. */
-  withheld: string[]
+  withheld: Withheld
+}
+
+/** What a step did not get; a failed one tells it, since a variable may be what it missed. */
+export interface Withheld {
+  /** Variables of the service that nobody asks for. */
+  names: string[]
+  /** Those that casefile.md asks for, and that are not trusted. */
+  untrusted: string[]
+  /** Those that casefile.md may pass on, and that the service does not have. */
+  unset: string[]
 }
 
 /** What a step may see of the service's environment (design §6), and the marks of its run. */
 export function stepEnvironment(
   service: NodeJS.ProcessEnv,
   run: { mark: string; case_id: string; session_id: string },
+  { env: asked, trust }: Pick<TrustedSettings, 'env' | 'trust'>,
 ): StepEnvironment {
   const names = Object.keys(service).filter((name) => service[name] !== undefined)
-  const passed = names.filter((name) => PASSED.test(name))
+  const trusted = new Set(trust === 'trusted' ? asked : [])
+  const isPassed = (name: string) => PASSED.test(name) || trusted.has(name)
+  const passed = names.filter(isPassed)
   return {
     env: {
       ...Object.fromEntries(passed.map((name) => [name, service[name]!])),
@@ -20,6 +35,39 @@ export function stepEnvironment(
       CASEFILE_CASE: run.case_id,
       CASEFILE_SESSION: run.session_id,
     },
-    withheld: names.filter((name) => !PASSED.test(name) && !name.startsWith('npm_')).sort(),
+    withheld: {
+      names: names
+        .filter((name) => !isPassed(name) && !asked.includes(name) && !name.startsWith('npm_'))
+        .sort(),
+      untrusted: asked.filter((name) => !isPassed(name)),
+      unset: asked.filter((name) => isPassed(name) && service[name] === undefined),
+    },
   }
+}
+
+const SHOWN_NAMES = 40
+
+/** A step may have failed for want of a variable: so say which ones it did not get, and why. */
+export function withheldNote({ names, untrusted, unset }: Withheld): string {
+  const notes: [names: readonly string[], note: (list: string) => string][] = [
+    [
+      names,
+      (list) => `Withheld from the steps were these environment variables of the service: ${list}.`,
+    ],
+    [
+      untrusted,
+      (list) =>
+        `${SETTINGS_FILE} asks to pass ${list}, which is not trusted: look at it and run casefile trust.`,
+    ],
+    [unset, (list) => `${SETTINGS_FILE} asks to pass ${list}, which the service does not have.`],
+  ]
+  return notes
+    .filter(([list]) => list.length > 0)
+    .map(([list, note]) => note(shortened(list)))
+    .join('\n')
+}
+
+function shortened(names: readonly string[]): string {
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : ''
+  return names.slice(0, SHOWN_NAMES).join(', ') + more
 }

@@ -4,7 +4,7 @@ import { type NewTrailLine, numbered } from '../model/trail.ts'
 import type { Runner, WorkResult } from '../runners/contract.ts'
 import { bootId, processStart } from '../runners/process-facts.ts'
 import { endMarked } from '../runners/process-sweep.ts'
-import { stepEnvironment } from './environment.ts'
+import { stepEnvironment, type Withheld } from './environment.ts'
 import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
@@ -61,11 +61,13 @@ async function work(
   job: Job,
   runner: Runner,
   plan: string,
-): Promise<WorkResult & { withheld: string[] }> {
+): Promise<WorkResult & { withheld: Withheld }> {
   const { layout, state, outputs, now } = needs
   const { case_id, session_id, number, mark } = job
-  const { timeout } = await needs.settings()
-  const { env, withheld } = stepEnvironment(needs.environment, { mark, case_id, session_id })
+  const settings = await needs.settings()
+  const run = { mark, case_id, session_id }
+  const { env, withheld } = stepEnvironment(needs.environment, run, settings)
+  const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
   const report = createStepRecorder({
     layout,

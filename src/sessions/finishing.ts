@@ -5,6 +5,7 @@ import { caseMove } from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkResult } from '../runners/contract.ts'
+import { type Withheld, withheldNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
@@ -12,7 +13,7 @@ import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
 
 /** What a run comes to: `plan` is the text that ran, `withheld` the variables its steps did not get. */
-export type Worked = WorkResult & { plan: string; withheld: string[]; found: FolderDiff }
+export type Worked = WorkResult & { plan: string; withheld: Withheld; found: FolderDiff }
 
 /** Records the end of a run with its evidence; a complete session moves its case. */
 export async function finish(
@@ -41,7 +42,7 @@ export async function finish(
 
 /** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */
 function isOfCaseFile(error: unknown): boolean {
-  const codes: unknown[] = ['unreadable_file', 'changed_meanwhile']
+  const codes: unknown[] = ['unreadable_file', 'changed_meanwhile', 'git_busy']
   return error instanceof Refusal && codes.includes(error.code)
 }
 
@@ -99,15 +100,6 @@ function failure(job: Job, worked: WorkResult): string | null {
   if (job.ending === 'time_out')
     return 'The session ran into the time limit for work (timeout.work in casefile.md).'
   return worked.ok ? null : `The run stopped: ${worked.reason}.`
-}
-
-const SHOWN_NAMES = 40
-
-/** A step may have failed for want of a variable: so say which ones it did not get. */
-function withheldNote(names: readonly string[]): string {
-  if (names.length === 0) return ''
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : ''
-  return `Withheld from the steps were these environment variables of the service: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}.`
 }
 
 function overtaken(session: Session): Refusal {

@@ -3,9 +3,9 @@ import type { SessionOutput } from '../events/envelope.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { RunRecords } from '../workspace/run-records.ts'
-import type { Settings } from '../workspace/settings.ts'
 import type { StateFolder } from '../workspace/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
+import type { TrustedSettings } from '../workspace/trusted-settings.ts'
 
 /** What the sessions are made of; everything that is not deterministic comes in here. */
 export interface SessionNeeds {
@@ -15,7 +15,7 @@ export interface SessionNeeds {
   catalog: Catalog
   runs: RunRecords
   outputs: Bus<SessionOutput>
-  settings: () => Promise<Settings>
+  settings: () => Promise<TrustedSettings>
   environment: NodeJS.ProcessEnv
   /** The present time, ISO 8601 UTC with milliseconds. */
   now: () => string

@@ -38,5 +38,6 @@ export async function patientUpdate(
 function patienceWith(error: unknown, ending: Job['ending']): number {
   if (!(error instanceof Refusal)) return 0
   if (error.code === 'unreadable_file') return ending === 'abandon' ? ABANDONED_MS : UNREADABLE_MS
+  if (error.code === 'git_busy') return UNREADABLE_MS
   return error.code === 'changed_meanwhile' ? CHANGED_MS : 0
 }

@@ -20,11 +20,11 @@ export async function plan(
   const { store, settings, layout, now } = needs
   const { case_id, session_id } = job
   const folder = await store.read(case_id)
-  const { timeout, steps } = await settings()
+  const { timeout, steps, folders } = await settings()
   const limit = AbortSignal.timeout(timeout.plan)
   let outcome: { result: PlanResult } | { reason: string }
   try {
-    const workdir = await workingFolder(layout.root, folder.case.workdir)
+    const workdir = await workingFolder(layout.root, folder.case.workdir, folders)
     const memory = await contextOf(needs, folder)
     if (sessionOf(folder, session_id).state === 'created')
       await beginPlanning(needs, job, [...memory.keys()])
@@ -96,9 +96,9 @@ function mustFit(name: string, text: string): void {
   throw new Refusal('too_large', `The ${name} has ${bytes} bytes; at most 256 KiB are taken.`)
 }
 
-function writtenLines({ plan }: PlanResult) {
+function writtenLines({ hypothesis, plan }: PlanResult) {
   return [
-    { event: 'hypothesis_written', fields: {} },
+    { event: 'hypothesis_written', fields: { sha256: sha256(hypothesis) } },
     { event: 'plan_written', fields: { sha256: sha256(plan) } },
   ]
 }

@@ -12,7 +12,7 @@ import { workingFolder } from '../workspace/workdir.ts'
 import { execute } from './execution.ts'
 import type { SessionNeeds } from './needs.ts'
 import { plan } from './planning.ts'
-import { providerFor, runnerOf } from './providers.ts'
+import { runnerOf } from './providers.ts'
 import { recover } from './recovery.ts'
 import { mustBeRunnable } from './runnable-plan.ts'
 import { createSessionJobs } from './session-jobs.ts'
@@ -29,7 +29,7 @@ export interface Sessions {
   editPlan(
     caseId: string,
     id: string,
-    edit: Omit<decide.PlanEdit, 'sha256'>,
+    edit: Pick<decide.PlanEdit, 'plan' | 'hypothesis'>,
     allow: Allow,
   ): Promise<CaseFolder>
   approve(caseId: string, id: string, expected?: string): Promise<CaseFolder>
@@ -37,6 +37,8 @@ export interface Sessions {
   abandon(caseId: string, id: string, reason?: string): Promise<CaseFolder>
   /** Whether a session plans or works in this process. */
   isRunning(id: string): boolean
+  /** Stops what runs for a session; false when nothing does. Its own job records the end. */
+  stop(id: string, reason: string): Promise<boolean>
   /** Ends what a service that died left behind. */
   recover(): Promise<void>
   /** Stops what runs; its sessions are `failed` when this resolves. */
@@ -59,9 +61,10 @@ export function createSessions(needs: SessionsOptions): Sessions {
   return {
     async create(caseId, wanted) {
       const present = await store.read(caseId)
-      const provider = await providerFor(needs.settings, present.case, wanted.provider)
-      const runner = runnerOf(provider)
-      await workingFolder(layout.root, present.case.workdir)
+      const settings = await needs.settings()
+      const provider = wanted.provider ?? present.case.provider ?? settings.provider
+      const runner = runnerOf(provider, settings)
+      await workingFolder(layout.root, present.case.workdir, settings.folders)
       const number = await numbering.run(caseId, async () => {
         const next = await nextSessionNumber(layout, numbers, caseId)
         await rememberNumber(numbers, caseId, next)
@@ -84,7 +87,10 @@ export function createSessions(needs: SessionsOptions): Sessions {
       await mustBeRunnable(edit.plan)
       return store.update(caseId, (folder) => {
         allow(folder, sessionOf(folder, id))
-        return decide.editPlan(folder, id, { ...edit, sha256: sha256(edit.plan) }, now())
+        const { plan, hypothesis } = edit
+        const hypothesis_sha256 = hypothesis === undefined ? undefined : sha256(hypothesis)
+        const hashed = { ...edit, sha256: sha256(plan), hypothesis_sha256 }
+        return decide.editPlan(folder, id, hashed, now())
       })
     },
 
@@ -95,9 +101,10 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const { plan: text } = await needs.sessionTexts(caseId, session)
       const approved = expected ?? sha256(text)
       if (approved === sha256(text)) await mustBeRunnable(text)
-      const workdir = await workingFolder(layout.root, present.case.workdir)
+      const settings = await needs.settings()
+      const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       const { number } = session
-      const runner = runnerOf(session.provider)
+      const runner = runnerOf(session.provider, settings)
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
       const folder = await begin(job, (decided) =>
         store.update(
@@ -119,7 +126,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'revise')
       const { number } = session
-      const runner = runnerOf(session.provider)
+      const runner = runnerOf(session.provider, await needs.settings())
       const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
       const folder = await begin(job, (decided) =>
         store.update(caseId, (folder) => decided(decide.revise(folder, id, note, now()))),
@@ -144,6 +151,7 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const job = jobs.find(id)
       return job !== undefined && !isOver(job)
     },
+    stop: (id, reason) => jobs.end(id, 'abandon', reason),
     recover: () => recover(needs),
     close: () => jobs.endAll('stop'),
   }

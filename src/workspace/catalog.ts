@@ -5,7 +5,9 @@ import type { Problem } from '../model/problem.ts'
 import { byCreation, type Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
+import type { NoteFile } from './notes.ts'
 import type { RecordFile } from './record.ts'
+import type { FileStamp } from './safe-read.ts'
 
 /** One case as it was last read. */
 export interface CaseEntry {
@@ -13,10 +15,16 @@ export interface CaseEntry {
   file: RecordFile<Case>
   sessions: Map<number, RecordFile<Session | null>>
   proofs: Map<string, RecordFile<Proof | null>>
+  /** By file name. */
+  notes: Map<string, NoteFile>
+  /** Stamps of its folders by name, `.` its own: what came or went in one shows there. */
+  folders: Map<string, FileStamp | null>
   /** Its files were gone while a session ran, and were written again. */
   vanished: boolean
-  /** Its folders that are links or may not be looked into, and so are not read. */
-  links: Problem[]
+  /** An editor put a plain file in place of the link latest.md. */
+  strayLatest: boolean
+  /** What is wrong with its folders and names: links, copies, no permission. */
+  problems: Problem[]
 }
 
 /** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
@@ -89,16 +97,37 @@ function folderOf(entry: CaseEntry, isHeld: (sessionId: string) => boolean): Cas
     case: entry.file.value,
     sessions,
     proofs: values(entry.proofs).sort(byCreation),
-    problems: [entry.file, ...entry.sessions.values(), ...entry.proofs.values()]
+    problems: [
+      ...[entry.file, ...entry.sessions.values(), ...entry.proofs.values()],
+      ...[...entry.notes.values(), entry],
+    ]
       .flatMap((file) => file.problems)
-      .concat(entry.links)
-      .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign)),
+      .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign))
+      .concat(twins(sessions).map(twin)),
   }
   if (entry.vanished)
     folder.problems.push(...sessions.filter((each) => isHeld(each.id)).map(vanished))
   const gate = gateOf(folder)
   if (folder.case.state === 'RESOLVED' && !gate.open) folder.problems.push(shut(gate.missing))
   return folder
+}
+
+/** Sessions whose id an earlier one of the case has. */
+function twins(sessions: readonly Session[]): Session[] {
+  const first = new Map<string, Session>()
+  return sessions.filter((each) => {
+    if (!first.has(each.id)) first.set(each.id, each)
+    return first.get(each.id) !== each
+  })
+}
+
+function twin({ number, id }: Session): Problem {
+  return {
+    code: 'duplicate_id',
+    file: `sessions/${number}.md`,
+    line: null,
+    message: `id: ${id} is that of an earlier session of this case, which is the one that requests reach: delete this copy`,
+  }
 }
 
 /** Nothing runs here for a session that came with the files of another machine (design §3). */

@@ -5,7 +5,7 @@ import { Refusal } from '../model/refusal.ts'
 import { hasCode } from './errno.ts'
 import { discard, writeNewFile } from './new-file.ts'
 import { pinFolder } from './pinned-folder.ts'
-import { readRegular } from './safe-read.ts'
+import { type Keeper, replaceSeen } from './replace-seen.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
 
@@ -14,6 +14,8 @@ export interface WriteOptions {
   mode?: number
   /** What must stand there just before the replacement: these bytes, or with null nothing. */
   expect?: Uint8Array | null
+  /** With bytes expected: gets what the new file displaced, for a save that came too late to be seen. */
+  keeper?: Keeper
   /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
   within?: string
 }
@@ -36,9 +38,9 @@ export async function writeDurable(
       const replaced = await regularOrNothing(pinned)
       await writeNewFile(temp, bytes, { mode: options.mode, like: replaced })
       if (options.expect === null) return placeNew(temp, pinned, bytes, options.mode)
-      if (options.expect) await stillHolds(pinned, options.expect)
       await regularOrNothing(pinned)
-      await rename(temp, pinned)
+      if (!options.expect) return rename(temp, pinned)
+      if (!replaceSeen(temp, pinned, options.expect, options.keeper)) throw changedMeanwhile(path)
     })
   } catch (error) {
     if (options.expect === null && hasCode(error, 'EEXIST')) throw changedMeanwhile(path)
@@ -167,15 +169,6 @@ async function placeNew(
     await writeNewFile(path, bytes, { mode })
   }
   await unlink(temp)
-}
-
-async function stillHolds(path: string, expected: Uint8Array): Promise<void> {
-  const present = await readRegular(path, { maxBytes: expected.length })
-  if (!present.ok && (present.reason === 'io_error' || present.reason === 'no_permission')) {
-    const message = `${basename(path)} was not saved: it cannot be read again (${present.detail}).`
-    throw new Refusal('storage_failed', message)
-  }
-  if (!present.ok || !present.bytes.equals(expected)) throw changedMeanwhile(path)
 }
 
 function changedMeanwhile(path: string): Refusal {

@@ -1,16 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Case } from '../model/case.ts'
+import type { Maker } from '../model/case-facts.ts'
 import type { CaseFolder, Edit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
 import { pointLatest } from './latest-link.ts'
+import type { Keepers } from './pre-images.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { prepareEdit, writePrepared } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
-  publish(changes: Change[]): void
+  secondLook: Keepers
+  publish(caseId: string, changes: Change[], maker: Maker): void
   log(line: string): void
 }
 
@@ -20,7 +24,10 @@ export interface EditWriter {
   follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void>
 }
 
-const ATTEMPTS = 4
+/** With the pauses between them about 2 s, for somebody who saves all the time. */
+const ATTEMPTS = 45
+const PAUSE_MS = 5
+const MAX_PAUSE_MS = 50
 
 /** `current` brings a case up to the disk. The caller holds the case's mutex. */
 export function createEditWriter(
@@ -34,10 +41,11 @@ export function createEditWriter(
     const known = catalog.entry(id)!
     try {
       const prepared = await prepareEdit(layout, known, edit)
-      await writePrepared(prepared)
+      await writePrepared(prepared, needs.secondLook)
       await apply(known, edit, prepared.text)
     } catch (error) {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
+      await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
       return false
     }
     if (edit.file === 'new-session' || edit.file === 'session') await nameLatest(id)
@@ -85,18 +93,23 @@ export function createEditWriter(
       proofs: new Map(known.proofs),
     }
     const of = { id, title: known.file.value.title }
-    if (edit.file === 'case') entry.file = await readCaseRecord(needs, id, known.file, text)
-    else if (edit.file === 'session' || edit.file === 'new-session') {
+    const own = { look: null, written: text }
+    if (edit.file === 'case') {
+      const record = await readCaseRecord(needs, id, { known: known.file, ...own })
+      entry.file = record!
+    } else if (edit.file === 'session' || edit.file === 'new-session') {
       const number = edit.file === 'session' ? edit.number : edit.session.number
       const before = known.sessions.get(number)
-      entry.sessions.set(number, await readSessionRecord(needs, of, number, before, text))
+      const record = await readSessionRecord(needs, of, number, { known: before, ...own })
+      entry.sessions.set(number, record!)
     } else {
       const proofId = edit.file === 'proof' ? edit.id : edit.proof.id
       const before = known.proofs.get(proofId)
-      entry.proofs.set(proofId, await readProofRecord(needs, id, proofId, before, text))
+      const record = await readProofRecord(needs, id, proofId, { known: before, ...own })
+      entry.proofs.set(proofId, record!)
     }
     catalog.put(entry)
-    publish(differences(known, entry))
+    publish(id, differences(known, entry), 'service')
   }
 
   return { write, follow }

@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs'
+import { type Dirent, lstatSync } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
@@ -13,6 +13,11 @@ export async function isFolder(path: string): Promise<boolean> {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
     throw error
   }
+}
+
+/** The same at once, for a check in the middle of a reading. */
+export function isFolderNow(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /**

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { GitRepository } from './git-repository.ts'
+import { isWithin } from './path-within.ts'
 
 /** Relative to the top, and null if the working folder itself is in one of them. */
 export async function excludedPaths(
@@ -15,11 +16,6 @@ export async function excludedPaths(
     if (isWithin(workdir, real)) paths.push(relative(top, real))
   }
   return paths
-}
-
-export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith('../') && !isAbsolute(way)
 }
 
 /** As `realpath`, for a path of which only a folder above exists. */

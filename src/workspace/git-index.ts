@@ -1,8 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type GitCommandOptions, gitText, runGit } from './git-command.ts'
-import { isWithin } from './git-excluded.ts'
 import type { GitRepository } from './git-repository.ts'
+import { isWithin } from './path-within.ts'
 
 export interface IndexEntry {
   mode: string

@@ -1,8 +1,11 @@
-import { readlink, rename, symlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { link, readlink, rename, symlink, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { conflictName } from './conflict-copy.ts'
 import { syncFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
 import { discard } from './new-file.ts'
+import { stampOf } from './safe-read.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
 
@@ -45,4 +48,27 @@ async function linkTarget(path: string): Promise<string | null | undefined> {
     if (hasCode(error, 'EINVAL')) return undefined
     throw storageRefusal(error, path)
   }
+}
+
+/**
+ * An editor that saves by a rename puts a plain file in place of the link: it is kept as a conflict
+ * copy, and the link to session `number` comes back.
+ */
+export async function keepStrayLatest(
+  sessionsFolder: string,
+  number: number,
+  time: string,
+): Promise<void> {
+  const latest = join(sessionsFolder, 'latest.md')
+  const stamp = await stampOf(latest)
+  if (!stamp || (stamp.mode & constants.S_IFMT) !== constants.S_IFREG) return
+  try {
+    // a link first: no copy that is there already is replaced
+    await link(latest, join(sessionsFolder, conflictName('latest.md', time)))
+    await unlink(latest)
+    await syncFolder(sessionsFolder)
+  } catch (error) {
+    throw storageRefusal(error, latest)
+  }
+  await pointLatest(sessionsFolder, number)
 }

@@ -12,15 +12,20 @@ import { isTempName, removeTempFiles } from './temp-files.ts'
  */
 export async function clearLeftovers(layout: Layout, state: StateFolder): Promise<void> {
   await removeTempFiles([state.runs, join(state.root, 'numbers')])
-  await removeTempFiles([layout.memoryRoot, layout.cases])
+  await removeTempFiles(await foldersWithRecords(layout))
+  await rm(state.scratch, { recursive: true, force: true })
+}
+
+/** The folders of a memory root in which files are made, and so may have been left half-made. */
+export async function foldersWithRecords(layout: Layout): Promise<string[]> {
+  const found = [layout.memoryRoot, layout.cases]
   for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
     const folder = layout.caseFolder(id)
     const inside = await kindsIn(folder)
     if (!inside || inside === 'hidden') continue
-    const folders = [...inside]
-      .filter(([, kind]) => kind === 'folder')
-      .map(([name]) => join(folder, name))
-    await removeTempFiles([...inside.keys()].some(isTempName) ? [folder, ...folders] : folders)
+    if ([...inside.keys()].some(isTempName)) found.push(folder)
+    const folders = [...inside].filter(([, kind]) => kind === 'folder')
+    found.push(...folders.map(([name]) => join(folder, name)))
   }
-  await rm(state.scratch, { recursive: true, force: true })
+  return found
 }

@@ -1,9 +1,11 @@
+import { relative } from 'node:path'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
 import { writeDurable } from './durable-write.ts'
 import { entriesIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
+import type { Keepers } from './pre-images.ts'
 import { type FileStamp, type ReadResult, readRegular, stampOf } from './safe-read.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
@@ -108,11 +110,14 @@ function isFile(stamp: FileStamp): boolean {
 
 /** Replaces a memory file by exactly these bytes; `present` is what stands there, null for nothing. */
 export async function writeMemory(
-  layout: Layout,
+  { layout, secondLook }: { layout: Layout; secondLook: Keepers },
   id: string,
   name: MemoryName,
-  { bytes, present }: { bytes: Uint8Array; present: Uint8Array | null },
+  { bytes, present }: { bytes: Uint8Array; present: Buffer | null },
 ): Promise<void> {
   const within = layout.caseFolder(id)
-  await writeDurable(memoryPath(layout, id, name), bytes, { expect: present, within })
+  const path = memoryPath(layout, id, name)
+  if (present === null) return writeDurable(path, bytes, { expect: null, within })
+  const keeper = secondLook.keeperOf({ id, file: relative(within, path) }, present)
+  await writeDurable(path, bytes, { expect: present, keeper, within })
 }

@@ -43,10 +43,16 @@ export async function discard(path: string): Promise<void> {
 }
 
 /** One call may write less than it was given, which is how a nearly full disk looks. */
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+export async function writeAll(handle: FileHandle, bytes: Uint8Array, position = 0): Promise<void> {
   let written = 0
   while (written < bytes.length) {
-    written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten
+    const { bytesWritten } = await handle.write(
+      bytes,
+      written,
+      bytes.length - written,
+      position + written,
+    )
+    written += bytesWritten
   }
 }
 

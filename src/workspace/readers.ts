@@ -5,10 +5,13 @@ import type { Case } from '../model/case.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
-import { withKnownTrail } from './known-trail.ts'
+import { UUID } from '../model/words.ts'
+import { isFolderNow } from './folder-names.ts'
+import { asItRuns, withKnownTrail } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import { createdAt, type Decoded, decoded, hashOf, type RecordFile } from './record.ts'
+import type { Look } from './look.ts'
+import { createdAt, type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
 import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
 
 export interface ReaderNeeds {
@@ -16,6 +19,16 @@ export interface ReaderNeeds {
   lastGood: LastGood
   /** Whether a session runs here, so that its trail grows by this service alone. */
   isHeld(sessionId: string): boolean
+  /** Whether git made a change of this time. */
+  isGits(ctimeMs: number): boolean
+}
+
+/** How one file is read: what was known of it, and either how it is looked at or what was written there. */
+export interface Reading<T> {
+  known: RecordFile<T> | undefined
+  look: Look | null
+  /** What this service wrote there a moment ago, in place of what stands there now. */
+  written?: string
 }
 
 interface Recipe<T> {
@@ -23,28 +36,26 @@ interface Recipe<T> {
   /** Relative to the case's folder, for problems. */
   file: string
   maxBytes: number
-  read(text: string, stamp: FileStamp): Promise<Reading<T>> | Reading<T>
+  read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
   /** The best that can be said when the file says nothing and nothing was known. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string, mtimeMs: number): void
-  /** What this service wrote there a moment ago, in place of what stands there now. */
-  written: string | undefined
 }
 
-type Reading<T> = { value: T | null; problems: Problem[] }
+type Parsed<T> = { value: T | null; problems: Problem[] }
 
 export function readCaseRecord(
   { layout, lastGood }: ReaderNeeds,
   id: string,
-  known: RecordFile<Case> | undefined,
-  written?: string,
-): Promise<RecordFile<Case>> {
+  reading: Reading<Case>,
+): Promise<RecordFile<Case> | null> {
   const key = `${id}/${CASE_FILE}`
   const origin = (stamp: FileStamp | null) => ({
     id,
-    created_at: known?.value.created_at ?? createdAt(stamp),
+    created_at: reading.known?.value.created_at ?? createdAt(stamp),
+    isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
   })
-  return readRecord(layout.caseFolder(id), known, {
+  return readRecord(layout.caseFolder(id), reading, {
     path: layout.caseFile(id),
     file: CASE_FILE,
     maxBytes: MAX_CASE_BYTES,
@@ -55,17 +66,16 @@ export function readCaseRecord(
       return value ?? roughCase(text, origin(stamp))
     },
     remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
-    written,
   })
 }
 
 export function readSessionRecord(
-  { layout, lastGood, isHeld }: ReaderNeeds,
+  { layout, lastGood, isHeld, isGits }: ReaderNeeds,
   of: { id: string; title: string },
   number: number,
-  known: RecordFile<Session | null> | undefined,
-  written?: string,
-): Promise<RecordFile<Session | null>> {
+  reading: Reading<Session | null>,
+): Promise<RecordFile<Session | null> | null> {
+  const { known, written } = reading
   const file = `sessions/${number}.md`
   const key = `${of.id}/${file}`
   const origin = (stamp: FileStamp | null) => ({
@@ -74,21 +84,24 @@ export function readSessionRecord(
     case_title: of.title,
     created_at: createdAt(stamp),
   })
-  return readRecord<Session | null>(layout.caseFolder(of.id), known, {
+  return readRecord<Session | null>(layout.caseFolder(of.id), reading, {
     path: layout.sessionFile(of.id, number),
     file,
     maxBytes: MAX_SESSION_BYTES,
     read(text, stamp) {
-      const reading = readSession(text, origin(stamp))
-      if (!reading.value || !known?.value || written !== undefined) return reading
-      return withKnownTrail(reading.value, reading.problems, known.value, isHeld(known.value.id))
+      const read = readSession(text, origin(stamp))
+      if (!read.value || !known?.value) return read
+      const held = isHeld(known.value.id)
+      if (written !== undefined) return { ...read, value: asItRuns(read.value, held) }
+      // a branch may have another session of this number, or an earlier state of it
+      if (!held && (read.value.id !== known.value.id || isGits(stamp.ctimeMs))) return read
+      return withKnownTrail(read.value, read.problems, known.value, held)
     },
     async fallback() {
       const copy = await lastGood.recall(key)
       return copy === null ? null : readSession(copy, origin(null)).value
     },
     remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
-    written,
   })
 }
 
@@ -96,30 +109,31 @@ export async function readProofRecord(
   { layout }: ReaderNeeds,
   caseId: string,
   proofId: string,
-  known: RecordFile<Proof | null> | undefined,
-  written?: string,
-): Promise<RecordFile<Proof | null>> {
-  const record = await readRecord<Proof | null>(layout.caseFolder(caseId), known, {
+  reading: Reading<Proof | null>,
+): Promise<RecordFile<Proof | null> | null> {
+  const record = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
     path: layout.proofFile(caseId, proofId),
     file: `proof/${proofId}.md`,
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
       readProof(text, { id: proofId, case_id: caseId, created_at: createdAt(stamp) }),
     fallback: async () => null,
-    written,
   })
   // what cannot be read proves nothing, whatever it proved before
-  if (record.readable || !record.value) return record
+  if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }
 }
 
-/** Reads one file into its record; its value is the very one that was known when the bytes are the same. */
+/**
+ * Reads one file into its record; its value is the very one that was known when the bytes are the
+ * same. A file that is still being written is left as it was known, null where it was not.
+ */
 async function readRecord<T>(
   folder: string,
-  known: RecordFile<T> | undefined,
+  { known, look, written }: Reading<T>,
   recipe: Recipe<T>,
-): Promise<RecordFile<T>> {
-  const { path, file, maxBytes, written } = recipe
+): Promise<RecordFile<T> | null> {
+  const { path, file, maxBytes } = recipe
   const result =
     written === undefined
       ? decoded(await readRegular(path, { maxBytes, within: folder }), file)
@@ -127,20 +141,35 @@ async function readRecord<T>(
   const { stamp, hash } = result
   const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
   const settled = written === undefined && stamp !== null && isSettled(stamp)
-  const place = { stamp: settled ? stamp : null, mtimeMs, hash }
-  if (known && hash !== '' && hash === known.hash) return { ...known, ...place }
+  const closed = result.ok && /[\r\n]$/.test(result.text)
+  const place = { stamp: settled ? stamp : null, mtimeMs, hash, closed }
+  if (known && isKnown(known, result)) {
+    look?.taken(path)
+    return { ...known, ...place }
+  }
   const problem = result.ok ? emptiness(result.text, file) : result.problem
-  if (problem || !result.ok) {
-    const value = known ? known.value : await recipe.fallback('', stamp)
-    return { ...place, value, readable: false, problems: problem ? [problem] : [] }
-  }
-  const reading = await recipe.read(result.text, result.stamp)
-  if (reading.value !== null) {
+  const parsed: Parsed<T> =
+    result.ok && !problem
+      ? await recipe.read(result.text, result.stamp)
+      : { value: null, problems: problem ? [problem] : [] }
+  const isCut = !closed && known?.closed !== false
+  const looks = parsed.value === null ? 'broken' : isCut ? 'cut' : 'whole'
+  if (look && !look.take(path, stamp, looks)) return known ? { ...known, stamp: null } : null
+  if (parsed.value !== null && result.ok) {
     recipe.remember?.(result.text, result.stamp.mtimeMs)
-    return { ...place, value: reading.value, readable: true, problems: reading.problems }
+    return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
-  const value = known ? known.value : await recipe.fallback(result.text, stamp)
-  return { ...place, value, readable: false, problems: reading.problems }
+  const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)
+  return { ...place, value, readable: false, problems: parsed.problems }
+}
+
+/** The same bytes; or still the same reason why there are none. */
+export function isKnown(
+  known: Pick<RecordFile<unknown>, 'hash' | 'problems'>,
+  { hash, ...read }: Decoded,
+): boolean {
+  if (hash !== known.hash) return false
+  return hash !== '' || (!read.ok && known.problems[0]?.code === read.problem.code)
 }
 
 /** An editor that saves in place empties the file first: what it says then is not what is meant. */
@@ -167,11 +196,4 @@ const NO_STAMP: FileStamp = {
   ino: 0,
   dev: 0,
   mode: 0,
-}
-
-/** File systems count time in ticks (4 ms and more): within one, a second change leaves no trace in the stamp. */
-const TICK_MS = 50
-
-function isSettled({ ctimeMs }: FileStamp): boolean {
-  return Date.now() - ctimeMs > TICK_MS
 }

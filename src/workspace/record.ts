@@ -9,6 +9,8 @@ export interface RecordFile<T> {
   mtimeMs: number
   /** SHA-256 of the bytes; empty when they could not be read. */
   hash: string
+  /** Whether its last line has an end: one that lost it may be half-saved. */
+  closed: boolean
   /** The last good value while the file is broken. */
   value: T
   /** Whether the file as it stands says `value`; a broken one is never written over. */
@@ -52,4 +54,12 @@ export function createdAt(stamp: FileStamp | null): string {
   if (!stamp) return new Date(0).toISOString()
   const birth = stamp.birthtimeMs > 0 ? stamp.birthtimeMs : stamp.mtimeMs
   return new Date(Math.min(birth, stamp.mtimeMs)).toISOString()
+}
+
+/** File systems count time in ticks (4 ms and more): within one, a second change leaves no trace in the stamp. */
+const TICK_MS = 50
+
+/** Whether a stamp tells: after its tick, every change shows in another stamp. */
+export function isSettled({ ctimeMs }: FileStamp): boolean {
+  return Date.now() - ctimeMs > TICK_MS
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { chmod, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { makeFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
+import { isWithin } from './path-within.ts'
 
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {
@@ -13,6 +14,8 @@ export interface StateFolder {
   scratch: string
   trash: string
   lastGood: string
+  preImages: string
+  log: string
 }
 
 /** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
@@ -50,6 +53,8 @@ export async function openStateFolder(
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
     lastGood: join(root, 'last-good'),
+    preImages: join(root, 'pre-images'),
+    log: join(root, 'log'),
   }
 }
 
@@ -76,7 +81,7 @@ export async function nearestExisting(path: string): Promise<{ real: string; res
 
 async function mustBeOutside(state: string, folder: string, name: string): Promise<void> {
   const outer = await realPathOf(folder)
-  if (state !== outer && !state.startsWith(outer.endsWith(sep) ? outer : outer + sep)) return
+  if (!isWithin(outer, state)) return
   throw new Refusal(
     'bad_request',
     `The state folder lies inside the ${name}. There git clean would delete it, a clone could ` +

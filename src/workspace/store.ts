@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
@@ -28,8 +29,14 @@ export interface Store {
   create(value: Case): Promise<CaseFolder>
   /** Moves the case out of the tree, then deletes it. `allow` may refuse, seeing it as it is. */
   remove(id: string, allow: (folder: CaseFolder) => void): Promise<void>
-  /** Runs work on a case's files that is no record (memory files); then looks at the case again. */
-  alone<T>(id: string, work: (folder: CaseFolder) => Promise<T>): Promise<T>
+  /**
+   * Runs work on a case's files that is no record (memory files); then looks at the case again. What
+   * the work says it wrote counts as whole, whatever it looks like.
+   */
+  alone<T>(
+    id: string,
+    work: (folder: CaseFolder, wrote: (path: string) => void) => Promise<T>,
+  ): Promise<T>
 }
 
 export interface StoreNeeds extends EditWriterNeeds {
@@ -41,17 +48,57 @@ export interface StoreNeeds extends EditWriterNeeds {
   onMemoryRoot(): Promise<void>
   /** Throws when nothing may be written: shutting down, or no longer the owner. */
   writable(): void
+  /** Brings a case up to the disk, as far as its files stand still. */
+  still(caseId: string): Promise<void>
+  /** Resolves when git does not change files, or after `ms`; false when it still does. */
+  gitDone(ms: number): Promise<boolean>
+  /** How long a write waits for git. */
+  gitPatienceMs?: number | undefined
 }
 
+/** A write waits so long for a file that a person is saving. */
+const PATIENCE_MS = 1250
+/** And so long for git to finish what it changes. */
+const GIT_PATIENCE_MS = 10_000
+
 export function createStore(needs: StoreNeeds): Store {
-  const { layout, catalog, scan, mutex } = needs
+  const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
   const { write, follow } = createEditWriter(needs, current)
 
+  /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
   async function current(id: string): Promise<CaseFolder> {
-    await scan.one(id)
+    const until = performance.now() + PATIENCE_MS
+    while ((await scan.one(id, 'whole')).isHalf) {
+      if (performance.now() > until) {
+        await scan.one(id, 'all')
+        break
+      }
+      await delay(10)
+    }
+    return folderOf(id)
+  }
+
+  function folderOf(id: string): CaseFolder {
     const folder = catalog.folder(id)
     if (folder) return folder
     throw new Refusal('not_found', `There is no case ${id}.`)
+  }
+
+  async function read(id: string): Promise<CaseFolder> {
+    await needs.still(id)
+    return folderOf(id)
+  }
+
+  /** Waits for git without the mutex: what was known of the case is served meanwhile. */
+  async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      if (!(await needs.gitDone(gitPatienceMs))) throw gitBusy()
+      const done = await mutex.run(id, async () => {
+        needs.writable()
+        return (await needs.gitDone(0)) ? { result: await work() } : null
+      })
+      if (done) return done.result
+    }
   }
 
   async function update(
@@ -59,8 +106,7 @@ export function createStore(needs: StoreNeeds): Store {
     decide: Decide,
     options: UpdateOptions = {},
   ): Promise<CaseFolder> {
-    return mutex.run(id, async () => {
-      needs.writable()
+    return writing(id, async () => {
       for (let attempt = 1; ; attempt++) {
         const folder = await current(id)
         const texts =
@@ -81,34 +127,40 @@ export function createStore(needs: StoreNeeds): Store {
   }
 
   return {
-    read: (id) => mutex.run(id, () => current(id)),
+    read,
     update,
     async create(value) {
-      return mutex.run(value.id, async () => {
-        needs.writable()
+      return writing(value.id, async () => {
         const text = await newCaseText(value)
         mustFit(CASE_FILE, text, MAX_CASE_BYTES)
         if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
         await createCaseFolder(layout, value.id, text)
-        return current(value.id)
+        await scan.one(value.id, 'all')
+        return folderOf(value.id)
       })
     },
     async remove(id, allow) {
-      return mutex.run(id, async () => {
-        needs.writable()
+      return writing(id, async () => {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
         await needs.lastGood.forget(id)
-        await scan.one(id)
+        await scan.one(id, 'all')
       })
     },
     alone(id, work) {
-      return mutex.run(id, async () => {
-        needs.writable()
-        const result = await work(await current(id))
-        await scan.one(id)
+      return writing(id, async () => {
+        const written: string[] = []
+        const result = await work(await current(id), (path) => written.push(path))
+        await scan.one(id, 'whole', written)
         return result
       })
     },
   }
+}
+
+function gitBusy(): Refusal {
+  return new Refusal(
+    'git_busy',
+    'git is changing the files of this workspace (its index.lock is there), so nothing was written. Try again when it has finished.',
+  )
 }

@@ -33,12 +33,16 @@ export function isTrashName(name: string): boolean {
  * single owner of the memory root may call this, and only before it writes itself.
  */
 export async function removeTempFiles(folders: Iterable<string>): Promise<number> {
-  let found = 0
+  const found = await tempFilesIn(folders)
+  for (const path of found) await discard(path)
+  return found.length
+}
+
+/** The paths of what is half-written directly in these folders, by a process that lives or is dead. */
+export async function tempFilesIn(folders: Iterable<string>): Promise<string[]> {
+  const found: string[] = []
   for (const folder of folders) {
-    for (const name of await leftovers(folder)) {
-      await discard(join(folder, name))
-      found += 1
-    }
+    for (const name of await leftovers(folder)) found.push(join(folder, name))
   }
   return found
 }

@@ -25,7 +25,7 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     sizeCalculation: (content) => content.length + 1,
   })
 
-  /** Kept under the hash of the bytes that were read, which may be newer than the record. */
+  /** The bytes that are read may be newer than the record. */
   async function session(
     caseId: string,
     record: RecordFile<Session | null>,
@@ -38,7 +38,9 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     if (known) return known
     const read = await textAt(layout.sessionFile(caseId, number), caseId, MAX_SESSION_BYTES)
     const reading = await readSessionTexts(read?.text ?? '', value)
-    if (read) sessions.set(`${file} ${read.hash}`, reading)
+    // of other bytes than the record's, which may be another session's by now, nothing is to judge
+    if (read?.hash !== record.hash) return { ...reading, problems: [] }
+    sessions.set(`${file} ${read.hash}`, reading)
     return reading
   }
 

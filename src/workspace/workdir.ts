@@ -2,33 +2,39 @@ import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { hasCode } from './errno.ts'
+import { isWithin } from './path-within.ts'
 import { stampOf } from './safe-read.ts'
 import { realPathOf } from './state-folder.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
- * `workdir` inside it. One outside would need the operator's trust (design §6), so it is refused.
+ * `workdir`. One outside of the root must be among the real paths that the operator trusts (design §6).
  */
-export async function workingFolder(root: string, workdir: string | null): Promise<string> {
+export async function workingFolder(
+  root: string,
+  workdir: string | null,
+  trusted: ReadonlySet<string>,
+): Promise<string> {
   const inside = await realpath(root)
   if (workdir === null) return inside
   const folder = await realFolder(resolve(root, workdir))
   if (folder === null) {
-    throw new Refusal(
-      'bad_request',
-      `The case's workdir "${workdir}" is no folder in the workspace.`,
-      {
-        errors: [
-          { path: 'workdir', message: `"${workdir}" is no folder; expected one that exists` },
-        ],
-      },
-    )
+    const message = `"${workdir}" is no folder; expected one that exists`
+    throw new Refusal('bad_request', `The case's workdir "${workdir}" is no folder.`, {
+      errors: [{ path: 'workdir', message }],
+    })
   }
-  if (folder === inside || folder.startsWith(`${inside}/`)) return folder
+  if (isWithin(inside, folder) || trusted.has(folder)) return folder
   throw new Refusal(
     'untrusted_workdir',
-    `The case's workdir "${workdir}" leads out of the workspace, and nothing works there untrusted. Use a folder inside it.`,
+    `The case's workdir "${workdir}" leads out of the workspace, to ${folder}, and nothing works there until the operator trusts it. Trust it with: casefile trust. Or use a folder inside the workspace.`,
   )
+}
+
+/** The real path of a case's `workdir` if it is a folder outside of the workspace, else null. */
+export async function outsideFolder(root: string, workdir: string): Promise<string | null> {
+  const folder = await realFolder(resolve(root, workdir))
+  return folder === null || isWithin(await realpath(root), folder) ? null : folder
 }
 
 /** The real path of the folder to serve; a name with a slip in it must not be made into one. */

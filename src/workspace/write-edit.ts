@@ -15,17 +15,21 @@ import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
 import { createDurable, writeDurable } from './durable-write.ts'
 import type { Layout } from './layout.ts'
+import type { FileOfCase, Keepers } from './pre-images.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import { decodeUtf8, readRegular } from './safe-read.ts'
 
-/** An edit made on the text of its file, and still to be written. */
-export interface PreparedEdit {
+interface Place extends FileOfCase {
   path: string
+  /** The folder that the write must not leave. */
+  within: string
+}
+
+/** An edit made on the text of its file, and still to be written. */
+export interface PreparedEdit extends Place {
   text: string
   /** What must stand there still; null where nothing may. */
   present: Buffer | null
-  /** The folder that the write must not leave. */
-  within: string
 }
 
 /**
@@ -41,33 +45,33 @@ export async function prepareEdit(
   const { id } = entry
   const within = layout.caseFolder(id)
   const file = fileOf(edit)
-  const path = join(within, file)
+  const place = { id, file, within, path: join(within, file) }
   switch (edit.file) {
     case 'case':
-      return changed(path, file, within, MAX_CASE_BYTES, entry.file, (text, value) =>
+      return changed(place, MAX_CASE_BYTES, entry.file, (text, value) =>
         editedCase(text, value, edit.edit),
       )
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
-      return changed(path, file, within, MAX_SESSION_BYTES, record, (text, value) =>
+      return changed(place, MAX_SESSION_BYTES, record, (text, value) =>
         editedSession(text, value, edit.edit),
       )
     }
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
-      return changed(path, file, within, MAX_PROOF_BYTES, record, async (text, value) => {
+      return changed(place, MAX_PROOF_BYTES, record, async (text, value) => {
         const { content } = readProof(text, value)
         return verifiedProof(text, edit.verified_at, contentHash(content))
       })
     }
     case 'new-session':
       await makeInnerFolder(layout.sessions(id))
-      return { path, text: await newSessionText(edit.session), present: null, within }
+      return { ...place, text: await newSessionText(edit.session), present: null }
     case 'new-proof': {
       const text = newProofText(edit.proof, edit.content)
       mustFit(file, text, MAX_PROOF_BYTES)
       await makeInnerFolder(layout.proofs(id))
-      return { path, text, present: null, within }
+      return { ...place, text, present: null }
     }
     default:
       return edit satisfies never
@@ -75,10 +79,13 @@ export async function prepareEdit(
 }
 
 /** Puts a prepared edit on the disk, if what it was made on still stands there. */
-export async function writePrepared({ path, text, present, within }: PreparedEdit): Promise<void> {
+export async function writePrepared(prepared: PreparedEdit, secondLook: Keepers): Promise<void> {
+  const { path, text, present, within } = prepared
   const bytes = Buffer.from(text)
-  if (present === null) await createDurable(path, bytes, { within })
-  else if (!present.equals(bytes)) await writeDurable(path, bytes, { expect: present, within })
+  if (present === null) return createDurable(path, bytes, { within })
+  if (present.equals(bytes)) return
+  const keeper = secondLook.keeperOf(prepared, present)
+  await writeDurable(path, bytes, { expect: present, keeper, within })
 }
 
 /** The file of an edit, relative to the case's folder. */
@@ -115,13 +122,12 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
 }
 
 async function changed<T>(
-  path: string,
-  file: string,
-  within: string,
+  place: Place,
   maxBytes: number,
   record: RecordFile<T>,
   change: (text: string, value: T) => Promise<string>,
 ): Promise<PreparedEdit> {
+  const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
   const read = await readRegular(path, { maxBytes, within })
   if (!read.ok || hashOf(read.bytes) !== record.hash) {
@@ -134,7 +140,7 @@ async function changed<T>(
   if (!before.ok) throw unreadable(file, record)
   const text = await change(before.text, record.value)
   mustFit(file, text, maxBytes)
-  return { path, text, present: read.bytes, within }
+  return { ...place, text, present: read.bytes }
 }
 
 /** What would be too large to be read again is not written. */

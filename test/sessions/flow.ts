@@ -13,6 +13,7 @@ import {
   ran,
   reaches,
   step,
+  stream,
 } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -174,7 +175,7 @@ t.test('the plan is edited before approval only', async (t) => {
     json: { plan, hypothesis: '## Plan\n\nmine', state: 'plan_ready' },
   })
   const trail = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
-  t.match(trail, new RegExp(`\\d+\\. \\S+ plan_edited by=request sha256=${sha256(plan)}\n$`))
+  t.match(trail, new RegExp(`\\d+\\. \\S+ plan_edited by=request sha256=${sha256(plan)} hypothesis_sha256=`))
   await must(service, 'POST', `${ref.path}/approve`)
   t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
   await reaches(service, ref, 'complete')
@@ -493,8 +494,9 @@ t.test('nothing but a request starts or moves anything', async (t) => {
   })
   await t.test('lines added by hand while it runs', async (t) => {
     const ref = await planned(service, { runbook: step('until test -e go; do sleep 0.02; done') })
+    const events = await stream(service, ref)
     await must(service, 'POST', `${ref.path}/approve`)
-    await reaches(service, ref, 'executing')
+    await events.next(({ event }) => event === 'step_started') // the last line before the step ends
     const file = service.file(ref.case_id, 'sessions', '1.md')
     writeFileSync(file, forge(readFileSync(file, 'utf8'), 'complete', true))
     const session = await must(service, 'GET', ref.path)

@@ -395,7 +395,11 @@ t.test('the keyed mutex', async (t) => {
 t.test('a working folder that cannot be is refused', async (t) => {
   const root = t.testdir({})
   for (const name of ['x'.repeat(300), 'a\0b', 'nowhere', 'x/'.repeat(5000)]) {
-    await t.rejects(workingFolder(root, name), { code: 'bad_request' }, name.slice(0, 20))
+    await t.rejects(
+      workingFolder(root, name, new Set()),
+      { code: 'bad_request' },
+      name.slice(0, 20),
+    )
   }
 })
 

@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import type { Session } from '../model/session.ts'
+import { stepsOf } from '../sessions/trail-steps.ts'
+import { artifactsOf } from '../workspace/artifact-renaming.ts'
+import type { Layout } from '../workspace/layout.ts'
+import { headAndTailOfFile } from '../workspace/output-log.ts'
+import { stampOf } from '../workspace/safe-read.ts'
+
+const MIB = 1024 * 1024
+
+/**
+ * Whether the output that lies in artifacts/ under `number` is that of a session: its trail repeats
+ * how long the output of each step was, and how it ended. Null where there is nothing to compare.
+ */
+export async function isOutputOf(
+  layout: Layout,
+  caseId: string,
+  number: number,
+  { trail }: Pick<Session, 'trail'>,
+): Promise<boolean | null> {
+  const names = new Set(await artifactsOf(layout, caseId, number))
+  let compared: boolean | null = null
+  for (const { artifacts, finished } of stepsOf(number, trail)) {
+    const { log } = artifacts
+    if (log === null || !names.has(log) || !finished || finished.fields.truncated) continue
+    const path = join(layout.artifacts(caseId), log)
+    const size = (await stampOf(path))?.size ?? 0
+    const { output_bytes, tail } = finished.fields
+    if (size !== output_bytes) return false
+    const text = size > MIB ? null : await headAndTailOfFile(path, MIB, log)
+    if (text !== null && !text.endsWith(String(tail))) return false
+    compared = true
+  }
+  return compared
+}

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import type { CaseEntry } from '../workspace/catalog.ts'
+import { kindsIn, sessionNumbers } from '../workspace/folder-names.ts'
+import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
+import type { Mender } from './mender.ts'
+
+/** Lets `latest.md` name the newest session. A file in its place, which an editor left, is kept as a copy. */
+export async function mendLatest(mender: Mender, { id }: CaseEntry): Promise<void> {
+  const folder = mender.view.layout.sessions(id)
+  await mender.mend(join(folder, 'latest.md'), async () => {
+    const kinds = await kindsIn(folder)
+    if (!kinds || kinds === 'hidden') return null
+    const newest = sessionNumbers([...kinds.keys()]).at(-1)
+    if (newest === undefined) return null
+    if (kinds.get('latest.md') === 'file') {
+      await keepStrayLatest(folder, newest, mender.now())
+      return `it leads to session ${newest} again; the file in its place is kept as a conflict copy`
+    }
+    const result = await pointLatest(folder, newest)
+    return result === 'pointed' ? `it leads to session ${newest}` : null
+  })
+}

@@ -1,0 +1,29 @@
+import { visibleText } from '../workspace/visible-text.ts'
+import type { Finding } from './finding.ts'
+import type { Mending } from './mender.ts'
+
+/** What a person reads: a line for each problem as compilers write it, what to do below it, the count. */
+export function reportText(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ file, line, code, message, remedy }) => [
+    visibleText(`${file}:${line === null ? '' : `${line}:`} ${code}: ${message}`),
+    visibleText(`    ${remedy}`),
+  ])
+  const files = new Set(findings.map(({ file }) => file)).size
+  const last =
+    findings.length === 0
+      ? 'no problems'
+      : `${counted(findings.length, 'problem')} in ${counted(files, 'file')}`
+  return [...lines, last].map((line) => `${line}\n`).join('')
+}
+
+export function mendingText({ fixed, left }: Mending): string {
+  const lines = [
+    ...fixed.map((what) => `fixed: ${what}`),
+    ...left.map((what) => `not fixed: ${what}`),
+  ]
+  return lines.map((line) => `${visibleText(line)}\n`).join('')
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { Refusal, type RefusalCode } from '../model/refusal.ts'
+import { createDurable } from '../workspace/durable-write.ts'
+import { isFolder } from '../workspace/folder-names.ts'
+import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
+import { foldersWithRecords } from '../workspace/leftovers.ts'
+import { takeOwnership } from '../workspace/ownership.ts'
+import { openStateFolder } from '../workspace/state-folder.ts'
+import { removeTempFiles, tempFilesIn } from '../workspace/temp-files.ts'
+import type { Mender } from './mender.ts'
+
+/** Writes the git files of the memory root that are not there. */
+export async function mendGitFiles(mender: Mender): Promise<void> {
+  const { memoryRoot } = mender.view.layout
+  if (!(await isFolder(memoryRoot))) return
+  for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
+    const path = join(memoryRoot, name)
+    await mender.mend(path, async () => {
+      const made = createDurable(path, Buffer.from(content)).then(() => 'it is there again')
+      return made.catch(nullFor('already_exists'))
+    })
+  }
+}
+
+/**
+ * Removes what a killed process left half-written. Only the owner of the memory root may, so this
+ * owns it meanwhile; a service that owns it does the same when it starts.
+ */
+export async function mendLeftovers(mender: Mender): Promise<void> {
+  const { layout, stateDir } = mender.view
+  const folders = await foldersWithRecords(layout)
+  if ((await tempFilesIn(folders)).length === 0) return
+  await mender.mend(layout.memoryRoot, async () => {
+    const { memoryRoot } = layout
+    const state = await openStateFolder(stateDir, { memoryRoot })
+    const owned = takeOwnership({ memoryRoot, stateDir: state.root, describe: () => ({}) })
+    const ownership = await owned.catch(nullFor('already_active'))
+    if (!ownership) return null
+    try {
+      const count = await removeTempFiles(folders)
+      return count > 0 ? `removed ${count} half-written files that a killed process left` : null
+    } finally {
+      await ownership.release()
+    }
+  })
+}
+
+function nullFor(code: RefusalCode): (error: unknown) => null {
+  return (error) => {
+    if (error instanceof Refusal && error.code === code) return null
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { closeParser } from '../markdown/parser-pool.ts'
+import type { Problem } from '../model/problem.ts'
+import { type Catalog, createCatalog } from '../workspace/catalog.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
+import type { LastGood } from '../workspace/last-good.ts'
+import { type Layout, layoutOf } from '../workspace/layout.ts'
+import { findPlaces, type PlaceOptions } from '../workspace/places.ts'
+import { createRunRecords } from '../workspace/run-records.ts'
+import { createScan } from '../workspace/scan.ts'
+import { createSettling } from '../workspace/settling.ts'
+import { createTexts, type Texts } from '../workspace/texts.ts'
+
+/** A workspace as its files are at one moment, read without a service and beside one. */
+export interface View {
+  layout: Layout
+  /** Where this machine's state of it would be: it need not be there, and is not made. */
+  stateDir: string
+  catalog: Catalog
+  texts: Texts
+  /** Whether a run record says that the session runs on this machine. */
+  isHeld(sessionId: string): boolean
+  /** Of casefile.md. */
+  settingsProblems: Problem[]
+  /** What lies among the cases and is none. */
+  strangers: Problem[]
+}
+
+/** Reads a workspace chosen as for `serve`, and gives `work` the view of it. Refuses what is no folder. */
+export async function withView<T>(
+  choice: PlaceOptions,
+  environment: NodeJS.ProcessEnv,
+  work: (view: View) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await openView(choice, environment))
+  } finally {
+    await closeParser()
+  }
+}
+
+async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): Promise<View> {
+  const ignored = () => {} // what is damaged in the state folder, the service logs
+  const { root, memoryRoot, stateDir, settings } = await findPlaces(choice, environment, ignored)
+  const layout = layoutOf(root, memoryRoot)
+
+  const held = new Set<string>()
+  const isHeld = (id: string) => held.has(id)
+  const runs = createRunRecords(join(stateDir, 'runs'), ignored)
+  const lookForRuns = async () => {
+    for (const { session_id } of await runs.all()) held.add(session_id)
+  }
+  const catalog = createCatalog(isHeld)
+  const scan = createScan({
+    ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
+    ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
+    publish() {},
+    onUnsettled() {}, // everything is taken as it is
+  })
+  await lookForRuns()
+  await scan.all()
+  await lookForRuns() // a run that began meanwhile
+  return {
+    ...{ layout, stateDir, catalog, isHeld },
+    texts: createTexts(layout, KEEPS_NOTHING),
+    settingsProblems: (await settings()).problems,
+    strangers: scan.strangers(),
+  }
+}
+
+/** Reading leaves no trace, not even in the state folder. */
+const KEEPS_NOTHING: LastGood = {
+  remember() {},
+  recall: async () => null,
+  isFresh: async () => true,
+  forget: async () => {},
+  idle: async () => {},
+}

@@ -1,0 +1,16 @@
+/** The first casefile.md: every setting with what it does, none but the provider set. */
+export const FIRST_SETTINGS = `---
+# Settings of this workspace: take away a # to set one. docs/settings.md of casefile explains them.
+provider: runbook              # what new sessions run with; a case or a request may name another
+# timeout: { plan: 30m, work: 2h, step: 10m }
+# steps: ['npm test']          # what to run when a case says nothing
+# env: [DATABASE_URL]          # passed on to steps, besides PATH, HOME and the like; needs casefile trust
+# providers: {}                # programs and agents that may do the work; needs casefile trust
+# memory_root: memory          # where the cases are; read when the service starts
+---
+
+<!--
+Below this comment is the place for standing instructions: they go to every agent that works here.
+Say what a newcomer must know, for example how to run the tests, and what not to touch.
+-->
+`

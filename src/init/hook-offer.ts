@@ -1,0 +1,44 @@
+import { join, relative } from 'node:path'
+import type { MemoryKind } from '../workspace/git-memory.ts'
+import { hookAt, hooksFolder, installHook } from '../workspace/hook-file.ts'
+import type { InitNeeds, InitOptions } from './needs.ts'
+import { HOOK_MARK, type HookPlaces, hookLine, preCommitHook } from './pre-commit-hook.ts'
+
+interface Place {
+  root: string
+  memoryRoot: string
+  /** Of the code's working tree. */
+  top: string
+  kind: MemoryKind
+}
+
+const HOOK = 'pre-commit'
+
+/** Installs the hook if it is wanted and nothing is in its way; else says what to add to the hook that is there. */
+export async function offerHook(
+  { root, memoryRoot, top, kind }: Place,
+  { hook, yes }: InitOptions,
+  { say, operator, program }: InitNeeds,
+): Promise<void> {
+  const committed = kind === 'with-code' ? top : memoryRoot
+  const places: HookPlaces = {
+    ...{ kind, program },
+    toRoot: relative(committed, root),
+    toMemory: relative(committed, memoryRoot),
+  }
+  const { path: folder, isShared } = await hooksFolder(committed)
+  const path = join(folder, HOOK)
+  const present = await hookAt(path, HOOK_MARK)
+  if (present === 'ours' || hook === false) return
+  if (isShared || present === 'other') {
+    const why = isShared ? 'hooks are configured for all your repositories' : 'it is there already'
+    say(`${path} was left alone: ${why}. To check commits, add this line to it:`)
+    say(`  ${hookLine(places)}`)
+    return
+  }
+  const asked = operator && !yes ? operator : null
+  if (hook ?? (asked ? await asked.wantsHook(path) : yes)) {
+    await installHook(path, preCommitHook(places))
+    say(`made the hook ${path}`)
+  } else say('no hook was installed; --hook installs one')
+}

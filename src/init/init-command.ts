@@ -1,0 +1,98 @@
+import { relative, resolve } from 'node:path'
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { Refusal } from '../model/refusal.ts'
+import { makeMemoryRoot } from '../workspace/case-making.ts'
+import { createDurable } from '../workspace/durable-write.ts'
+import { isFolder } from '../workspace/folder-names.ts'
+import {
+  excludeFromCode,
+  type MemoryKind,
+  makeOwnRepository,
+  makeWorktree,
+  presentKind,
+} from '../workspace/git-memory.ts'
+import { findRepository, type GitRepository } from '../workspace/git-repository.ts'
+import { layoutOf } from '../workspace/layout.ts'
+import { isWithin } from '../workspace/path-within.ts'
+import { createSettings } from '../workspace/settings.ts'
+import { memoryRootAt, workspaceRoot } from '../workspace/workdir.ts'
+import { FIRST_SETTINGS } from './first-settings.ts'
+import { offerHook } from './hook-offer.ts'
+import { DEFAULT_KIND, type InitNeeds, type InitOptions } from './needs.ts'
+
+/** `casefile init`: makes a folder a workspace. What is there already stays; a second run changes nothing. */
+export async function init(options: InitOptions, needs: InitNeeds): Promise<void> {
+  const { say } = needs
+  const root = await workspaceRoot(options.root)
+  const { memoryRoot: set } = await createSettings(root)()
+  const memoryRoot = await memoryRootAt(resolve(root, set ?? 'memory'))
+  const name = relative(root, memoryRoot) || '.'
+  const found = await findRepository(root, {})
+  const code = 'reason' in found ? null : found
+  const kind = code && (await chosenKind(memoryRoot, code, options, needs))
+
+  await makeSettings(root, say)
+  if (code && kind) await keepInGit(kind, memoryRoot, code, name, say)
+  const made = await makeMemoryRoot(layoutOf(root, memoryRoot))
+  if (made) say(`made ${name}/, where the cases will be`)
+  if ('reason' in found) {
+    say(`git was left out: ${found.reason}; once there is a repository, run this again`)
+  } else if (kind === null) {
+    say(`git was left out: ${name} lies outside of the repository ${found.top}`)
+  } else await offerHook({ root, memoryRoot, top: found.top, kind }, options, needs)
+}
+
+/** Null where the memory root lies elsewhere, and so is not this repository's concern. */
+async function chosenKind(
+  memoryRoot: string,
+  code: GitRepository,
+  { memory, yes }: InitOptions,
+  { operator, say }: InitNeeds,
+): Promise<MemoryKind | null> {
+  if (!isWithin(code.top, memoryRoot)) return null
+  const present = await presentKind(memoryRoot, code)
+  if (present && memory && memory !== present) {
+    throw new Refusal(
+      'already_exists',
+      `Git keeps the cases ${present} already, and changing that to ${memory} is a move by hand: see "From one way to another" in docs/git.md.`,
+    )
+  }
+  const known = present ?? memory
+  if (known) return known
+  if (operator && !yes) return operator.chooseKind()
+  if (!(await isFolder(memoryRoot))) {
+    say(`cases are kept ${DEFAULT_KIND} (--memory chooses another way, see docs/git.md)`)
+  }
+  return DEFAULT_KIND
+}
+
+async function makeSettings(root: string, say: (line: string) => void): Promise<void> {
+  try {
+    await createDurable(resolve(root, SETTINGS_FILE), Buffer.from(FIRST_SETTINGS))
+    say(`made ${SETTINGS_FILE}, with all settings as comments`)
+  } catch (error) {
+    if (!(error instanceof Refusal && error.code === 'already_exists')) throw error
+  }
+}
+
+async function keepInGit(
+  kind: MemoryKind,
+  memoryRoot: string,
+  code: GitRepository,
+  name: string,
+  say: (line: string) => void,
+): Promise<void> {
+  if (kind === 'with-code') return
+  if (await excludeFromCode(memoryRoot, code)) {
+    say(`${name}/ is ignored by the code's repository, in this clone (${code.exclude})`)
+    say(`  for every clone, put it into .gitignore`)
+  }
+  if ((await presentKind(memoryRoot, code)) === kind) return
+  if (kind === 'own-repo') {
+    await makeOwnRepository(memoryRoot)
+    say(`made ${name}/ a git repository of its own`)
+  } else {
+    const branch = await makeWorktree(memoryRoot, code)
+    say(`made ${name}/ a worktree of the branch ${branch}`)
+  }
+}

@@ -1,0 +1,30 @@
+import { confirm } from '../demo/question.ts'
+import { init } from './init-command.ts'
+import { askForKind } from './memory-choice.ts'
+import type { InitOptions } from './needs.ts'
+
+/** `casefile init` for a process: asks where there is a terminal, and says what it did. */
+export async function initOnTerminal(options: InitOptions, program: string): Promise<void> {
+  const { stdin, stdout } = process
+  const write = (text: string) => stdout.write(text)
+  let isChanged = false
+  const { signal } = new AbortController()
+  const isAsked = stdin.isTTY === true && stdout.isTTY === true
+  await init(options, {
+    program,
+    say(line) {
+      isChanged = true
+      write(`${line}\n`)
+    },
+    operator: isAsked
+      ? {
+          chooseKind: () => askForKind(write, signal),
+          wantsHook(path) {
+            write('\nA pre-commit hook can stop commits while a case has a problem.\n')
+            return confirm(`Install it as ${path}? [y/N] `, signal)
+          },
+        }
+      : null,
+  })
+  if (!isChanged) write('nothing to do: all of it is there already\n')
+}

@@ -1,0 +1,37 @@
+import { ask } from '../demo/question.ts'
+import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from '../workspace/git-memory.ts'
+import { DEFAULT_KIND } from './needs.ts'
+
+/** What each way means, for somebody who has not thought about it yet. docs/git.md says more. */
+const MEANINGS: Record<MemoryKind, string[]> = {
+  'with-code': [
+    'in the repository of the code. Cases follow its branches: what was done on a branch is',
+    'recorded on that branch, and comes to the others by merge. But checkout, stash and clean',
+    'take cases along, and a case is seen on its own branch only.',
+  ],
+  'own-repo': [
+    'in a repository of its own, which that of the code ignores. Checkout, stash and clean of',
+    'the code never touch cases; you see all of them always. You commit and push them apart.',
+  ],
+  'orphan-worktree': [
+    `on a branch of its own, "${MEMORY_BRANCH}", of the same repository, checked out as memory/. Cases keep`,
+    'out of the way of the code as with own-repo, and are pushed to the same place.',
+  ],
+}
+
+/** Explains the three ways, asks, and gives the answer; a line that is none of them is asked again. */
+export async function askForKind(
+  write: (text: string) => void,
+  signal: AbortSignal,
+): Promise<MemoryKind> {
+  write('How is git to keep the cases, which are the files in memory/?\n\n')
+  for (const [index, kind] of MEMORY_KINDS.entries()) {
+    write(`  ${index + 1}. ${kind}: ${MEANINGS[kind].join('\n     ')}\n\n`)
+  }
+  for (;;) {
+    const answer = await ask('1, 2 or 3? [1] ', signal)
+    if (answer === null || answer === '') return DEFAULT_KIND
+    const found = MEMORY_KINDS.find((kind, index) => [`${index + 1}`, kind].includes(answer))
+    if (found) return found
+  }
+}

@@ -1,0 +1,58 @@
+import { MEMORY_BRANCH, type MemoryKind } from '../workspace/git-memory.ts'
+
+export interface HookPlaces {
+  kind: MemoryKind
+  /** From the top of the working tree that is committed to the workspace, and to the memory root. */
+  toRoot: string
+  toMemory: string
+  /** The program that writes the hook, in case that it is on no PATH. */
+  program: string
+}
+
+/** In every hook that was written here: the rest may be of another version. */
+export const HOOK_MARK = 'Written by `casefile init`'
+
+/**
+ * A pre-commit hook that runs `casefile check` where a commit has cases in it. Where the program is
+ * not found, the commit passes with a warning: whoever clones the repository need not have it.
+ */
+export function preCommitHook({ kind, toRoot, toMemory, program }: HookPlaces): string {
+  return `#!/bin/sh
+# ${HOOK_MARK}: stops a commit while a case of it has a problem. This file is yours now.
+# One commit without it: git commit --no-verify
+${CONDITIONS[kind](toMemory)}top=$(git rev-parse --show-toplevel) && cd "$top"/${quoted(toRoot)} || exit 0
+
+program=${quoted(program)}
+if command -v casefile > /dev/null 2>&1; then
+  casefile check
+elif [ -f "$program" ] && command -v node > /dev/null 2>&1; then
+  node "$program" check
+elif npx --no-install --offline casefile --version > /dev/null 2>&1; then
+  npx --no-install --offline casefile check
+else
+  (exit 127)
+fi
+code=$?
+[ $code -eq 127 ] || exit $code
+echo 'casefile: not found, so the cases of this commit were not checked' >&2
+`
+}
+
+/** The line for a hook that is there already. */
+export function hookLine({ kind, toRoot }: HookPlaces): string {
+  const line = `casefile check --root "$(git rev-parse --show-toplevel)"/${quoted(toRoot)} || exit 1`
+  return kind === 'orphan-worktree' ? `! ${ON_BRANCH} || ${line}` : line
+}
+
+const ON_BRANCH = `[ "$(git symbolic-ref --quiet --short HEAD)" = ${MEMORY_BRANCH} ]`
+
+const CONDITIONS: Record<MemoryKind, (toMemory: string) => string> = {
+  'with-code': (toMemory) =>
+    `git diff --cached --quiet -- ${quoted(`:(top,literal)${toMemory}`)} && exit 0 # no case in it\n`,
+  'own-repo': () => '',
+  'orphan-worktree': () => `${ON_BRANCH} || exit 0 # a commit of the code\n`,
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,104 @@
+import { isNode } from 'yaml'
+import { readEnvelope } from './envelope.ts'
+import { choose, mergeLines, type Versions } from './merge.ts'
+import { readTrail } from './trail-lines.ts'
+
+/**
+ * The same for a file with frontmatter: changes of different keys do not touch, although their lines
+ * do. The result is still to be read as the record that it is.
+ */
+export function mergeRecord(versions: Versions): string | null {
+  const body = mapped(versions, (text) => {
+    const read = readEnvelope(text)
+    return read.ok ? read.envelope.bodyStart : null
+  })
+  if (!body) return mergeLines(versions)
+  const [heads, bodies] = cut(versions, body)
+  return joined(mergeLines(heads) ?? mergeKeys(heads), mergeLines(bodies))
+}
+
+/**
+ * The same for a session file. Its trail is the service's: of `theirs` only what stands above is
+ * taken, and null is given where they wrote into it, so that this is kept elsewhere.
+ */
+export function mergeSession(versions: Versions): string | null {
+  const starts = mapped(versions, (text) => readTrail(text)?.start ?? text.length)!
+  const [heads, trails] = cut(versions, starts)
+  const known = new Set([...linesIn(trails.base), ...linesIn(trails.ours)])
+  if (linesIn(trails.theirs).some((line) => !known.has(line))) return null
+  return joined(mergeRecord(heads), trails.ours)
+}
+
+/** Null also where the last line of the first has no end, so that the second would go on in it. */
+function joined(head: string | null, rest: string | null): string | null {
+  if (head === null || rest === null) return null
+  return head === '' || rest === '' || head.endsWith('\n') ? head + rest : null
+}
+
+function mapped<T>(
+  versions: Versions,
+  of: (text: string) => T | null,
+): Record<keyof Versions, T> | null {
+  const [base, ours, theirs] = [of(versions.base), of(versions.ours), of(versions.theirs)]
+  return base === null || ours === null || theirs === null ? null : { base, ours, theirs }
+}
+
+/** The parts before and after an offset of each. */
+function cut(
+  { base, ours, theirs }: Versions,
+  at: Record<keyof Versions, number>,
+): [Versions, Versions] {
+  const part = (from: Record<keyof Versions, number>, to?: Record<keyof Versions, number>) => ({
+    base: base.slice(from.base, to?.base),
+    ours: ours.slice(from.ours, to?.ours),
+    theirs: theirs.slice(from.theirs, to?.theirs),
+  })
+  return [part({ base: 0, ours: 0, theirs: 0 }, at), part(at)]
+}
+
+function linesIn(text: string): string[] {
+  return text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '')
+}
+
+/** Merges frontmatter by its keys: each comes out with all its lines as one of the two wrote them. */
+function mergeKeys(heads: Versions): string | null {
+  const blocks = mapped(heads, keyBlocks)
+  if (!blocks) return null
+  const { base, ours, theirs } = blocks
+  const merged = new Map<string, string>()
+  const names = [...ours.keys()]
+  for (const [index, name] of [...theirs.keys()].entries()) {
+    if (ours.has(name)) continue
+    const before = [...theirs.keys()][index - 1]
+    names.splice(before === undefined ? 0 : names.indexOf(before) + 1, 0, name)
+  }
+  for (const name of names) {
+    const block = choose({
+      base: base.get(name) ?? '',
+      ours: ours.get(name) ?? '',
+      theirs: theirs.get(name) ?? '',
+    })
+    if (block === null) return null
+    merged.set(name, block)
+  }
+  return [...merged.values()].join('')
+}
+
+/** Before the first key and behind the last line. */
+const [OPENING, CLOSING] = ['\n', '\n\n']
+
+/** The lines of each key of a file's frontmatter, up to those of the next, and what stands around. */
+function keyBlocks(head: string): Map<string, string> | null {
+  const read = readEnvelope(head)
+  if (!read.ok || !read.envelope.front || read.envelope.front.map.flow) return null
+  const { start, end, map } = read.envelope.front
+  const starts: [string, number][] = [[OPENING, 0]]
+  for (const [name, { key }] of map.pairs) {
+    const offset = isNode(key) ? key.range![0] : 0
+    starts.push([name, start + map.source.lastIndexOf('\n', offset - 1) + 1])
+  }
+  starts.push([CLOSING, end])
+  return new Map(
+    starts.map(([name, from], index) => [name, head.slice(from, starts[index + 1]?.[1])]),
+  )
+}

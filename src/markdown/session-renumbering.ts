@@ -1,0 +1,63 @@
+import { nextTrailNumber } from '../model/trail.ts'
+import { bodyStartOf, readEnvelope } from './envelope.ts'
+import { withFields } from './field-edit.ts'
+import { linesOf } from './lines.ts'
+import { readSections } from './sectioned.ts'
+import { CANDIDATES_HEADING, SESSION_LAYOUT } from './session-texts.ts'
+import { withSeal, withTrail } from './trail-edit.ts'
+import { readTrail } from './trail-lines.ts'
+
+interface Renumbering {
+  from: number
+  to: number
+  time: string
+}
+
+/**
+ * A session file under another number: its field, its title and the names of its candidates say it,
+ * and a trail has a line more. A sealed one gets a new seal in place of the old, whose hash stands in
+ * that line. Trap: a new seal hides what was changed under the old one, so the caller makes sure that
+ * it holds.
+ */
+export async function renumberedSession(text: string, move: Renumbering): Promise<string> {
+  const { from, to, time } = move
+  const trail = readTrail(text)
+  const lines = trail?.lines.map((each) => each.line) ?? []
+  const seal = trail?.lines.find((each) => each.line.event === 'session_sealed')
+  let edited = seal ? text.slice(0, seal.start) : text
+  edited = await withCandidates(edited, move)
+  edited = withTitle(edited, move)
+  const read = readEnvelope(edited)
+  if (read.ok && read.envelope.front?.map.pairs.has('number')) {
+    edited = withFields(edited, [['number', to]], read)
+  }
+  if (!trail) return edited // written by hand: there is no journal to keep
+  const was = seal ? { was_sealed: seal.line.fields.sha256 } : {}
+  const line = { number: nextTrailNumber(lines), time, event: 'renumbered' }
+  edited = withTrail(
+    edited,
+    lines.filter((each) => each !== seal?.line),
+    [{ ...line, fields: { from, to, ...was } }],
+  )
+  return seal ? withSeal(edited, time) : edited
+}
+
+/** The artifacts go by the session's number, and so do their names where it lists them. */
+async function withCandidates(text: string, { from, to }: Renumbering): Promise<string> {
+  const sections = await readSections(text, SESSION_LAYOUT)
+  const range = sections?.ranges.find((each) => each.name === CANDIDATES_HEADING)
+  if (!range) return text
+  const named = new RegExp(`^([-*+] \`)${from}-`, 'gm')
+  const list = text.slice(range.from, range.to).replace(named, `$1${to}-`)
+  return text.slice(0, range.from) + list + text.slice(range.to)
+}
+
+function withTitle(text: string, { from, to }: Renumbering): string {
+  const title = new RegExp(`^(# Session )${from}(?=[:\\s]|$)`)
+  for (const line of linesOf(text, bodyStartOf(text) ?? 0)) {
+    if (line.text.startsWith('## ')) break
+    if (!title.test(line.text)) continue
+    return text.slice(0, line.start) + line.text.replace(title, `$1${to}`) + text.slice(line.end)
+  }
+  return text
+}

@@ -1,0 +1,122 @@
+import type { CaseState } from './case-state.ts'
+import type { Problem } from './problem.ts'
+
+/**
+ * What was last told of a case, small enough to be kept for each of them: two of these, and nothing
+ * else, decide which events a change makes (design §5).
+ */
+export interface CaseFacts {
+  /** The shown state; null while its file could never be read. */
+  state: CaseState | null
+  /** A hash of the other fields, the description and the checklist. */
+  fields: string
+  /** By proof id. */
+  proofs: Record<string, ProofFacts>
+  /** By session id: the number of the last trail line. */
+  sessions: Record<string, number>
+  /** By file name. */
+  notes: Record<string, NoteFacts>
+  problems: Problem[]
+}
+
+export interface ProofFacts {
+  type: string
+  verified: boolean
+  /** Of the file's bytes. */
+  hash: string
+}
+
+export interface NoteFacts {
+  hash: string
+  size: number
+  mtimeMs: number
+}
+
+/** Who made a change: a request, a person or a program that edits files, git, or anybody while no service ran. */
+export type Maker = 'service' | 'hand' | 'git' | 'away'
+
+export type CaseEvent =
+  | { type: string; payload: Record<string, unknown> }
+  /** The lines of this session's trail behind number `after`. */
+  | { session_id: string; after: number }
+
+/** The events of a change, in the order in which they are told; null stands for a case that was not, or is no more. */
+export function caseEvents(
+  case_id: string,
+  before: CaseFacts | null,
+  after: CaseFacts | null,
+  maker: Maker,
+): CaseEvent[] {
+  const event = (type: string, payload: object = {}): CaseEvent => ({
+    type,
+    payload: { case_id, ...payload },
+  })
+  if (!after) return before?.state ? [event('case_deleted')] : []
+  const events: CaseEvent[] = []
+  const was = before?.state ?? null
+  if (after.state && !was) events.push(event('case_created'))
+  if (after.state && was && after.state !== was) {
+    events.push(event('case_state_changed', { old_state: was, new_state: after.state }))
+  }
+  if (was && after.fields !== before?.fields) events.push(event('case_updated'))
+  for (const [proof_id, is] of Object.entries(after.proofs)) {
+    const old = before?.proofs[proof_id]
+    const named = { proof_id, proof_type: is.type }
+    if (!old) events.push(event('proof_created', named))
+    if (old ? !same(old, is) : is.verified) {
+      events.push(event('proof_updated', { ...named, verified: is.verified }))
+    }
+  }
+  for (const [proof_id, { type }] of missing(before?.proofs, after.proofs)) {
+    events.push(event('proof_updated', { proof_id, proof_type: type, verified: false }))
+  }
+  if (maker !== 'git') {
+    for (const [filename, { hash }] of Object.entries(after.notes)) {
+      if (before?.notes[filename]?.hash !== hash) events.push(event('memory_updated', { filename }))
+    }
+    for (const [filename] of missing(before?.notes, after.notes)) {
+      events.push(event('memory_updated', { filename }))
+    }
+  }
+  // the lines that another machine or a person brought are no news of this service
+  if (maker === 'service' || maker === 'away') {
+    for (const [session_id, last] of Object.entries(after.sessions)) {
+      const told = before?.sessions[session_id] ?? 0
+      if (last > told) events.push({ session_id, after: told })
+    }
+  }
+  return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]
+}
+
+/** One event for each code and file that came or went; a problem that only moved to another line is the same one. */
+export function problemEvents(
+  case_id: string | null,
+  before: readonly Problem[],
+  after: readonly Problem[],
+): { type: string; payload: Record<string, unknown> }[] {
+  const event = (type: string, { code, file, line, message }: Problem) => ({
+    type,
+    payload: { case_id, code, file, line, message },
+  })
+  const [old, now] = [byPlace(before), byPlace(after)]
+  return [
+    ...missing(now, old).map(([, problem]) => event('problem_found', problem)),
+    ...missing(old, now).map(([, problem]) => event('problem_cleared', problem)),
+  ]
+}
+
+function byPlace(problems: readonly Problem[]): Record<string, Problem> {
+  return Object.fromEntries(problems.map((problem) => [`${problem.code} ${problem.file}`, problem]))
+}
+
+/** The entries of `from` that `of` does not have. */
+function missing<T>(
+  from: Record<string, T> | undefined,
+  of: Record<string, unknown>,
+): [string, T][] {
+  return Object.entries(from ?? {}).filter(([key]) => !Object.hasOwn(of, key))
+}
+
+function same(a: ProofFacts, b: ProofFacts): boolean {
+  return a.type === b.type && a.verified === b.verified && a.hash === b.hash
+}

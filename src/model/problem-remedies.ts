@@ -1,0 +1,37 @@
+import type { ProblemCode } from './problem.ts'
+
+/** What to do about a problem: one sentence for each code. docs/problems.md explains them. */
+const REMEDIES: Record<ProblemCode, string> = {
+  unreadable:
+    'Save the file with its text, or restore it from git; look at its kind and permissions if it has one.',
+  missing: 'Write a case.md (a title is enough), restore it from git, or delete the folder.',
+  symbolic_link: 'Put the file or folder itself in the place of the link.',
+  too_large: 'Move long texts into a memory file of the case.',
+  bad_encoding: 'Save the file as UTF-8.',
+  merge_conflict: "Choose what is to stay, remove git's marker lines, save, then git add the file.",
+  bad_frontmatter: 'Mend the line; a value that holds a colon or a # needs quotes.',
+  duplicate_key: 'Remove one of the two lines.',
+  wrong_type: 'Write the value as the message says.',
+  unknown_state: 'Write one of the states that the message names.',
+  id_mismatch: 'Correct the field to what the place of the file says, or remove it.',
+  duplicate_id: 'Give the copy the id of its own folder, or delete it.',
+  too_complex: 'Simplify lists or quotes that are nested very deep.',
+  proof_gate: 'Attach and verify the proof that is missing, or take back the state.',
+  proof_changed: 'Restore the content, or verify the proof as it is now.',
+  invalid_plan: 'Edit the plan; the message has its line.',
+  trail_changed:
+    'Nothing: the true lines come back with the next write; or restore the file from git.',
+  state_by_hand: 'Put the state back to what the audit trail says; states change by request.',
+  session_changed: 'Restore the file from git.',
+  foreign_session: 'Leave it to the machine that it runs on, or abandon it.',
+  case_vanished: 'Look at git status: a switch of branches took the files of a running session.',
+  conflict_copy:
+    'Take over what you need into the file that it is a copy of, then delete the copy.',
+  bad_settings: 'Correct the setting as the message says, or remove its line.',
+  untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
+  bad_name: 'Rename it to a lower-case UUID, or move it out of the folder of cases.',
+}
+
+export function remedyOf(code: ProblemCode): string {
+  return REMEDIES[code]
+}

@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sha256 } from '../markdown/session-file.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { afterHandEdit } from '../model/decide-by-hand.ts'
+import { Refusal } from '../model/refusal.ts'
+import { hasProof, isSealed, type Session } from '../model/session.ts'
+import { keepStrayLatest } from '../workspace/latest-link.ts'
+import type { SessionNeeds } from './needs.ts'
+import type { Sessions } from './sessions.ts'
+
+/** Answers a person's edit of a session's files, where the design has an answer. */
+export interface HandEdits {
+  /** Called when the files of a case were changed by somebody else. */
+  look(caseId: string): void
+  close(): Promise<void>
+}
+
+export interface HandEditNeeds extends Pick<SessionNeeds, 'store' | 'catalog' | 'layout' | 'now' | 'log'> {
+  sessions: Pick<Sessions, 'isRunning' | 'stop'>
+}
+
+/** No file that a person saved within this time is written by the service of its own accord. */
+const QUIET_MS = 2000
+
+export function createHandEdits(needs: HandEditNeeds): HandEdits {
+  const { store, catalog, layout, sessions, now, log } = needs
+  const timers = new Map<string, NodeJS.Timeout>()
+  const answering = new Set<Promise<void>>()
+  let closed = false
+
+  function look(caseId: string): void {
+    const folder = catalog.folder(caseId)
+    if (!folder || closed) return
+    for (const { id, byHand } of folder.sessions) {
+      if (byHand !== 'abandoned' || !sessions.isRunning(id)) continue
+      begin(async () => {
+        await sessions.stop(id, 'state: abandoned was written into the file by hand')
+      })
+    }
+    if (isConcerned(caseId, folder)) arm(caseId, QUIET_MS)
+  }
+
+  function isConcerned(caseId: string, folder: CaseFolder): boolean {
+    return catalog.entry(caseId)!.strayLatest || folder.sessions.some((each) => isDue(each, folder))
+  }
+
+  function isDue(session: Session, folder: CaseFolder): boolean {
+    if (sessions.isRunning(session.id)) return false
+    const waitsForSeal = session.state === 'complete' && !isSealed(session)
+    return (
+      session.byHand !== undefined ||
+      session.state === 'plan_ready' ||
+      (waitsForSeal && hasProof(session, folder.proofs))
+    )
+  }
+
+  function arm(caseId: string, ms: number): void {
+    clearTimeout(timers.get(caseId))
+    timers.set(
+      caseId,
+      setTimeout(() => {
+        timers.delete(caseId)
+        begin(() => answer(caseId))
+      }, ms),
+    )
+  }
+
+  function begin(work: () => Promise<void>): void {
+    const done: Promise<void> = work()
+      .catch((error: unknown) => log(`an edit by hand was not answered: ${reasonOf(error)}`))
+      .finally(() => answering.delete(done))
+    answering.add(done)
+  }
+
+  async function answer(caseId: string): Promise<void> {
+    const folder = catalog.folder(caseId)
+    if (!folder || closed) return
+    const entry = catalog.entry(caseId)!
+    for (const session of folder.sessions.filter((each) => isDue(each, folder))) {
+      const record = entry.sessions.get(session.number)!
+      const rest = record.mtimeMs + QUIET_MS - Date.now()
+      if (rest > 0 && rest <= QUIET_MS) arm(caseId, rest)
+      else if (record.readable) await answerIn(caseId, session)
+    }
+    if (entry.strayLatest) {
+      const newest = Math.max(...entry.sessions.keys())
+      await store.alone(caseId, () => keepStrayLatest(layout.sessions(caseId), newest, now()))
+    }
+  }
+
+  async function answerIn(caseId: string, { id, state }: Session): Promise<void> {
+    const options = state === 'plan_ready' ? { texts: id } : {}
+    await store.update(
+      caseId,
+      (folder) => {
+        if (!folder.sessions.some((session) => session.id === id) || sessions.isRunning(id)) return []
+        const { plan, hypothesis } = folder.texts ?? {}
+        const texts =
+          plan === undefined || hypothesis === undefined
+            ? null
+            : { plan: sha256(plan), hypothesis: sha256(hypothesis) }
+        return afterHandEdit(folder, id, texts, now())
+      },
+      options,
+    )
+  }
+
+  return {
+    look,
+    async close() {
+      closed = true
+      for (const timer of timers.values()) clearTimeout(timer)
+      while (answering.size > 0) await Promise.race([Promise.allSettled(answering), delay(50)])
+    },
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
+}

@@ -1,0 +1,22 @@
+import { readPlan } from '../markdown/plan-steps.ts'
+import type { TextsReading } from '../markdown/session-texts.ts'
+import type { Problem } from '../model/problem.ts'
+import type { Session } from '../model/session.ts'
+
+/** What is wrong with the sections of a session: they are read only when somebody asks for them. */
+export async function textProblems(
+  { value, problems }: TextsReading,
+  { number, state }: Session,
+): Promise<Problem[]> {
+  if (state !== 'plan_ready') return problems
+  const { errors } = await readPlan(value?.plan ?? '')
+  return [
+    ...problems,
+    ...errors.map(({ line, message }) => ({
+      code: 'invalid_plan' as const,
+      file: `sessions/${number}.md`,
+      line: null,
+      message: `line ${line} of the plan: ${message}`,
+    })),
+  ]
+}

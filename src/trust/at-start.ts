@@ -1,0 +1,15 @@
+import { isBreaking } from '../model/problem.ts'
+import type { Places } from '../workspace/places.ts'
+import { accept, offerOf } from './offer.ts'
+import { offerText } from './offer-text.ts'
+
+/** `serve --trust`: trusts what there is to trust at the start, and logs what that is. */
+export async function trustAtStart(places: Places, log: (line: string) => void): Promise<void> {
+  const settings = await places.settings()
+  const broken = settings.problems.find(isBreaking)
+  if (broken) log(`--trust: ${broken.file} cannot be read, so nothing of it is trusted`)
+  const offer = await offerOf(places, settings)
+  if (!offer) return broken ? undefined : log('--trust: there is nothing to trust')
+  if (!offer.isTrusted) await accept(places, offer)
+  log(`--trust: trusted until it changes\n${offerText(offer)}`)
+}

@@ -1,0 +1,140 @@
+import { basename } from 'node:path'
+import type { NoteFacts } from '../model/case-facts.ts'
+import type { Problem } from '../model/problem.ts'
+import type { CaseEntry } from './catalog.ts'
+import { isConflictCopy } from './conflict-copy.ts'
+import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
+import type { Look } from './look.ts'
+import { type NoteFile, noteNames, readNote } from './notes.ts'
+import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import { isSettled } from './record.ts'
+import { type FileStamp, sameStamp, stampOf } from './safe-read.ts'
+
+export interface CaseLookNeeds extends ReaderNeeds {
+  /** What the log last told of a case's memory files, so that a start reads only those that changed. */
+  toldNotes(caseId: string): Record<string, NoteFacts>
+}
+
+/**
+ * A case as its folder is now: what has the stamp that was known is not read again. Null where no
+ * folder is, or where a new one has no case.md yet that stands still.
+ */
+export async function lookAtCase(
+  needs: CaseLookNeeds,
+  id: string,
+  known: CaseEntry | undefined,
+  look: Look,
+): Promise<CaseEntry | null> {
+  const { layout } = needs
+  const folders = new Map<string, FileStamp | null>()
+  const problems: Problem[] = []
+  /** What stands in a folder; null where it is no folder, `hidden` where it may not be listed. */
+  const listed = async (folder: string, name: string) => {
+    const stamp = await stampOf(folder) // before the names: what comes meanwhile shows in a later stamp
+    folders.set(name, stamp && isSettled(stamp) ? stamp : null)
+    const kinds = await kindsIn(folder)
+    if (kinds === 'hidden') problems.push(hiddenProblem(name))
+    else problems.push(...conflictCopies(name, kinds))
+    return kinds
+  }
+  const inside = await listed(layout.caseFolder(id), '.')
+  if (!inside) return null
+  if (inside !== 'hidden') problems.push(...linkProblems(inside))
+  /** The keys of a folder's files: those that were known where it may not be listed. */
+  const keysIn = async <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
+    if (inside === 'hidden') return { keys: [...was], kinds: null }
+    const kinds =
+      inside.get(basename(folder)) === 'folder' ? await listed(folder, basename(folder)) : null
+    if (kinds === 'hidden') return { keys: [...was], kinds: null }
+    return { keys: keys([...(kinds?.keys() ?? [])]), kinds }
+  }
+
+  const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
+    readCaseRecord(needs, id, { known: record, look }),
+  )
+  if (!file) return null
+  const of = { id, title: file.value.title }
+  const numbers = await keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
+  const sessions = await refreshedAll(
+    { keys: numbers.keys, known: known?.sessions, look },
+    (number) => layout.sessionFile(id, number),
+    (number, record) => readSessionRecord(needs, of, number, { known: record, look }),
+  )
+  const ids = await keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
+  const proofs = await refreshedAll(
+    { keys: ids.keys, known: known?.proofs, look },
+    (proofId) => layout.proofFile(id, proofId),
+    (proofId, record) => readProofRecord(needs, id, proofId, { known: record, look }),
+  )
+  const told = known ? {} : needs.toldNotes(id)
+  const notes = await refreshedAll<string, NoteFile>(
+    {
+      keys: inside === 'hidden' ? [...(known?.notes.keys() ?? [])] : noteNames(inside),
+      known: known?.notes,
+      look,
+    },
+    (name) => layout.memoryFile(id, name),
+    (name, note) =>
+      readNote(layout.memoryFile(id, name), name, {
+        look,
+        ...(note ? { known: note } : {}),
+        ...(told[name] ? { told: told[name] } : {}),
+      }),
+  )
+  return {
+    ...{ id, file, sessions, proofs, notes, folders, problems },
+    vanished: known?.vanished === true,
+    strayLatest: numbers.kinds?.get('latest.md') === 'file',
+  }
+}
+
+async function refreshed<T extends { stamp: FileStamp | null }>(
+  path: string,
+  known: T | undefined,
+  read: (known: T | undefined) => Promise<T | null>,
+): Promise<T | null> {
+  if (known?.stamp) {
+    const stamp = await stampOf(path)
+    if (stamp && sameStamp(stamp, known.stamp)) return known
+  }
+  return read(known)
+}
+
+async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
+  { keys, known, look }: { keys: K[]; known: Map<K, T> | undefined; look: Look },
+  path: (key: K) => string,
+  read: (key: K, known: T | undefined) => Promise<T | null>,
+): Promise<Map<K, T>> {
+  const files = new Map<K, T>()
+  for (const key of keys) {
+    const file = await refreshed(path(key), known?.get(key), (was) => read(key, was))
+    if (file) files.set(key, file)
+  }
+  for (const [key, file] of known ?? []) {
+    // some editors delete a file before they write it anew
+    if (!files.has(key) && !look.take(path(key), null, 'cut')) files.set(key, file)
+  }
+  return files
+}
+
+function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
+  const message =
+    'a person saved this while the service wrote the same lines: take over what you need, then delete this copy'
+  return [...(kinds?.keys() ?? [])].filter(isConflictCopy).map((name) => {
+    const file = folder === '.' ? name : `${folder}/${name}`
+    return { code: 'conflict_copy', file, line: null, message }
+  })
+}
+
+function linkProblems(inside: ReadonlyMap<string, EntryKind>): Problem[] {
+  const message =
+    'this folder is a symbolic link, which is not followed: put the folder itself here'
+  return ['sessions', 'proof', 'artifacts']
+    .filter((name) => inside.get(name) === 'link')
+    .map((file) => ({ code: 'symbolic_link', file, line: null, message }))
+}
+
+export function hiddenProblem(file: string): Problem {
+  const message = 'the service has no permission to look into this folder: what was known is served'
+  return { code: 'unreadable', file, line: null, message }
+}

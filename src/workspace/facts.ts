@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'
+import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { countsAsVerified } from '../model/proof.ts'
+import { nextTrailNumber } from '../model/trail.ts'
+import type { CaseEntry } from './catalog.ts'
+
+/**
+ * What there is to tell of a case. Of one whose case.md cannot be read nothing is told but its
+ * problem: state and fields stay what they were (design §2, 3).
+ */
+export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
+  const { readable } = entry.file
+  const proofs: Record<string, ProofFacts> = {}
+  for (const [id, { value, hash }] of entry.proofs) {
+    if (value) proofs[id] = { type: value.type, verified: countsAsVerified(value), hash }
+  }
+  const sessions: Record<string, number> = {}
+  for (const { id, trail } of folder.sessions) sessions[id] ??= nextTrailNumber(trail) - 1
+  const notes: Record<string, NoteFacts> = {}
+  for (const [name, { hash, size, mtimeMs }] of entry.notes) notes[name] = { hash, size, mtimeMs }
+  return {
+    state: readable ? shownState(folder) : (before?.state ?? null),
+    fields: readable ? fieldsHash(folder) : (before?.fields ?? ''),
+    ...{ proofs, sessions, notes },
+    problems: folder.problems,
+  }
+}
+
+function fieldsHash({
+  case: { id: _, state: __, created_at: ___, ...fields },
+}: CaseFolder): string {
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16)
+}

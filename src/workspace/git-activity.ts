@@ -1,0 +1,107 @@
+import { dirname, join, resolve } from 'node:path'
+import { readRegular, stampOf } from './safe-read.ts'
+
+/** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
+export interface GitActivity {
+  /** Whether git changes files just now, or is between two picks of a rebase. */
+  isBusy(): Promise<boolean>
+  /** Whether a file that was changed at this time was changed by git. */
+  touched(ctimeMs: number): boolean
+}
+
+const REBASES = ['rebase-merge', 'rebase-apply']
+/** A lock that a killed git left must not hold the service for ever. */
+const STALE_LOCK_MS = 60_000
+/** The repository may be made, or removed, at any time. */
+const LOOK_AGAIN_MS = 5000
+/** Many requests at once look once. */
+const GOOD_FOR_MS = 10
+const KEPT_SPANS = 200
+/** The picks of a rebase follow one another; between them the files are git's as well. */
+const GAP_MS = 500
+
+interface Span {
+  from: number
+  to: number
+}
+
+/** `folder` lies in the repository; without one, nothing is ever git's. */
+export function createGitActivity(folder: string): GitActivity {
+  const spans: Span[] = []
+  let gitDir: string | null = null
+  let lookAgainAt = Number.NEGATIVE_INFINITY
+  let indexBirth = 0
+  let wasBusy = false
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looked = Promise.resolve(false)
+
+  async function gitFolder(): Promise<string | null> {
+    if (performance.now() < lookAgainAt) return gitDir
+    gitDir = await findGitFolder(folder)
+    lookAgainAt = performance.now() + LOOK_AGAIN_MS
+    return gitDir
+  }
+
+  function note(from: number, to: number): void {
+    const last = spans.at(-1)
+    if (last && from - last.to <= (wasBusy ? GAP_MS : 0)) last.to = Math.max(last.to, to)
+    else spans.push({ from, to })
+    if (spans.length > KEPT_SPANS) spans.shift()
+  }
+
+  async function look(): Promise<boolean> {
+    const git = await gitFolder()
+    if (git === null) return false
+    const [lock, index] = await Promise.all([
+      stampOf(join(git, 'index.lock')),
+      stampOf(join(git, 'index')),
+    ])
+    const now = Date.now()
+    // git makes the lock, changes the files, and renames the lock to the index
+    if (index && index.birthtimeMs !== indexBirth) {
+      if (indexBirth !== 0) note(index.birthtimeMs, index.ctimeMs)
+      indexBirth = index.birthtimeMs
+    }
+    if (lock && Math.abs(now - lock.mtimeMs) < STALE_LOCK_MS) {
+      note(lock.birthtimeMs, now)
+      wasBusy = true
+      return true
+    }
+    wasBusy = false
+    if (index && now - index.ctimeMs < GAP_MS) {
+      for (const name of REBASES) wasBusy ||= (await stampOf(join(git, name))) !== null
+    }
+    return wasBusy
+  }
+
+  return {
+    isBusy() {
+      const now = performance.now()
+      if (now > lookedAt + GOOD_FOR_MS) {
+        lookedAt = now
+        looked = look()
+      }
+      return looked
+    },
+    touched: (ctimeMs) => spans.some(({ from, to }) => from <= ctimeMs && ctimeMs <= to),
+  }
+}
+
+/** The nearest repository's own folder; that of a worktree or submodule is named in a file. */
+async function findGitFolder(folder: string): Promise<string | null> {
+  for (let place = folder; ; place = dirname(place)) {
+    const dotGit = join(place, '.git')
+    const stamp = await stampOf(dotGit)
+    if (stamp && (stamp.mode & 0o170000) === 0o040000) return dotGit
+    if (stamp) {
+      const named = await linkedFolder(dotGit)
+      if (named) return resolve(place, named)
+    }
+    if (place === dirname(place)) return null
+  }
+}
+
+async function linkedFolder(path: string): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes: 4096 })
+  return read.ok ? (/^gitdir: (.+)/.exec(read.bytes.toString())?.[1]?.trim() ?? null) : null
+}

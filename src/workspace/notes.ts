@@ -1,0 +1,73 @@
+import { conflictLine } from '../markdown/conflict-markers.ts'
+import type { NoteFacts } from '../model/case-facts.ts'
+import type { Problem } from '../model/problem.ts'
+import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
+import type { EntryKind } from './folder-names.ts'
+import type { Look } from './look.ts'
+import { MAX_MEMORY_BYTES } from './memory-files.ts'
+import { isKnown } from './readers.ts'
+import { decoded, isSettled } from './record.ts'
+import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
+
+/** A memory file as it was last looked at. Its text is not kept: nothing of it but its change is told. */
+export interface NoteFile {
+  /** Null when it is to be looked at again, as in a record. */
+  stamp: FileStamp | null
+  mtimeMs: number
+  ctimeMs: number
+  size: number
+  hash: string
+  closed: boolean
+  problems: Problem[]
+}
+
+/** The names that are memory files, among what stands in a case's folder. */
+export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
+  return [...inside]
+    .filter(([name, kind]) => isNote(name) && kind !== 'folder')
+    .map(([name]) => name)
+}
+
+function isNote(name: string): boolean {
+  const reserved = ['case.md', 'latest.md'].includes(name.toLowerCase())
+  return MEMORY_FILE.test(name) && !reserved && !SESSION_FILE.test(name)
+}
+
+/**
+ * Looks at one memory file. What git or a person left in it that no reader can take is a problem,
+ * but the file stays theirs: a PUT replaces it. `told` is what the log last said of it.
+ */
+export async function readNote(
+  path: string,
+  file: string,
+  { known, look, told }: { known?: NoteFile; look: Look; told?: NoteFacts },
+): Promise<NoteFile | null> {
+  const now = await stampOf(path)
+  if (!known && told && now?.mtimeMs === told.mtimeMs && now.size === told.size) {
+    const { ctimeMs } = now
+    return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, closed: true, problems: [] }
+  }
+  const read = decoded(await readRegular(path, { maxBytes: MAX_MEMORY_BYTES }), file)
+  const stamp = read.stamp ?? now
+  const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
+  const closed = !read.ok || /[\r\n]$/.test(read.text)
+  const hash = read.hash
+  const settled = stamp && isSettled(stamp) ? stamp : null
+  const place = { stamp: settled, mtimeMs, ctimeMs, size, hash, closed }
+  if (known && isKnown(known, read)) {
+    look.taken(path)
+    return { ...known, ...place }
+  }
+  const isEmpty = read.ok && read.text === ''
+  const isCut = !closed && known?.closed !== false
+  const looks = isEmpty ? 'broken' : isCut ? 'cut' : 'whole'
+  if (!look.take(path, stamp, looks)) return known ? { ...known, stamp: null } : null
+  return { ...place, problems: read.ok ? markersIn(read.text, file) : [read.problem] }
+}
+
+function markersIn(text: string, file: string): Problem[] {
+  const line = conflictLine(text)
+  if (line === null) return []
+  const message = 'git left conflict markers here: choose one side, remove the marker lines, save'
+  return [{ code: 'merge_conflict', file, line, message }]
+}

@@ -1,0 +1,23 @@
+import { type FileStamp, type ReadResult, readRegular, sameStamp, stampOf } from './safe-read.ts'
+
+interface RereadOptions<T> {
+  maxBytes: number
+  /** How long after its last change a file still counts as being written, and is read each time. */
+  settleMs: number
+  take(read: ReadResult): T | Promise<T>
+}
+
+/** What a small file says; it is read again when its stamp has changed. */
+export function createReread<T>(path: string, options: RereadOptions<T>): () => Promise<T> {
+  const { maxBytes, settleMs, take } = options
+  let known: { stamp: FileStamp; value: T } | null = null
+  return async () => {
+    const now = await stampOf(path)
+    if (now && known && sameStamp(known.stamp, now)) return known.value
+    const read = await readRegular(path, { maxBytes })
+    const value = await take(read)
+    const stamp = read.ok ? read.stat : now
+    known = stamp && Date.now() - stamp.ctimeMs > settleMs ? { stamp, value } : null
+    return value
+  }
+}

@@ -1,0 +1,20 @@
+import { writeDurable } from './durable-write.ts'
+import { decodeUtf8, readRegular } from './safe-read.ts'
+
+/**
+ * Makes one edit on the text that a file has now. False where it is no text that can be read, or
+ * where the edit changes nothing; refuses with `changed_meanwhile` where somebody saves it meanwhile.
+ */
+export async function editText(
+  path: string,
+  place: { maxBytes: number; within: string },
+  edit: (text: string) => string | Promise<string>,
+): Promise<boolean> {
+  const read = await readRegular(path, place)
+  const text = read.ok ? decodeUtf8(read.bytes) : null
+  if (!read.ok || !text?.ok) return false
+  const edited = await edit(text.text)
+  if (edited === text.text) return false
+  await writeDurable(path, Buffer.from(edited), { expect: read.bytes, within: place.within })
+  return true
+}

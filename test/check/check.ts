@@ -1,0 +1,347 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type CheckResult, checkWorkspace } from '../../src/check/check-command.ts'
+import { editedSession, newSessionText } from '../../src/markdown/session-texts.ts'
+import { PROBLEM_CODES } from '../../src/model/problem.ts'
+import { remedyOf } from '../../src/model/problem-remedies.ts'
+import type { Session } from '../../src/model/session.ts'
+import { type NewTrailLine, numbered } from '../../src/model/trail.ts'
+import { takeOwnership } from '../../src/workspace/ownership.ts'
+import { runBuilt } from '../fixtures/built-service.ts'
+import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
+import { clientOf, planned, reaches, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const OTHER = '00000000-0000-4000-8000-000000000001'
+const PROOF = '11111111-1111-4111-8111-111111111111'
+
+type Tree = NonNullable<Parameters<Test['testdir']>[0]>
+
+/** A workspace with these cases, and a function that checks it. */
+function workspace(t: Test, cases: Tree, more: Record<string, string> = {}) {
+  const dir = t.testdir({ root: { memory: { ...GIT_FILES, cases }, ...more } })
+  const [root, stateDir] = [join(dir, 'root'), join(dir, 'state')]
+  return {
+    ...{ root, stateDir },
+    file: (...names: string[]) => join(root, 'memory/cases', ...names),
+    read: (...names: string[]) => readFileSync(join(root, 'memory/cases', ...names), 'utf8'),
+    check: (fix = false) => checkWorkspace({ root, stateDir, fix }, process.env, () => NOW),
+  }
+}
+
+function codesOf({ findings }: Pick<CheckResult, 'findings'>): string[] {
+  return findings.map((each) => each.code)
+}
+
+const GIT_FILES = {
+  '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
+  '.gitattributes': '* -text\n',
+}
+
+const READY: Session = {
+  ...SESSION,
+  state: 'plan_ready',
+  trail: [...SESSION.trail, ...numbered(SESSION.trail, [moved('planning', 'plan_ready')], NOW)],
+}
+
+function moved(old_state: string, new_state: string): NewTrailLine {
+  return { event: 'session_state_changed', fields: { old_state, new_state } }
+}
+
+/** The text of session 2 when its plan waits. */
+async function waiting(fields: Partial<Session> = {}, plan = 'Look.'): Promise<string> {
+  const session = { ...READY, ...fields }
+  return editedSession(await newSessionText(session), session, { texts: { plan } })
+}
+
+async function abandoned(): Promise<string> {
+  return editedSession(await waiting(), READY, {
+    fields: { state: 'abandoned' },
+    lines: numbered(READY.trail, [moved('plan_ready', 'abandoned')], NOW),
+    seal: { time: NOW },
+  })
+}
+
+t.test('every problem is told with its place', async (t) => {
+  const plan = 'First.\n\n```sh run timeout=soon\ntrue\n```\n'
+  const space = workspace(
+    t,
+    {
+      'not-a-case': {},
+      [CASE_ID]: {
+        'case.md': '---\ntitle: A\nstate: DONE\n---\n',
+        'notes.md': 'one\n<<<<<<< HEAD\ntwo\n=======\nthree\n>>>>>>> other\n',
+        sessions: { '2.md': await waiting({}, plan) },
+        proof: { [`${PROOF}.md`]: '---\ntype: log\nsha256: 00\nverified: true\n---\n\nx\n' },
+      },
+    },
+    { 'casefile.md': '---\nprovider: runbook\ncolour: red\n---\n' },
+  )
+  const { findings } = await space.check()
+  const at = `memory/cases/${CASE_ID}`
+  t.strictSame(
+    findings.map(({ file, line, code }) => [file, line, code]),
+    [
+      ['casefile.md', 3, 'bad_settings'],
+      [`${at}/case.md`, 3, 'unknown_state'],
+      [`${at}/notes.md`, 2, 'merge_conflict'],
+      [`${at}/proof/${PROOF}.md`, 3, 'proof_changed'],
+      [`${at}/sessions/2.md`, null, 'invalid_plan'],
+      ['memory/cases/not-a-case', null, 'bad_name'],
+    ],
+  )
+  t.strictSame(
+    findings.map((each) => each.case_id),
+    [null, CASE_ID, CASE_ID, CASE_ID, CASE_ID, null],
+  )
+  for (const { code, remedy } of findings) t.equal(remedy, remedyOf(code))
+  t.notOk(existsSync(space.stateDir), 'to look makes no state folder')
+})
+
+t.test('there is a remedy for every code', async (t) => {
+  for (const code of PROBLEM_CODES) t.match(remedyOf(code), /^[A-Z].*\.$/, code)
+})
+
+t.test('the exit code says what was found', async (t) => {
+  const space = workspace(t, {})
+  const run = (...args: string[]) =>
+    runBuilt(['check', '--root', space.root, '--state-dir', space.stateDir, ...args])
+
+  await t.test('0: no problems', async (t) => {
+    t.match(await run(), { code: 0, stdout: 'no problems\n', stderr: '' })
+    t.match(await run('--json'), { code: 0, stdout: '[]\n', stderr: '' })
+  })
+
+  await t.test('1: problems, each on a line with its remedy below', async (t) => {
+    mkdirSync(space.file(CASE_ID))
+    writeFileSync(space.file(CASE_ID, 'case.md'), '---\ntitle: A\nstate: D\u{1b}[31mNE\n---\n')
+    const { code, stdout } = await run()
+    t.equal(code, 1)
+    const [line, remedy, count] = stdout.split('\n')
+    t.match(line, `memory/cases/${CASE_ID}/case.md:3: bad_frontmatter: `)
+    t.equal(remedy, `    ${remedyOf('bad_frontmatter')}`)
+    t.equal(count, '1 problem in 1 file')
+    t.notMatch(stdout, '\u{1b}', 'what a file holds does not drive the terminal')
+    const [found] = JSON.parse((await run('--json')).stdout)
+    t.strictSame(Object.keys(found), ['code', 'file', 'line', 'message', 'remedy', 'case_id'])
+  })
+
+  const failures: [what: string, args: string[], said: RegExp][] = [
+    ['an option that there is not', ['--colour'], /unknown option '--colour'/],
+    ['a workspace that is not there', ['--root', '/nonexistent'], /is no folder/],
+    ['a memory root that is a file', ['--memory-root', process.execPath], /is no folder/],
+  ]
+  for (const [what, args, said] of failures) {
+    await t.test(`2: ${what}`, async (t) => {
+      t.match(await run(...args), { code: 2, stdout: '', stderr: said })
+    })
+  }
+})
+
+t.test('beside a service, what runs there is no problem', async (t) => {
+  const { url, root, stateDir } = await openTestService(t)
+  const client = clientOf(() => url)
+  const ref = await planned(client, { runbook: step('sleep 60') })
+  await client.request('POST', `${ref.path}/approve`)
+  await reaches(client, ref, 'executing')
+  t.strictSame((await checkWorkspace({ root, stateDir }, process.env)).findings, [])
+  const elsewhere = await checkWorkspace({ root, stateDir: `${stateDir}-2` }, process.env)
+  t.strictSame(codesOf(elsewhere), ['foreign_session'], 'as on any other machine')
+})
+
+interface MendCase {
+  name: string
+  cases: () => Promise<Tree> | Tree
+  fixed: RegExp
+  /** The file that is mended, and what has changed in it. */
+  file: string[]
+  change(text: string): string
+}
+
+const mends: MendCase[] = [
+  {
+    name: 'the id in a copy of a case',
+    cases: () => ({
+      [OTHER]: { 'case.md': '# The original\n' },
+      [CASE_ID]: { 'case.md': `---\r\ntitle: "Copy"   # mine\r\nid: ${OTHER}\r\n---\r\n\r\nA\r\n` },
+    }),
+    fixed: /case\.md: id is .* now, not /,
+    file: [CASE_ID, 'case.md'],
+    change: (text) => text.replace(OTHER, CASE_ID),
+  },
+  {
+    name: 'case_id of a session and a proof, where case.md says that the folder is right',
+    cases: async () => ({
+      [CASE_ID]: {
+        'case.md': `---\nid: ${CASE_ID}\n---\n\nA\n`,
+        sessions: { '2.md': await waiting({ case_id: OTHER }) },
+        proof: { [`${PROOF}.md`]: `---\nid: ${OTHER}\ncase_id: ${OTHER}\n---\n\nx\n` },
+      },
+    }),
+    fixed: /proof\/.*: id is .* now, not .*; case_id is .* now, not /,
+    file: [CASE_ID, 'sessions/2.md'],
+    change: (text) => text.replace(OTHER, CASE_ID),
+  },
+  {
+    name: 'a state by hand',
+    cases: async () => ({
+      [CASE_ID]: {
+        'case.md': 'A\n',
+        sessions: { '2.md': (await waiting()).replace('state: plan_ready', 'state: complete # !') },
+      },
+    }),
+    fixed: /sessions\/2\.md: state is plan_ready again/,
+    file: [CASE_ID, 'sessions/2.md'],
+    change: (text) => text.replace('state: complete # !', 'state: plan_ready # !'),
+  },
+  {
+    name: 'a state by hand in a sealed session, whose seal then holds',
+    cases: async () => ({
+      [CASE_ID]: {
+        'case.md': 'A\n',
+        sessions: { '2.md': (await abandoned()).replace('state: abandoned', 'state: complete') },
+      },
+    }),
+    fixed: /state is abandoned again/,
+    file: [CASE_ID, 'sessions/2.md'],
+    change: (text) => text.replace('state: complete', 'state: abandoned'),
+  },
+]
+
+for (const { name, cases, fixed, file, change } of mends) {
+  t.test(`--fix mends ${name}, and no other byte`, async (t) => {
+    const space = workspace(t, await cases())
+    const before = space.read(...file)
+    t.not((await space.check()).findings.length, 0)
+    const result = await space.check(true)
+    t.strictSame({ left: result.left, findings: result.findings }, { left: [], findings: [] })
+    t.match(result.fixed.join('\n'), fixed)
+    t.equal(space.read(...file), change(before))
+    t.strictSame((await space.check(true)).fixed, [], 'once is enough')
+  })
+}
+
+const kept: { name: string; cases: () => Promise<Tree> | Tree; codes: string[] }[] = [
+  {
+    name: 'a case folder that was renamed as a whole',
+    cases: () => ({ [CASE_ID]: { 'case.md': `---\nid: ${OTHER}\n---\n\nA\n` } }),
+    codes: ['id_mismatch'],
+  },
+  {
+    name: 'a session that was abandoned by hand, which is meant',
+    cases: async () => ({
+      [CASE_ID]: {
+        'case.md': 'A\n',
+        sessions: { '2.md': (await waiting()).replace('state: plan_ready', 'state: abandoned') },
+      },
+    }),
+    codes: ['state_by_hand'],
+  },
+  {
+    name: 'a sealed session in a copy of its case',
+    cases: async () => ({
+      [CASE_ID]: { 'case.md': 'A\n', sessions: { '2.md': await abandoned() } },
+      [OTHER]: { 'case.md': 'A\n', sessions: { '2.md': await abandoned() } },
+    }),
+    codes: ['id_mismatch'],
+  },
+  {
+    name: 'a sealed session that was changed in more than its state',
+    cases: async () => {
+      const text = (await abandoned()).replace('state: abandoned', 'state: complete')
+      return {
+        [CASE_ID]: { 'case.md': 'A\n', sessions: { '2.md': text.replace('Look.', 'Look!') } },
+      }
+    },
+    codes: ['session_changed', 'state_by_hand'],
+  },
+]
+
+for (const { name, cases, codes } of kept) {
+  t.test(`--fix leaves ${name}`, async (t) => {
+    const space = workspace(t, await cases())
+    const { fixed, findings } = await space.check(true)
+    t.notMatch(fixed.join('\n'), /case\.md|sessions\/\d|proof\//)
+    t.strictSame(codesOf({ findings }).sort(), codes)
+  })
+}
+
+t.test('--fix makes a session of a file that was moved to another number', async (t) => {
+  const text = await abandoned()
+  const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions: { '7.md': text } } })
+  const { fixed, findings } = await space.check(true)
+  t.match(fixed.join('\n'), /sessions\/7\.md: session 2 is session 7 now/)
+  t.strictSame(findings, [])
+  t.match(
+    space.read(CASE_ID, 'sessions/7.md'),
+    /^number: 7$[\s\S]*renumbered from=2 to=7 was_sealed=/m,
+  )
+
+  await t.test('but not of a copy', async (t) => {
+    const sessions = { '2.md': text, '7.md': text }
+    const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
+    t.strictSame(codesOf(await space.check(true)), ['id_mismatch'])
+    t.equal(space.read(CASE_ID, 'sessions/7.md'), text)
+  })
+})
+
+t.test('--fix lets latest.md lead to the newest session', async (t) => {
+  const sessions = { '2.md': await waiting(), '10.md': await waiting({ id: PROOF, number: 10 }) }
+  const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
+  const latest = space.file(CASE_ID, 'sessions/latest.md')
+  t.strictSame((await space.check()).findings, [], 'that there is none is no problem')
+  t.match((await space.check(true)).fixed.join('\n'), /latest\.md: it leads to session 10/)
+  t.equal(readlinkSync(latest), '10.md')
+  t.strictSame((await space.check(true)).fixed, [])
+
+  await t.test('and keeps what an editor put in its place', async (t) => {
+    const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
+    writeFileSync(space.file(CASE_ID, 'sessions/latest.md'), 'my own words\n')
+    const { fixed, findings } = await space.check(true)
+    t.match(fixed.join('\n'), /leads to session 10 again; .* kept as a conflict copy$/)
+    t.strictSame(codesOf({ findings }), ['conflict_copy'])
+    const copy = findings[0]!.file.split('/').at(-1)!
+    t.equal(space.read(CASE_ID, 'sessions', copy), 'my own words\n')
+  })
+})
+
+t.test('--fix brings back the git files, and takes half-written ones away', async (t) => {
+  const temp = '.casefile-999999-0123456789ab.tmp'
+  const dir = t.testdir({
+    root: {
+      memory: { '.gitattributes': '*.md text\n', cases: { [CASE_ID]: { 'case.md': 'A\n' } } },
+    },
+    state: {},
+  })
+  const [root, stateDir] = [join(dir, 'root'), join(dir, 'state')]
+  const memoryRoot = join(root, 'memory')
+  const left = join(memoryRoot, 'cases', CASE_ID, temp)
+  writeFileSync(left, 'half')
+  symlinkSync('nowhere', join(memoryRoot, temp))
+  const fix = () => checkWorkspace({ root, stateDir, fix: true }, process.env)
+
+  const owner = await takeOwnership({ memoryRoot, stateDir, describe: () => ({}) })
+  t.match((await fix()).fixed.join('\n'), /\.gitignore: it is there again/)
+  t.ok(existsSync(left), 'it may be that of the service')
+  await owner.release()
+  t.match((await fix()).fixed.join('\n'), /removed 2 half-written files/)
+  t.strictSame(readdirSync(memoryRoot).sort(), ['.gitattributes', '.gitignore', 'cases'])
+  t.notOk(existsSync(left))
+  t.equal(readFileSync(join(memoryRoot, '.gitattributes'), 'utf8'), '*.md text\n', 'as it was')
+})
+
+t.test('a folder without memory/ has no problems, and gets none', async (t) => {
+  const root = t.testdir({})
+  const options = { root, stateDir: join(root, '../state-of-nothing'), fix: true }
+  t.strictSame(await checkWorkspace(options, process.env), { fixed: [], left: [], findings: [] })
+  t.strictSame(readdirSync(root), [])
+})

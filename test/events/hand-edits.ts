@@ -1,0 +1,364 @@
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import t from 'tap'
+import { must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
+import { listen } from '../fixtures/told.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** Saves as an editor does that writes a new file and renames it. */
+function save(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(`${path}~`, text)
+  renameSync(`${path}~`, path)
+}
+
+function change(path: string, from: string | RegExp, to: string): void {
+  const text = readFileSync(path, 'utf8')
+  const changed = text.replace(from, to)
+  if (changed === text) throw new Error(`${from} is not in ${path}`)
+  save(path, changed)
+}
+
+const proofText = (type: string, content: string, more = '') =>
+  `---\ntype: ${type}\n${more}---\n\n\`\`\`text\n${content}\n\`\`\`\n`
+const verified = (content: string) =>
+  `sha256: ${sha256(content)}\nverified: true\nverified_at: 2026-11-20T10:00:00.000Z\n`
+
+const PROOF = '11111111-1111-4111-8111-111111111111'
+
+t.test('a hand edit gives the events of the same request', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const { id } = await app.newCase({ title: 'A', description: 'What happens.' })
+  const file = (...names: string[]) => app.file(id, ...names)
+  t.strictSame(await told.words(), ['case_created'])
+  const edits: [string, () => void, string[]][] = [
+    ['the title', () => change(file('case.md'), 'title: A', 'title: B'), ['case_updated']],
+    ['the description', () => change(file('case.md'), 'What', 'Whatever'), ['case_updated']],
+    ['tags', () => change(file('case.md'), 'tags: []', 'tags: [auth]'), ['case_updated']],
+    ['the type', () => change(file('case.md'), 'type: bug', 'type: feature'), ['case_updated']],
+    [
+      'the outcome',
+      () => change(file('case.md'), /outcome:.*/, 'outcome: Duplicate'),
+      ['case_updated'],
+    ],
+    [
+      'the state',
+      () => change(file('case.md'), 'state: OPEN', 'state: BLOCKED'),
+      ['case_state_changed OPEN→BLOCKED'],
+    ],
+    [
+      'the state and the title',
+      () =>
+        change(file('case.md'), /title: B([\s\S]*)state: BLOCKED/, 'title: C$1state: VERIFYING'),
+      ['case_state_changed BLOCKED→VERIFYING', 'case_updated'],
+    ],
+    [
+      'a comment and the order of keys: nothing that a request could have changed',
+      () => change(file('case.md'), /^title: C\n/m, '# mine\ntitle: "C"\n'),
+      [],
+    ],
+    [
+      'a checklist line added',
+      () =>
+        appendFileSync(
+          file('case.md'),
+          '\n## Proof checklist\n\n- [ ] Passes (test-log, required)\n',
+        ),
+      ['case_updated'],
+    ],
+    ['ticked', () => change(file('case.md'), '[ ]', '[x]'), ['case_updated']],
+    ['edited', () => change(file('case.md'), 'Passes', 'All pass'), ['case_updated']],
+    [
+      'RESOLVED while the gate is shut',
+      () => change(file('case.md'), 'state: VERIFYING', 'state: RESOLVED'),
+      ['problem_found proof_gate case.md'],
+    ],
+    [
+      'a proof of the wrong type, verified',
+      () => save(file('proof', `${PROOF}.md`), proofText('log', 'x', verified('x'))),
+      ['proof_created log', 'proof_updated log true'],
+    ],
+    [
+      'the proof edited into the right type: the gate opens',
+      () => change(file('proof', `${PROOF}.md`), 'type: log', 'type: test-log'),
+      [
+        'case_state_changed VERIFYING→RESOLVED',
+        'proof_updated test-log true',
+        'problem_cleared proof_gate case.md',
+      ],
+    ],
+    [
+      'its content changed: it proves nothing any more',
+      () => change(file('proof', `${PROOF}.md`), '\nx\n', '\ny\n'),
+      [
+        'case_state_changed RESOLVED→VERIFYING',
+        'proof_updated test-log false',
+        `problem_found proof_changed proof/${PROOF}.md`,
+        'problem_found proof_gate case.md',
+      ],
+    ],
+    [
+      'the checklist removed',
+      () => change(file('case.md'), /\n## Proof checklist[\s\S]*/, ''),
+      ['case_updated'],
+    ],
+    [
+      'the proof deleted',
+      () => rmSync(file('proof', `${PROOF}.md`)),
+      ['proof_updated test-log false', `problem_cleared proof_changed proof/${PROOF}.md`],
+    ],
+    ['a memory file', () => save(file('notes.md'), 'one\n'), ['memory_updated notes.md']],
+    ['more of it', () => appendFileSync(file('notes.md'), 'two\n'), ['memory_updated notes.md']],
+    ['the same bytes again', () => save(file('notes.md'), 'one\ntwo\n'), []],
+    ['a memory file removed', () => rmSync(file('notes.md')), ['memory_updated notes.md']],
+    [
+      'what editors leave beside',
+      () => {
+        for (const name of ['.case.md.swp', 'case.md~', '4913', '#case.md#', 'case.md.tmp'])
+          writeFileSync(file(name), 'x')
+      },
+      [],
+    ],
+  ]
+  for (const [name, edit, expected] of edits) {
+    await t.test(name, async (t) => {
+      edit()
+      t.strictSame(await told.words(), expected)
+    })
+  }
+  t.equal((await must(app, 'GET', `/cases/${id}`)).state, 'VERIFYING')
+})
+
+t.test('cases are made, copied, moved and deleted as folders', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const { id } = await app.newCase({ title: 'A' })
+  const [made, copy, moved] = [randomUUID(), randomUUID(), randomUUID()]
+  await told.news()
+  save(app.file(made, 'case.md'), '# Made by hand\n')
+  t.strictSame(await told.words(), ['case_created'])
+  t.match(await must(app, 'GET', `/cases/${made}`), { title: 'Made by hand', state: 'OPEN' })
+
+  mkdirSync(app.file(moved)) // nothing to tell before it says something
+  cpSync(app.file(id), app.file(copy), { recursive: true })
+  t.strictSame(await told.words(), [
+    'problem_found duplicate_id case.md',
+    'problem_found missing case.md',
+  ])
+  change(app.file(copy, 'case.md'), `id: ${id}`, `id: ${copy}`)
+  t.strictSame(await told.words(), ['case_created', 'problem_cleared duplicate_id case.md'])
+  rmSync(app.file(moved), { recursive: true })
+  t.strictSame(await told.words(), [], 'a case that never was is not deleted')
+  renameSync(app.file(made), app.file(moved))
+  t.strictSame((await told.words()).sort(), ['case_created', 'case_deleted'])
+  rmSync(app.file(id), { recursive: true })
+  t.strictSame(await told.words(), ['case_deleted'])
+  t.equal((await app.request('GET', `/cases/${id}`)).status, 404)
+})
+
+t.test('what is broken is a problem, told once, and the last good value is served', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const front = (more: string) => `---\ntitle: Good\nstate: OPEN\n${more}---\nText\n`
+  const breaks: [string, (path: string) => void, string, number | null][] = [
+    ['YAML', (path) => save(path, front('tags: [a\n')), 'bad_frontmatter', 4],
+    [
+      'conflict markers',
+      (path) => save(path, '---\n<<<<<<< HEAD\ntitle: A\n=======\ntitle: B\n>>>>>>> b\n---\n'),
+      'merge_conflict',
+      2,
+    ],
+    ['a key twice', (path) => save(path, front('title: Other\n')), 'duplicate_key', 4],
+    ['a wrong type', (path) => save(path, front('tags: word\n')), 'wrong_type', 4],
+    [
+      'an unknown state',
+      (path) => save(path, front('').replace('OPEN', 'DONE')),
+      'unknown_state',
+      3,
+    ],
+    ['another id', (path) => save(path, front(`id: ${randomUUID()}\n`)), 'id_mismatch', 4],
+    [
+      'a symbolic link',
+      (path) => {
+        renameSync(path, `${path}~`)
+        symlinkSync(`${path}~`, path)
+      },
+      'symbolic_link',
+      null,
+    ],
+    ['too large', (path) => save(path, front('') + 'x'.repeat(256 * 1024)), 'too_large', null],
+    [
+      'not UTF-8',
+      (path) => save(path, Buffer.from([0x61, 0x0a, 0xff]).toString('latin1')),
+      '',
+      null,
+    ],
+    ['emptied', (path) => save(path, ''), 'unreadable', null],
+    ['gone', (path) => rmSync(path), 'missing', null],
+  ]
+  for (const [name, breakIt, code, line] of breaks) {
+    await t.test(name, async (t) => {
+      const { id } = await app.newCase({ title: 'Good' })
+      const path = app.file(id, 'case.md')
+      const good = readFileSync(path)
+      await told.news()
+      if (code === '') writeFileSync(path, Buffer.from([0x61, 0x0a, 0xff]))
+      else breakIt(path)
+      const expected = code || 'bad_encoding'
+      t.strictSame(await told.words(), [`problem_found ${expected} case.md`])
+      const shown = await must(app, 'GET', `/cases/${id}`)
+      t.match(shown, { title: 'Good', problems: [{ code: expected, file: 'case.md' }] })
+      if (line !== null) t.equal(shown.problems[0].line, line)
+      const before = existsSync(path) ? readFileSync(path) : null
+      t.match(await app.request('PUT', `/cases/${id}`, { title: 'Mine' }), {
+        status: 409,
+        json: { code: 'unreadable_file' },
+      })
+      if (before) t.ok(readFileSync(path).equals(before), 'not written over')
+      rmSync(path, { force: true })
+      writeFileSync(path, good)
+      t.strictSame(await told.words(), [`problem_cleared ${expected} case.md`])
+    })
+  }
+})
+
+const lastLines = (app: TestService, caseId: string, number: number, count: number) =>
+  readFileSync(app.file(caseId, 'sessions', `${number}.md`), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(-count)
+
+t.test('a plan edited by hand gets one line, and is what an approval runs', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const ref = await planned(app, { runbook: step('echo first > made') })
+  const path = app.file(ref.case_id, 'sessions', '1.md')
+  await told.news()
+  change(path, 'echo first', 'echo second')
+  change(path, 'second', 'third') // two saves, one line
+  const edited = await told.next((event) => event.event_type === 'plan_edited')
+  const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
+  t.equal(edited.payload.sha256, plan_sha256)
+  t.strictSame(await told.words(), ['plan_edited hand'])
+
+  change(path, '## Hypothesis\n\n', '## Hypothesis\n\nI say: ')
+  const again = await told.next((event) => event.event_type === 'plan_edited')
+  const { hypothesis } = await must(app, 'GET', ref.path)
+  t.match(again.payload, { sha256: sha256(plan), hypothesis_sha256: sha256(hypothesis) })
+  await must(app, 'POST', `${ref.path}/approve`, { plan_sha256 })
+  await reaches(app, ref, 'complete')
+  t.equal(readFileSync(`${app.root}/made`, 'utf8'), 'third\n')
+})
+
+t.test('state: abandoned by hand is carried out', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  await t.test('of a plan that waits', async (t) => {
+    const ref = await planned(app)
+    change(app.file(ref.case_id, 'sessions', '1.md'), 'state: plan_ready', 'state: abandoned')
+    t.equal((await must(app, 'GET', ref.path)).state, 'abandoned')
+    t.match(await app.request('POST', `${ref.path}/approve`), { status: 422 })
+    await told.next(({ event_type }) => event_type === 'session_sealed')
+    t.match(lastLines(app, ref.case_id, 1, 2), [
+      / old_state=plan_ready new_state=abandoned /,
+      / session_sealed /,
+    ])
+    t.strictSame((await must(app, 'GET', ref.path)).problems, [])
+  })
+  await told.news()
+  await t.test('of a run: its step is stopped', async (t) => {
+    const ref = await planned(app, { runbook: step('sleep 600') })
+    await must(app, 'POST', `${ref.path}/approve`)
+    await told.next(({ event_type }) => event_type === 'step_started')
+    change(app.file(ref.case_id, 'sessions', '1.md'), 'state: executing', 'state: abandoned')
+    await told.next(({ event_type }) => event_type === 'session_sealed')
+    t.match(await must(app, 'GET', ref.path), { state: 'abandoned', problems: [] })
+    t.match(lastLines(app, ref.case_id, 1, 2), [
+      / old_state=executing new_state=abandoned /,
+      / session_sealed /,
+    ])
+  })
+})
+
+t.test('what only a request may do is a problem, and nothing more', async (t) => {
+  const app = await openTestService(t)
+  const { ref } = await ran(app, step('echo done'))
+  const path = app.file(ref.case_id, 'sessions', '1.md')
+  const problems = async () => (await must(app, 'GET', ref.path)).problems
+  for (const state of ['plan_ready', 'approved', 'executing']) {
+    await t.test(`state: ${state}`, async (t) => {
+      change(path, /^state: .*$/m, `state: ${state}`)
+      t.equal((await must(app, 'GET', ref.path)).state, 'complete')
+      t.match(await problems(), [{ code: 'state_by_hand', line: 7 }])
+    })
+  }
+  change(path, /^state: .*$/m, 'state: complete')
+  t.strictSame(await problems(), [])
+})
+
+t.test('a proof put there by hand ends its session, which is sealed', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const { ref } = await ran(app, step('echo done'))
+  await told.news()
+  save(
+    app.file(ref.case_id, 'proof', `${PROOF}.md`),
+    proofText('test-log', 'fine', `session_id: ${ref.id}\n`),
+  )
+  await told.next(({ event_type }) => event_type === 'session_sealed')
+  t.strictSame(await told.words(), [
+    'proof_created test-log',
+    'proof_attached test-log',
+    'session_sealed',
+  ])
+  t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: [] })
+  change(app.file(ref.case_id, 'sessions', '1.md'), '## Plan', '## Plan ')
+  t.strictSame(await told.words(), ['problem_found session_changed sessions/1.md'])
+})
+
+t.test('a plain file in place of latest.md is kept as a conflict copy', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const ref = await planned(app)
+  const sessions = app.file(ref.case_id, 'sessions')
+  save(`${sessions}/latest.md`, 'What an editor wrote.\n')
+  await told.next(({ payload }) => payload.code === 'conflict_copy')
+  const copy = readdirSync(sessions).find((name) => name.startsWith('latest.conflict-'))
+  t.equal(readFileSync(`${sessions}/${copy}`, 'utf8'), 'What an editor wrote.\n')
+  t.match(readFileSync(`${sessions}/latest.md`, 'utf8'), /^---\nid: /)
+})
+
+t.test('an edit made while the service was down is told once at the next start', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ title: 'A' })
+  const gone = await app.newCase()
+  await app.close()
+  change(app.file(id, 'case.md'), 'title: A', 'title: B')
+  save(app.file(id, 'notes.md'), 'x\n')
+  rmSync(app.file(gone.id), { recursive: true })
+  const { last } = app.service.eventLog
+  await app.restart()
+  const after = async () => {
+    const types: string[] = []
+    for await (const { type } of app.service.eventLog.read(last)) types.push(type)
+    return types.sort()
+  }
+  t.strictSame(await after(), ['case_deleted', 'case_updated', 'memory_updated'])
+  await app.restart()
+  t.equal((await after()).length, 3)
+})

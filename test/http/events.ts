@@ -1,0 +1,169 @@
+import { writeFileSync } from 'node:fs'
+import t from 'tap'
+import { connect, type EventSourceClient } from '../fixtures/event-source.ts'
+import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const events = (app: TestService, query = '', headers: Record<string, string> = {}) =>
+  connect(`${app.url}/events${query}`, { headers })
+
+/** The ids and types up to the event that fits. */
+async function until(client: EventSourceClient, fits: (type: string, payload: object) => boolean) {
+  await client.next((event) => fits(event.event, envelope(event).payload))
+  return client.received.filter(({ event }) => event !== 'ping')
+}
+
+const ofCase = (id: string, type: string) => (event: string, payload: { case_id?: string }) =>
+  event === type && payload.case_id === id
+
+t.test('every change of the workspace is on GET /events, with one id each', async (t) => {
+  const app = await openTestService(t)
+  const live = await events(app)
+  t.match(live, { status: 200, headers: { 'content-type': 'text/event-stream' } })
+  const ref = await planned(app, { runbook: step('echo done') })
+  await finished(app, ref)
+  const proof = { type: 'log', content: 'x' }
+  const { id } = await must(app, 'POST', `/cases/${ref.case_id}/proof`, proof)
+  await must(app, 'PUT', `/cases/${ref.case_id}/proof/${id}/verify`)
+  await must(app, 'DELETE', `/cases/${ref.case_id}`)
+  const received = await until(live, ofCase(ref.case_id, 'case_deleted'))
+
+  const logged = received.filter(({ event }) => event !== 'session_output')
+  t.strictSame(
+    logged.map((event) => event.id),
+    logged.map((_, index) => String(index + 1)),
+  )
+  t.strictSame(
+    logged.map(({ event }) => event),
+    [
+      ...['case_created', 'memory_updated', 'session_created', 'case_state_changed'],
+      ...['context_loaded', 'session_state_changed', 'hypothesis_written', 'plan_written'],
+      ...['agent_completed', 'session_state_changed', 'plan_approved', 'session_state_changed'],
+      ...['case_state_changed', 'session_state_changed', 'session_started', 'step_started'],
+      ...['step_finished', 'diff_taken', 'agent_completed', 'session_state_changed'],
+      ...['session_completed', 'case_state_changed', 'proof_created', 'proof_attached'],
+      ...['session_sealed', 'proof_updated', 'case_deleted'],
+    ],
+  )
+  for (const event of logged) {
+    t.strictSame(Object.keys(envelope(event)), ['event_type', 'timestamp', 'payload'])
+    t.equal(envelope(event).event_type, event.event)
+    t.match(envelope(event).timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  }
+  const output = received.filter(({ event }) => event === 'session_output')
+  t.match(output, [{ id: undefined }])
+  t.equal(envelope(output[0]!).payload.text, 'done\n')
+})
+
+t.test('the event of a request is there before its answer', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  for (let n = 0; n < 20; n++) {
+    await must(app, 'PUT', `/cases/${id}`, { title: `T${n}` })
+    t.equal(app.service.eventLog.last, n + 2)
+    const found: number[] = []
+    for await (const event of app.service.eventLog.read(n + 1)) found.push(event.id)
+    t.strictSame(found, [n + 2], 'and can be read')
+  }
+})
+
+t.test('a client resumes with nothing lost and nothing twice, over a restart too', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  for (let n = 0; n < 200; n++) await must(app, 'PUT', `/cases/${id}`, { title: `A${n}` })
+  await app.restart()
+  const changing = (async () => {
+    for (let n = 0; n < 200; n++) await must(app, 'PUT', `/cases/${id}`, { title: `B${n}` })
+  })()
+  const seen: string[] = []
+  while (seen.length < 401) {
+    const after = seen.at(-1)
+    const client = await events(app, '', after === undefined ? {} : { 'last-event-id': after })
+    const wanted = 1 + ((seen.length * 7) % 60)
+    for (let n = 0; n < wanted && seen.length < 401; n++) seen.push((await client.next()).id!)
+    client.close()
+  }
+  await changing
+  t.strictSame(
+    seen,
+    Array.from({ length: 401 }, (_, index) => String(index + 1)),
+  )
+})
+
+t.test('where a resume begins', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  for (let n = 2; n <= 5; n++) await must(app, 'PUT', `/cases/${id}`, { title: `T${n}` })
+  const table: [string, string, Record<string, string>, string[]][] = [
+    ['without an id: all that the log holds', '', {}, ['1', '2', '3', '4', '5', '6']],
+    ['?after=', '?after=3', {}, ['4', '5', '6']],
+    ['Last-Event-ID', '', { 'last-event-id': '4' }, ['5', '6']],
+    ['the header before the query', '?after=1', { 'last-event-id': '4' }, ['5', '6']],
+    ['the last one: what comes next', '?after=5', {}, ['6']],
+    ['?after=now', '?after=now', {}, ['6']],
+    [
+      '?after=now of a client that comes back',
+      '?after=now',
+      { 'last-event-id': '2' },
+      ['3', '4', '5', '6'],
+    ],
+    ...['99', '-1', 'x', '1e3', '9'.repeat(400)].map(
+      (unknown): [string, string, Record<string, string>, string[]] => [
+        `an id that is none: ${unknown.slice(0, 9)}`,
+        `?after=${unknown}`,
+        {},
+        ['resync', '1', '2', '3', '4', '5', '6'],
+      ],
+    ),
+  ]
+  const clients = await Promise.all(table.map(([, query, headers]) => events(app, query, headers)))
+  await must(app, 'PUT', `/cases/${id}`, { title: 'T6' })
+  for (const [index, [name, , , expected]] of table.entries()) {
+    await t.test(name, async (t) => {
+      const client = clients[index]!
+      await client.next(({ id }) => id === '6')
+      t.strictSame(
+        client.received.map((event) => event.id ?? event.event),
+        expected,
+      )
+    })
+  }
+})
+
+t.test('the log reaches back 10,000 events', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  const { eventLog } = app.service
+  const one = {
+    event_type: 'memory_updated',
+    timestamp: app.service.now(),
+    payload: { case_id: id },
+  }
+  const event = { type: 'memory_updated', envelope: JSON.stringify(one) }
+  for (let n = 0; n < 30; n++) {
+    eventLog.append({ events: Array.from({ length: 1000 }, () => event), marks: {} })
+    await eventLog.flushed()
+  }
+  await app.restart()
+  const { first, last } = app.service.eventLog
+  t.equal(last, 30_001)
+  t.ok(last - first + 1 >= 10_000 && first > 1, `from ${first}`)
+  const client = await events(app, `?after=${last - 10_000}`)
+  await client.next((event) => event.id === String(last))
+  t.equal(client.received.length, 10_000)
+  const old = await events(app, '?after=1')
+  t.equal((await old.next()).event, 'resync')
+  t.equal((await old.next()).id, String(first))
+})
+
+t.test('the service says how it watches, and what is wrong with no case', async (t) => {
+  const app = await openTestService(t)
+  await app.newCase()
+  writeFileSync(`${app.memory}/cases/nobody`, '')
+  t.match((await app.request('GET', '/health')).json, {
+    status: 'ok',
+    cases: 1,
+    watching: /ok|starting/,
+    problems: [{ code: 'bad_name', file: 'cases/nobody' }],
+  })
+})

@@ -1,0 +1,320 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { checkWorkspace } from '../../src/check/check-command.ts'
+import { init } from '../../src/init/init-command.ts'
+import type { InitOptions } from '../../src/init/needs.ts'
+import { MEMORY_KINDS, type MemoryKind } from '../../src/workspace/git-memory.ts'
+import { runBuilt } from '../fixtures/built-service.ts'
+import { CASE_ID } from '../fixtures/records.ts'
+import { git } from '../fixtures/session-client.ts'
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const needsScript =
+  spawnSync('script', ['--version']).status === 0
+    ? {}
+    : { skip: 'script (util-linux) is not installed' }
+
+interface Project {
+  root: string
+  /** Runs it with nobody to ask, and gives what it said. */
+  init(options?: Partial<InitOptions>): Promise<string[]>
+  git(...args: string[]): string
+  /** Whether git takes a commit of all that there is in this folder of it. */
+  commits(folder?: string): boolean
+  file(...names: string[]): string
+}
+
+/** A repository of code in a folder whose name is no plain word; the workspace is `inner` of it. */
+function project(t: Test, inner = '.'): Project {
+  const top = join(t.testdir(), 'my [code] #1')
+  const root = join(top, inner)
+  mkdirSync(join(root, 'src'), { recursive: true })
+  writeFileSync(join(root, 'src', 'main.js'), 'one\n')
+  git(top, 'init', '--quiet')
+  git(top, 'add', '--all')
+  git(top, 'commit', '--quiet', '--message', 'code')
+  const file = (...names: string[]) => join(root, ...names)
+  return {
+    ...{ root, file },
+    git: (...args) => git(root, ...args),
+    async init(options = {}) {
+      const said: string[] = []
+      const say = (line: string) => said.push(line)
+      await init({ root, ...options }, { say, operator: null, program: cli })
+      return said
+    },
+    commits(folder = '.') {
+      git(file(folder), 'add', '--all')
+      const who = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
+      const args = [...who, 'commit', '--quiet', '--message', 'x']
+      return spawnSync('git', args, { cwd: file(folder) }).status === 0
+    },
+  }
+}
+
+/** Every file of a folder with its content, git's own left out. */
+function tree(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = names.filter((name) => lstatSync(join(folder, name)).isFile())
+  const own = /(^|\/)\.git\/(?!hooks\/pre-commit$|info\/exclude$)/
+  return Object.fromEntries(
+    files
+      .filter((name) => !own.test(name))
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  )
+}
+
+function breakCase({ file }: Project, broken = true): void {
+  mkdirSync(file('memory/cases', CASE_ID), { recursive: true })
+  writeFileSync(
+    file('memory/cases', CASE_ID, 'case.md'),
+    broken ? '---\nstate: NO\n---\n' : '# A case\n',
+  )
+}
+
+const workspaces: [memory: MemoryKind, inner: string[]][] = [
+  ['with-code', ['.', 'packages/one']],
+  ['own-repo', ['packages/one']],
+  ['orphan-worktree', ['.', 'packages/one']],
+]
+for (const [memory, inners] of workspaces) {
+  for (const inner of inners) {
+    t.test(`a workspace ${memory}, at ${inner} of the repository`, async (t) => {
+      const space = project(t, inner)
+      const said = await space.init({ memory, hook: true })
+      t.match(said.join('\n'), /made casefile\.md[\s\S]*made the hook .*pre-commit$/)
+      t.strictSame((await checkWorkspace({ root: space.root }, process.env)).findings, [])
+
+      await t.test('a second run changes nothing', async (t) => {
+        const before = tree(space.root)
+        t.strictSame(await space.init({ memory, hook: true }), [])
+        t.strictSame(await space.init(), [])
+        t.strictSame(tree(space.root), before)
+      })
+
+      await t.test('git keeps it as it was said', async (t) => {
+        const status = space.git('status', '--porcelain', '--', '.')
+        const isApart = memory !== 'with-code'
+        t.equal(/memory/.test(status), !isApart)
+        const top = git(space.file('memory'), 'rev-parse', '--show-toplevel').trim()
+        t.equal(top.endsWith('/memory'), isApart)
+        const ignored = readFileSync(space.file('memory/.gitignore'), 'utf8')
+        t.match(ignored, /^latest\.md$/m)
+      })
+
+      await t.test('the hook stops a commit with a broken case, and no other', async (t) => {
+        const place = memory === 'with-code' ? '.' : 'memory'
+        breakCase(space)
+        t.notOk(space.commits(place), 'broken')
+        if (memory !== 'with-code') t.ok(space.commits('src'), 'the code has nothing to do with it')
+        breakCase(space, false)
+        t.ok(space.commits(place), 'mended')
+      })
+    })
+  }
+}
+
+t.test('with the code, a commit without a case is not held up', async (t) => {
+  const space = project(t)
+  await space.init({ memory: 'with-code', hook: true })
+  t.ok(space.commits())
+  breakCase(space)
+  writeFileSync(space.file('src/main.js'), 'two\n')
+  space.git('add', 'src')
+  t.match(
+    space.git('commit', '--message', 'code'),
+    /1 file changed/,
+    'the broken case is not in it',
+  )
+})
+
+for (const memory of ['own-repo', 'orphan-worktree'] as const) {
+  t.test(`what git does to the code leaves the cases alone: ${memory}`, async (t) => {
+    const space = project(t)
+    space.git('branch', 'other')
+    await space.init({ memory })
+    breakCase(space, false)
+    writeFileSync(space.file('src/main.js'), 'two\n')
+    space.git('stash', '--include-untracked', '--quiet')
+    space.git('clean', '-fdx', '--quiet')
+    space.git('checkout', '--quiet', 'other')
+    t.ok(existsSync(space.file('memory/cases', CASE_ID, 'case.md')))
+  })
+}
+
+t.test('a clone gets the branch of the cases from where it came', async (t) => {
+  const space = project(t)
+  await space.init({ memory: 'orphan-worktree' })
+  breakCase(space, false)
+  t.ok(space.commits('memory'))
+  git(space.file('..'), 'clone', '--quiet', space.root, 'clone')
+  const root = space.file('../clone')
+  const said: string[] = []
+  await init(
+    { root, memory: 'orphan-worktree' },
+    { say: (line) => said.push(line), operator: null, program: cli },
+  )
+  t.equal(readFileSync(join(root, 'memory/cases', CASE_ID, 'case.md'), 'utf8'), '# A case\n')
+  t.equal(
+    git(join(root, 'memory'), 'rev-parse', '--abbrev-ref', '@{upstream}'),
+    'origin/casefile\n',
+  )
+})
+
+t.test('what is there already stays', async (t) => {
+  await t.test('casefile.md, and the memory root that it names', async (t) => {
+    const space = project(t)
+    writeFileSync(space.file('casefile.md'), '---\nmemory_root: records\n---\n')
+    t.match((await space.init()).join('\n'), /made records\//)
+    t.equal(readFileSync(space.file('casefile.md'), 'utf8'), '---\nmemory_root: records\n---\n')
+    t.notOk(existsSync(space.file('memory')))
+  })
+
+  await t.test('a hook: then the line to add is said', async (t) => {
+    const space = project(t)
+    const hook = space.file('.git/hooks/pre-commit')
+    writeFileSync(hook, '#!/bin/sh\necho mine\n')
+    const said = (await space.init({ hook: true })).join('\n')
+    t.match(said, /pre-commit was left alone: it is there already/)
+    t.equal(readFileSync(hook, 'utf8'), '#!/bin/sh\necho mine\n')
+
+    const line = said.split('\n').at(-1)!.trim().replace('casefile', `node '${cli}'`)
+    writeFileSync(hook, `#!/bin/sh\n${line}\n`)
+    chmodSync(hook, 0o755)
+    breakCase(space)
+    t.notOk(space.commits(), 'the line does what the hook would')
+    breakCase(space, false)
+    t.ok(space.commits())
+  })
+
+  await t.test('one way to keep cases, where another one is asked for', async (t) => {
+    const space = project(t)
+    await space.init({ memory: 'own-repo' })
+    await t.rejects(space.init({ memory: 'with-code' }), { code: 'already_exists' })
+  })
+
+  await t.test('cases in the folder that a worktree would need', async (t) => {
+    const space = project(t)
+    breakCase(space, false)
+    await t.rejects(space.init({ memory: 'orphan-worktree' }), { message: /Move them away/ })
+    t.match((await space.init({ memory: 'own-repo' })).join('\n'), /a git repository of its own/)
+    t.ok(existsSync(space.file('memory/cases', CASE_ID, 'case.md')))
+  })
+})
+
+t.test('the hook goes where git looks for it', async (t) => {
+  await t.test('core.hooksPath of the repository', async (t) => {
+    const space = project(t)
+    space.git('config', 'core.hooksPath', '.githooks')
+    await space.init({ hook: true })
+    t.ok(existsSync(space.file('.githooks/pre-commit')))
+    breakCase(space)
+    t.notOk(space.commits())
+  })
+
+  await t.test('but not where the hooks of all repositories are', async (t) => {
+    const space = project(t)
+    const home = space.file('..')
+    const { HOME } = process.env
+    t.teardown(() => {
+      process.env.HOME = HOME
+    })
+    process.env.HOME = home
+    space.git('config', '--global', 'core.hooksPath', '~/all-hooks')
+    const said = (await space.init({ hook: true })).join('\n')
+    t.match(said, /all-hooks\/pre-commit was left alone: hooks are configured for all/)
+    t.notOk(existsSync(join(home, 'all-hooks')))
+  })
+})
+
+t.test('where the program is not found, the commit passes with a warning', async (t) => {
+  const space = project(t)
+  await init(
+    { root: space.root, hook: true },
+    { say() {}, operator: null, program: '/nonexistent/cli.js' },
+  )
+  const bin = space.file('../bin')
+  mkdirSync(bin)
+  for (const name of ['git', 'sh']) {
+    const path = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim()
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ${path} "$@"\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  breakCase(space)
+  space.git('add', '--all')
+  const args = ['-c', 'user.name=T', '-c', 'user.email=t@example.com', 'commit', '-qm', 'x']
+  const result = spawnSync('git', args, {
+    cwd: space.root,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: bin },
+  })
+  t.match(result, { status: 0, stderr: /casefile: not found, so the cases .* were not checked/ })
+})
+
+t.test('nobody to ask takes the defaults, and installs no hook unasked', async (t) => {
+  const space = project(t)
+  const env = { GIT_CONFIG_GLOBAL: '/dev/null' }
+  const run = (...args: string[]) => runBuilt(['init', ...args], env, space.root)
+  const first = await run()
+  t.match(first, { code: 0, stderr: '', stdout: /cases are kept with-code[\s\S]*no hook/ })
+  t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
+  t.match(await run('--yes'), { code: 0, stdout: /made the hook/ })
+  t.match(await run('--yes'), { code: 0, stdout: 'nothing to do: all of it is there already\n' })
+  t.match(await run('--memory', 'cloud'), { code: 1, stderr: /Allowed choices are with-code/ })
+})
+
+t.test('outside of a repository it makes the files alone', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'casefile-init-')) // the testdir lies in a repository
+  t.teardown(() => rmSync(root, { recursive: true }))
+  const said: string[] = []
+  await init({ root }, { say: (line) => said.push(line), operator: null, program: cli })
+  t.match(said.join('\n'), /git was left out: not a git repository/)
+  t.strictSame(readdirSync(root).sort(), ['casefile.md', 'memory'])
+})
+
+t.test('on a terminal it explains and asks', needsScript, async (t) => {
+  const space = project(t)
+  const command = ['node', cli, 'init', '--root', space.root].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
+  const answers: [question: string, answer: string][] = [
+    ['1, 2 or 3? [1]', 'what?'],
+    ['1, 2 or 3? [1]', '2'],
+    ['[y/N]', 'y'],
+  ]
+  let shown = ''
+  let rest = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text
+    rest += text
+    const [question, answer] = answers[0] ?? ['\0']
+    if (!rest.includes(question)) return
+    rest = ''
+    answers.shift()
+    child.stdin.write(`${answer}\n`)
+  })
+  t.equal((await once(child, 'close'))[0], 0)
+  t.match(shown, /stash and clean[\s\S]*of its own[\s\S]*"casefile"/)
+  t.match(shown, /made memory\/ a git repository of its own[\s\S]*made the hook/)
+  t.ok(existsSync(space.file('memory/.git/hooks/pre-commit')))
+})
+
+t.test('the kinds are those that docs/git.md explains', async (t) => {
+  const page = readFileSync(fileURLToPath(new URL('../../docs/git.md', import.meta.url)), 'utf8')
+  const told = [...page.matchAll(/^### .*`([a-z-]+)`$/gm)].map((match) => match[1] as MemoryKind)
+  t.strictSame(told, MEMORY_KINDS)
+})

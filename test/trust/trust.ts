@@ -1,0 +1,409 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { trust } from '../../src/trust/command.ts'
+import { openPlaces } from '../../src/workspace/places.ts'
+import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
+import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const needsScript =
+  spawnSync('script', ['--version']).status === 0
+    ? {}
+    : { skip: 'script (util-linux) is not installed' }
+
+/** `casefile trust` beside the service, answered with yes; gives what it showed. */
+async function trusted({ root, stateDir }: TestService): Promise<string> {
+  let shown = ''
+  const print = (text: string) => {
+    shown += text
+  }
+  const code = await trust({ root, stateDir }, { print, warn: print, ask: async () => true })
+  if (code !== 0) throw new Error(`casefile trust: ${code} ${shown}`)
+  return shown
+}
+
+const settingsText = (...lines: string[]) => `---\n${lines.join('\n')}\n---\n`
+const healthProblems = async (service: TestService) =>
+  (await must(service, 'GET', '/health')).problems
+
+t.test('a variable that casefile.md asks for is passed on once it is trusted', async (t) => {
+  process.env.ASKED_FOR_TEST = 'the value'
+  t.teardown(() => delete process.env.ASKED_FOR_TEST)
+  const asks = (...names: string[]) => settingsText('steps: [x]', `env: [${names.join(', ')}]`)
+  const service = await openTestService(t, { files: { 'casefile.md': asks('ASKED_FOR_TEST') } })
+  const file = join(service.root, 'casefile.md')
+  const runbook = step('echo "[$(env | grep _FOR_TEST)]"; exit 1')
+  const outputOf = async () => (await ran(service, runbook)).session.output
+
+  const before = await outputOf()
+  t.match(before, /^\[\]$/m)
+  t.match(
+    before,
+    /casefile\.md asks to pass ASKED_FOR_TEST, which is not trusted: .*casefile trust/,
+  )
+  t.notMatch(before, /Withheld.*ASKED_FOR_TEST/)
+  t.match(await healthProblems(service), [
+    {
+      code: 'untrusted_settings',
+      file: 'casefile.md',
+      line: 3,
+      message: /^env: not trusted, so steps do not get ASKED_FOR_TEST\. .*casefile trust$/,
+    },
+  ])
+
+  t.match(await trusted(service), /ASKED_FOR_TEST/)
+  t.match(await outputOf(), /^\[ASKED_FOR_TEST=the value\]$/m)
+  t.strictSame(await healthProblems(service), [])
+
+  writeFileSync(file, `${asks('ASKED_FOR_TEST').replace('x', 'y')}Other words.\n`)
+  t.match(await outputOf(), /^\[ASKED_FOR_TEST=the value\]$/m, 'steps and body need no trust')
+  writeFileSync(file, '---\nenv: [ASKED_FOR')
+  t.match(
+    await outputOf(),
+    /^\[ASKED_FOR_TEST=the value\]$/m,
+    'half-saved: the last good ones count',
+  )
+
+  writeFileSync(file, asks('ASKED_FOR_TEST', 'UNSET_FOR_TEST'))
+  t.match(await outputOf(), /^\[\]$/m)
+  const [changed] = await healthProblems(service)
+  t.match(changed, { message: /^env: changed since it was trusted, .*ASKED.*UNSET/ })
+  await trusted(service)
+  const after = await outputOf()
+  t.match(after, /^\[ASKED_FOR_TEST=the value\]$/m)
+  t.match(after, 'casefile.md asks to pass UNSET_FOR_TEST, which the service does not have.')
+
+  await service.restart()
+  t.match(await outputOf(), /^\[ASKED_FOR_TEST=the value\]$/m, 'over a restart too')
+})
+
+t.test('a provider of casefile.md is refused until it is trusted', async (t) => {
+  const providers = (plan: string) =>
+    settingsText(
+      'provider: mine',
+      'providers:',
+      `  mine: { kind: command, plan: [${plan}], work: [touch, owned] }`,
+      '  fast: { preset: claude, args: [--dangerous] }',
+      '  same: { preset: claude }',
+      '  broken: { kind: command, plan: touch owned, work: [x] }',
+    )
+  const files = { 'casefile.md': providers('touch, owned') }
+  const service = await openTestService(t, { files })
+  const { id } = await service.newCase()
+  const answered = async (provider?: string) => {
+    const body = { type: 'planning', ...(provider === undefined ? {} : { provider }) }
+    const { status, json } = await service.request('POST', `/cases/${id}/sessions`, body)
+    return { status, code: json.code, detail: json.detail }
+  }
+  const untrusted = { status: 422, code: 'untrusted_provider' }
+  const unknown = { status: 400, code: 'unknown_provider' }
+
+  t.match(await answered(), { ...untrusted, detail: /"mine" \(command \["touch","owned"\]\)/ })
+  t.match(await answered('mine'), { ...untrusted, detail: /casefile trust/ })
+  t.match(await answered('fast'), { ...untrusted, detail: /preset claude \["--dangerous"\]/ })
+  t.match(await answered('same'), { ...unknown, detail: /no runner/ }, 'needs no trust')
+  t.match(await answered('broken'), { ...untrusted, detail: /with a mistake.*GET \/health/ })
+  t.match(await healthProblems(service), [
+    { code: 'bad_settings', line: 7 },
+    { code: 'untrusted_settings', line: 3, message: /sessions cannot use mine, fast\. / },
+  ])
+
+  t.match(await trusted(service), /mine: a command.*\n +plan +touch owned\n +work +touch owned\n/)
+  t.match(await answered('mine'), { ...unknown, detail: /kind command, .* has no runner/ })
+  t.match(await answered('fast'), { ...unknown, detail: /preset claude, .* has no runner/ })
+
+  writeFileSync(join(service.root, 'casefile.md'), providers('touch, other'))
+  t.match(await answered('mine'), { ...untrusted, detail: /has changed since/ })
+  writeFileSync(join(service.root, 'casefile.md'), providers('touch, owned'))
+  t.match(await answered('mine'), unknown, 'as it was trusted')
+  rmSync(join(service.root, 'casefile.md'))
+  t.match(await answered('mine'), { ...unknown, detail: 'There is no provider "mine".' })
+  t.notOk(existsSync(join(service.root, 'owned')))
+  t.strictSame(await must(service, 'GET', `/cases/${id}/sessions`), [])
+})
+
+t.test('a session whose file names an untrusted provider is not approved', async (t) => {
+  const providers = 'providers: { mine: { kind: acp, command: [touch, owned] } }'
+  const service = await openTestService(t, { files: { 'casefile.md': settingsText(providers) } })
+  const ref = await planned(service, { runbook: step('echo hi') })
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace('provider: runbook', 'provider: mine'))
+  const refused = { status: 422, json: { code: 'untrusted_provider' } }
+  t.match(await service.request('POST', `${ref.path}/approve`), refused)
+  t.match(await service.request('POST', `${ref.path}/revise`, { note: 'again' }), refused)
+  await trusted(service)
+  const unknown = { status: 400, json: { code: 'unknown_provider' } }
+  t.match(await service.request('POST', `${ref.path}/approve`), unknown)
+})
+
+t.test('a folder outside of the workspace is worked in once it is trusted', async (t) => {
+  const service = await openTestService(t, { files: { link: t.fixture('symlink', '../state/a') } })
+  const [a, b] = [join(service.stateDir, 'a'), join(service.stateDir, 'b')]
+  for (const folder of [a, b]) mkdirSync(folder)
+  const fields = { title: 'Outside', workdir: 'link' }
+  const { id } = await service.newCase(fields)
+  const body = { type: 'planning' }
+  const create = () => service.request('POST', `/cases/${id}/sessions`, body)
+  const untrusted = { status: 422, json: { code: 'untrusted_workdir' } }
+  t.match(await create(), { ...untrusted, json: { detail: /casefile trust/ } })
+
+  const shown = await trusted(service)
+  t.match(shown, `${a}\n    case ${id} "Outside", workdir "link"\n`)
+  const { session } = await ran(service, step('pwd -P; touch here'), { fields })
+  t.match(session, { state: 'complete', output: a })
+  t.ok(existsSync(join(a, 'here')))
+
+  const ref = await planned(service, { runbook: step('touch there'), fields })
+  rmSync(join(service.root, 'link'))
+  symlinkSync('../state/b', join(service.root, 'link'))
+  t.match(await create(), untrusted, 'the same words, another folder')
+  t.match(await service.request('POST', `${ref.path}/approve`), untrusted)
+  await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, '..', 'a') })
+  t.match(await create(), { status: 201 }, 'other words, the same folder')
+  await must(service, 'PUT', `/cases/${id}`, { workdir: service.stateDir })
+  t.match(await create(), untrusted, 'the folder around it')
+  mkdirSync(join(a, 'inner'))
+  await must(service, 'PUT', `/cases/${id}`, { workdir: join(a, 'inner') })
+  t.match(await create(), untrusted, 'a folder in it')
+
+  await trusted(service)
+  t.match(await create(), { status: 201 })
+  await must(service, 'PUT', `/cases/${id}`, { workdir: a })
+  t.match(await create(), untrusted, 'no longer in use when the others were trusted')
+  t.strictSame(readdirSync(b), [])
+})
+
+t.test('a damaged trust file trusts nothing, and says so', async (t) => {
+  process.env.ASKED_FOR_TEST = 'the value'
+  t.teardown(() => delete process.env.ASKED_FOR_TEST)
+  const files = { 'casefile.md': settingsText('env: [ASKED_FOR_TEST]') }
+  const service = await openTestService(t, { files })
+  const file = join(service.stateDir, 'trust.json')
+  await trusted(service)
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  const good = readFileSync(file, 'utf8')
+  t.strictSame(await healthProblems(service), [])
+  const damages: [name: string, text: string][] = [
+    ['cut', good.slice(0, -20)],
+    ['empty', ''],
+    ['another shape', JSON.stringify({ workspaces: { [service.root]: { settings: true } } })],
+    ['no UTF-8', '\u00ff'],
+  ]
+  for (const [name, text] of damages) {
+    await t.test(name, async (t) => {
+      service.log.length = 0
+      writeFileSync(file, text, 'latin1')
+      t.match(await healthProblems(service), [{ code: 'untrusted_settings' }])
+      t.match(service.log, [/trust\.json is damaged, so nothing counts as trusted/])
+      t.equal(service.log.length, 1)
+      await trusted(service)
+      t.strictSame(await healthProblems(service), [])
+    })
+  }
+  await t.test('a link to one that would do', async (t) => {
+    renameSync(file, join(service.root, 'forged.json'))
+    symlinkSync(join(service.root, 'forged.json'), file)
+    t.match(await healthProblems(service), [{ code: 'untrusted_settings' }])
+    rmSync(file)
+  })
+  await t.test('of another workspace', async (t) => {
+    writeFileSync(file, good.replace(service.root, `${service.root}/other`))
+    t.match(await healthProblems(service), [{ code: 'untrusted_settings' }])
+  })
+})
+
+t.test('a memory root that is changed while it is served stays where it is', async (t) => {
+  const service = await openTestService(t, {
+    files: { 'casefile.md': '---\nmemory_root: notes\n---\n' },
+  })
+  const file = join(service.root, 'casefile.md')
+  const { id } = await service.newCase()
+  t.strictSame(await healthProblems(service), [])
+  for (const [text, line] of [
+    [settingsText('', 'memory_root: elsewhere'), 3],
+    ['Words\n', null],
+  ]) {
+    writeFileSync(file, text as string)
+    const told = {
+      code: 'bad_settings',
+      file: 'casefile.md',
+      line,
+      message: /^memory_root: .*restart/,
+    }
+    t.match(await healthProblems(service), [told])
+    t.ok(await must(service, 'GET', `/cases/${id}`))
+  }
+  writeFileSync(file, settingsText('memory_root: ./notes/'))
+  t.strictSame(await healthProblems(service), [], 'the same folder in other words')
+})
+
+const AGENT =
+  '  mine: { kind: command, plan: [agent, "a b", "\\e[2K\\rnice\\u202e"], work: [agent] }'
+const HOSTILE = settingsText(
+  'env: [DATABASE_URL]',
+  'providers:',
+  AGENT,
+  '  same: { preset: claude }',
+)
+const OUTSIDE = '---\ntitle: "Look \\e[31m here"\nworkdir: ../outside\n---\n'
+const CASE_ID = '11111111-2222-4333-8444-555555555555'
+
+/** A workspace that asks for all there is to trust, and the arguments that name it. */
+function hostile(t: Test, text = HOSTILE) {
+  const dir = t.testdir({
+    root: { 'casefile.md': text, memory: { cases: { [CASE_ID]: { 'case.md': OUTSIDE } } } },
+    outside: {},
+    state: {},
+  })
+  const [root, stateDir] = [join(dir, 'root'), join(dir, 'state')]
+  const args = ['--root', root, '--state-dir', stateDir]
+  return { ...{ dir, root, stateDir, args }, file: join(stateDir, 'trust.json') }
+}
+
+t.test('the command shows all that it would trust, with nothing hidden', async (t) => {
+  const { dir, root, args, file } = hostile(t)
+  const asked = await runBuilt(['trust', ...args])
+  t.match(asked, { code: 1, stderr: /^casefile: .*casefile trust --yes\n$/ })
+  t.equal(
+    asked.stdout,
+    `What counts in ${join(dir, 'root')} only once you trust it:
+
+Providers: programs that sessions run as you, to plan without asking first:
+  mine: a command, which gets its prompt by stdin
+    plan     agent "a b" "\\u001b[2K\\rnice\\u{202e}"
+    work     agent
+  same: the preset claude
+
+Environment variables of the service that steps and agents get:
+  DATABASE_URL
+
+Folders outside of the workspace that sessions work in:
+  ${join(dir, 'outside')}
+    case ${CASE_ID} "Look \\u001b[31m here", workdir "../outside"
+
+`,
+  )
+  t.notOk(existsSync(file), 'nothing is trusted by showing it')
+
+  const yes = await runBuilt(['trust', ...args, '--yes'])
+  t.match(yes, { code: 0, stderr: '', stdout: `${asked.stdout}Trusted, until it changes.\n` })
+  const { workspaces } = JSON.parse(readFileSync(file, 'utf8'))
+  t.match(workspaces[root], { settings: /^[0-9a-f]{64}$/, folders: [join(dir, 'outside')] })
+  t.match(await runBuilt(['trust', ...args]), { code: 0, stdout: /All of this is trusted already/ })
+})
+
+t.test('the command asks on a terminal', needsScript, async (t) => {
+  const { args, file } = hostile(t)
+  const command = ['node', cli, 'trust', ...args].map((word) => `'${word}'`).join(' ')
+  const answers: [answer: string, code: number, said: RegExp][] = [
+    ['n', 1, /Trust all of this\? \[y\/N\] .*Nothing was trusted\./s],
+    ['', 1, /Nothing was trusted\./],
+    ['yes', 0, /Trusted, until it changes\./],
+  ]
+  for (const [answer, code, said] of answers) {
+    await t.test(`"${answer}"`, async (t) => {
+      const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
+      let shown = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        if (!shown.includes('[y/N]') && (shown + text).includes('[y/N]'))
+          child.stdin.write(`${answer}\n`)
+        shown += text
+      })
+      t.equal((await once(child, 'close'))[0], code)
+      t.match(shown, said)
+      t.equal(existsSync(file), code === 0)
+    })
+  }
+})
+
+t.test('what is trusted is what was shown', async (t) => {
+  const { root, stateDir } = hostile(t)
+  const print = () => {}
+  async function ask(): Promise<boolean> {
+    writeFileSync(join(root, 'casefile.md'), HOSTILE.replace('work: [agent]', 'work: [other]'))
+    return true
+  }
+  t.equal(await trust({ root, stateDir }, { print, warn: print, ask }), 0)
+  const { settings } = await openPlaces({ root, stateDir }, {}, print)
+  t.match(await settings(), { trust: 'changed' })
+})
+
+t.test('where there is nothing to trust, or where it cannot be told', async (t) => {
+  const runs: [name: string, text: string, args: string[], expected: object][] = [
+    [
+      'no settings that need trust',
+      settingsText('steps: [x]', 'provider: claude', 'providers: { same: { preset: claude } }'),
+      [],
+      { code: 0, stdout: /^There is nothing to trust in \S+\.\n$/, stderr: '' },
+    ],
+    [
+      'a setting that is wrong',
+      settingsText('env: [A, 1]', 'stesp: []'),
+      ['--yes'],
+      {
+        code: 0,
+        stdout: /\n {2}A\n\n/,
+        stderr: /line 2: env\[1\]: found 1,[^\n]*\n.*line 3: stesp/,
+      },
+    ],
+    [
+      'a file that cannot be read',
+      '---\nenv: [A\n',
+      ['--yes'],
+      { code: 1, stdout: '', stderr: /^casefile: casefile\.md, line 1: .*Mend it/ },
+    ],
+    [
+      'a state folder in the workspace',
+      settingsText('env: [A]'),
+      ['--yes', '--state-dir', 'root/state'],
+      { code: 1, stderr: /lies inside the workspace/ },
+    ],
+  ]
+  for (const [name, text, more, expected] of runs) {
+    await t.test(name, async (t) => {
+      const { dir, args } = hostile(t, text)
+      rmSync(join(dir, 'outside'), { recursive: true })
+      t.match(await runBuilt(['trust', ...args, ...more], {}, dir), expected)
+    })
+  }
+
+  await t.test('a state folder that lies in the workspace by default', async (t) => {
+    const { dir, root } = hostile(t)
+    const env = { HOME: root, XDG_STATE_HOME: '' }
+    const told = await runBuilt(['trust', '--root', root, '--yes'], env, dir)
+    t.match(told, { code: 1, stderr: /inside the workspace, where a clone could bring/ })
+  })
+})
+
+t.test('serve --trust trusts what is there at the start, and says what', async (t) => {
+  t.teardown(() => {})
+  const { root, stateDir } = hostile(t)
+  const service = await startBuilt(t, { root, stateDir, args: ['--trust'] })
+  t.match(await must(service, 'GET', '/health'), { problems: [] })
+  const body = { type: 'planning' }
+  await must(service, 'POST', `/cases/${CASE_ID}/sessions`, body)
+  writeFileSync(join(root, 'casefile.md'), HOSTILE.replace('DATABASE_URL', 'OTHER'))
+  t.match(await must(service, 'GET', '/health'), { problems: [{ code: 'untrusted_settings' }, {}] })
+  const { stdout, stderr } = await service.stop()
+  t.match(stdout, /^Casefile is listening on \S+\n$/)
+  t.match(
+    stderr,
+    /^casefile: --trust: .*\n *plan +agent "a b" "\\u001b\[2K.*\n {2}DATABASE_URL\n.*outside\n/s,
+  )
+})
