@@ -1,6 +1,7 @@
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { watch } from 'chokidar'
 import { UUID } from '../model/words.ts'
+import { isEditorFile } from '../workspace/editor-files.ts'
 import type { HintKind } from '../workspace/settling.ts'
 
 /** Hears of changes below the folder of all cases, and says how well. What it hears is a hint only. */
@@ -49,7 +50,8 @@ export function createWatcher({ cases, hint, onFolder, onTrouble }: WatcherNeeds
     const { watchedPath } = details as { watchedPath?: string }
     if (watchedPath === undefined || !name) return
     const path = place(join(watchedPath, String(name)))
-    if (!isNoise(path)) hint(path, event === 'change' ? 'change' : 'rename')
+    // what these become is told by its own name
+    if (!isEditorFile(basename(path))) hint(path, event === 'change' ? 'change' : 'rename')
   })
   watcher.on('addDir', (path) => onFolder(place(path)))
   watcher.on('error', (error) => {
@@ -67,12 +69,6 @@ function isWatched(path: string): boolean {
   const [id = '', folder, ...deeper] = path.split('/')
   if (path === '') return true
   return UUID.test(id) && deeper.length === 0 && (folder === undefined || WATCHED.includes(folder))
-}
-
-/** Our own temporary files and those of editors and of git: what they become is told by its own name. */
-function isNoise(path: string): boolean {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  return /^\.|^#.*#$|~$|\.sw[a-z]$|\.tmp$|^4913$|___jb_(?:tmp|old)___$|\.lock$/.test(name)
 }
 
 function troubleOf(error: unknown): Trouble {

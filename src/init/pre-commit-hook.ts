@@ -24,11 +24,11 @@ ${CONDITIONS[kind](toMemory)}top=$(git rev-parse --show-toplevel) && cd "$top"/$
 
 program=${quoted(program)}
 if command -v casefile > /dev/null 2>&1; then
-  casefile check
+  casefile check --root .
 elif [ -f "$program" ] && command -v node > /dev/null 2>&1; then
-  node "$program" check
+  node "$program" check --root .
 elif npx --no-install --offline casefile --version > /dev/null 2>&1; then
-  npx --no-install --offline casefile check
+  npx --no-install --offline casefile check --root .
 else
   (exit 127)
 fi

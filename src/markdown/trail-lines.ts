@@ -74,7 +74,11 @@ function jsonLength(text: string): number {
   return text.length
 }
 
+/** Most values are plain words, and an error for each of them costs more than all the rest of a file. */
+const LIKE_JSON = /^\s*(?:["[{]|-?\d[\d.eE+-]*\s*$|(?:true|false|null)\s*$)/
+
 function parsed(text: string): unknown {
+  if (!LIKE_JSON.test(text)) return undefined
   try {
     return JSON.parse(text)
   } catch (error) {

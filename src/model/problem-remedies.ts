@@ -13,7 +13,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   duplicate_key: 'Remove one of the two lines.',
   wrong_type: 'Write the value as the message says.',
   unknown_state: 'Write one of the states that the message names.',
-  id_mismatch: 'Correct the field to what the place of the file says, or remove it.',
+  id_mismatch:
+    'Correct the field to what the place of the file says, or remove it; put a sealed session back where it came from.',
   duplicate_id: 'Give the copy the id of its own folder, or delete it.',
   too_complex: 'Simplify lists or quotes that are nested very deep.',
   proof_gate: 'Attach and verify the proof that is missing, or take back the state.',

@@ -15,7 +15,8 @@ export interface HandEdits {
   close(): Promise<void>
 }
 
-export interface HandEditNeeds extends Pick<SessionNeeds, 'store' | 'catalog' | 'layout' | 'now' | 'log'> {
+export interface HandEditNeeds
+  extends Pick<SessionNeeds, 'store' | 'catalog' | 'layout' | 'now' | 'log'> {
   sessions: Pick<Sessions, 'isRunning' | 'stop'>
 }
 
@@ -93,7 +94,8 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
     await store.update(
       caseId,
       (folder) => {
-        if (!folder.sessions.some((session) => session.id === id) || sessions.isRunning(id)) return []
+        if (!folder.sessions.some((session) => session.id === id) || sessions.isRunning(id))
+          return []
         const { plan, hypothesis } = folder.texts ?? {}
         const texts =
           plan === undefined || hypothesis === undefined

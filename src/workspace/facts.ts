@@ -18,7 +18,11 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   const sessions: Record<string, number> = {}
   for (const { id, trail } of folder.sessions) sessions[id] ??= nextTrailNumber(trail) - 1
   const notes: Record<string, NoteFacts> = {}
-  for (const [name, { hash, size, mtimeMs }] of entry.notes) notes[name] = { hash, size, mtimeMs }
+  for (const [name, { hash, size, mtimeMs }] of entry.notes) {
+    const known = before?.notes[name]
+    if (hash !== '') notes[name] = { hash, size, mtimeMs }
+    else if (known) notes[name] = known
+  }
   return {
     state: readable ? shownState(folder) : (before?.state ?? null),
     fields: readable ? fieldsHash(folder) : (before?.fields ?? ''),

@@ -13,8 +13,8 @@ export interface BothMade {
 
 /**
  * What git's index keeps of a conflict in which both sides made `path`; null where there is none
- * such: no conflict, one in a file that there was before, no repository, no git. Rejects for blobs of
- * more than `maxBytes`.
+ * such: no conflict, one in a file that there was before, no repository, no git; or a side that git
+ * cannot give, or that has more than `maxBytes`.
  */
 export async function bothMade(path: string, maxBytes: number): Promise<BothMade | null> {
   const git: GitCommandOptions = { cwd: dirname(path), maxBytes }
@@ -30,21 +30,15 @@ export async function bothMade(path: string, maxBytes: number): Promise<BothMade
       .map((entry) => /^100\d{3} ([0-9a-f]+) ([123])\t/.exec(entry))
       .flatMap((found) => (found ? [[Number(found[2]), found[1]!] as const] : [])),
   )
-  const [ours, theirs] = [stages.get(2), stages.get(3)]
-  if (stages.has(1) || ours === undefined || theirs === undefined) return null
-  return {
-    ours: await blob(ours, git),
-    theirs: await blob(theirs, git),
-    own: (await output(['rev-parse', '--verify', '--quiet', 'MERGE_HEAD'], git))
-      ? 'ours'
-      : 'theirs',
+  if (stages.has(1)) return null
+  const side = async (stage: number) => {
+    const id = stages.get(stage)
+    return id === undefined ? null : output(['cat-file', 'blob', id], git)
   }
-}
-
-async function blob(id: string, git: GitCommandOptions): Promise<Buffer> {
-  const { exit, stdout, stderr } = await runGit(['cat-file', 'blob', id], git)
-  if (exit === 0) return stdout
-  throw new Error(`git cat-file of ${id} failed (exit ${exit}): ${stderr.trim()}`)
+  const [ours, theirs] = [await side(2), await side(3)]
+  if (!ours || !theirs) return null
+  const isMerge = await output(['rev-parse', '--verify', '--quiet', 'MERGE_HEAD'], git)
+  return { ours, theirs, own: isMerge ? 'ours' : 'theirs' }
 }
 
 /** Null where git says no: the path is in no repository that it reads, or there is nothing of that name. */

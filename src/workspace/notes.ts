@@ -23,9 +23,7 @@ export interface NoteFile {
 
 /** The names that are memory files, among what stands in a case's folder. */
 export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
-  return [...inside]
-    .filter(([name, kind]) => isNote(name) && kind !== 'folder')
-    .map(([name]) => name)
+  return [...inside.keys()].filter(isNote)
 }
 
 function isNote(name: string): boolean {

@@ -5,6 +5,7 @@ import { UUID } from '../model/words.ts'
 import { type CaseLookNeeds, hiddenProblem, lookAtCase } from './case-look.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
+import { isEditorFile } from './editor-files.ts'
 import { kindsIn } from './folder-names.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { createLook, type Look, type Takes } from './look.ts'
@@ -100,6 +101,7 @@ export function createScan(needs: ScanNeeds): Scan {
     if (wrong) return
     strangers = found
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
+      .filter((name) => inside?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
       .map(strangerProblem)
   }

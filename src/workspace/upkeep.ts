@@ -43,6 +43,7 @@ export interface UpkeepNeeds {
 /** The time in which a burst of hints becomes one look. */
 const GATHER_MS = 25
 const GIT_POLL_MS = 25
+const GIT_PATIENCE_MS = 10_000
 /** So few cases that a list can look at all of them, where nothing watches. */
 const FEW = 200
 /** With more it waits only so long, and what a look found is good for ten times as long as it took. */
@@ -59,6 +60,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   let namesDue = Number.POSITIVE_INFINITY
   let naming: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
+  let nextWake = Number.POSITIVE_INFINITY
   let round: Promise<void> | null = null
   let closed = false
   let sweeping: Promise<void> | null = null
@@ -67,23 +69,30 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   function later(id: string, ms: number): void {
     const at = performance.now() + ms
     due.set(id, Math.min(due.get(id) ?? at, at))
-    arm()
+    wakeAt(at)
   }
 
-  function arm(): void {
-    if (closed || round || (due.size === 0 && namesDue === Number.POSITIVE_INFINITY)) return
+  function wakeAt(at: number): void {
+    if (closed || round || at >= nextWake) return
     if (timer) clearTimeout(timer)
-    const next = Math.min(namesDue, ...due.values())
-    timer = setTimeout(begin, Math.max(0, next - performance.now()))
+    nextWake = at
+    timer = setTimeout(begin, Math.max(0, at - performance.now()))
+  }
+
+  function wakeForNext(): void {
+    let next = namesDue
+    for (const at of due.values()) next = Math.min(next, at)
+    wakeAt(next)
   }
 
   function begin(): void {
     timer = null
+    nextWake = Number.POSITIVE_INFINITY
     round ??= look()
       .catch((error: unknown) => log(`the files could not be looked at: ${String(error)}`))
       .finally(() => {
         round = null
-        arm()
+        wakeForNext()
       })
   }
 
@@ -132,6 +141,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   /** A sweep looks at the stamps of every file; what differs is looked at as if it had been told. */
   async function sweepOnce(): Promise<void> {
+    if (!(await gitDone(GIT_PATIENCE_MS))) return
     await scan.names()
     for (const id of catalog.ids()) {
       const entry = catalog.entry(id)
@@ -164,7 +174,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       const [id = '', ...rest] = path.split('/')
       if (!UUID.test(id)) {
         namesDue = Math.min(namesDue, performance.now() + GATHER_MS)
-        arm()
+        wakeAt(namesDue)
         return
       }
       if (rest.length > 0) settling.hint(needs.pathOf(path), kind)

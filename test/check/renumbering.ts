@@ -112,6 +112,7 @@ for (const sealed of [false, true]) {
   const name = sealed ? 'two sealed sessions' : 'two sessions whose plans wait'
   t.test(`${name} under one number become two`, async (t) => {
     const space = workspace(t)
+    space.git('config', 'merge.conflictStyle', sealed ? 'diff3' : 'merge')
     const [a, b] = [await sessionText(early, sealed), await sessionText(late, sealed)]
     merging(space, b, a)
     const { fixed, left, findings } = await space.check(true)

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -210,4 +210,55 @@ t.test('where both made session 2, check --fix takes them apart', async (t) => {
     t.strictSame((await must(a, 'GET', `/cases/${id}`)).problems, [])
     await once<unknown[]>(a, `/cases/${id}/sessions`, (all) => all.length === 3)
   })
+})
+
+t.test('artifacts follow a session that got another number in another clone', async (t) => {
+  const { a, b, id } = await twoClones(t)
+  await ran(a, id, 'from a')
+  const later = await ran(b, id, 'from b')
+  a.share('main')
+  b.share('b')
+  a.git('fetch', '--quiet')
+  mergeFails(a, 'merge', 'origin/b')
+  const merged = await check(a, { fix: true })
+  t.notMatch(merged.fixed.join('\n'), /artifacts/, 'those of the later one are not here')
+  t.match(a.read(id, 'artifacts/2-test.log'), 'from a')
+  a.share('main')
+
+  b.git('pull', '--quiet', 'origin', 'main')
+  await once<unknown[]>(b, `/cases/${id}/sessions`, (all) => all.length === 3)
+  const { fixed } = await check(b, { fix: true })
+  t.match(fixed.join('\n'), /what session 2 left is that of session 3: 3-test\.log/)
+  t.match(b.read(id, 'artifacts/3-test.log'), 'from b')
+  const proof = { session_id: later.id, type: 'log', artifact: '3-test.log' }
+  t.match(await must(b, 'POST', `/cases/${id}/proof`, proof), { content: 'from b\n' })
+  t.strictSame(await check(b, { fix: true }), { findings: [], fixed: [], left: [] })
+})
+
+t.test('another session in the file of one that runs is not taken for it', async (t) => {
+  const { a, b, id } = await twoClones(t)
+  const running = await newSession(a, id)
+  await reaches(a, running, 'plan_ready')
+  await must(a, 'PUT', `${running.path}/plan`, { plan: step('sleep 60') })
+  await must(a, 'POST', `${running.path}/approve`)
+  await reaches(a, running, 'executing')
+  const file = a.file(id, 'sessions/2.md')
+  const own = a.read(id, 'sessions/2.md')
+  await ran(b, id, 'from b')
+  const other = b.read(id, 'sessions/2.md')
+  writeFileSync(file, other)
+
+  interface Shown {
+    problems: { code: string; message: string }[]
+  }
+  const hasProblem = (present: Shown) => present.problems.length > 0
+  const { problems } = await once<Shown>(a, `/cases/${id}`, hasProblem)
+  t.match(problems, [{ code: 'id_mismatch', message: /is not the session that runs/ }])
+  t.match(await must(a, 'GET', running.path), { id: running.id, state: 'executing' })
+  t.equal((await a.request('POST', `${running.path}/abandon`)).status, 409)
+  t.equal(a.read(id, 'sessions/2.md'), other, 'what somebody put there stays')
+
+  writeFileSync(file, own)
+  await once<Shown>(a, `/cases/${id}`, (present) => !hasProblem(present))
+  t.match(await must(a, 'POST', `${running.path}/abandon`), { state: 'abandoned' })
 })
