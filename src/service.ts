@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
-import { createTeller, tellAway } from './events/teller.ts'
+import { createTeller } from './events/teller.ts'
+import { notesIn } from './events/told-marks.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
 import { closeParser } from './markdown/parser-pool.ts'
-import type { CaseFacts, Maker } from './model/case-facts.ts'
+import type { Maker } from './model/case-facts.ts'
 import { Refusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createHandEdits } from './sessions/hand-edits.ts'
@@ -106,7 +107,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const scan = createScan({
     ...{ ...needs, settling, publish },
     onUnsettled: (id, wait) => upkeep.later(id, wait),
-    toldNotes: (id) => toldNotes(eventLog.marks.get(id)),
+    toldNotes: (id) => notesIn(eventLog.marks, id),
   })
   const upkeep = createUpkeep({
     ...{ scan, catalog, mutex, settling, git, log },
@@ -148,10 +149,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   let vigil: Vigil | null = null
 
   async function close(): Promise<void> {
+    upkeep.stopWaiting()
     await running.close()
     await vigil?.close()
     await handEdits.close()
     closed = true
+    await mutex.idle()
     await secondLook.idle()
     await upkeep.close()
     await mutex.idle()
@@ -183,14 +186,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   async function beginTelling(): Promise<void> {
     const found = await problems()
     if (eventLog.isNew) teller.beginHere(found)
-    else {
-      tellAway(teller, catalog)
-      teller.tellWorkspace(found)
-    }
+    else teller.tellAway(found)
     isTelling = true
     eventLog.forgetMarks()
     await eventLog.flushed()
     for (const id of catalog.ids()) handEdits.look(id)
+    index.changed() // a clone has none
   }
 
   return {
@@ -214,12 +215,4 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       facts = told
     },
   }
-}
-
-/** Of memory files with a problem nothing is taken over: it has to be seen again. */
-function toldNotes(mark: unknown): CaseFacts['notes'] {
-  if (typeof mark !== 'string') return {}
-  const { notes, problems } = JSON.parse(mark) as CaseFacts
-  const wrong = new Set(problems.map((problem) => problem.file))
-  return Object.fromEntries(Object.entries(notes).filter(([name]) => !wrong.has(name)))
 }

@@ -13,7 +13,8 @@ export async function mendLatest(mender: Mender, { id }: CaseEntry): Promise<voi
     const newest = sessionNumbers([...kinds.keys()]).at(-1)
     if (newest === undefined) return null
     if (kinds.get('latest.md') === 'file') {
-      await keepStrayLatest(folder, newest, mender.now())
+      await keepStrayLatest(folder, mender.now())
+      await pointLatest(folder, newest)
       return `it leads to session ${newest} again; the file in its place is kept as a conflict copy`
     }
     const result = await pointLatest(folder, newest)

@@ -4,6 +4,7 @@ import type { Catalog } from '../workspace/catalog.ts'
 import type { EventLog } from '../workspace/event-log.ts'
 import { factsOf } from '../workspace/facts.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
+import { caseIdsIn, factsIn, marksOf } from './told-marks.ts'
 
 /**
  * Turns changes into events, once each: what was told last of a case is compared with what its files
@@ -16,12 +17,11 @@ export interface Teller {
   tellWorkspace(problems: readonly Problem[]): void
   /** Takes everything as told, silently: for the first start (design §5). */
   beginHere(problems: readonly Problem[]): void
-  /** What was told last of every case: the log's checkpoint. */
-  told(): Iterable<[string, JsonText]>
+  /** Tells what changed while no service ran. */
+  tellAway(problems: readonly Problem[]): void
+  /** What was told last of everything: the log's checkpoint. */
+  told(): Iterable<[string, string]>
 }
-
-/** Facts as JSON text, which takes less memory than the values of 10,000 cases. */
-type JsonText = string
 
 export interface TellerNeeds {
   catalog: Catalog
@@ -36,72 +36,73 @@ export function createTeller(
   { catalog, log, now }: TellerNeeds,
   marks: ReadonlyMap<string, unknown>,
 ): Teller {
-  const told = new Map<string, JsonText>()
+  /** As JSON text, which takes less memory than the values of 10,000 cases. */
+  const told = new Map<string, string>()
   for (const [key, text] of marks) if (typeof text === 'string') told.set(key, text)
 
-  function lastTold(key: string): unknown {
-    const text = told.get(key)
-    return text === undefined ? null : JSON.parse(text)
-  }
-
-  function put(key: string, facts: unknown, envelopes: Envelope[]): void {
-    const text = facts === null ? null : JSON.stringify(facts)
-    if (text === null ? !told.has(key) : told.get(key) === text) return
-    if (text === null) told.delete(key)
-    else told.set(key, text)
+  /** Only the marks that differ are logged: a case with many memory files is not written for each trail line. */
+  function put(wanted: Record<string, string | null>, envelopes: Envelope[]): void {
+    const changed = Object.entries(wanted).filter(([key, text]) => (told.get(key) ?? null) !== text)
+    for (const [key, text] of changed) {
+      if (text === null) told.delete(key)
+      else told.set(key, text)
+    }
+    if (changed.length + envelopes.length === 0) return
     const events = envelopes.map((each) => ({
       type: each.event_type,
       envelope: JSON.stringify(each),
     }))
-    log.append({ events, marks: { [key]: text } })
+    log.append({ events, marks: Object.fromEntries(changed) })
+  }
+
+  function tell(caseId: string, maker: Maker): void {
+    const entry = catalog.entry(caseId)
+    const folder = catalog.folder(caseId)
+    const before = factsIn(told, caseId)
+    const after = entry && folder ? factsOf(entry, folder, before) : null
+    const time = ({ proof_id, filename }: Record<string, unknown>) => {
+      if (maker !== 'away' || !entry) return now()
+      const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))
+      return new Date((file ?? entry.file).mtimeMs).toISOString()
+    }
+    const events = caseEvents(caseId, before, after, maker)
+    const envelopes = events.flatMap((event): Envelope[] => {
+      if ('type' in event) {
+        const { type, payload } = event
+        return [{ event_type: type, timestamp: time(payload), payload }]
+      }
+      const session = folder!.sessions.find(({ id }) => id === event.session_id)!
+      const lines = session.trail.filter(({ number }) => number > event.after)
+      return lines.map((line) => trailEnvelope(session, line))
+    })
+    put(marksOf(caseId, after), envelopes)
+  }
+
+  function tellWorkspace(problems: readonly Problem[]): void {
+    const before: Problem[] = JSON.parse(told.get(WORKSPACE) ?? '[]')
+    const timestamp = now()
+    const envelopes = problemEvents(null, before, problems).map(({ type, payload }) => ({
+      ...{ event_type: type, timestamp, payload },
+    }))
+    put({ [WORKSPACE]: JSON.stringify(problems) }, envelopes)
   }
 
   return {
-    tell(caseId, maker) {
-      const entry = catalog.entry(caseId)
-      const folder = catalog.folder(caseId)
-      const before = lastTold(caseId) as CaseFacts | null
-      const after = entry && folder ? factsOf(entry, folder, before) : null
-      const time = ({ proof_id, filename }: Record<string, unknown>) => {
-        if (maker !== 'away' || !entry) return now()
-        const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))
-        return new Date((file ?? entry.file).mtimeMs).toISOString()
-      }
-      const events = caseEvents(caseId, before, after, maker)
-      const envelopes = events.flatMap((event): Envelope[] => {
-        if ('type' in event) {
-          const { type, payload } = event
-          return [{ event_type: type, timestamp: time(payload), payload }]
-        }
-        const session = folder!.sessions.find(({ id }) => id === event.session_id)!
-        const lines = session.trail.filter(({ number }) => number > event.after)
-        return lines.map((line) => trailEnvelope(session, line))
-      })
-      put(caseId, after, envelopes)
-    },
-    tellWorkspace(problems) {
-      const before = (lastTold(WORKSPACE) ?? []) as Problem[]
-      const events = problemEvents(null, before, problems)
-      const time = now()
-      const envelopes = events.map(({ type, payload }) => ({
-        ...{ event_type: type, timestamp: time, payload },
-      }))
-      put(WORKSPACE, problems, envelopes)
-    },
+    tell,
+    tellWorkspace,
     beginHere(problems) {
       for (const id of catalog.ids()) {
         const [entry, folder] = [catalog.entry(id), catalog.folder(id)]
-        if (entry && folder) put(id, factsOf(entry, folder, null), [])
+        const facts: CaseFacts | null = entry && folder ? factsOf(entry, folder, null) : null
+        put(marksOf(id, facts), [])
       }
-      put(WORKSPACE, problems, []) // also where there is no case yet: from now on all is told
+      // also where there is no case yet: from now on all is told
+      put({ [WORKSPACE]: JSON.stringify(problems) }, [])
+    },
+    tellAway(problems) {
+      for (const id of new Set([...caseIdsIn(told), ...catalog.ids()])) tell(id, 'away')
+      tellWorkspace(problems)
     },
     told: () => told,
   }
-}
-
-/** Tells what changed while no service ran. */
-export function tellAway(teller: Teller, catalog: Catalog): void {
-  const ids = new Set([...[...teller.told()].map(([key]) => key), ...catalog.ids()])
-  ids.delete(WORKSPACE)
-  for (const id of ids) teller.tell(id, 'away')
 }

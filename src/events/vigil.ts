@@ -28,7 +28,10 @@ const SWEEP_MS = 30_000
 const BLIND_SWEEP_MS = 5000
 /** A sweep takes at most this part of the time. */
 const MAX_SHARE = 0.1
-/** So late a tick means that the machine slept or the event loop hung: the kernel may have dropped what it had to tell. */
+/**
+ * So late a tick means that the machine slept or the event loop hung: the kernel may have dropped what
+ * it had to tell. By the clock on the wall, as the other one stands still in sleep.
+ */
 const DRIFT_MS = 1000
 /** Files may come into a new folder after it was listed and before it is watched. */
 const NEW_FOLDER_MS = 400
@@ -38,7 +41,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   let isReady = false
   let closed = false
   let identity: string | null = null
-  let lastTick = performance.now()
+  let lastTick = Date.now()
   let nextSweep = performance.now() + SWEEP_MS
   let busy: Promise<void> | null = null
   let onClosing = () => {}
@@ -80,6 +83,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   }
 
   async function start(): Promise<void> {
+    let isTold = false
     const made = createWatcher({
       cases,
       hint: (path, kind) => upkeep.hint(path, kind),
@@ -89,12 +93,11 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
       },
       onTrouble() {
         const trouble = made.trouble()
-        if (trouble && !told) log(`${trouble.message}: ${trouble.remedy}`)
-        told = true
+        if (trouble && !isTold) log(`${trouble.message}: ${trouble.remedy}`)
+        isTold = true
         nextSweep = Math.min(nextSweep, performance.now() + BLIND_SWEEP_MS)
       },
     })
-    let told = false
     watcher = made
     await Promise.race([made.ready, closing])
     if (watcher === made) isReady = true
@@ -115,8 +118,8 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   }
 
   const timer = setInterval(() => {
-    const now = performance.now()
-    if (now - lastTick > TICK_MS + DRIFT_MS) nextSweep = 0
+    const now = Date.now()
+    if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) nextSweep = 0
     lastTick = now
     run()
   }, TICK_MS)

@@ -22,7 +22,8 @@ export function eventsRoute(
   // a browser that connects again with the same address says what it had last
   const isFromNow = c.req.query('after') === 'now' && !c.req.header('last-event-id')
   const resume = isFromNow ? { kind: 'now' as const } : resumePoint(c)
-  const known = resume.kind === 'after' && resume.id >= first - 1 && resume.id <= last
+  const reaches = (id: number) => id === last || (first > 0 && id >= first - 1 && id < last)
+  const known = resume.kind === 'after' && reaches(resume.id)
   const unsubscribe: (() => void)[] = []
   const stream = openEventStream(c, {
     registry,

@@ -5,6 +5,7 @@ import { caseMove } from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkResult } from '../runners/contract.ts'
+import { keepConflictCopy } from '../workspace/conflict-copy.ts'
 import { type Withheld, withheldNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
@@ -22,8 +23,8 @@ export async function finish(
   { type }: Session,
   worked: Worked,
 ): Promise<void> {
-  const { store } = needs
-  const { case_id, session_id } = job
+  const { store, layout, now } = needs
+  const { case_id, session_id, number } = job
   const end = await endOf(needs, job, worked)
   const moves = (folder: CaseFolder) =>
     end.state === 'complete' ? caseMove(folder, 'completed', type) : []
@@ -38,6 +39,11 @@ export async function finish(
     }
     if (end.state === 'complete') await moveCase(needs, case_id, type)
   }
+  const overwritten = end.overwritten()
+  if (overwritten === null) return
+  const place = { time: now(), within: layout.caseFolder(case_id) }
+  const path = layout.sessionFile(case_id, number)
+  await store.alone(case_id, () => keepConflictCopy(path, Buffer.from(overwritten), place))
 }
 
 /** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */
@@ -68,7 +74,11 @@ async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Wor
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
   const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
 
+  /** What a person made of the plan while another one ran. */
+  let overwritten: string | null = null
+
   function edit(folder: CaseFolder): Edit {
+    overwritten = folder.texts!.plan === plan ? null : folder.texts!.plan
     const session = sessionOf(folder, session_id)
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', candidates }
@@ -85,12 +95,12 @@ async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Wor
       after: state === 'complete' ? [completed] : [],
       fields: evidence,
       // The record says what ran, though somebody edited the file meanwhile.
-      texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
+      texts: overwritten === null ? texts : { ...texts, plan },
       ...(reason === undefined ? {} : { reason }),
     })
     return { file: 'session', number: session.number, edit: move }
   }
-  return { state, edit }
+  return { state, edit, overwritten: () => overwritten }
 }
 
 /** Why the run did not end well; null when it did. */

@@ -4,7 +4,7 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { afterHandEdit } from '../model/decide-by-hand.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
-import { keepStrayLatest } from '../workspace/latest-link.ts'
+import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -22,6 +22,8 @@ export interface HandEditNeeds
 
 /** No file that a person saved within this time is written by the service of its own accord. */
 const QUIET_MS = 2000
+/** After an answer that was refused, while git is at work say. */
+const RETRY_MS = 10_000
 
 export function createHandEdits(needs: HandEditNeeds): HandEdits {
   const { store, catalog, layout, sessions, now, log } = needs
@@ -81,12 +83,28 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
       const record = entry.sessions.get(session.number)!
       const rest = record.mtimeMs + QUIET_MS - Date.now()
       if (rest > 0 && rest <= QUIET_MS) arm(caseId, rest)
-      else if (record.readable) await answerIn(caseId, session)
+      else if (record.readable) await orLater(caseId, () => answerIn(caseId, session))
     }
-    if (entry.strayLatest) {
-      const newest = Math.max(...entry.sessions.keys())
-      await store.alone(caseId, () => keepStrayLatest(layout.sessions(caseId), newest, now()))
+    if (entry.strayLatest) await orLater(caseId, () => answerLatest(caseId))
+  }
+
+  /** What cannot be written now is written later, and keeps nothing else from it. */
+  async function orLater(caseId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Refusal) || closed) throw error
+      log(`an edit by hand in case ${caseId} is not answered yet: ${error.message}`)
+      arm(caseId, RETRY_MS)
     }
+  }
+
+  async function answerLatest(caseId: string): Promise<void> {
+    await store.alone(caseId, async ({ sessions }) => {
+      await keepStrayLatest(layout.sessions(caseId), now())
+      const newest = sessions.at(-1)?.number
+      if (newest !== undefined) await pointLatest(layout.sessions(caseId), newest)
+    })
   }
 
   async function answerIn(caseId: string, { id, state }: Session): Promise<void> {

@@ -17,7 +17,7 @@ export interface CaseLookNeeds extends ReaderNeeds {
 
 /**
  * A case as its folder is now: what has the stamp that was known is not read again. Null where no
- * folder is, or where a new one has no case.md yet that stands still.
+ * folder is, or one without any record, or a new one with no case.md yet that stands still.
  */
 export async function lookAtCase(
   needs: CaseLookNeeds,
@@ -76,11 +76,14 @@ export async function lookAtCase(
     (name) => layout.memoryFile(id, name),
     (name, note) =>
       readNote(layout.memoryFile(id, name), name, {
-        look,
+        ...{ look, within: layout.caseFolder(id) },
         ...(note ? { known: note } : {}),
         ...(told[name] ? { told: told[name] } : {}),
       }),
   )
+  // a branch switch leaves what git ignores, such as latest.md: that alone is no case
+  const isMissing = file.problems.some(({ code }) => code === 'missing')
+  if (isMissing && sessions.size + proofs.size + notes.size === 0) return null
   return {
     ...{ id, file, sessions, proofs, notes, folders, problems },
     vanished: known?.vanished === true,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Case } from '../model/case.ts'
 import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { countsAsVerified } from '../model/proof.ts'
@@ -31,8 +32,13 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   }
 }
 
-function fieldsHash({
-  case: { id: _, state: __, created_at: ___, ...fields },
-}: CaseFolder): string {
-  return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16)
+const hashes = new WeakMap<Case, string>()
+
+function fieldsHash({ case: value }: CaseFolder): string {
+  const known = hashes.get(value)
+  if (known !== undefined) return known
+  const { id: _, state: __, created_at: ___, ...fields } = value
+  const hash = createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16)
+  hashes.set(value, hash)
+  return hash
 }

@@ -1,10 +1,10 @@
 import { dirname, join, resolve } from 'node:path'
-import { readRegular, stampOf } from './safe-read.ts'
+import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
 
 /** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
 export interface GitActivity {
-  /** Whether git changes files just now, or is between two picks of a rebase. */
-  isBusy(): Promise<boolean>
+  /** Whether git changes files, or is between two picks of a rebase: as it was a moment ago, or just now. */
+  isBusy(when?: 'lately' | 'now'): Promise<boolean>
   /** Whether a file that was changed at this time was changed by git. */
   touched(ctimeMs: number): boolean
 }
@@ -14,7 +14,7 @@ const REBASES = ['rebase-merge', 'rebase-apply']
 const STALE_LOCK_MS = 60_000
 /** The repository may be made, or removed, at any time. */
 const LOOK_AGAIN_MS = 5000
-/** Many requests at once look once. */
+/** Many readers at once look once. */
 const GOOD_FOR_MS = 10
 const KEPT_SPANS = 200
 /** The picks of a rebase follow one another; between them the files are git's as well. */
@@ -30,8 +30,7 @@ export function createGitActivity(folder: string): GitActivity {
   const spans: Span[] = []
   let gitDir: string | null = null
   let lookAgainAt = Number.NEGATIVE_INFINITY
-  let indexBirth = 0
-  let wasBusy = false
+  let lastIndex = ''
   let lookedAt = Number.NEGATIVE_INFINITY
   let looked = Promise.resolve(false)
 
@@ -42,9 +41,9 @@ export function createGitActivity(folder: string): GitActivity {
     return gitDir
   }
 
-  function note(from: number, to: number): void {
+  function note(from: number, to: number, isRebase: boolean): void {
     const last = spans.at(-1)
-    if (last && from - last.to <= (wasBusy ? GAP_MS : 0)) last.to = Math.max(last.to, to)
+    if (last && from - last.to <= (isRebase ? GAP_MS : 0)) last.to = Math.max(last.to, to)
     else spans.push({ from, to })
     if (spans.length > KEPT_SPANS) spans.shift()
   }
@@ -57,27 +56,25 @@ export function createGitActivity(folder: string): GitActivity {
       stampOf(join(git, 'index')),
     ])
     const now = Date.now()
+    const isFresh = index !== null && now - index.ctimeMs < GAP_MS
+    const isRebase = (lock !== null || isFresh) && (await isRebasing(git))
     // git makes the lock, changes the files, and renames the lock to the index
-    if (index && index.birthtimeMs !== indexBirth) {
-      if (indexBirth !== 0) note(index.birthtimeMs, index.ctimeMs)
-      indexBirth = index.birthtimeMs
+    const identity = index ? `${index.ino} ${index.ctimeMs}` : ''
+    if (index && identity !== lastIndex) {
+      if (lastIndex !== '') note(bornAt(index), index.ctimeMs, isRebase)
+      lastIndex = identity
     }
     if (lock && Math.abs(now - lock.mtimeMs) < STALE_LOCK_MS) {
-      note(lock.birthtimeMs, now)
-      wasBusy = true
+      note(bornAt(lock), now, isRebase)
       return true
     }
-    wasBusy = false
-    if (index && now - index.ctimeMs < GAP_MS) {
-      for (const name of REBASES) wasBusy ||= (await stampOf(join(git, name))) !== null
-    }
-    return wasBusy
+    return isFresh && isRebase
   }
 
   return {
-    isBusy() {
+    isBusy(when = 'lately') {
       const now = performance.now()
-      if (now > lookedAt + GOOD_FOR_MS) {
+      if (when === 'now' || now > lookedAt + GOOD_FOR_MS) {
         lookedAt = now
         looked = look()
       }
@@ -85,6 +82,16 @@ export function createGitActivity(folder: string): GitActivity {
     },
     touched: (ctimeMs) => spans.some(({ from, to }) => from <= ctimeMs && ctimeMs <= to),
   }
+}
+
+/** Some file systems keep no time of birth; the lock is written at once and at the end. */
+function bornAt({ birthtimeMs, mtimeMs }: FileStamp): number {
+  return birthtimeMs > 0 ? birthtimeMs : mtimeMs
+}
+
+async function isRebasing(git: string): Promise<boolean> {
+  const stamps = await Promise.all(REBASES.map((name) => stampOf(join(git, name))))
+  return stamps.some((stamp) => stamp !== null)
 }
 
 /** The nearest repository's own folder; that of a worktree or submodule is named in a file. */

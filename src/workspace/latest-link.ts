@@ -1,10 +1,10 @@
-import { constants } from 'node:fs'
-import { link, readlink, rename, symlink, unlink } from 'node:fs/promises'
+import { lstatSync, renameSync } from 'node:fs'
+import { readlink, rename, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { conflictName } from './conflict-copy.ts'
-import { syncFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
 import { discard } from './new-file.ts'
+import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
 import { stampOf } from './safe-read.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
@@ -16,27 +16,32 @@ import { tempName } from './temp-files.ts'
 type PointResult = 'pointed' | 'already' | 'in_the_way' | 'not_supported'
 
 /** Lets `latest.md` name session `number`, in one step: no reader ever finds it missing. */
-export async function pointLatest(sessionsFolder: string, number: number): Promise<PointResult> {
-  const latest = join(sessionsFolder, 'latest.md')
-  const target = `${number}.md`
-  const present = await linkTarget(latest)
-  if (present === undefined) return 'in_the_way'
-  if (present === target) return 'already'
-  const temp = tempName(latest)
-  try {
-    await symlink(target, temp)
-  } catch (error) {
-    if (hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) return 'not_supported'
-    throw storageRefusal(error, latest)
-  }
-  try {
-    await rename(temp, latest)
-    await syncFolder(dirname(latest))
-  } catch (error) {
-    await discard(temp)
-    throw storageRefusal(error, latest)
-  }
-  return 'pointed'
+export function pointLatest(sessionsFolder: string, number: number): Promise<PointResult> {
+  return inFolder(sessionsFolder, async (folder) => {
+    const latest = join(folder.path, 'latest.md')
+    const target = `${number}.md`
+    const present = await linkTarget(latest)
+    if (present === undefined) return 'in_the_way'
+    if (present === target) return 'already'
+    const temp = tempName(latest)
+    try {
+      await symlink(target, temp)
+    } catch (error) {
+      if (hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) return 'not_supported'
+      throw error
+    }
+    try {
+      // at once: what an editor put there since is not replaced
+      const isFree = lstatSync(latest, { throwIfNoEntry: false })?.isSymbolicLink() ?? true
+      if (isFree) renameSync(temp, latest)
+      else await discard(temp)
+      await folder.sync()
+      return isFree ? 'pointed' : 'in_the_way'
+    } catch (error) {
+      await discard(temp)
+      throw error
+    }
+  })
 }
 
 /** Null when nothing is there, undefined when it is not a link. */
@@ -46,29 +51,39 @@ async function linkTarget(path: string): Promise<string | null | undefined> {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null
     if (hasCode(error, 'EINVAL')) return undefined
-    throw storageRefusal(error, path)
+    throw error
   }
 }
 
 /**
  * An editor that saves by a rename puts a plain file in place of the link: it is kept as a conflict
- * copy, and the link to session `number` comes back.
+ * copy, whatever it is by now.
  */
-export async function keepStrayLatest(
+export function keepStrayLatest(sessionsFolder: string, time: string): Promise<void> {
+  return inFolder(sessionsFolder, async (folder) => {
+    const latest = join(folder.path, 'latest.md')
+    if (!lstatSync(latest, { throwIfNoEntry: false })?.isFile()) return
+    for (let count = 1; ; count++) {
+      const copy = join(folder.path, conflictName('latest.md', time, count))
+      if (await stampOf(copy)) continue
+      await rename(latest, copy)
+      return folder.sync()
+    }
+  })
+}
+
+async function inFolder<T>(
   sessionsFolder: string,
-  number: number,
-  time: string,
-): Promise<void> {
-  const latest = join(sessionsFolder, 'latest.md')
-  const stamp = await stampOf(latest)
-  if (!stamp || (stamp.mode & constants.S_IFMT) !== constants.S_IFREG) return
+  work: (folder: PinnedFolder) => Promise<T>,
+): Promise<T> {
   try {
-    // a link first: no copy that is there already is replaced
-    await link(latest, join(sessionsFolder, conflictName('latest.md', time)))
-    await unlink(latest)
-    await syncFolder(sessionsFolder)
+    const folder = await pinFolder(sessionsFolder, dirname(sessionsFolder))
+    try {
+      return await work(folder)
+    } finally {
+      await folder.close()
+    }
   } catch (error) {
-    throw storageRefusal(error, latest)
+    throw storageRefusal(error, join(sessionsFolder, 'latest.md'))
   }
-  await pointLatest(sessionsFolder, number)
 }

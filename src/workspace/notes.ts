@@ -31,6 +31,14 @@ function isNote(name: string): boolean {
   return MEMORY_FILE.test(name) && !reserved && !SESSION_FILE.test(name)
 }
 
+interface NoteReading {
+  /** The folder of its case. */
+  within: string
+  known?: NoteFile
+  look: Look
+  told?: NoteFacts
+}
+
 /**
  * Looks at one memory file. What git or a person left in it that no reader can take is a problem,
  * but the file stays theirs: a PUT replaces it. `told` is what the log last said of it.
@@ -38,14 +46,14 @@ function isNote(name: string): boolean {
 export async function readNote(
   path: string,
   file: string,
-  { known, look, told }: { known?: NoteFile; look: Look; told?: NoteFacts },
+  { within, known, look, told }: NoteReading,
 ): Promise<NoteFile | null> {
   const now = await stampOf(path)
   if (!known && told && now?.mtimeMs === told.mtimeMs && now.size === told.size) {
     const { ctimeMs } = now
     return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, closed: true, problems: [] }
   }
-  const read = decoded(await readRegular(path, { maxBytes: MAX_MEMORY_BYTES }), file)
+  const read = decoded(await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within }), file)
   const stamp = read.stamp ?? now
   const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
   const closed = !read.ok || /[\r\n]$/.test(read.text)

@@ -37,7 +37,7 @@ function isSame(path: string, known: FileStamp | null): boolean {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     return stats !== undefined && sameStamp(stats, known)
   } catch (error) {
-    if (hasCode(error, 'EACCES')) return false
+    if (hasCode(error, 'EACCES', 'EIO', 'ESTALE')) return false
     throw error
   }
 }

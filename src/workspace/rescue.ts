@@ -32,31 +32,39 @@ export interface RescueNeeds extends Keepers {
 
 /**
  * Gives a person back what they saved: as a merge into the file where their change and ours do not
- * touch, else as a conflict copy beside it. Takes the case's mutex.
+ * touch, else as a conflict copy beside it. Takes the case's mutex. When it is patient it gives false,
+ * and has done nothing, where the file is just being saved once more.
  */
-export function createRescue(needs: RescueNeeds): (save: LateSave) => Promise<void> {
+export type Rescue = (save: LateSave, isPatient: boolean) => Promise<boolean>
+
+export function createRescue(needs: RescueNeeds): Rescue {
   const { layout, mutex, log } = needs
 
-  async function rescue(save: LateSave): Promise<void> {
+  async function rescue(save: LateSave, isPatient: boolean): Promise<boolean> {
     const { id, file, theirs } = save
     const within = layout.caseFolder(id)
     const path = join(within, file)
     if (!(await isFolder(within))) {
-      return log(`case ${id} is gone, and with it what was saved last into ${file}`)
+      log(`case ${id} is gone, and with it what was saved last into ${file}`)
+      return true
     }
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
-      if (!ours.ok) break
+      const isHalf = !ours.ok || looksHalf(ours.bytes, save.base)
+      if (isHalf && isPatient) return false
+      if (isHalf) break
       const merged = ours.bytes.equals(theirs) ? theirs : await mergedBytes(save, ours.bytes)
       if (merged === null) break
-      if (merged.equals(ours.bytes)) return
+      if (merged.equals(ours.bytes)) return true
       if (await written(path, merged, ours.bytes)) {
-        return log(`what a person saved into ${file} of case ${id} meanwhile was merged into it`)
+        log(`what a person saved into ${file} of case ${id} meanwhile was merged into it`)
+        return true
       }
     }
     if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
     const name = await keepConflictCopy(path, theirs, { time: needs.now(), within })
     log(`what a person saved into ${file} of case ${id} meanwhile was kept beside it as ${name}`)
+    return true
 
     async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
       try {
@@ -69,7 +77,13 @@ export function createRescue(needs: RescueNeeds): (save: LateSave) => Promise<vo
     }
   }
 
-  return (save) => mutex.run(save.id, () => rescue(save))
+  return (save, isPatient) => mutex.run(save.id, () => rescue(save, isPatient))
+}
+
+/** Empty, or without the end of its last line: an editor is still writing it. */
+function looksHalf(bytes: Buffer, before: Buffer | null): boolean {
+  const isClosed = (text: Buffer | null) => text?.at(-1) === 0x0a
+  return bytes.length === 0 || (isClosed(before) && !isClosed(bytes))
 }
 
 /** Somebody who saves all the time gets a copy. */

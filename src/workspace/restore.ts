@@ -1,7 +1,8 @@
 import { lstat } from 'node:fs/promises'
 import { Refusal } from '../model/refusal.ts'
+import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
-import { createDurable, makeFolder } from './durable-write.ts'
+import { createDurable } from './durable-write.ts'
 import { hasCode } from './errno.ts'
 import type { ReaderNeeds } from './readers.ts'
 
@@ -16,7 +17,7 @@ export async function restoreHeld(needs: ReaderNeeds, entry: CaseEntry): Promise
   for (const { value } of held) {
     const { number } = value!
     if (!(await isMissing(layout.sessionFile(entry.id, number)))) continue
-    await makeFolder(layout.sessions(entry.id))
+    await makeInnerFolder(layout.sessions(entry.id))
     restored = (await put(needs, entry.id, `sessions/${number}.md`)) || restored
     await put(needs, entry.id, 'case.md')
   }
@@ -39,7 +40,8 @@ async function put({ layout, lastGood }: ReaderNeeds, id: string, file: string):
   const text = await lastGood.recall(`${id}/${file}`)
   if (text === null) return false
   try {
-    await createDurable(`${layout.caseFolder(id)}/${file}`, Buffer.from(text))
+    const within = layout.caseFolder(id)
+    await createDurable(`${within}/${file}`, Buffer.from(text), { within })
     return true
   } catch (error) {
     if (error instanceof Refusal && error.code === 'already_exists') return false // back by itself

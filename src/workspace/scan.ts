@@ -9,6 +9,7 @@ import { isEditorFile } from './editor-files.ts'
 import { kindsIn } from './folder-names.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { createLook, type Look, type Takes } from './look.ts'
+import { looksSame } from './quick-look.ts'
 import { restoreHeld } from './restore.ts'
 import { stampOf } from './safe-read.ts'
 import type { Settling } from './settling.ts'
@@ -46,8 +47,10 @@ export function createScan(needs: ScanNeeds): Scan {
   ): Promise<Look> {
     const look = createLook(needs.settling, takes, written)
     const known = catalog.entry(id)
+    if (known && (await looksSame(known, layout.caseFolder(id)))) return look
     const restored = known ? await restoreHeld(needs, known) : false
     const entry = await lookAtCase(needs, id, known, look)
+    if (look.wait > 0) entry?.folders.set('.', null) // what was left is not to be passed over next time
     if (entry) bring(known, entry, restored)
     else if (known && look.take(layout.caseFolder(id), null, 'whole')) drop(known)
     if (look.wait > 0) needs.onUnsettled(id, look.wait)

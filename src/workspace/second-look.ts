@@ -1,12 +1,11 @@
 import { closeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { displacedContent, releaseDisplaced } from './displaced.ts'
-import { makeFolder } from './durable-write.ts'
-import { discard } from './new-file.ts'
-import { type FileOfCase, type Keepers, preImagePath, preImagesIn } from './pre-images.ts'
+import { recoverPreImages } from './pre-image-recovery.ts'
+import { type FileOfCase, type Keepers, preImagePath } from './pre-images.ts'
 import { hashOf } from './record.ts'
 import type { Displaced, Keeper } from './replace-seen.ts'
 import { createRescue, type RescueNeeds } from './rescue.ts'
-import { readRegular } from './safe-read.ts'
 
 /**
  * Looks again at files whose name a write of the service took: an editor that had one open may have
@@ -121,29 +120,23 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
     if (found && !found.bytes.equals(base)) {
       const isEmpty = found.bytes.length === 0
       const isBusy = isEmpty || Date.now() - found.mtimeMs < QUIET_MS
-      if (isBusy && !each.isWhole) {
-        if (!isLast && performance.now() - each.since < PATIENCE_MS) return AGAIN_MS
-        if (isLast && isEmpty && typeof at === 'string') return 0
+      const isSoon = performance.now() - each.since < PATIENCE_MS
+      if (isLast && isEmpty && typeof at === 'string') return 0
+      if (isBusy && isSoon && !each.isWhole) {
+        if (!isLast) return AGAIN_MS
+        await delay(AGAIN_MS)
+        return look(each, isLast)
       }
       if (!isEmpty) {
         await needs.mayWrite()
-        await rescue({ id, file, base, theirs: found.bytes })
+        const theirs = found.bytes
+        const isPatient = isSoon && !isLast
+        if (!(await rescue({ id, file, base, theirs }, isPatient))) return AGAIN_MS
         needs.onRescued(id)
       }
     }
     await releaseDisplaced(at)
     return 0
-  }
-
-  async function recover(): Promise<void> {
-    await makeFolder(folder, 0o700)
-    for (const { path, hash, id, file } of await preImagesIn(folder)) {
-      const read = await readRegular(path, { maxBytes: MAX_BYTES })
-      if (read.ok && read.bytes.length > 0 && hashOf(read.bytes) !== hash) {
-        await rescue({ id, file, base: null, theirs: read.bytes })
-      }
-      await discard(path)
-    }
   }
 
   async function idle(): Promise<void> {
@@ -154,5 +147,5 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
     clearTimeout(timer)
   }
 
-  return { keeperOf, recover, idle }
+  return { keeperOf, idle, recover: () => recoverPreImages(folder, rescue, log) }
 }

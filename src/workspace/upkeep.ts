@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { UUID } from '../model/words.ts'
+import { createAgenda } from './agenda.ts'
 import type { Catalog } from './catalog.ts'
 import type { GitActivity } from './git-activity.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
@@ -22,8 +23,10 @@ export interface Upkeep {
   still(caseId: string): Promise<void>
   /** For lists: the same for everything that is known to have changed. */
   current(): Promise<void>
-  /** Resolves when git does not change files, or after `ms`; false when it still does. */
+  /** Resolves when git does not change files, or after `ms` or at the stop; false when it still does. */
   gitDone(ms: number): Promise<boolean>
+  /** Nobody waits for git any more. */
+  stopWaiting(): void
   close(): Promise<void>
 }
 
@@ -52,66 +55,49 @@ const AGE_PER_SWEEP = 10
 /** A request waits so long for a file that a person is saving, and so long for one that looks whole. */
 const PATIENCE_MS = 1250
 const WHOLE_PATIENCE_MS = 250
+/** After a look that failed, by a disk error say. */
+const RETRY_MS = 5000
+/** On the agenda it stands for the names of all cases. */
+const NAMES = ''
 
 export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   const { scan, catalog, mutex, settling, git, log } = needs
-  /** When each case is to be looked at. */
-  const due = new Map<string, number>()
-  let namesDue = Number.POSITIVE_INFINITY
-  let naming: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  let nextWake = Number.POSITIVE_INFINITY
-  let round: Promise<void> | null = null
-  let closed = false
+  const agenda = createAgenda(look)
+  let round = Promise.resolve()
+  let naming = Promise.resolve()
+  let isStopping = false
   let sweeping: Promise<void> | null = null
   let sweptUntil = Number.NEGATIVE_INFINITY
 
-  function later(id: string, ms: number): void {
-    const at = performance.now() + ms
-    due.set(id, Math.min(due.get(id) ?? at, at))
-    wakeAt(at)
-  }
-
-  function wakeAt(at: number): void {
-    if (closed || round || at >= nextWake) return
-    if (timer) clearTimeout(timer)
-    nextWake = at
-    timer = setTimeout(begin, Math.max(0, at - performance.now()))
-  }
-
-  function wakeForNext(): void {
-    let next = namesDue
-    for (const at of due.values()) next = Math.min(next, at)
-    wakeAt(next)
-  }
-
-  function begin(): void {
-    timer = null
-    nextWake = Number.POSITIVE_INFINITY
-    round ??= look()
-      .catch((error: unknown) => log(`the files could not be looked at: ${String(error)}`))
-      .finally(() => {
-        round = null
-        wakeForNext()
-      })
-  }
-
   /** Looks at what is due, unless git is at work: then all of it waits, and is looked at once. */
-  async function look(): Promise<void> {
-    if (await git.isBusy()) {
-      await delay(GIT_POLL_MS)
-      return
+  function look(due: string[]): Promise<void> {
+    round = (async () => {
+      if (await git.isBusy()) {
+        for (const item of due) agenda.add(item, GIT_POLL_MS)
+        return
+      }
+      if (due.includes(NAMES)) await lookAtNames()
+      await inTurns(
+        due.filter((item) => item !== NAMES),
+        (id) => unlessFailing(id, () => mutex.run(id, () => scan.one(id))),
+      )
+    })()
+    return round
+  }
+
+  /** What cannot be looked at now is looked at later, and keeps nothing else from it. */
+  async function unlessFailing(item: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      log(`${item || 'the folder of cases'} could not be looked at: ${String(error)}`)
+      agenda.add(item, RETRY_MS)
     }
-    const now = performance.now()
-    const ids = [...due].filter(([, at]) => at <= now).map(([id]) => id)
-    for (const id of ids) due.delete(id)
-    if (namesDue <= now) await lookAtNames()
-    await inTurns(ids, (id) => mutex.run(id, () => scan.one(id)))
   }
 
   function lookAtNames(): Promise<void> {
-    namesDue = Number.POSITIVE_INFINITY
-    naming = scan.names()
+    agenda.delete(NAMES)
+    naming = unlessFailing(NAMES, () => scan.names())
     return naming
   }
 
@@ -120,7 +106,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     for (;;) {
       const wait = await mutex.run(id, async () => {
         if (await git.isBusy()) return 0 // what was known is served meanwhile
-        due.delete(id)
+        agenda.delete(id)
         const { wait, isHalf } = await scan.one(id)
         const patience = isHalf ? PATIENCE_MS : WHOLE_PATIENCE_MS
         return performance.now() - began < patience ? wait : 0
@@ -132,8 +118,8 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   async function gitDone(ms: number): Promise<boolean> {
     const until = performance.now() + ms
-    while (await git.isBusy()) {
-      if (performance.now() > until || closed) return false
+    while (await git.isBusy('now')) {
+      if (performance.now() > until || isStopping) return false
       await delay(GIT_POLL_MS)
     }
     return true
@@ -142,10 +128,10 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   /** A sweep looks at the stamps of every file; what differs is looked at as if it had been told. */
   async function sweepOnce(): Promise<void> {
     if (!(await gitDone(GIT_PATIENCE_MS))) return
-    await scan.names()
+    await lookAtNames()
     for (const id of catalog.ids()) {
       const entry = catalog.entry(id)
-      if (entry && !(await looksSame(entry, needs.pathOf(id)))) later(id, 0)
+      if (entry && !(await looksSame(entry, needs.pathOf(id)))) agenda.add(id, 0)
     }
   }
 
@@ -165,39 +151,39 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       await sweeping // it may have passed a file already that was changed since
       return sweep()
     }
-    if (performance.now() < sweptUntil) return scan.names()
+    if (performance.now() < sweptUntil) return lookAtNames()
     await Promise.race([sweep(), delay(MAX_WAIT_MS)])
   }
 
   return {
     hint(path, kind) {
       const [id = '', ...rest] = path.split('/')
-      if (!UUID.test(id)) {
-        namesDue = Math.min(namesDue, performance.now() + GATHER_MS)
-        wakeAt(namesDue)
-        return
-      }
-      if (rest.length > 0) settling.hint(needs.pathOf(path), kind)
-      later(id, GATHER_MS)
+      const isCase = UUID.test(id)
+      if (isCase && rest.length > 0) settling.hint(needs.pathOf(path), kind)
+      agenda.add(isCase ? id : NAMES, GATHER_MS)
     },
-    later,
+    later: (id, ms) => agenda.add(id, ms),
     sweep,
     still,
     async current() {
       if (!needs.isLive()) await sweepForList()
       // twice, so that what the kernel has to tell is read before
       for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
-      if (closed || (await git.isBusy())) return
+      if (isStopping || (await git.isBusy())) return
       await round
-      if (namesDue < Number.POSITIVE_INFINITY) lookAtNames()
+      if (agenda.items().includes(NAMES)) lookAtNames()
       await naming
-      const all = inTurns([...due.keys()], still)
+      const cases = agenda.items().filter((item) => item !== NAMES)
+      const all = inTurns(cases, (id) => unlessFailing(id, () => still(id)))
       await Promise.race([all, delay(PATIENCE_MS, undefined, { ref: false })])
     },
     gitDone,
+    stopWaiting() {
+      isStopping = true
+    },
     async close() {
-      closed = true
-      if (timer) clearTimeout(timer)
+      isStopping = true
+      agenda.close()
       await Promise.allSettled([round, sweeping])
     },
   }

@@ -1,0 +1,43 @@
+import type { CaseFacts } from '../model/case-facts.ts'
+import type { Problem } from '../model/problem.ts'
+import { UUID } from '../model/words.ts'
+
+/** Each kind of facts that grows with the case has a mark of its own, beside that of the case itself. */
+const PARTS = ['proofs', 'sessions', 'notes'] as const
+
+/** The marks that hold a case's facts, as JSON text; null for one that is not needed. */
+export function marksOf(caseId: string, facts: CaseFacts | null): Record<string, string | null> {
+  const marks: Record<string, string | null> = { [caseId]: null }
+  for (const part of PARTS) {
+    const isEmpty = !facts || Object.keys(facts[part]).length === 0
+    marks[`${caseId} ${part}`] = isEmpty ? null : JSON.stringify(facts[part])
+  }
+  if (!facts) return marks
+  const { state, fields, problems } = facts
+  marks[caseId] = JSON.stringify({ state, fields, problems })
+  return marks
+}
+
+/** The facts that were told last of a case; null when none were. */
+export function factsIn(marks: ReadonlyMap<string, unknown>, caseId: string): CaseFacts | null {
+  const core = parsed(marks.get(caseId))
+  if (!core) return null
+  const parts = PARTS.map((part) => [part, parsed(marks.get(`${caseId} ${part}`)) ?? {}])
+  return { ...core, ...Object.fromEntries(parts) }
+}
+
+export function caseIdsIn(marks: ReadonlyMap<string, unknown>): string[] {
+  return [...marks.keys()].filter((key) => UUID.test(key))
+}
+
+/** What was told of a case's memory files; of those with a problem nothing, as that has to be seen again. */
+export function notesIn(marks: ReadonlyMap<string, unknown>, caseId: string): CaseFacts['notes'] {
+  const facts = factsIn(marks, caseId)
+  if (!facts) return {}
+  const wrong = new Set(facts.problems.map((problem: Problem) => problem.file))
+  return Object.fromEntries(Object.entries(facts.notes).filter(([name]) => !wrong.has(name)))
+}
+
+function parsed(text: unknown) {
+  return typeof text === 'string' ? JSON.parse(text) : null
+}
