@@ -33,6 +33,8 @@ const MAX_SHARE = 0.1
  * it had to tell. By the clock on the wall, as the other one stands still in sleep.
  */
 const DRIFT_MS = 1000
+/** So many hints within a tick may be what is left of more: the kernel drops what its queue cannot hold, silently. */
+const BURST = 1000
 /** Files may come into a new folder after it was listed and before it is watched. */
 const NEW_FOLDER_MS = 400
 
@@ -43,6 +45,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   let identity: string | null = null
   let lastTick = Date.now()
   let nextSweep = performance.now() + SWEEP_MS
+  let hints = 0
   let busy: Promise<void> | null = null
   let onClosing = () => {}
   const closing = new Promise<void>((resolve) => {
@@ -51,6 +54,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
 
   async function sweep(): Promise<void> {
     const began = performance.now()
+    nextSweep = Number.POSITIVE_INFINITY // what comes to be known meanwhile asks for another
     try {
       await upkeep.sweep()
     } catch (error) {
@@ -58,7 +62,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
     }
     const took = performance.now() - began
     const pause = health().watching === 'degraded' ? BLIND_SWEEP_MS : SWEEP_MS
-    nextSweep = performance.now() + Math.max(pause, took / MAX_SHARE)
+    nextSweep = Math.min(nextSweep, performance.now() + Math.max(pause, took / MAX_SHARE))
   }
 
   function health(): ReturnType<Vigil['health']> {
@@ -86,7 +90,10 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
     let isTold = false
     const made = createWatcher({
       cases,
-      hint: (path, kind) => upkeep.hint(path, kind),
+      hint(path, kind) {
+        hints++
+        upkeep.hint(path, kind)
+      },
       onFolder(path) {
         upkeep.hint(path, 'rename')
         setTimeout(() => upkeep.hint(path, 'rename'), NEW_FOLDER_MS).unref()
@@ -119,8 +126,9 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
 
   const timer = setInterval(() => {
     const now = Date.now()
-    if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) nextSweep = 0
+    if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS || hints > BURST) nextSweep = 0
     lastTick = now
+    hints = 0
     run()
   }, TICK_MS)
   run()

@@ -95,12 +95,8 @@ export function createScan(needs: ScanNeeds): Scan {
     const present = new Set(found.filter((name) => UUID.test(name)))
     const fresh = [...present].filter((id) => !catalog.entry(id))
     const missing = known.filter((id) => !present.has(id))
-    const waiting = new Set<string>()
-    await inTurns([...missing, ...fresh], async (id) => {
-      const look = await mutex.run(id, () => one(id, takes))
-      if (look.wait > 0) waiting.add(id)
-    })
-    const links = fresh.filter((id) => !catalog.entry(id) && !waiting.has(id))
+    await inTurns([...missing, ...fresh], (id) => mutex.run(id, () => one(id, takes)))
+    const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))

@@ -135,7 +135,10 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     }
   }
 
-  function sweep(): Promise<void> {
+  async function sweep(): Promise<void> {
+    // one that is under way may have passed a file already that was changed since
+    await Promise.allSettled([sweeping])
+    if (isStopping) return
     const began = performance.now()
     sweeping ??= sweepOnce().finally(() => {
       sweeping = null
@@ -147,10 +150,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   /** In place of a watcher. */
   async function sweepForList(): Promise<void> {
-    if (catalog.ids().length <= FEW) {
-      await sweeping // it may have passed a file already that was changed since
-      return sweep()
-    }
+    if (catalog.ids().length <= FEW) return sweep()
     if (performance.now() < sweptUntil) return lookAtNames()
     await Promise.race([sweep(), delay(MAX_WAIT_MS)])
   }
@@ -166,10 +166,10 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     sweep,
     still,
     async current() {
+      if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
       if (!needs.isLive()) await sweepForList()
       // twice, so that what the kernel has to tell is read before
       for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
-      if (isStopping || (await git.isBusy())) return
       await round
       if (agenda.items().includes(NAMES)) lookAtNames()
       await naming

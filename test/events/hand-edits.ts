@@ -285,7 +285,7 @@ t.test('state: abandoned by hand is carried out', async (t) => {
     await told.next(({ event_type }) => event_type === 'step_started')
     change(app.file(ref.case_id, 'sessions', '1.md'), 'state: executing', 'state: abandoned')
     await told.next(({ event_type }) => event_type === 'session_sealed')
-    t.match(await must(app, 'GET', ref.path), { state: 'abandoned', problems: [] })
+    t.match(await must(app, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
     t.match(lastLines(app, ref.case_id, 1, 2), [
       / old_state=executing new_state=abandoned /,
       / session_sealed /,
@@ -324,7 +324,7 @@ t.test('a proof put there by hand ends its session, which is sealed', async (t) 
     'proof_attached test-log',
     'session_sealed',
   ])
-  t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: [] })
+  t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: { length: 0 } })
   change(app.file(ref.case_id, 'sessions', '1.md'), '## Plan', '## Plan ')
   t.strictSame(await told.words(), ['problem_found session_changed sessions/1.md'])
 })

@@ -134,7 +134,7 @@ t.test('how a run ends', async (t) => {
   for (const [name, runbook, { state, output = /./, not = /^\b$/ }] of runs) {
     await t.test(name, async (t) => {
       const { ref, session } = await ran(service, runbook)
-      t.match(session, { state, output, problems: [], diff: null })
+      t.match(session, { state, output, problems: { length: 0 }, diff: null })
       t.notMatch(session.output, not)
       const file = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
       t.equal(/session_sealed sha256=[0-9a-f]{64}\n$/.test(file), state === 'failed')
@@ -290,7 +290,7 @@ t.test('odd output', async (t) => {
     await t.test(name, async (t) => {
       const runbook = step(script)
       const { session, events } = await ran(service, runbook)
-      t.match(session, { state: 'complete', plan: runbook.trim(), problems: [] })
+      t.match(session, { state: 'complete', plan: runbook.trim(), problems: { length: 0 } })
       t.match(session.output, expected)
       const ids = events.filter((each) => each.event_type === 'session_completed')
       t.equal(ids.length, 1)
@@ -308,7 +308,7 @@ t.test('odd output', async (t) => {
     const bytes = readFileSync(artifact(ref.case_id, '1-step-1.log'))
     t.equal(bytes.length, 70_000)
     t.ok(bytes.every((byte, index) => byte === index % 251))
-    t.match(session, { state: 'complete', problems: [] })
+    t.match(session, { state: 'complete', problems: { length: 0 } })
     const proof = await service.request('POST', `/cases/${ref.case_id}/proof`, {
       type: 'log',
       artifact: '1-step-1.log',
@@ -449,7 +449,7 @@ t.test('a session whose files get in its way still ends', async (t) => {
     await reaches(service, ref, 'complete')
     t.equal(readFileSync(service.file(ref.case_id, 'artifacts', '1-step-2.log'), 'utf8'), 'mine')
     const session = await must(service, 'GET', ref.path)
-    t.match(session, { problems: [], output: /step-2\nsecond\n\[exit 0/ })
+    t.match(session, { problems: { length: 0 }, output: /step-2\nsecond\n\[exit 0/ })
     const names = session.candidates.map((each: { artifact: string }) => each.artifact)
     t.strictSame(names, ['1-step-2-2.log'], 'what somebody put there is no evidence')
   })
@@ -463,7 +463,7 @@ t.test('a session whose files get in its way still ends', async (t) => {
     writeFileSync(join(service.root, 'go'), '')
     await reaches(service, ref, 'complete')
     writeFileSync(file, text.replace(/^state: .*$/m, 'state: IMPLEMENTING'))
-    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: [] })
+    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: { length: 0 } })
     await service.restart()
     t.match(await must(service, 'GET', `/cases/${ref.case_id}`), { state: 'VERIFYING' })
   })
@@ -480,7 +480,7 @@ t.test('a session whose files get in its way still ends', async (t) => {
     t.match(readFileSync(file, 'utf8'), /^<<<<<<< HEAD/, 'it is not written over')
     writeFileSync(file, text)
     await reaches(service, ref, 'complete')
-    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: [] })
+    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: { length: 0 } })
   })
 })
 
@@ -511,7 +511,7 @@ t.test('what a step does to the artifacts', async (t) => {
   for (const [name, runbook, why] of replaced) {
     await t.test(name, async (t) => {
       const { session } = await ran(service, runbook)
-      t.match(session, { state: 'complete', problems: [] })
+      t.match(session, { state: 'complete', problems: { length: 0 } })
       t.match(session.output, /\[artifacts\/1-own\.log could not be read: E[A-Z]+\]\n\[exit 0/)
       t.match(session.output, why)
       t.match(session.candidates, [{ artifact: '1-next.log' }])
@@ -684,7 +684,7 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
       service.log.length = 0
       await plan(needs, job, runner)
       const file = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
-      t.match(await must(service, 'GET', ref.path), { state: 'failed', problems: [] })
+      t.match(await must(service, 'GET', ref.path), { state: 'failed', problems: { length: 0 } })
       t.match(file, reason)
       t.equal(service.log.length, log.length)
       t.match(service.log, log)

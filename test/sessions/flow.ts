@@ -136,7 +136,7 @@ t.test('a plan that does not fit', async (t) => {
   const ref = await newSession(service, made.id)
   await reaches(service, ref, 'failed')
   const session = await must(service, 'GET', ref.path)
-  t.match(session, { state: 'failed', plan: '', problems: [] })
+  t.match(session, { state: 'failed', plan: '', problems: { length: 0 } })
   t.match(
     readFileSync(service.file(made.id, 'sessions', '1.md'), 'utf8'),
     /reason="The plan has 286719 bytes/,
@@ -175,7 +175,10 @@ t.test('the plan is edited before approval only', async (t) => {
     json: { plan, hypothesis: '## Plan\n\nmine', state: 'plan_ready' },
   })
   const trail = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
-  t.match(trail, new RegExp(`\\d+\\. \\S+ plan_edited by=request sha256=${sha256(plan)} hypothesis_sha256=`))
+  t.match(
+    trail,
+    new RegExp(`\\d+\\. \\S+ plan_edited by=request sha256=${sha256(plan)} hypothesis_sha256=`),
+  )
   await must(service, 'POST', `${ref.path}/approve`)
   t.match(await edit({ plan: 'x' }), { status: 422, json: { code: 'wrong_state' } })
   await reaches(service, ref, 'complete')
@@ -300,7 +303,7 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
       writeFileSync(join(service.root, 'e/go'), '')
       await reaches(service, ref, 'complete')
       const session = await must(service, 'GET', ref.path)
-      t.match(session, { output: /^approved$/m, plan: /echo approved/, problems: [] })
+      t.match(session, { output: /^approved$/m, plan: /echo approved/, problems: { length: 0 } })
     },
   )
 })
@@ -399,7 +402,7 @@ t.test('what was changed by hand since, and cannot run', async (t) => {
   writeFileSync(file, `<<<<<<< HEAD\n${text}=======\n>>>>>>> x\n`)
   t.match(await approve(), { status: 409, json: { code: 'unreadable_file' } })
   writeFileSync(file, text)
-  t.match((await finished(service, ref)).session, { state: 'complete', problems: [] })
+  t.match((await finished(service, ref)).session, { state: 'complete', problems: { length: 0 } })
 })
 
 t.test('a session moves its case', async (t) => {
@@ -486,7 +489,7 @@ t.test('nothing but a request starts or moves anything', async (t) => {
     t.match(await service.request('POST', `${path}/abandon`, { reason: 'not mine' }), {
       status: 200,
     })
-    t.match(await must(service, 'GET', path), { state: 'abandoned', problems: [] })
+    t.match(await must(service, 'GET', path), { state: 'abandoned', problems: { length: 0 } })
     t.notOk(existsSync(join(service.root, 'never')))
     t.match(await must(service, 'POST', `/cases/${id}/sessions`, { type: 'planning' }), {
       number: 5,
@@ -507,7 +510,7 @@ t.test('nothing but a request starts or moves anything', async (t) => {
     )
     writeFileSync(join(service.root, 'go'), '')
     await reaches(service, ref, 'complete')
-    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: [] })
+    t.match(await must(service, 'GET', ref.path), { state: 'complete', problems: { length: 0 } })
     t.notMatch(readFileSync(file, 'utf8'), /^90\. /m)
   })
 })
@@ -563,7 +566,7 @@ t.test('a complete session is the record of what ran, and proof seals it', async
     json: { session_id: ref.id },
   })
   t.equal(readFileSync(file, 'utf8'), sealed, 'a second proof leaves the sealed session alone')
-  t.match(await must(service, 'GET', ref.path), { proof_attached: true, problems: [] })
+  t.match(await must(service, 'GET', ref.path), { proof_attached: true, problems: { length: 0 } })
 
   const changes: [string, string, (object | string)?][] = [
     ['PUT', `${ref.path}/plan`, { plan: 'x' }],
@@ -597,7 +600,7 @@ t.test('abandon ends a session in each state', async (t) => {
     const ref = await planned(service, { runbook: ok })
     t.match(await abandon(ref.path, { reason: 'no longer needed' }), {
       status: 200,
-      json: { state: 'abandoned', problems: [] },
+      json: { state: 'abandoned', problems: { length: 0 } },
     })
     t.match(
       file(ref),
@@ -607,7 +610,10 @@ t.test('abandon ends a session in each state', async (t) => {
   })
   await t.test('complete, without one', async (t) => {
     const { ref } = await ran(service, ok)
-    t.match(await abandon(ref.path), { status: 200, json: { state: 'abandoned', problems: [] } })
+    t.match(await abandon(ref.path), {
+      status: 200,
+      json: { state: 'abandoned', problems: { length: 0 } },
+    })
     t.match(file(ref), /old_state=complete new_state=abandoned\n/)
   })
   await t.test('failed is ended already', async (t) => {
@@ -620,7 +626,7 @@ t.test('abandon ends a session in each state', async (t) => {
     const ref = await newSession(service, id)
     t.match(await abandon(ref.path, { reason: 'oops' }), {
       status: 200,
-      json: { state: 'abandoned', problems: [] },
+      json: { state: 'abandoned', problems: { length: 0 } },
     })
   })
   await t.test('approved a moment ago', async (t) => {
@@ -630,7 +636,7 @@ t.test('abandon ends a session in each state', async (t) => {
       abandon(ref.path),
     ])
     t.ok([200, 422].includes(approved.status), `approve: ${approved.status}`)
-    t.match(abandoned, { status: 200, json: { state: 'abandoned', problems: [] } })
+    t.match(abandoned, { status: 200, json: { state: 'abandoned', problems: { length: 0 } } })
     t.strictSame(service.log, [])
   })
 })

@@ -49,7 +49,7 @@ t.test(
       const session = await ended(service, ref)
       const wanted = sent ? 'second' : /echo (\w+)/.exec(session.plan)![1]!
       t.match(session.output, `\n${wanted}\n`, 'what was approved is what ran')
-      t.match(session, { plan_sha256: sha256(run(`echo ${wanted}`)), problems: [] })
+      t.match(session, { plan_sha256: sha256(run(`echo ${wanted}`)), problems: { length: 0 } })
     }
     t.comment(`${refused} of 24 were refused`)
   },
@@ -159,7 +159,7 @@ t.test('a run whose file is half-saved just then keeps what it has to say', asyn
   writeFileSync(file, saved)
   await events.closed
   const session = await must(service, 'GET', ref.path)
-  t.match(session, { state: 'complete', output: /begun\ndone/, problems: [] })
+  t.match(session, { state: 'complete', output: /begun\ndone/, problems: { length: 0 } })
 })
 
 t.test('an empty case.md is a file being saved, not a case without a title', async (t) => {

@@ -112,12 +112,11 @@ t.test('reading never writes', async (t) => {
 // Made by hand
 
 const handmade: [string, files: Record<string, string>, shown: object][] = [
-  ['only a title', { 'case.md': caseMd('By hand') }, { title: 'By hand', problems: [] }],
-  ['only a heading', { 'case.md': '# By hand\n' }, { title: 'By hand', problems: [] }],
-  ['only a line', { 'case.md': 'By hand' }, { title: 'By hand', problems: [] }],
+  ['only a title', { 'case.md': caseMd('By hand') }, { title: 'By hand', problems: { length: 0 } }],
+  ['only a heading', { 'case.md': '# By hand\n' }, { title: 'By hand', problems: { length: 0 } }],
+  ['only a line', { 'case.md': 'By hand' }, { title: 'By hand', problems: { length: 0 } }],
   ['an empty case.md', { 'case.md': '' }, { title: idOf(1), problems: [{ code: 'unreadable' }] }],
   ['no case.md', { 'notes.md': '' }, { title: idOf(1), problems: [{ code: 'missing' }] }],
-  ['nothing at all', {}, { title: idOf(1), problems: [{ code: 'missing', file: 'case.md' }] }],
 ]
 
 t.test('a case that a person made has what is missing derived', async (t) => {
@@ -150,13 +149,23 @@ t.test('the first write writes down what was derived', async (t) => {
   )
 })
 
+t.test('a folder without any record is no case, as git leaves one behind', async (t) => {
+  const left = { sessions: { 'latest.md': 'x' }, artifacts: { '1-x.log': 'x' } }
+  const cases = { [idOf(1)]: {}, [idOf(2)]: left }
+  const app = await openTestService(t, { files: { memory: { cases } } })
+  t.strictSame((await app.request('GET', '/cases')).json, [])
+  t.equal((await app.request('GET', `/cases/${idOf(2)}`)).status, 404)
+  t.strictSame((await app.request('GET', '/health')).json.problems, [])
+})
+
 t.test('a case whose case.md is missing takes no write, but memory', async (t) => {
-  const app = await openTestService(t, { files: { memory: { cases: { [idOf(1)]: {} } } } })
+  const notes = { 'notes.md': 'x' }
+  const app = await openTestService(t, { files: { memory: { cases: { [idOf(1)]: notes } } } })
   const path = `/cases/${idOf(1)}`
   t.equal((await app.request('PUT', path, { title: 'x' })).status, 409)
-  t.equal((await app.request('PUT', `${path}/memory/notes.md`, 'x')).status, 201)
+  t.equal((await app.request('PUT', `${path}/memory/notes.md`, 'y')).status, 200)
   t.equal((await app.request('PUT', `${path}/memory/case.md`, '# Back\n')).status, 201)
-  t.match(await get(app, idOf(1)), { title: 'Back', problems: [] })
+  t.match(await get(app, idOf(1)), { title: 'Back', problems: { length: 0 } })
 })
 
 t.test('what is no case is a problem of the workspace, and is left alone', async (t) => {
@@ -221,7 +230,15 @@ const breaks: [string, Break, code: string, line: number | null][] = [
     12,
   ],
   ['too much', put((text) => text + 'x'.repeat(256 * 1024)), 'too_large', null],
-  ['nothing in its place', (path) => unlink(path), 'missing', null],
+  [
+    'nothing in its place',
+    async (path) => {
+      await writeFile(join(dirname(path), 'notes.md'), 'x\n')
+      await unlink(path)
+    },
+    'missing',
+    null,
+  ],
   [
     'a folder in its place',
     async (path) => {
@@ -277,7 +294,11 @@ t.test('a case.md that a person broke', async (t) => {
 
       await rm(path, { recursive: true, force: true })
       await writeFile(path, text.replace('Good', 'Mended'))
-      t.match(await get(app, id), { title: 'Mended', problems: [] }, 'served once it is mended')
+      t.match(
+        await get(app, id),
+        { title: 'Mended', problems: { length: 0 } },
+        'served once it is mended',
+      )
       t.equal((await app.request('PUT', `/cases/${id}`, { title: 'On' })).status, 200)
     })
   }
