@@ -33,8 +33,8 @@ const MAX_SHARE = 0.1
  * it had to tell. By the clock on the wall, as the other one stands still in sleep.
  */
 const DRIFT_MS = 1000
-/** So many hints within a tick may be what is left of more: the kernel drops what its queue cannot hold, silently. */
-const BURST = 1000
+/** What the kernel's queue holds by default: where so much came at once, it may have dropped more, silently. */
+const QUEUE = 16_000
 /** Files may come into a new folder after it was listed and before it is watched. */
 const NEW_FOLDER_MS = 400
 
@@ -45,7 +45,6 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   let identity: string | null = null
   let lastTick = Date.now()
   let nextSweep = performance.now() + SWEEP_MS
-  let hints = 0
   let busy: Promise<void> | null = null
   let onClosing = () => {}
   const closing = new Promise<void>((resolve) => {
@@ -90,10 +89,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
     let isTold = false
     const made = createWatcher({
       cases,
-      hint(path, kind) {
-        hints++
-        upkeep.hint(path, kind)
-      },
+      hint: (path, kind) => upkeep.hint(path, kind),
       onFolder(path) {
         upkeep.hint(path, 'rename')
         setTimeout(() => upkeep.hint(path, 'rename'), NEW_FOLDER_MS).unref()
@@ -126,9 +122,9 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
 
   const timer = setInterval(() => {
     const now = Date.now()
-    if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS || hints > BURST) nextSweep = 0
+    if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) nextSweep = 0
     lastTick = now
-    hints = 0
+    if (watcher && watcher.heard() > QUEUE) identity = null // folders may have come unheard, too
     run()
   }, TICK_MS)
   run()

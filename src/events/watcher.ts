@@ -10,6 +10,8 @@ export interface Watcher {
   ready: Promise<void>
   /** Why not every folder is watched; null while all are. */
   trouble(): Trouble | null
+  /** How many changes were heard of since this was asked last. */
+  heard(): number
   close(): Promise<void>
 }
 
@@ -38,6 +40,7 @@ const WATCHED = ['sessions', 'proof']
  */
 export function createWatcher({ cases, hint, onFolder, onTrouble }: WatcherNeeds): Watcher {
   let trouble: Trouble | null = null
+  let heard = 0
   const place = (path: string) => relative(cases, path).split(sep).join('/')
   const watcher = watch(cases, {
     followSymlinks: false,
@@ -47,6 +50,7 @@ export function createWatcher({ cases, hint, onFolder, onTrouble }: WatcherNeeds
       !isWatched(place(path)) || (stats !== undefined && !stats.isDirectory()),
   })
   watcher.on('raw', (event, name, details) => {
+    heard++
     const { watchedPath } = details as { watchedPath?: string }
     if (watchedPath === undefined || !name) return
     const path = place(join(watchedPath, String(name)))
@@ -61,6 +65,11 @@ export function createWatcher({ cases, hint, onFolder, onTrouble }: WatcherNeeds
   return {
     ready: new Promise((resolve) => watcher.once('ready', resolve)),
     trouble: () => trouble,
+    heard() {
+      const count = heard
+      heard = 0
+      return count
+    },
     close: () => watcher.close(),
   }
 }

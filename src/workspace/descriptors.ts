@@ -8,13 +8,9 @@ export interface OpenFile {
 
 /**
  * Opens what stands at `path` itself, and adds it to `open`, for the caller to close; null where no
- * regular file is, or for one of `codes`. Neither a link nor a FIFO leads it anywhere.
+ * regular file is. Neither a link nor a FIFO leads it anywhere.
  */
-export function openRegular(
-  path: string,
-  open: Set<number>,
-  codes: readonly string[] = [],
-): OpenFile | null {
+export function openRegular(path: string, open: Set<number>): OpenFile | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   try {
     const fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -22,7 +18,7 @@ export function openRegular(
     const stats = fstatSync(fd)
     return stats.isFile() ? { fd, stats } : null
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ELOOP', 'ENXIO', 'ENODEV', ...codes)) return null
+    if (hasCode(error, 'ENOENT', 'ELOOP', 'ENXIO', 'ENODEV')) return null
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { INDEX_MARKER, type IndexEntry, indexEntry, indexPage } from '../markdown/case-index.ts'
-import { shownState } from '../model/case-folder.ts'
+import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Catalog } from './catalog.ts'
 import { writeDurable } from './durable-write.ts'
@@ -125,13 +125,24 @@ async function entriesOf(catalog: IndexFileNeeds['catalog']): Promise<IndexEntry
   for (const id of catalog.ids()) {
     const folder = catalog.folder(id)
     if (!folder) continue
-    const { title, created_at, type, outcome } = folder.case
-    const state = shownState(folder)
-    const problems = folder.problems.length
-    entries.push(indexEntry({ id, title, created_at, state, type, outcome, problems }))
+    entries.push(entryOf(folder))
     if (performance.now() - since < SLICE_MS) continue
     await setImmediate()
     since = performance.now()
   }
   return entries
+}
+
+/** After a change the catalog gives another folder, so each stands for one line. */
+const made = new WeakMap<CaseFolder, IndexEntry>()
+
+function entryOf(folder: CaseFolder): IndexEntry {
+  const known = made.get(folder)
+  if (known) return known
+  const { id, title, created_at, type, outcome } = folder.case
+  const state = shownState(folder)
+  const problems = folder.problems.length
+  const entry = indexEntry({ id, title, created_at, state, type, outcome, problems })
+  made.set(folder, entry)
+  return entry
 }

@@ -1,5 +1,6 @@
 import type { FileStamp } from './safe-read.ts'
-import type { Settling, Wholeness } from './settling.ts'
+import type { Settling } from './settling.ts'
+import type { Wholeness } from './wholeness.ts'
 
 /**
  * Which changes a look takes: only files that stand `still`; for a write, which is made on what is
@@ -30,12 +31,13 @@ export function createLook(
   return {
     take(path, stamp, looks) {
       const ms = takes === 'all' || written.includes(path) ? 0 : settling.wait(path, stamp, looks)
-      if (ms === 0 || (takes === 'whole' && looks === 'whole')) {
+      const isHalfSaved = looks === 'cut' || looks === 'broken'
+      if (ms === 0 || (takes === 'whole' && !isHalfSaved)) {
         settling.forget(path)
         return true
       }
       wait = wait === 0 ? ms : Math.min(wait, ms)
-      if (looks !== 'whole') isHalf = true
+      if (isHalfSaved) isHalf = true
       return false
     },
     taken: (path) => settling.forget(path),

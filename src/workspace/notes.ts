@@ -8,6 +8,7 @@ import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown } from './readers.ts'
 import { decoded, isSettled } from './record.ts'
 import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
+import { endingOf, wholenessOf } from './wholeness.ts'
 
 /** A memory file as it was last looked at. Its text is not kept: nothing of it but its change is told. */
 export interface NoteFile {
@@ -17,7 +18,8 @@ export interface NoteFile {
   ctimeMs: number
   size: number
   hash: string
-  closed: boolean
+  /** The end of its text; of one that was not read yet, that of any. */
+  ending: string
   problems: Problem[]
 }
 
@@ -51,22 +53,21 @@ export async function readNote(
   const now = await stampOf(path)
   if (!known && told && now?.mtimeMs === told.mtimeMs && now.size === told.size) {
     const { ctimeMs } = now
-    return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, closed: true, problems: [] }
+    return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, ending: '\n', problems: [] }
   }
   const read = decoded(await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within }), file)
   const stamp = read.stamp ?? now
   const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
-  const closed = !read.ok || /[\r\n]$/.test(read.text)
+  const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash
   const settled = stamp && isSettled(stamp) ? stamp : null
-  const place = { stamp: settled, mtimeMs, ctimeMs, size, hash, closed }
+  const place = { stamp: settled, mtimeMs, ctimeMs, size, hash, ending }
   if (known && isKnown(known, read)) {
     look.taken(path)
     return { ...known, ...place }
   }
   const isEmpty = read.ok && read.text === ''
-  const isCut = !closed && known?.closed !== false
-  const looks = isEmpty ? 'broken' : isCut ? 'cut' : 'whole'
+  const looks = isEmpty ? 'broken' : wholenessOf(ending, known?.ending)
   if (!look.take(path, stamp, looks)) return known ? { ...known, stamp: null } : null
   return { ...place, problems: read.ok ? markersIn(read.text, file) : [read.problem] }
 }

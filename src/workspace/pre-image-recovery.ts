@@ -1,11 +1,10 @@
+import { MAX_DISPLACED_BYTES } from './displaced.ts'
 import { makeFolder } from './durable-write.ts'
 import { discard } from './new-file.ts'
 import { type PreImage, preImagesIn } from './pre-images.ts'
 import { hashOf } from './record.ts'
 import type { Rescue } from './rescue.ts'
 import { readRegular } from './safe-read.ts'
-
-const MAX_BYTES = 64 * 1024 * 1024
 
 /**
  * Looks at what a service that died had still to look at. What our write was made on is not known any
@@ -18,17 +17,21 @@ export async function recoverPreImages(
 ): Promise<void> {
   await makeFolder(folder, 0o700)
   for (const each of await preImagesIn(folder)) {
-    await recovered(each, rescue).catch((error: unknown) => {
-      log(`what was saved into ${each.file} of case ${each.id} is not safe yet: ${String(error)}`)
-    })
+    const { id, file, path } = each
+    const problem = await recovered(each, rescue).catch(String)
+    if (problem === null) await discard(path)
+    else log(`what was saved into ${file} of case ${id} is kept as ${path}: ${problem}`)
   }
 }
 
-async function recovered({ path, hash, id, file }: PreImage, rescue: Rescue): Promise<void> {
-  const read = await readRegular(path, { maxBytes: MAX_BYTES })
-  if (!read.ok) throw new Error(read.detail)
-  if (read.bytes.length > 0 && hashOf(read.bytes) !== hash) {
-    await rescue({ id, file, base: null, theirs: read.bytes }, false)
-  }
-  await discard(path)
+/** Null where it is safe, else why it is not. */
+async function recovered(
+  { path, hash, id, file }: PreImage,
+  rescue: Rescue,
+): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes: MAX_DISPLACED_BYTES })
+  if (!read.ok) return read.detail
+  if (read.bytes.length === 0 || hashOf(read.bytes) === hash) return null
+  const rescued = await rescue({ id, file, base: null, theirs: read.bytes }, false)
+  return rescued === 'homeless' ? 'the case is gone' : null
 }

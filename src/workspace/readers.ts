@@ -13,6 +13,7 @@ import type { Layout } from './layout.ts'
 import type { Look } from './look.ts'
 import { createdAt, type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
 import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
+import { endingOf, wholenessOf } from './wholeness.ts'
 
 export interface ReaderNeeds {
   layout: Layout
@@ -141,8 +142,8 @@ async function readRecord<T>(
   const { stamp, hash } = result
   const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
   const settled = written === undefined && stamp !== null && isSettled(stamp)
-  const closed = result.ok && /[\r\n]$/.test(result.text)
-  const place = { stamp: settled ? stamp : null, mtimeMs, hash, closed }
+  const ending = result.ok ? endingOf(result.text) : ''
+  const place = { stamp: settled ? stamp : null, mtimeMs, hash, ending }
   if (known && isKnown(known, result)) {
     look?.taken(path)
     return { ...known, ...place }
@@ -152,8 +153,7 @@ async function readRecord<T>(
     result.ok && !problem
       ? await recipe.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
-  const isCut = !closed && known?.closed !== false
-  const looks = parsed.value === null ? 'broken' : isCut ? 'cut' : 'whole'
+  const looks = parsed.value === null ? 'broken' : wholenessOf(ending, known?.ending)
   if (look && !look.take(path, stamp, looks)) return known ? { ...known, stamp: null } : null
   if (parsed.value !== null && result.ok) {
     recipe.remember?.(result.text, result.stamp.mtimeMs)

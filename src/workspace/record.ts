@@ -9,8 +9,8 @@ export interface RecordFile<T> {
   mtimeMs: number
   /** SHA-256 of the bytes; empty when they could not be read. */
   hash: string
-  /** Whether its last line has an end: one that lost it may be half-saved. */
-  closed: boolean
+  /** The end of its text. */
+  ending: string
   /** The last good value while the file is broken. */
   value: T
   /** Whether the file as it stands says `value`; a broken one is never written over. */

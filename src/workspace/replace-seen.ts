@@ -1,16 +1,13 @@
-import { closeSync, fstatSync, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs'
+import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
 import { isSameFile, type OpenFile, openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
-import { openRivals } from './rivals.ts'
 
-/** A file that lost its name to ours; an editor that has it open may still be writing into it. */
-export interface Displaced {
-  /** A name for it, or where none can be given an open descriptor. */
-  at: string | number
-  /** It took the name by a rename in the last moment: nobody is writing into it any more. */
-  isWhole: boolean
-}
+/**
+ * A file that lost its name to ours; an editor that has it open may still be writing into it. By
+ * another name, or where none can be given by an open descriptor.
+ */
+export type Displaced = string | number
 
 /** Takes over what a replacement displaced. */
 export interface Keeper {
@@ -23,15 +20,12 @@ interface Replacement {
   temp: string
   path: string
   seen: OpenFile
-  keeper: Keeper
-  /** Descriptors that are closed at the end; what the keeper takes over is no longer among them. */
-  open: Set<number>
 }
 
 /**
  * Gives `temp` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
- * What is saved between that check and the end goes to the keeper, and so does the old file, for what
- * an editor may still write into it. All of this is synchronous, to keep that time short.
+ * The keeper gets the old file, for what an editor may still write into it. All of this is
+ * synchronous, to keep the time short between that check and the end.
  */
 export function replaceSeen(
   temp: string,
@@ -48,18 +42,38 @@ export function replaceSeen(
       renameSync(temp, path)
       return true
     }
-    const replacement = { temp, path, seen, keeper, open }
-    return (exchange && byExchange(replacement, exchange)) ?? byRename(replacement)
+    const at = displace({ temp, path, seen }, keeper.link, exchange)
+    if (at === null) return false
+    if (typeof at === 'number') open.delete(at)
+    keeper.keep(at)
+    return true
   } finally {
     for (const fd of open) closeSync(fd)
   }
 }
 
-/** Loses nothing: whatever has the name in that moment gets ours. Null where the disk cannot do it. */
-function byExchange(
-  { temp, path, seen, keeper, open }: Replacement,
-  exchange: Exchange,
-): boolean | null {
+/** It has its other name before it loses the first, so that no crash finds it with none. */
+function displace(
+  replacement: Replacement,
+  link: string,
+  exchange: Exchange | null,
+): Displaced | null {
+  const { path, seen } = replacement
+  const isLinked = named(() => linkSync(path, link))
+  let isDone = false
+  try {
+    if (isLinked && !isSameFile(lstatSync(link), seen.stats)) return null
+    isDone = (exchange && byExchange(replacement, exchange)) ?? byRename(replacement)
+  } finally {
+    if (isLinked && !isDone) unlinkSync(link)
+  }
+  if (!isDone) return null
+  return isLinked ? link : seen.fd
+}
+
+/** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
+function byExchange({ temp, path, seen }: Replacement, exchange: Exchange): boolean | null {
+  const ours = lstatSync(temp)
   try {
     exchange(temp, path)
   } catch (error) {
@@ -67,44 +81,46 @@ function byExchange(
     if (hasCode(error, 'ENOENT')) return false
     throw error
   }
-  const old = lstatSync(temp)
-  if (!old.isFile()) {
-    exchange(temp, path) // a link or a folder has just come there: it goes back
-    return false
+  let isSeen = false
+  try {
+    isSeen = isSameFile(lstatSync(temp), seen.stats)
+    if (isSeen) unlinkSync(temp)
+  } catch (error) {
+    exchangeBack({ temp, path, placed: ours }, exchange)
+    throw error
   }
-  const isWhole = !isSameFile(old, seen.stats)
-  if (named(() => renameSync(temp, keeper.link))) keeper.keep({ at: keeper.link, isWhole })
-  else {
-    const { fd } = (isWhole && openRegular(temp, open)) || seen
-    unlinkSync(temp)
-    open.delete(fd)
-    keeper.keep({ at: fd, isWhole })
-  }
-  return true
+  if (!isSeen) exchangeBack({ temp, path, placed: ours }, exchange)
+  return isSeen
 }
 
 /**
- * Next to nothing is lost: a save by a rename between the last look and ours is kept only if it stood
- * beside the file at that look. Under load that leaves a gap of some microseconds.
+ * What `temp` displaced gets the name back; where somebody has saved over `placed` meanwhile, that
+ * save is the newest and gets it.
  */
-function byRename({ temp, path, seen, keeper, open }: Replacement): boolean {
-  const isLinked = named(() => linkSync(path, keeper.link))
-  let rivals: number[] | null = null
-  try {
-    if (isLinked && !isSameFile(lstatSync(keeper.link), seen.stats)) return false
-    const found = openRivals(path, seen.stats, open)
-    if (found === null) return false
-    renameSync(temp, path)
-    rivals = found
-  } finally {
-    if (isLinked && rivals === null) unlinkSync(keeper.link)
+function exchangeBack(
+  { temp, path, placed }: { temp: string; path: string; placed: Stats },
+  exchange: Exchange,
+): void {
+  for (let last = placed; ; ) {
+    const next = lstatSync(temp)
+    try {
+      exchange(temp, path)
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+      return void renameSync(temp, path) // somebody removed what was placed
+    }
+    if (isSameFile(lstatSync(temp), last)) return
+    last = next
   }
-  const late = rivals.filter((rival) => fstatSync(rival).nlink === 0)
-  for (const at of isLinked ? late : [seen.fd, ...late]) {
-    open.delete(at)
-    keeper.keep({ at, isWhole: at !== seen.fd })
-  }
-  if (isLinked) keeper.keep({ at: keeper.link, isWhole: false })
+}
+
+/**
+ * Loses a save that takes the name by a rename after the last look, some microseconds before ours:
+ * nothing else in Node can replace a file on a condition.
+ */
+function byRename({ temp, path, seen }: Replacement): boolean {
+  if (!isSameFile(lstatSync(path, { throwIfNoEntry: false }), seen.stats)) return false
+  renameSync(temp, path)
   return true
 }
 

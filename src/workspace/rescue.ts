@@ -31,40 +31,43 @@ export interface RescueNeeds extends Keepers {
 }
 
 /**
- * Gives a person back what they saved: as a merge into the file where their change and ours do not
- * touch, else as a conflict copy beside it. Takes the case's mutex. When it is patient it gives false,
- * and has done nothing, where the file is just being saved once more.
+ * `busy`: nothing was done, as the file is just being saved once more. `homeless`: nothing could be
+ * done, as the case is gone.
  */
-export type Rescue = (save: LateSave, isPatient: boolean) => Promise<boolean>
+export type Rescued = 'safe' | 'busy' | 'homeless'
+
+/**
+ * Gives a person back what they saved: as a merge into the file where their change and ours do not
+ * touch, else as a conflict copy beside it. Takes the case's mutex. Only when it is patient does it
+ * give `busy`.
+ */
+export type Rescue = (save: LateSave, isPatient: boolean) => Promise<Rescued>
 
 export function createRescue(needs: RescueNeeds): Rescue {
   const { layout, mutex, log } = needs
 
-  async function rescue(save: LateSave, isPatient: boolean): Promise<boolean> {
+  async function rescue(save: LateSave, isPatient: boolean): Promise<Rescued> {
     const { id, file, theirs } = save
     const within = layout.caseFolder(id)
     const path = join(within, file)
-    if (!(await isFolder(within))) {
-      log(`case ${id} is gone, and with it what was saved last into ${file}`)
-      return true
-    }
+    if (!(await isFolder(within))) return 'homeless'
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
       const isHalf = !ours.ok || looksHalf(ours.bytes, save.base)
-      if (isHalf && isPatient) return false
+      if (isHalf && isPatient) return 'busy'
       if (isHalf) break
       const merged = ours.bytes.equals(theirs) ? theirs : await mergedBytes(save, ours.bytes)
       if (merged === null) break
-      if (merged.equals(ours.bytes)) return true
+      if (merged.equals(ours.bytes)) return 'safe'
       if (await written(path, merged, ours.bytes)) {
         log(`what a person saved into ${file} of case ${id} meanwhile was merged into it`)
-        return true
+        return 'safe'
       }
     }
     if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
     const name = await keepConflictCopy(path, theirs, { time: needs.now(), within })
     log(`what a person saved into ${file} of case ${id} meanwhile was kept beside it as ${name}`)
-    return true
+    return 'safe'
 
     async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
       try {

@@ -1,10 +1,9 @@
-import { closeSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
-import { displacedContent, releaseDisplaced } from './displaced.ts'
+import { createDisplacedLook, type Kept } from './displaced-look.ts'
+import { keepPreImage, pruneKept } from './kept-pre-images.ts'
 import { recoverPreImages } from './pre-image-recovery.ts'
 import { type FileOfCase, type Keepers, preImagePath } from './pre-images.ts'
 import { hashOf } from './record.ts'
-import type { Displaced, Keeper } from './replace-seen.ts'
+import type { Keeper } from './replace-seen.ts'
 import { createRescue, type RescueNeeds } from './rescue.ts'
 
 /**
@@ -29,21 +28,14 @@ export interface SecondLookNeeds extends Omit<RescueNeeds, 'keeperOf'> {
 
 /** Within this time an editor that opened a file has begun to write it. */
 const LOOK_MS = 250
-/** One that is seen at work (it emptied the file, or wrote into it less than so long ago) is waited for. */
-const QUIET_MS = 100
-const AGAIN_MS = 100
-const PATIENCE_MS = 1500
 /** After a rescue that failed, by a full disk say. */
 const RETRY_MS = 5000
 /** Of more than this the oldest is looked at before its time. */
 const MAX_WAITING = 256
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
-/** What is larger no editor made out of a file of ours. */
-const MAX_BYTES = 64 * 1024 * 1024
+const PRUNE_MS = 60 * 60 * 1000
 
-interface Waiting extends FileOfCase, Displaced {
-  base: Buffer
-  since: number
+interface Waiting extends Kept {
   due: number
   hasFailed: boolean
 }
@@ -51,18 +43,28 @@ interface Waiting extends FileOfCase, Displaced {
 export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   const { folder, log } = needs
   const rescue = createRescue({ ...needs, keeperOf })
+  const look = createDisplacedLook({ ...needs, rescue })
   const waiting = new Set<Waiting>()
   const looking = new Set<Promise<void>>()
+  const kept = new Set<Waiting>()
   let waitingBytes = 0
+  let prunedAt = performance.now()
   let timer: NodeJS.Timeout | undefined
 
   function keeperOf({ id, file }: FileOfCase, expect: Buffer): Keeper {
     return {
       link: preImagePath(folder, { id, file }, hashOf(expect)),
-      keep(displaced) {
-        const since = performance.now()
-        const place = { id, file, base: expect, since, due: 0, hasFailed: false }
-        wait({ ...place, ...displaced }, displaced.isWhole ? 0 : LOOK_MS)
+      keep(at) {
+        const place = { id, file, base: expect, at, changedAt: null, restsUntil: 0 }
+        const each = { ...place, due: 0, hasFailed: false }
+        kept.add(each)
+        wait(each, LOOK_MS)
+        for (const oldest of waiting) {
+          if (waiting.size <= MAX_WAITING && waitingBytes <= MAX_WAITING_BYTES) break
+          oldest.restsUntil = 0
+          begin(oldest, false)
+        }
+        if (performance.now() - prunedAt > PRUNE_MS) track(prune())
       },
     }
   }
@@ -71,10 +73,6 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
     each.due = performance.now() + ms
     waiting.add(each)
     waitingBytes += each.base.length
-    for (const oldest of waiting) {
-      if (waiting.size <= MAX_WAITING && waitingBytes <= MAX_WAITING_BYTES) break
-      begin(oldest, true)
-    }
     arm()
   }
 
@@ -94,49 +92,41 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   function begin(each: Waiting, isLast: boolean): void {
     waiting.delete(each)
     waitingBytes -= each.base.length
-    const work = look(each, isLast)
-      .catch((error: unknown) => {
-        if (!each.hasFailed) {
-          log(
-            `what was saved into ${each.file} of case ${each.id} is not safe yet: ${String(error)}`,
-          )
-        }
-        each.hasFailed = true
-        return RETRY_MS
-      })
-      .then((again) => {
-        if (again === 0) return
-        if (!isLast) wait(each, again)
-        else if (typeof each.at === 'number') closeSync(each.at)
-      })
-      .finally(() => looking.delete(work))
-    looking.add(work)
+    track(attend(each, isLast))
   }
 
-  /** In how many ms to look again; 0 when all is done. A last look leaves what is half-saved to the next start. */
-  async function look(each: Waiting, isLast: boolean): Promise<number> {
-    const { id, file, base, at } = each
-    const found = displacedContent(at, MAX_BYTES)
-    if (found && !found.bytes.equals(base)) {
-      const isEmpty = found.bytes.length === 0
-      const isBusy = isEmpty || Date.now() - found.mtimeMs < QUIET_MS
-      const isSoon = performance.now() - each.since < PATIENCE_MS
-      if (isLast && isEmpty && typeof at === 'string') return 0
-      if (isBusy && isSoon && !each.isWhole) {
-        if (!isLast) return AGAIN_MS
-        await delay(AGAIN_MS)
-        return look(each, isLast)
-      }
-      if (!isEmpty) {
-        await needs.mayWrite()
-        const theirs = found.bytes
-        const isPatient = isSoon && !isLast
-        if (!(await rescue({ id, file, base, theirs }, isPatient))) return AGAIN_MS
-        needs.onRescued(id)
-      }
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => looking.delete(tracked))
+    looking.add(tracked)
+  }
+
+  async function attend(each: Waiting, isLast: boolean): Promise<void> {
+    const { id, file } = each
+    try {
+      const again = await look(each, isLast)
+      if (again > 0) return wait(each, again)
+    } catch (error) {
+      const detail = `what was saved into ${file} of case ${id} is not safe yet: ${String(error)}`
+      if (!each.hasFailed) log(detail)
+      each.hasFailed = true
+      if (!isLast) return wait(each, RETRY_MS)
+      // a descriptor does not outlive the process
+      await keepPreImage(folder, each).catch((next) => log(`${detail}, ${String(next)}`))
     }
-    await releaseDisplaced(at)
-    return 0
+    kept.delete(each)
+  }
+
+  async function prune(): Promise<void> {
+    prunedAt = performance.now()
+    const inUse = new Set([...kept].map(({ at }) => at))
+    await pruneKept(folder, inUse).catch((error: unknown) => {
+      log(`old pre-images could not be removed: ${String(error)}`)
+    })
+  }
+
+  async function recover(): Promise<void> {
+    await recoverPreImages(folder, rescue, log)
+    await prune()
   }
 
   async function idle(): Promise<void> {
@@ -147,5 +137,5 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
     clearTimeout(timer)
   }
 
-  return { keeperOf, idle, recover: () => recoverPreImages(folder, rescue, log) }
+  return { keeperOf, idle, recover }
 }

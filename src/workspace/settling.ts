@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type FileStamp, sameStamp } from './safe-read.ts'
+import type { Wholeness } from './wholeness.ts'
 
 /** How a change was made, as far as the watcher can tell. */
 export type HintKind = 'rename' | 'change'
@@ -14,20 +15,18 @@ export interface Settling {
   forget(path: string): void
 }
 
-/**
- * What the content looks like: `whole`; `cut` where it has lost the line end that closed it; `broken`
- * where it is empty or cannot be read.
- */
-export type Wholeness = 'whole' | 'cut' | 'broken'
-
 /** An editor that saves in place writes in several steps; a rename brings a file that is written already. */
 const QUIET_MS = { rename: 25, change: 100 }
 /** Longer than an editor leaves a file half-saved, which is up to 500 ms. */
-const PATIENCE_MS: Record<Wholeness, number> = { whole: 0, cut: 600, broken: 1000 }
+const PATIENCE_MS: Partial<Record<Wholeness, number>> = { cut: 600, broken: 1000 }
+/** A file that somebody writes to all the time is taken as often as this. */
+const MAX_MS = 2000
 
 interface Seen {
   stamp: FileStamp | null
+  /** Of the last change, and of the first that is not taken yet. */
   since: number
+  first: number
   kind: HintKind | null
 }
 
@@ -37,30 +36,43 @@ export function createSettling(): Settling {
 
   return {
     hint(path, kind) {
+      const now = performance.now()
       const known = seen.get(path)
+      const burst = isOver(known, now) ? undefined : known
       // in a row of hints a change says that the file is written where it stands
-      const rough = known?.kind === 'change' ? 'change' : kind
-      seen.set(path, { stamp: known?.stamp ?? null, since: performance.now(), kind: rough })
+      const rough = burst?.kind === 'change' ? 'change' : kind
+      seen.set(path, {
+        ...{ stamp: known?.stamp ?? null, kind: rough },
+        ...{ since: now, first: burst?.first ?? now },
+      })
     },
     wait(path, stamp, looks) {
       const now = performance.now()
       let known = seen.get(path)
       if (!known || (known.stamp && stamp && !sameStamp(known.stamp, stamp))) {
-        known = { stamp, since: now, kind: known?.kind ?? null }
+        const first = known && !isOver(known, now) ? known.first : now
+        known = { stamp, since: now, first, kind: known?.kind ?? null }
       }
       known.stamp = stamp
       seen.set(path, known)
+      const needed = neededQuiet(known.kind, stamp, looks)
+      if (PATIENCE_MS[looks] === undefined && now - known.first > MAX_MS) return 0
       const quiet = now - known.since
       const age = stamp ? Date.now() - stamp.ctimeMs : 0 // less than 0 where a clock was set back
-      return Math.max(0, neededQuiet(known.kind, stamp, looks) - Math.max(quiet, age))
+      return Math.max(0, needed - Math.max(quiet, age))
     },
     forget: (path) => void seen.delete(path),
   }
 }
 
+/** A path that nobody read keeps what was seen of it, and the next change is another. */
+function isOver(seen: Seen | undefined, now: number): boolean {
+  return seen === undefined || now - seen.since > MAX_MS
+}
+
 function neededQuiet(kind: HintKind | null, stamp: FileStamp | null, looks: Wholeness): number {
-  if (PATIENCE_MS[looks] > 0) return PATIENCE_MS[looks]
-  return QUIET_MS[kind === 'rename' || wasRenamed(stamp) ? 'rename' : 'change']
+  const isDone = looks === 'ended' || kind === 'rename' || wasRenamed(stamp)
+  return PATIENCE_MS[looks] ?? QUIET_MS[isDone ? 'rename' : 'change']
 }
 
 /** A write sets both times; a rename, made when all was written, the time of change alone. */

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { caseTexts } from './case-texts.mjs'
+import { createRandom } from './random.mjs'
+
+/**
+ * A workspace on the disk: a git repository with `count` cases, a session and a proof on every third,
+ * notes on every fifth. The same seed gives the same bytes.
+ * @param {{ parent: string, count: number, seed: number }} options
+ */
+export function makeWorkspace({ parent, count, seed }) {
+  const random = createRandom(seed)
+  const home = mkdtempSync(join(parent, 'casefile-bench-'))
+  const root = join(home, 'workspace')
+  const cases = join(root, 'memory', 'cases')
+  /** @type {string[]} */
+  const ids = []
+  let files = 0
+  const folders = new Set([cases])
+  mkdirSync(cases, { recursive: true })
+  execFileSync('git', ['init', '--quiet', root])
+  for (let index = 0; index < count; index++) {
+    const id = random.uuid()
+    const hasSession = index % 3 === 0
+    const texts = caseTexts(random, { id, minute: index, hasSession, hasNotes: index % 5 === 0 })
+    for (const [name, text] of texts) {
+      const path = join(cases, id, name)
+      if (!folders.has(dirname(path))) mkdirSync(dirname(path), { recursive: true })
+      folders.add(join(cases, id)).add(dirname(path))
+      writeFileSync(path, text)
+      files++
+    }
+    ids.push(id)
+  }
+  let states = 0
+  return {
+    ...{ root, cases, ids, files },
+    /** Of those that a change below cases/ can only be heard in: itself, each case's, sessions/, proof/. */
+    folders: folders.size,
+    /** A state folder that no service has used. */
+    newStateDir: () => join(home, `state-${states++}`),
+    remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
+
+/** @typedef {ReturnType<typeof makeWorkspace>} Workspace */

@@ -1,0 +1,464 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { newSessionText } from '../../src/markdown/session-texts.ts'
+import { renameOver } from '../fixtures/editors.ts'
+import { SESSION } from '../fixtures/records.ts'
+import { git as gitIn } from '../fixtures/session-client.ts'
+import { listen, type Told } from '../fixtures/told.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const execute = promisify(execFile)
+const WHO = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
+
+const MANY = 200
+const AT_MOST_MS = 3000
+const MARKER = '00000000-0000-4000-8000-00000000aaaa'
+
+const caseText = (title: string, state = 'OPEN') =>
+  `---\nid:\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: ${state}\ntype: bug\noutcome:\ntags: []\n---\n\nWhat happens.\n\nLast line.\n`
+
+function save(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** Ways to keep the cases in git: each gives the folder in which git is run. */
+const PLACES: Record<string, (root: string) => string> = {
+  'in the repository of the code': (root) => {
+    gitIn(root, 'init', '--quiet')
+    return root
+  },
+  'in a repository of their own': (root) => {
+    gitIn(root, 'init', '--quiet')
+    const memory = join(root, 'memory')
+    gitIn(memory, 'init', '--quiet')
+    return memory
+  },
+  'in a worktree of an orphan branch': (root) => {
+    const memory = join(root, 'memory')
+    save(join(root, 'code.js'), '1\n')
+    save(join(root, '.gitignore'), '/memory/\n')
+    gitIn(root, 'init', '--quiet')
+    gitIn(root, 'add', '.')
+    gitIn(root, 'commit', '--quiet', '--message', 'code')
+    execFileSync('mv', [memory, `${memory}-files`])
+    gitIn(root, 'worktree', 'add', '--quiet', '--detach', memory)
+    gitIn(memory, 'checkout', '--quiet', '--orphan', 'main-of-cases')
+    gitIn(memory, 'rm', '--quiet', '-rf', '.')
+    execFileSync('cp', ['-a', `${memory}-files/.`, memory])
+    return memory
+  },
+}
+
+interface Repository {
+  app: TestService
+  told: Told
+  ids: string[]
+  /** Where git is run. */
+  folder: string
+  /** Runs git where the cases are kept, while the service stands still. */
+  git(...args: string[]): string
+  /** Runs git beside the service. */
+  run(...args: string[]): Promise<unknown>
+  /** Commits all that is there. */
+  commit(message: string): void
+  /** Resolves when all that was done to the files before is told. */
+  settled(): Promise<void>
+}
+
+/** A service on cases that are committed; its git hooks and settings are those of nobody. */
+async function openRepository(
+  t: Test,
+  place: keyof typeof PLACES,
+  count: number,
+  options: { gitPatienceMs?: number } = {},
+): Promise<Repository> {
+  const ids = Array.from({ length: count }, () => randomUUID())
+  const cases = Object.fromEntries(
+    ids.map((id) => [id, { 'case.md': caseText('A'), 'notes.md': 'A\n' }]),
+  )
+  const app = await openTestService(t, { files: { memory: { cases } }, ...options })
+  await app.close()
+  const folder = PLACES[place]!(app.root)
+  const git = (...args: string[]) => gitIn(folder, ...args)
+  const commit = (message: string) => {
+    git('add', '--all')
+    git('commit', '--quiet', '--message', message)
+  }
+  const exclude = git('rev-parse', '--git-path', 'info/exclude').trim()
+  save(join(folder, exclude), `${MARKER}/\n`)
+  commit('A')
+  save(app.file(MARKER, 'case.md'), caseText('Marker'))
+  await app.restart()
+  await app.service.watched
+  const told = listen(t, app)
+  let turn = 0
+  return {
+    ...{ app, told, ids, folder, git, commit },
+    run: (...args) => execute('git', [...WHO, ...args], { cwd: folder }),
+    async settled() {
+      const filename = `m${turn++}.md`
+      await renameOver(app.file(MARKER, filename), 'x\n')
+      await told.next(({ payload }) => payload.filename === filename)
+      await app.service.upkeep.current()
+      await app.service.eventLog.flushed()
+    },
+  }
+}
+
+interface Seen {
+  state: string
+  title: string
+  fields: string
+  /** By id: whether it is verified, and its bytes. */
+  proofs: Record<string, [boolean, string]>
+}
+
+/** What the files say, read in the plainest way. */
+function onDisk(app: TestService): Map<string, Seen> {
+  const seen = new Map<string, Seen>()
+  for (const id of readdirSync(join(app.memory, 'cases'))) {
+    if (id === MARKER || !existsSync(app.file(id, 'case.md'))) continue
+    const text = readFileSync(app.file(id, 'case.md'), 'utf8')
+    const proofs: Seen['proofs'] = {}
+    const names = existsSync(app.file(id, 'proof')) ? readdirSync(app.file(id, 'proof')) : []
+    for (const name of names) {
+      const proof = readFileSync(app.file(id, 'proof', name), 'utf8')
+      proofs[name.slice(0, -3)] = [/^verified: true$/m.test(proof), proof]
+    }
+    const value = (key: string) => new RegExp(`^${key}: (.*)$`, 'm').exec(text)?.[1] ?? ''
+    const fields = text.replace(/^state: .*$/m, '')
+    seen.set(id, { state: value('state'), title: value('title'), fields, proofs })
+  }
+  return seen
+}
+
+/** The events of design §5 for what differs, by case. */
+function eventsOf(before: Map<string, Seen>, after: Map<string, Seen>): Record<string, string[]> {
+  const events: Record<string, string[]> = {}
+  for (const id of new Set([...before.keys(), ...after.keys()])) {
+    const [was, is] = [before.get(id), after.get(id)]
+    const words: string[] = []
+    if (!is) words.push('case_deleted')
+    else {
+      if (!was) words.push('case_created')
+      else if (was.state !== is.state) words.push(`case_state_changed ${was.state} ${is.state}`)
+      if (was && was.fields !== is.fields) words.push('case_updated')
+      for (const [pid, [verified, text]] of Object.entries(is.proofs)) {
+        const old = was?.proofs[pid]
+        if (!old) words.push(`proof_created ${pid}`)
+        if (old ? old[1] !== text : verified) words.push(`proof_updated ${pid} ${verified}`)
+      }
+      for (const pid of Object.keys(was?.proofs ?? {})) {
+        if (!is.proofs[pid]) words.push(`proof_updated ${pid} false`)
+      }
+    }
+    if (words.length > 0) events[id] = words.sort()
+  }
+  return events
+}
+
+/** What was told from this index of the history on, by case, in the same words. */
+function toldBy(told: Told, from: number): Record<string, string[]> {
+  const events: Record<string, string[]> = {}
+  for (const { event_type, payload } of told.history.slice(from)) {
+    const { case_id, old_state, new_state, proof_id, verified, code, filename } = payload
+    if (case_id === MARKER) continue
+    const words = [event_type, old_state, new_state, proof_id, verified, code, filename]
+    events[case_id] ??= []
+    events[case_id].push(words.filter((word) => word !== undefined).join(' '))
+    events[case_id].sort()
+  }
+  return events
+}
+
+/** Runs git, then checks that the index is the disk in time, and that nothing else was told. */
+async function after(
+  t: Test,
+  { app, told, settled }: Repository,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const before = onDisk(app)
+  const from = told.history.length
+  await work()
+  const ended = performance.now()
+  const wanted = onDisk(app)
+  const titles = (cases: Map<string, Seen>) =>
+    [...cases].map(([id, { state, title }]) => `${id} ${state} ${title}`).sort()
+  let listed: string[] = []
+  do {
+    const list = (await app.request('GET', '/cases')).json as Record<string, string>[]
+    listed = list
+      .filter(({ id }) => id !== MARKER)
+      .map(({ id, state, title }) => `${id} ${state} ${title}`)
+      .sort()
+  } while (
+    JSON.stringify(listed) !== JSON.stringify(titles(wanted)) &&
+    performance.now() - ended < AT_MOST_MS
+  )
+  t.strictSame(listed, titles(wanted), 'the index is the disk')
+  const current = performance.now() - ended
+  await settled()
+  t.comment(
+    `current after ${current.toFixed()} ms, told after ${(performance.now() - ended).toFixed()} ms`,
+  )
+  t.ok(performance.now() - ended < AT_MOST_MS, 'in time')
+  t.strictSame(toldBy(told, from), eventsOf(before, wanted))
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const proofText = (content: string, verified: boolean) =>
+  `---\ntype: log\nsha256: ${sha256(content)}\nverified: ${verified}\n---\n\n\`\`\`text\n${content}\n\`\`\`\n`
+
+/** Changes that differ from case to case; to be committed by the caller. */
+function changeMany({ app, ids }: Repository): void {
+  for (const [index, id] of ids.entries()) {
+    const title = index % 3 === 0 ? 'B' : 'A'
+    save(app.file(id, 'case.md'), caseText(title, index % 2 === 0 ? 'BLOCKED' : 'OPEN'))
+    save(app.file(id, 'notes.md'), 'B\n')
+    if (index % 5 === 0) {
+      save(app.file(id, 'proof', `${randomUUID()}.md`), proofText('x', index % 2 === 0))
+    }
+    if (index % 10 === 9) rmSync(app.file(id), { recursive: true })
+  }
+  save(app.file(randomUUID(), 'case.md'), caseText('C'))
+}
+
+const change = (path: string, from: string | RegExp, to: string) =>
+  writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
+
+for (const place of Object.keys(PLACES)) {
+  t.test(`what git does to cases ${place}`, async (t) => {
+    const repository = await openRepository(t, place, MANY)
+    const { app, told, ids, git, run, commit, settled } = repository
+    const [first, second, third, fourth] = ids as [string, string, string, string]
+    const main = git('branch', '--show-current').trim()
+    git('checkout', '--quiet', '-b', 'other')
+    changeMany(repository)
+    commit('B')
+    await settled()
+    const steps: [string, () => Promise<unknown>, (() => void)?][] = [
+      [`checkout of ${MANY} differing cases`, () => run('checkout', '--quiet', main)],
+      ['and back', () => run('checkout', '--quiet', 'other')],
+      ['and back again', () => run('checkout', '--quiet', main)],
+      ['merge', () => run('merge', '--quiet', 'other', '--no-ff', '--message', 'merge')],
+      ['reset --hard', () => run('reset', '--quiet', '--hard', 'HEAD~1')],
+      [
+        'stash',
+        () => run('stash', '--quiet'),
+        () => {
+          for (const id of ids.slice(0, 20)) change(app.file(id, 'case.md'), 'OPEN', 'WATCHLIST')
+          for (const id of ids.slice(10, 30)) change(app.file(id, 'case.md'), 'Last', 'Very last')
+        },
+      ],
+      ['stash pop', () => run('stash', 'pop', '--quiet')],
+      ['checkout of the files alone', () => run('checkout', '--quiet', '--', '.')],
+      [
+        'pull from a remote',
+        () => run('pull', '--quiet', '--no-rebase', 'there', main),
+        () => {
+          const remote = join(dirname(app.root), 'remote.git')
+          const clone = join(dirname(app.root), 'clone')
+          gitIn(app.root, 'init', '--quiet', '--bare', remote)
+          git('remote', 'add', 'there', remote)
+          git('push', '--quiet', 'there', 'HEAD:refs/heads/' + main)
+          gitIn(app.root, 'clone', '--quiet', '--branch', main, remote, clone)
+          const names = readdirSync(clone).includes('memory') ? ['memory', 'cases'] : ['cases']
+          for (const id of ids.slice(0, 50)) {
+            change(join(clone, ...names, id, 'case.md'), 'title: A', 'title: Pulled')
+          }
+          gitIn(clone, 'commit', '--quiet', '--all', '--message', 'theirs')
+          gitIn(clone, 'push', '--quiet')
+          change(app.file(ids[60]!, 'case.md'), 'title: A', 'title: Mine')
+          git('commit', '--quiet', '--all', '--message', 'mine')
+        },
+      ],
+      [
+        'rebase of five commits',
+        () => run('rebase', '--quiet', main),
+        () => {
+          git('checkout', '--quiet', '-b', 'long', 'HEAD~1')
+          for (let turn = 0; turn < 5; turn++) {
+            change(app.file(ids[70]!, 'case.md'), /What happens.*/, `What happens ${turn}.`)
+            change(app.file(ids[71 + turn]!, 'case.md'), 'title: A', `title: L${turn}`)
+            git('commit', '--quiet', '--all', '--message', `long ${turn}`)
+          }
+        },
+      ],
+    ]
+    for (const [name, work, prepare] of steps) {
+      t.test(name, async (t) => {
+        prepare?.()
+        await settled()
+        await after(t, repository, work)
+      })
+    }
+
+    t.test('merge with a conflict', async (t) => {
+      git('checkout', '--quiet', '-b', 'left')
+      change(app.file(first, 'case.md'), /^title: .*$/m, 'title: Left')
+      change(app.file(second, 'case.md'), /^title: .*$/m, 'title: Clean')
+      git('commit', '--quiet', '--all', '--message', 'left')
+      git('checkout', '--quiet', '-b', 'right', 'HEAD~1')
+      change(app.file(first, 'case.md'), /^title: .*$/m, 'title: Right')
+      change(app.file(third, 'case.md'), /^title: .*$/m, 'title: Right')
+      git('commit', '--quiet', '--all', '--message', 'right')
+      await settled()
+      const from = told.history.length
+      await t.rejects(run('merge', '--quiet', 'left'), 'git tells a conflict')
+      await told.next(({ event_type }) => event_type === 'problem_found')
+      await settled()
+      t.strictSame(toldBy(told, from), {
+        [first]: ['problem_found merge_conflict'],
+        [second]: ['case_updated'],
+      })
+      const shown = (await app.request('GET', `/cases/${first}`)).json
+      t.equal(shown.title, 'Right', 'the last good value')
+      t.match(shown.problems, [{ code: 'merge_conflict', file: 'case.md', line: 3 }])
+      t.equal((await app.request('PUT', `/cases/${first}`, { title: 'x' })).status, 409)
+      const other = await app.request('PUT', `/cases/${fourth}`, { title: 'Other' })
+      t.equal(other.status, 200, 'other cases are written in the middle of a merge')
+
+      const before = told.history.length
+      change(app.file(first, 'case.md'), /^<<<<<<<[\s\S]*?^>>>>>>> .*\n/m, 'title: Both\n')
+      await told.next(({ event_type }) => event_type === 'problem_cleared')
+      commit('merged')
+      await settled()
+      t.strictSame(toldBy(told, before), {
+        [first]: ['case_updated', 'problem_cleared merge_conflict'],
+      })
+      t.equal((await app.request('GET', `/cases/${first}`)).json.title, 'Both')
+    })
+
+    t.test('an edit of notes right before a commit is told', async (t) => {
+      const from = told.history.length
+      for (let turn = 0; turn < 10; turn++) {
+        appendFileSync(app.file(fourth, 'notes.md'), `line ${turn}\n`)
+        await run('commit', '--quiet', '--all', '--message', `notes ${turn}`)
+        await told.next(
+          ({ payload }) => payload.filename === 'notes.md' && payload.case_id === fourth,
+        )
+        await told.news()
+      }
+      await settled()
+      t.strictSame(toldBy(told, from), { [fourth]: Array(10).fill('memory_updated notes.md') })
+    })
+  })
+}
+
+for (const place of Object.keys(PLACES)) {
+  t.test(`while git holds its lock on cases ${place}`, async (t) => {
+    const repository = await openRepository(t, place, 4, { gitPatienceMs: 300 })
+    const { app, told, ids, folder, git, settled } = repository
+    const [edited, other, gone, calm] = ids as [string, string, string, string]
+    const made = randomUUID()
+    const lock = resolve(folder, git('rev-parse', '--git-path', 'index.lock').trim())
+    const title = async (id: string) => (await app.request('GET', `/cases/${id}`)).json.title
+    const put = (id: string) => app.request('PUT', `/cases/${id}`, { title: 'Requested' })
+    await settled()
+    const from = told.history.length
+
+    writeFileSync(lock, '')
+    await renameOver(app.file(edited, 'case.md'), caseText('Edited'))
+    writeFileSync(app.file(other, 'case.md'), caseText('Edited', 'BLOCKED'))
+    rmSync(app.file(gone), { recursive: true })
+    save(app.file(made, 'case.md'), caseText('Made'))
+    const began = performance.now()
+    const refused = put(calm)
+    t.equal(await title(calm), 'A', 'a case is read while a write of it waits')
+    t.ok(performance.now() - began < 250, 'at once')
+    t.equal(await title(edited), 'A', 'what was known is served')
+    t.equal(await title(gone), 'A')
+    t.equal((await app.request('GET', `/cases/${made}`)).status, 404)
+    t.equal((await app.request('GET', '/cases')).json.length, ids.length + 1)
+    t.match(await refused, { status: 409, json: { type: /git_busy/, detail: /index\.lock/ } })
+    t.match(await app.request('POST', '/cases', { title: 'x' }), { status: 409 })
+    t.match(await app.request('PUT', `/cases/${calm}/memory/x.md`, 'x'), { status: 409 })
+    t.strictSame(toldBy(told, from), {}, 'nothing is told')
+
+    const waits = put(calm)
+    await title(calm)
+    rmSync(lock)
+    t.equal((await waits).status, 200, 'a write that waits is done when git is')
+    await settled()
+    t.strictSame(toldBy(told, from), {
+      [edited]: ['case_updated'],
+      [other]: ['case_state_changed OPEN BLOCKED', 'case_updated'],
+      [gone]: ['case_deleted'],
+      [made]: ['case_created'],
+      [calm]: ['case_updated'],
+    })
+    t.equal(await title(edited), 'Edited')
+
+    writeFileSync(lock, '')
+    const longAgo = Date.now() / 1000 - 3600
+    utimesSync(lock, longAgo, longAgo)
+    const later = told.history.length
+    await renameOver(app.file(edited, 'case.md'), caseText('Edited again'))
+    await settled()
+    t.strictSame(toldBy(told, later), { [edited]: ['case_updated'] }, 'a lock that was left')
+    t.equal((await put(edited)).status, 200)
+    rmSync(lock)
+  })
+}
+
+t.test('sessions and plans that come by git start nothing', async (t) => {
+  const states = ['planning', 'plan_ready', 'approved', 'executing', 'complete'] as const
+  const repository = await openRepository(t, 'in the repository of the code', states.length)
+  const { app, told, ids, git, run, commit, settled } = repository
+  const proof = join(app.root, 'ran')
+  git('checkout', '--quiet', '-b', 'theirs')
+  const sessions = new Map<string, string>()
+  for (const [index, state] of states.entries()) {
+    const id = randomUUID()
+    sessions.set(ids[index]!, id)
+    const moves = [...states.slice(0, index + 1)]
+    const trail = moves.map((new_state, at) => ({
+      number: at + 1,
+      time: '2026-01-01T00:00:00.000Z',
+      event: 'session_state_changed',
+      fields: { old_state: at === 0 ? 'created' : states[at - 1]!, new_state },
+    }))
+    const case_id = ids[index]!
+    const session = { ...SESSION, id, case_id, case_title: 'A', number: 1, state, trail }
+    const text = (await newSessionText(session)).replace(
+      '## Plan\n',
+      `## Plan\n\n\`\`\`sh run id=x\ntouch ${proof}\n\`\`\`\n`,
+    )
+    save(app.file(case_id, 'sessions', '1.md'), text)
+  }
+  commit('theirs')
+  git('checkout', '--quiet', '-')
+  await settled()
+  const from = told.history.length
+  await run('checkout', '--quiet', 'theirs')
+  await settled()
+  const foreign = ['planning', 'approved', 'executing'].map(
+    (state) => ids[states.indexOf(state as never)]!,
+  )
+  t.strictSame(
+    toldBy(told, from),
+    Object.fromEntries(foreign.map((id) => [id, ['problem_found foreign_session']])),
+    'they are told as what they are',
+  )
+  for (const [case_id, id] of sessions) {
+    t.notOk(app.service.sessions.isRunning(id))
+    t.equal((await app.request('GET', `/cases/${case_id}/sessions`)).json.length, 1)
+  }
+  await run('checkout', '--quiet', '-')
+  await settled()
+  t.notOk(existsSync(proof), 'nothing was executed')
+})
