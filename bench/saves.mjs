@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listenTo } from './event-lines.mjs'
 import { createRandom } from './random.mjs'
 
-/** @typedef {'rename' | 'in place'} Style */
+/** @typedef {'by rename' | 'in place' | 'in place, new end'} Style */
 /** @typedef {{ p50: number, p99: number, saves: number, events: number }} Latency */
 
 const GIVE_UP_MS = 10_000
@@ -44,7 +44,7 @@ export async function measureSaves({ url, workspace, style, count, busy, echoMs 
   let background = 0
   const timer = busy
     ? setInterval(() => {
-        save(join(cases, random.pick(others)), background++ % 2 === 0 ? 'rename' : 'in place')
+        save(join(cases, random.pick(others)), background++ % 2 === 0 ? 'by rename' : 'in place')
       }, BACKGROUND_MS)
     : undefined
   try {
@@ -70,21 +70,24 @@ export async function measureSaves({ url, workspace, style, count, busy, echoMs 
   return { p50: at(0.5), p99: at(0.99), saves: count, events }
 }
 
-let titles = 0
+let edits = 0
 
 /**
- * Writes another title as an editor does: into a file beside it that takes its name, or into the file
- * itself, which is empty for a moment. Returns when its last system call that counts began.
+ * Writes another title, or another last line, as an editor does: into a file beside it that takes its
+ * name, or into the file itself, which is empty for a moment. Returns when its last system call that
+ * counts began.
  * @param {string} folder of the case
  * @param {Style} style
  */
 function save(folder, style) {
   const path = join(folder, 'case.md')
-  const text = readFileSync(path, 'utf8').replace(
-    /^title: .*$/m,
-    `title: Saved by hand ${process.pid} ${titles++}`,
-  )
-  if (style === 'rename') {
+  const edit = `${process.pid} ${edits++}`
+  const old = readFileSync(path, 'utf8')
+  const text =
+    style === 'in place, new end'
+      ? old.replace(/.*\n$/, `- [ ] Somebody else has read it, ${edit}\n`)
+      : old.replace(/^title: .*$/m, `title: Saved by hand ${edit}`)
+  if (style === 'by rename') {
     writeFileSync(`${path}.tmp`, text)
     const began = performance.now()
     renameSync(`${path}.tmp`, path)

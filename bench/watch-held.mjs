@@ -7,13 +7,18 @@ import { measureSaves } from './saves.mjs'
 /** @import { Row, SuiteOptions } from './suite.mjs' */
 /** @import { Workspace } from './workspace.mjs' */
 
-/** With other edits going on only here, so that the whole takes minutes. */
+/** @type {readonly Style[]} */
+const STYLES = ['by rename', 'in place', 'in place, new end']
+/** With other edits going on only here, and the first two of them, so that the whole takes minutes. */
 const BUSY_SIZE = 5000
 /** The limit tells of each system call: the lines of one save in place come within this. */
 const ECHO_MS = 10
 
 /** As the issue "Fast, and measured against the limit" sets them. */
-const GOALS = { rename: { p50: 60, p99: 200 }, 'in place': { p50: 160, p99: 400 } }
+const GOALS = {
+  ...{ 'by rename': { p50: 60, p99: 200 }, 'in place': { p50: 160, p99: 400 } },
+  'in place, new end': { p50: 160, p99: 400 },
+}
 const WATCHES_PER_CASE = 3
 const MEMORY_RATIO = 1.5
 
@@ -52,7 +57,7 @@ export async function measureHeld(casefile, workspace, options) {
     },
   ]
   for (const [index, { style, busy, latency }] of ours.saved.entries()) {
-    const what = `${style} save${busy ? ', 10 others a second' : ''}`
+    const what = `save ${style}${busy ? ', 10 others a second' : ''}`
     const bound = least.saved[index]?.latency
     if (bound) rows.push(...saveRows({ what, work, style, latency, bound }))
   }
@@ -89,19 +94,14 @@ async function measureOne(pid, url, workspace, { saves, say }, echoMs = 0) {
   const held = { watches: watchesOf(pid), memory: memoryOf(pid) }
   /** @type {{ style: Style, busy: boolean, latency: Latency }[]} */
   const saved = []
-  for (const busy of workspace.ids.length === BUSY_SIZE ? [false, true] : [false]) {
-    for (const style of /** @type {const} */ (['rename', 'in place'])) {
-      const echo = style === 'in place' ? echoMs : 0
-      const latency = await measureSaves({
-        url,
-        workspace,
-        style,
-        count: saves,
-        busy,
-        echoMs: echo,
-      })
-      saved.push({ style, busy, latency })
-    }
+  const isBusySize = workspace.ids.length === BUSY_SIZE
+  const kinds = STYLES.map((style) => ({ style, busy: false })).concat(
+    STYLES.slice(0, isBusySize ? 2 : 0).map((style) => ({ style, busy: true })),
+  )
+  for (const { style, busy } of kinds) {
+    const echo = style === 'by rename' ? 0 : echoMs
+    const options = { url, workspace, style, count: saves, busy, echoMs: echo }
+    saved.push({ style, busy, latency: await measureSaves(options) })
   }
   return { ...held, saved }
 }

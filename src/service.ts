@@ -16,6 +16,7 @@ import { trustAtStart } from './trust/at-start.ts'
 import { type Change, createCatalog } from './workspace/catalog.ts'
 import { openEventLog } from './workspace/event-log.ts'
 import { createGitActivity } from './workspace/git-activity.ts'
+import { createGitIgnoring } from './workspace/git-ignoring.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 import { createLastGood } from './workspace/last-good.ts'
@@ -94,7 +95,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   })
   const teller = createTeller({ catalog, log: eventLog, now }, eventLog.marks)
   let isTelling = false
-  const index = createIndexFile({ layout, catalog, log })
+  const index = createIndexFile({
+    ...{ layout, catalog, log },
+    whyNot: createGitIgnoring(memoryRoot).ensure,
+  })
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */

@@ -33,7 +33,7 @@ export async function mendStateCopies(mender: Mender, entry: CaseEntry): Promise
 
 /**
  * Makes a session file that was moved to another number by hand into a session of that number. Not
- * a copy of one that is there still, and none that was changed since it was sealed.
+ * a copy of one that is there still, and no sealed one, which belongs back where it came from.
  */
 export async function mendMovedSessions(mender: Mender, entry: CaseEntry): Promise<void> {
   const { layout, isHeld } = mender.view
@@ -46,7 +46,7 @@ export async function mendMovedSessions(mender: Mender, entry: CaseEntry): Promi
       const edited = await edit(mender, entry.id, number, async (text) => {
         from = Number(statedIn(text, 'number') ?? number)
         const session = await soundSession(text, entry.id, from)
-        if (from === number || 'reason' in session) return text
+        if (from === number || 'reason' in session || isSealed(text)) return text
         if (ids.includes(session.id) || isHeld(session.id)) return text
         return renumberedSession(text, { from, to: number, time: mender.now() })
       })

@@ -38,11 +38,17 @@ const QUEUE = 16_000
 /** Files may come into a new folder after it was listed and before it is watched. */
 const NEW_FOLDER_MS = 400
 
+const GONE: Trouble = {
+  message: 'the folder of cases is gone: it was moved, or deleted',
+  remedy: 'put it back where it was; it is found again by itself',
+}
+
 export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   let watcher: Watcher | null = null
   let isReady = false
   let closed = false
   let identity: string | null = null
+  let wasThere = false
   let lastTick = Date.now()
   let nextSweep = performance.now() + SWEEP_MS
   let busy: Promise<void> | null = null
@@ -65,7 +71,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   }
 
   function health(): ReturnType<Vigil['health']> {
-    const trouble = watcher?.trouble() ?? null
+    const trouble = watcher?.trouble() ?? (wasThere && identity === null ? GONE : null)
     return { watching: trouble ? 'degraded' : isReady ? 'ok' : 'starting', trouble }
   }
 
@@ -78,6 +84,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
       return
     }
     identity = now
+    wasThere ||= now !== null
     await watcher?.close()
     watcher = null
     isReady = now === null

@@ -40,6 +40,15 @@ export interface TextsReading {
   problems: Problem[]
 }
 
+/** Whether a session's file holds, where the record of a run goes, other texts than the plan that ran. */
+export async function hasOtherTexts(text: string, plan: string): Promise<boolean> {
+  const sections = await readSections(text, SESSION_LAYOUT)
+  if (!sections) return true
+  const section = (name: string) => sectionText(sections, name) ?? ''
+  const record = section(HEADINGS.output) + section(HEADINGS.candidates)
+  return section(HEADINGS.plan) !== plan || record.trim() !== ''
+}
+
 /** Reads the sections of a session file, and checks them against the evidence in its trail. */
 export async function readSessionTexts(text: string, session: Session): Promise<TextsReading> {
   const file = `sessions/${session.number}.md`

@@ -51,7 +51,10 @@ export function caseEvents(
     type,
     payload: { case_id, ...payload },
   })
-  if (!after) return before?.state ? [event('case_deleted')] : []
+  if (!after) {
+    const cleared = problemEvents(case_id, before?.problems ?? [], [])
+    return before?.state ? [...cleared, event('case_deleted')] : cleared
+  }
   const events: CaseEvent[] = []
   const was = before?.state ?? null
   if (after.state && !was) events.push(event('case_created'))
@@ -88,7 +91,7 @@ export function caseEvents(
   return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]
 }
 
-/** One event for each code and file that came or went; a problem that only moved to another line is the same one. */
+/** One event for each problem that came or went; one that only moved to another line is the same one. */
 export function problemEvents(
   case_id: string | null,
   before: readonly Problem[],
@@ -106,7 +109,13 @@ export function problemEvents(
 }
 
 function byPlace(problems: readonly Problem[]): Record<string, Problem> {
-  return Object.fromEntries(problems.map((problem) => [`${problem.code} ${problem.file}`, problem]))
+  return Object.fromEntries(
+    problems.map((problem) => {
+      const { code, file, message } = problem
+      // what the gate still misses changes with every proof
+      return [code === 'proof_gate' ? code : `${code} ${file} ${message}`, problem]
+    }),
+  )
 }
 
 /** The entries of `from` that `of` does not have. */

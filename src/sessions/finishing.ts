@@ -1,4 +1,4 @@
-import { evidenceHash } from '../markdown/session-texts.ts'
+import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { caseMove } from '../model/decide-session.ts'
@@ -6,6 +6,8 @@ import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkResult } from '../runners/contract.ts'
 import { keepConflictCopy } from '../workspace/conflict-copy.ts'
+import { readMemory } from '../workspace/memory-files.ts'
+import { decodeUtf8 } from '../workspace/safe-read.ts'
 import { type Withheld, withheldNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
@@ -26,6 +28,7 @@ export async function finish(
   const { store, layout, now } = needs
   const { case_id, session_id, number } = job
   const end = await endOf(needs, job, worked)
+  const before = await readMemory(layout, case_id, { kind: 'session', number })
   const moves = (folder: CaseFolder) =>
     end.state === 'complete' ? caseMove(folder, 'completed', type) : []
   const texts = { texts: session_id }
@@ -39,11 +42,12 @@ export async function finish(
     }
     if (end.state === 'complete') await moveCase(needs, case_id, type)
   }
-  const overwritten = end.overwritten()
-  if (overwritten === null) return
+  const text = before.ok ? decodeUtf8(before.bytes) : null
+  if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, worked.plan))) return
+  // what a person wrote where the record of the run belongs is his still
   const place = { time: now(), within: layout.caseFolder(case_id) }
   const path = layout.sessionFile(case_id, number)
-  await store.alone(case_id, () => keepConflictCopy(path, Buffer.from(overwritten), place))
+  await store.alone(case_id, () => keepConflictCopy(path, before.bytes, place))
 }
 
 /** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */
@@ -74,11 +78,7 @@ async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Wor
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
   const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
 
-  /** What a person made of the plan while another one ran. */
-  let overwritten: string | null = null
-
   function edit(folder: CaseFolder): Edit {
-    overwritten = folder.texts!.plan === plan ? null : folder.texts!.plan
     const session = sessionOf(folder, session_id)
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', candidates }
@@ -95,12 +95,12 @@ async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Wor
       after: state === 'complete' ? [completed] : [],
       fields: evidence,
       // The record says what ran, though somebody edited the file meanwhile.
-      texts: overwritten === null ? texts : { ...texts, plan },
+      texts: folder.texts!.plan === plan ? texts : { ...texts, plan },
       ...(reason === undefined ? {} : { reason }),
     })
     return { file: 'session', number: session.number, edit: move }
   }
-  return { state, edit, overwritten: () => overwritten }
+  return { state, edit }
 }
 
 /** Why the run did not end well; null when it did. */

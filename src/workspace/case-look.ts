@@ -122,7 +122,7 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   const message =
-    'a person saved this while the service wrote the same lines: take over what you need, then delete this copy'
+    'kept beside the file, since it was saved while the service wrote the same lines, or stood in place of latest.md: take over what you need, then delete this copy'
   return [...(kinds?.keys() ?? [])].filter(isConflictCopy).map((name) => {
     const file = folder === '.' ? name : `${folder}/${name}`
     return { code: 'conflict_copy', file, line: null, message }

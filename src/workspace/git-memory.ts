@@ -1,11 +1,11 @@
 import { relative, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
-import { makeFolder, writeDurable } from './durable-write.ts'
+import { makeFolder } from './durable-write.ts'
 import { entriesIn, isFolder } from './folder-names.ts'
 import { gitText, runGit } from './git-command.ts'
+import { addToExclude, excludePattern } from './git-ignoring.ts'
 import type { GitRepository } from './git-repository.ts'
 import { MEMORY_ROOT_FILES } from './layout.ts'
-import { readRegular } from './safe-read.ts'
 
 /**
  * How git keeps the memory root: in the repository of the code, in one of its own, or as a worktree
@@ -91,15 +91,6 @@ async function identity(cwd: string): Promise<Record<string, string>> {
 export async function excludeFromCode(memoryRoot: string, code: GitRepository): Promise<boolean> {
   const ignored = await runGit(['check-ignore', '--quiet', `${memoryRoot}/`], { cwd: code.top })
   if (ignored.exit === 0) return false
-  const line = `/${relative(code.top, memoryRoot).replace(/[\\*?[\]!#]/g, '\\$&')}/\n`
-  await makeFolder(resolve(code.exclude, '..'))
-  const read = await readRegular(code.exclude, { maxBytes: 1024 * 1024 })
-  if (!read.ok && read.reason !== 'missing') {
-    throw new Refusal('unreadable_file', `${code.exclude} cannot be read: ${read.detail}.`)
-  }
-  const present = read.ok ? read.bytes : null
-  const gap = present && present.length > 0 && present.at(-1) !== 0x0a ? '\n' : ''
-  const bytes = Buffer.concat([present ?? Buffer.alloc(0), Buffer.from(gap + line)])
-  await writeDurable(code.exclude, bytes, { expect: present })
+  await addToExclude(code.exclude, [`${excludePattern(relative(code.top, memoryRoot))}/`])
   return true
 }

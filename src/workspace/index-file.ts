@@ -25,6 +25,8 @@ interface IndexFileNeeds {
   catalog: Pick<Catalog, 'ids' | 'folder'>
   log: (line: string) => void
   now?: () => number
+  /** Why the file must not be there; empty where it may. */
+  whyNot?: () => Promise<string>
   /** The shortest time between two writes. */
   everyMs?: number
 }
@@ -83,6 +85,8 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
       return "index.md is not written: it is not the service's. Rename it, and the service writes one."
     }
     if (present.ok && present.bytes.equals(bytes)) return ''
+    const why = (await needs.whyNot?.()) ?? ''
+    if (why !== '') return why
     if (present.ok && hashOf(present.bytes) !== written && isRecent(present.stat.mtimeMs)) {
       changed()
       return ''

@@ -1,12 +1,12 @@
 import type { Problem } from '../model/problem.ts'
-import type { Session } from '../model/session.ts'
-import { stateInTrail } from '../model/session-state.ts'
+import { isSealed, type Session } from '../model/session.ts'
+import { isEnded, stateInTrail } from '../model/session-state.ts'
 
 /**
- * The trail of a session that runs here is the service's own, and no trail loses a line: lines that
- * a person's save removed, changed or (here) added do not count and go with the next write. Lines
- * added to another session's count, since git brings the runs of other machines. A file that a merge or
- * a switch of branches made another session's while this one runs is not believed, nor written over.
+ * The trail is the service's own, and no trail loses a line: lines that a person's save removed,
+ * changed or added do not count and go with the next write. (What git brings of other machines' runs
+ * is not asked here.) A file that a merge or a switch of branches made another session's while this
+ * one runs is not believed, nor written over.
  */
 export function withKnownTrail(
   read: Session,
@@ -21,14 +21,25 @@ export function withKnownTrail(
   }
   const was = known.trail.map((line) => JSON.stringify(line))
   const is = read.trail.map((line) => JSON.stringify(line))
-  const kept = was.every((line, index) => line === is[index])
   const value = held ? { ...read, state: known.state } : read
-  if (kept && (is.length === was.length || !held)) return { value, problems }
+  if (is.length === was.length && was.every((line, index) => line === is[index])) {
+    return { value, problems }
+  }
   const message =
     'lines of the audit trail were changed by hand: they do not count, and the true ones are put back with the next write'
+  const { byHand, ...rest } = read
+  const isOpen = !isEnded(known.state, false) && !isSealed(known)
   return {
-    value: { ...read, trail: known.trail, state: known.state },
-    problems: [...problems, { code: 'trail_changed', file, line: null, message }],
+    value: {
+      ...rest,
+      ...(byHand && isOpen ? { byHand } : {}),
+      ...{ trail: known.trail, state: known.state },
+    },
+    problems: [
+      // what the changed trail made of the state is not what it is
+      ...problems.filter(({ code }) => code !== 'state_by_hand'),
+      { code: 'trail_changed', file, line: null, message },
+    ],
   }
 }
 

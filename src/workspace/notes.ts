@@ -5,7 +5,7 @@ import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
 import type { EntryKind } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
-import { isKnown } from './readers.ts'
+import { isKnown, newerOf } from './readers.ts'
 import { decoded, isSettled } from './record.ts'
 import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
 import { endingOf, wholenessOf } from './wholeness.ts'
@@ -68,7 +68,8 @@ export async function readNote(
   }
   const isEmpty = read.ok && read.text === ''
   const looks = isEmpty ? 'broken' : wholenessOf(ending, known?.ending)
-  if (!look.take(path, stamp, looks)) return known ? { ...known, stamp: null } : null
+  if (!look.take(path, await newerOf(path, stamp), looks))
+    return known ? { ...known, stamp: null } : null
   return { ...place, problems: read.ok ? markersIn(read.text, file) : [read.problem] }
 }
 

@@ -53,7 +53,8 @@ export function readCaseRecord(
   const key = `${id}/${CASE_FILE}`
   const origin = (stamp: FileStamp | null) => ({
     id,
-    created_at: reading.known?.value.created_at ?? createdAt(stamp),
+    // of a file that was missing nothing is known
+    created_at: reading.known?.hash ? reading.known.value.created_at : createdAt(stamp),
     isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
   })
   return readRecord(layout.caseFolder(id), reading, {
@@ -154,13 +155,20 @@ async function readRecord<T>(
       ? await recipe.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
   const looks = parsed.value === null ? 'broken' : wholenessOf(ending, known?.ending)
-  if (look && !look.take(path, stamp, looks)) return known ? { ...known, stamp: null } : null
+  if (look && !look.take(path, await newerOf(path, stamp), looks)) {
+    return known ? { ...known, stamp: null } : null
+  }
   if (parsed.value !== null && result.ok) {
     recipe.remember?.(result.text, result.stamp.mtimeMs)
     return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
   const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)
   return { ...place, value, readable: false, problems: parsed.problems }
+}
+
+/** The stamp of a read is of the moment before it: what was changed since has a newer one. */
+export async function newerOf(path: string, stamp: FileStamp | null): Promise<FileStamp | null> {
+  return (await stampOf(path)) ?? stamp
 }
 
 /** The same bytes; or still the same reason why there are none. */

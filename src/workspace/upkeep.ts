@@ -160,7 +160,8 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       const [id = '', ...rest] = path.split('/')
       const isCase = UUID.test(id)
       if (isCase && rest.length > 0) settling.hint(needs.pathOf(path), kind)
-      agenda.add(isCase ? id : NAMES, GATHER_MS)
+      if (isCase) agenda.add(id, GATHER_MS)
+      if (rest.length === 0) agenda.add(NAMES, GATHER_MS)
     },
     later: (id, ms) => agenda.add(id, ms),
     sweep,

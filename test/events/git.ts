@@ -13,6 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { INDEX_MARKER } from '../../src/markdown/case-index.ts'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
 import { renameOver } from '../fixtures/editors.ts'
 import { SESSION } from '../fixtures/records.ts'
@@ -24,6 +25,7 @@ const execute = promisify(execFile)
 const WHO = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
 
 const MANY = 200
+const FEW = 80
 const AT_MOST_MS = 3000
 const MARKER = '00000000-0000-4000-8000-00000000aaaa'
 
@@ -92,6 +94,7 @@ async function openRepository(
   )
   const app = await openTestService(t, { files: { memory: { cases } }, ...options })
   await app.close()
+  rmSync(join(app.memory, 'index.md'))
   const folder = PLACES[place]!(app.root)
   const git = (...args: string[]) => gitIn(folder, ...args)
   const commit = (message: string) => {
@@ -99,7 +102,7 @@ async function openRepository(
     git('commit', '--quiet', '--message', message)
   }
   const exclude = git('rev-parse', '--git-path', 'info/exclude').trim()
-  save(join(folder, exclude), `${MARKER}/\n`)
+  save(resolve(folder, exclude), `${MARKER}/\n`)
   commit('A')
   save(app.file(MARKER, 'case.md'), caseText('Marker'))
   await app.restart()
@@ -240,10 +243,10 @@ function changeMany({ app, ids }: Repository): void {
 const change = (path: string, from: string | RegExp, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
 
-for (const place of Object.keys(PLACES)) {
+for (const [index, place] of Object.keys(PLACES).entries()) {
   t.test(`what git does to cases ${place}`, async (t) => {
-    const repository = await openRepository(t, place, MANY)
-    const { app, told, ids, git, run, commit, settled } = repository
+    const repository = await openRepository(t, place, index === 0 ? MANY : FEW)
+    const { app, told, ids, folder, git, run, commit, settled } = repository
     const [first, second, third, fourth] = ids as [string, string, string, string]
     const main = git('branch', '--show-current').trim()
     git('checkout', '--quiet', '-b', 'other')
@@ -251,7 +254,7 @@ for (const place of Object.keys(PLACES)) {
     commit('B')
     await settled()
     const steps: [string, () => Promise<unknown>, (() => void)?][] = [
-      [`checkout of ${MANY} differing cases`, () => run('checkout', '--quiet', main)],
+      [`checkout of ${ids.length} differing cases`, () => run('checkout', '--quiet', main)],
       ['and back', () => run('checkout', '--quiet', 'other')],
       ['and back again', () => run('checkout', '--quiet', main)],
       ['merge', () => run('merge', '--quiet', 'other', '--no-ff', '--message', 'merge')],
@@ -341,6 +344,15 @@ for (const place of Object.keys(PLACES)) {
         [first]: ['case_updated', 'problem_cleared merge_conflict'],
       })
       t.equal((await app.request('GET', `/cases/${first}`)).json.title, 'Both')
+    })
+
+    t.test("index.md is in nobody's way", async (t) => {
+      t.equal(git('status', '--porcelain'), '')
+      const isShared = place === 'in a worktree of an orphan branch'
+      t.equal(existsSync(join(app.memory, 'index.md')), !isShared)
+      const exclude = git('rev-parse', '--git-path', 'info/exclude').trim()
+      const ignored = readFileSync(resolve(folder, exclude), 'utf8').split('\n')
+      t.equal(ignored.filter((line) => /\/index\.md$/.test(line)).length, isShared ? 0 : 1)
     })
 
     t.test('an edit of notes right before a commit is told', async (t) => {
@@ -461,4 +473,25 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
   await run('checkout', '--quiet', '-')
   await settled()
   t.notOk(existsSync(proof), 'nothing was executed')
+})
+
+t.test('an index.md that git tracks is left as it is', async (t) => {
+  const { app, folder, git, commit, ids } = await openRepository(
+    t,
+    'in the repository of the code',
+    2,
+  )
+  await app.close()
+  const path = join(app.memory, 'index.md')
+  save(path, `${INDEX_MARKER}\n\nAs it was committed.\n`)
+  writeFileSync(
+    resolve(folder, git('rev-parse', '--git-path', 'info/exclude').trim()),
+    `${MARKER}/\n`,
+  )
+  commit('index')
+  await app.restart()
+  await app.request('PUT', `/cases/${ids[0]}`, { title: 'B' })
+  await app.close()
+  t.match(readFileSync(path, 'utf8'), /As it was committed/)
+  t.match(app.log.join('\n'), /index\.md is not written: git tracks it/)
 })

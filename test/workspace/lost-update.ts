@@ -524,7 +524,7 @@ t.test('a save in two pieces is no deletion of the second', async (t) => {
   const app = await openTestService(t)
   const base = `${Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')}\n`
   const mine = base.replace('line 5\n', 'line 5\nMine, first\n').replace(/$/, 'Mine, last\n')
-  const half = mine.length / 2
+  const half = mine.indexOf('line 30')
   const { id } = await app.newCase()
   const url = `/cases/${id}/memory/notes.md`
   // the longer rest is one after which the first piece is rescued by itself
