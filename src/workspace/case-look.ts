@@ -27,11 +27,13 @@ export async function lookAtCase(
 ): Promise<CaseEntry | null> {
   const { layout } = needs
   const folders = new Map<string, FileStamp | null>()
+  const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
   /** What stands in a folder; null where it is no folder, `hidden` where it may not be listed. */
   const listed = async (folder: string, name: string) => {
     const stamp = await stampOf(folder) // before the names: what comes meanwhile shows in a later stamp
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
+    if (stamp && needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
     const kinds = await kindsIn(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
     else problems.push(...conflictCopies(name, kinds))
@@ -49,6 +51,8 @@ export async function lookAtCase(
     return { keys: keys([...(kinds?.keys() ?? [])]), kinds }
   }
 
+  // a folder that is gone shows in the one that held it
+  const byGit = (name: string) => [name, '.'].some((each) => emptiedByGit.has(each))
   const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
     readCaseRecord(needs, id, { known: record, look }),
   )
@@ -56,13 +60,13 @@ export async function lookAtCase(
   const of = { id, title: file.value.title }
   const numbers = await keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
   const sessions = await refreshedAll(
-    { keys: numbers.keys, known: known?.sessions, look },
+    { keys: numbers.keys, known: known?.sessions, look, byGit: byGit('sessions') },
     (number) => layout.sessionFile(id, number),
     (number, record) => readSessionRecord(needs, of, number, { known: record, look }),
   )
   const ids = await keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
   const proofs = await refreshedAll(
-    { keys: ids.keys, known: known?.proofs, look },
+    { keys: ids.keys, known: known?.proofs, look, byGit: byGit('proof') },
     (proofId) => layout.proofFile(id, proofId),
     (proofId, record) => readProofRecord(needs, id, proofId, { known: record, look }),
   )
@@ -72,6 +76,7 @@ export async function lookAtCase(
       keys: inside === 'hidden' ? [...(known?.notes.keys() ?? [])] : noteNames(inside),
       known: known?.notes,
       look,
+      byGit: byGit('.'),
     },
     (name) => layout.memoryFile(id, name),
     (name, note) =>
@@ -103,8 +108,16 @@ async function refreshed<T extends { stamp: FileStamp | null }>(
   return read(known)
 }
 
+interface Wanted<K, T> {
+  keys: K[]
+  known: Map<K, T> | undefined
+  look: Look
+  /** Whether what is missing was taken away by git. */
+  byGit: boolean
+}
+
 async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
-  { keys, known, look }: { keys: K[]; known: Map<K, T> | undefined; look: Look },
+  { keys, known, look, byGit }: Wanted<K, T>,
   path: (key: K) => string,
   read: (key: K, known: T | undefined) => Promise<T | null>,
 ): Promise<Map<K, T>> {
@@ -114,8 +127,9 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
     if (file) files.set(key, file)
   }
   for (const [key, file] of known ?? []) {
-    // some editors delete a file before they write it anew
-    if (!files.has(key) && !look.take(path(key), null, 'cut')) files.set(key, file)
+    // some editors delete a file before they write it anew; git does not
+    if (files.has(key) || byGit || look.take(path(key), null, 'cut')) continue
+    files.set(key, file)
   }
   return files
 }
