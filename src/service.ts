@@ -31,7 +31,7 @@ import { createSecondLook } from './workspace/second-look.ts'
 import { createSettling } from './workspace/settling.ts'
 import { createStore } from './workspace/store.ts'
 import { createTexts } from './workspace/texts.ts'
-import { createUpkeep } from './workspace/upkeep.ts'
+import { createUpkeep, type Upkeep } from './workspace/upkeep.ts'
 
 interface ServiceOptions {
   root: string
@@ -53,6 +53,7 @@ interface ServiceOptions {
 export interface Service extends HttpNeeds {
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
+  upkeep: Upkeep
   /** Resolves when the watcher is ready. */
   watched: Promise<void>
   /** Told to a second process that asks who the owner is. */

@@ -212,7 +212,7 @@ t.test('what is broken is a problem, told once, and the last good value is serve
     await t.test(name, async (t) => {
       const { id } = await app.newCase({ title: 'Good' })
       const path = app.file(id, 'case.md')
-      save(app.file(id, 'notes.md'), 'mine\n')
+      await must(app, 'PUT', `/cases/${id}/memory/notes.md`, 'mine\n')
       const good = readFileSync(path)
       await told.news()
       if (code === '') writeFileSync(path, Buffer.from([0x61, 0x0a, 0xff]))

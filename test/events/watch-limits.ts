@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
@@ -153,7 +154,8 @@ t.test('what the kernel drops while the service stands still is found', async (t
   process.kill(service.pid, 'SIGSTOP')
   const rounds = Math.ceil((queued * 1.5) / 120)
   for (let round = 0; round < rounds; round++) {
-    for (const id of Object.keys(before)) writeFileSync(file(id, 'case.md'), caseText(`R${round}`))
+    const text = caseText(`R${round}`)
+    await Promise.all(Object.keys(before).map((id) => writeFile(file(id, 'case.md'), text)))
   }
   for (const id of Object.keys(before)) writeFileSync(file(id, 'notes.md'), 'new\n')
   const fresh = some(30, 'fresh')
