@@ -34,7 +34,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
     const app = createApp(service, { port: () => port, streams })
     const server = await listen(app.fetch, { port: options.port, log: service.log })
     port = server.port
-    service.describe({ url: server.url })
+    service.listening(server)
     return {
       service,
       url: server.url,
@@ -42,6 +42,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
         // first: its last events still reach the open streams
         await inTime('a running session', service.sessions.close())
         streams.endAll()
+        service.webhooks.stopTests()
         await inTime('an open request', server.close())
         await inTime('a write of files', service.close())
       },

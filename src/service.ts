@@ -8,11 +8,12 @@ import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
 import { closeParser } from './markdown/parser-pool.ts'
 import type { Maker } from './model/case-facts.ts'
-import { Refusal } from './model/refusal.ts'
+import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createHandEdits } from './sessions/hand-edits.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { trustAtStart } from './trust/at-start.ts'
+import { type OpenWebhooks, openWebhooks, type WebhooksNeeds } from './webhooks/open-webhooks.ts'
 import { type Change, createCatalog } from './workspace/catalog.ts'
 import { openEventLog } from './workspace/event-log.ts'
 import { createGitActivity } from './workspace/git-activity.ts'
@@ -47,6 +48,7 @@ interface ServiceOptions {
   newId?: () => string
   log?: (line: string) => void
   gitPatienceMs?: number
+  webhookParts?: Pick<WebhooksNeeds, 'clock' | 'random' | 'sender'>
 }
 
 /** The parts put together. */
@@ -54,10 +56,11 @@ export interface Service extends HttpNeeds {
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   upkeep: Upkeep
+  webhooks: OpenWebhooks
   /** Resolves when the watcher is ready. */
   watched: Promise<void>
-  /** Told to a second process that asks who the owner is. */
-  describe(facts: { url: string }): void
+  /** Where it answers: told to a second process that asks who the owner is. Webhooks are sent from now on. */
+  listening(at: { url: string; port: number }): void
   close(): Promise<void>
 }
 
@@ -91,6 +94,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
   }).catch(async (error: unknown) => {
+    await ownership.release()
+    throw error
+  })
+  const build = options.build ?? { version: '0.0.0', commit: null }
+  const webhooks = await openWebhooks({
+    ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
+    ...options.webhookParts,
+  }).catch(async (error: unknown) => {
+    await eventLog.close()
     await ownership.release()
     throw error
   })
@@ -137,8 +149,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
     writable() {
       if (ownership.lost.aborted) throw ownership.lost.reason
-      if (closed)
-        throw new Refusal('stopping', 'The service is stopping; try again when it is back.')
+      if (closed) throw stoppingRefusal()
     },
   })
   const sessionTexts = (caseId: string, { number }: Session) =>
@@ -163,6 +174,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await secondLook.idle()
     await upkeep.close()
     await mutex.idle()
+    await webhooks.close()
     await eventLog.close()
     await index.close()
     await lastGood.idle()
@@ -215,9 +227,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
     ...{ upkeep, eventLog, problems, watching: vigil.health, watched: vigil.ready },
     ...{ now, newId, log, dev: options.dev ?? false, startedAt: now(), close },
-    build: options.build ?? { version: '0.0.0', commit: null },
-    describe(told) {
-      facts = told
+    ...{ build, webhooks },
+    listening({ url, port }) {
+      facts = { url }
+      webhooks.begin(port)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { gateOf } from '../model/case-folder.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { unknownRoute } from './allowed-methods.ts'
 import { caseRoutes } from './case-routes.ts'
 import type { ServiceEnv } from './context.ts'
@@ -15,6 +16,8 @@ import { proofRoutes } from './proof-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { streamRoute } from './stream-route.ts'
 import { systemRoutes } from './system-routes.ts'
+import { caseAddress, globalAddress } from './webhook-address.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 
 interface AppOptions {
   /** The port that a Host header must name. */
@@ -44,6 +47,9 @@ export function createApp(service: HttpNeeds, { port, streams }: AppOptions): Ho
   app.route('/cases/:id/sessions', sessionRoutes(service))
   app.route('/cases/:id/proof', proofRoutes(service))
   app.route('/cases/:id/memory', memoryRoutes(service))
+  const turns = createKeyedMutex()
+  app.route('/webhooks', webhookRoutes(service, globalAddress(service), turns))
+  app.route('/cases/:id/webhooks', webhookRoutes(service, caseAddress(service), turns))
   app.route('/cases', caseRoutes(service))
   app.notFound(unknownRoute(app))
   app.onError(problemHandler(service.log))

@@ -79,6 +79,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
         { extra: { running: { case_id: id, session_id: running.id } } },
       )
     })
+    await service.webhooks.endOfCase(id)
     return c.json({ id, deleted: true })
   })
 

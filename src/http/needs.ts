@@ -4,6 +4,7 @@ import type { Vigil } from '../events/vigil.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Catalog, Change } from '../workspace/catalog.ts'
 import type { EventLog } from '../workspace/event-log.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -36,6 +37,7 @@ export interface HttpNeeds {
   problems(): Promise<Problem[]>
   watching: Vigil['health']
   sessions: Sessions
+  webhooks: Webhooks
   settings: () => Promise<TrustedSettings>
   changes: Bus<Change>
   outputs: Bus<SessionOutput>

@@ -16,6 +16,11 @@ export function proofId(c: ServiceContext): string {
   return idParam(c, 'pid', 'proof')
 }
 
+/** `name`: below a case, whose id is `:id`, that of the webhook is `:webhook_id` (specification §4.5). */
+export function webhookId(c: ServiceContext, name: 'id' | 'webhook_id'): string {
+  return idParam(c, name, 'webhook')
+}
+
 /** A case's state from a body or a query; refuses with `unknown_state`. */
 export function knownState(state: string): CaseState {
   if (isCaseState(state)) return state

@@ -14,6 +14,7 @@ export function systemRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       cases: service.catalog.ids().length,
       watching,
       ...(trouble ?? {}),
+      webhooks: service.webhooks.summary(),
       problems: await service.problems(),
     })
   })

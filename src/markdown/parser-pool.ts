@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import { Refusal } from '../model/refusal.ts'
+import { stoppingRefusal } from '../model/refusal.ts'
 import type { Parsed } from './parse.ts'
 
 const TIME_LIMIT_MS = 2000
@@ -84,7 +84,7 @@ function ask(text: string): Promise<Outcome> {
     const onExit = () =>
       finish(() => {
         void discard(asked)
-        reject(new Refusal('stopping', 'The service is stopping; try again when it is back.'))
+        reject(stoppingRefusal())
       })
     timer = ready
       ? setTimeout(() => giveUp(true), TIME_LIMIT_MS)

@@ -65,3 +65,8 @@ export class Refusal extends Error {
     this.extra = options.extra ?? {}
   }
 }
+
+/** To whatever comes, or is under way, while the service stops. */
+export function stoppingRefusal(): Refusal {
+  return new Refusal('stopping', 'The service is stopping; try again when it is back.')
+}

@@ -1,4 +1,4 @@
-import { Refusal } from '../model/refusal.ts'
+import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 
 /** Why a job was told to stop. */
 export type Ending = 'abandon' | 'stop' | 'time_out'
@@ -86,8 +86,7 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
     async open(wanted) {
       const leaving = inTheWay(wanted).filter(({ job }) => isOver(job))
       await Promise.all(leaving.map((entry) => entry.closed))
-      if (closing)
-        throw new Refusal('stopping', 'The service is stopping; try again when it is back.')
+      if (closing) throw stoppingRefusal()
       if (jobs.has(wanted.session_id)) {
         throw new Refusal('already_active', 'This session is at work already.')
       }

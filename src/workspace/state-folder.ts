@@ -16,6 +16,7 @@ export interface StateFolder {
   lastGood: string
   preImages: string
   log: string
+  webhooks: string
 }
 
 /** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
@@ -55,6 +56,7 @@ export async function openStateFolder(
     lastGood: join(root, 'last-good'),
     preImages: join(root, 'pre-images'),
     log: join(root, 'log'),
+    webhooks: join(root, 'webhooks'),
   }
 }
 

@@ -1,0 +1,72 @@
+import { Hono } from 'hono'
+import type { Delivery, DeliveryState } from '../model/delivery.ts'
+import { Refusal } from '../model/refusal.ts'
+import { notKept } from '../webhooks/refusals.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import { jsonWithETag } from './etag.ts'
+import type { HttpNeeds } from './needs.ts'
+import { newestFirst, page } from './page.ts'
+import type { WebhookAddress } from './webhook-address.ts'
+import { deliveryJson, wholeDeliveryJson } from './webhook-present.ts'
+
+const STATES: readonly string[] = ['delivered', 'retrying', 'dead'] satisfies DeliveryState[]
+
+/** What one webhook was sent, and what it still is (design §5). */
+export function deliveryRoutes(
+  { webhooks }: Pick<HttpNeeds, 'webhooks'>,
+  webhookOf: WebhookAddress['webhookOf'],
+): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+
+  app.get('/', async (c) => {
+    const states = statesOf(c)
+    const { id } = await webhookOf(c)
+    const found = webhooks.deliveries(id).filter(({ state }) => !states || states.includes(state))
+    const present = async ({ delivery }: Listed) => deliveryJson(delivery)
+    return page(c, found.map(listed).sort(newestFirst), { present })
+  })
+
+  app.get('/:did', async (c) => {
+    const { id } = await webhookOf(c)
+    const did = deliveryId(c)
+    const delivery = webhooks.deliveries(id).find((each) => each.id === did)
+    if (delivery) return jsonWithETag(c, wholeDeliveryJson(delivery))
+    throw notKept(id, did)
+  })
+
+  app.post('/:did/redeliver', async (c) => {
+    const { id } = await webhookOf(c)
+    const delivery = await webhooks.redeliver(id, deliveryId(c))
+    return c.json(wholeDeliveryJson(delivery), 202)
+  })
+
+  return app
+}
+
+interface Listed {
+  id: string
+  created_at: string
+  delivery: Delivery
+}
+
+/**
+ * In the order of the log, whatever the time of the event: of one that was found after a pause it is
+ * that of the file.
+ */
+function listed(delivery: Delivery): Listed {
+  return { id: delivery.id, created_at: String(delivery.event).padStart(16, '0'), delivery }
+}
+
+function deliveryId(c: ServiceContext): string {
+  return c.req.param('did') ?? ''
+}
+
+/** `state=dead,retrying`; null when none is given. */
+function statesOf(c: ServiceContext): string[] | null {
+  const states = c.req.query('state')?.split(',').filter(Boolean) ?? []
+  const wrong = states.find((state) => !STATES.includes(state))
+  if (wrong === undefined) return states.length > 0 ? states : null
+  const came = JSON.stringify(wrong.slice(0, 60))
+  const message = `expected one of ${STATES.join(', ')}; got ${came}`
+  throw new Refusal('bad_request', `state: ${message}.`, { errors: [{ path: 'state', message }] })
+}

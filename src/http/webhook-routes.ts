@@ -1,0 +1,87 @@
+import { Hono } from 'hono'
+import { ALL_EVENTS, type Webhook } from '../model/webhook.ts'
+import { newSecret } from '../webhooks/signature.ts'
+import type { KeyedMutex } from '../workspace/keyed-mutex.ts'
+import { readJson } from './body.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import { deliveryRoutes } from './delivery-routes.ts'
+import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import type { HttpNeeds } from './needs.ts'
+import { newestFirst, page } from './page.ts'
+import type { WebhookAddress } from './webhook-address.ts'
+import { testJson, webhookJson } from './webhook-present.ts'
+import { changeIn, newWebhookSchema, secretIn, webhookChangeSchema } from './webhook-schemas.ts'
+
+/**
+ * `/webhooks` or `/cases/:id/webhooks` (specification §4.5, design §5). `turns` is by webhook: a
+ * change has to look up the receiver's name first, and If-Match must hold until it is made.
+ */
+export function webhookRoutes(
+  service: HttpNeeds,
+  { one, caseOf, webhookOf }: WebhookAddress,
+  turns: KeyedMutex,
+): Hono<ServiceEnv> {
+  const { webhooks } = service
+  const app = new Hono<ServiceEnv>()
+  const shown = (webhook: Webhook) => webhookJson(webhooks, webhook)
+  const etagNow = (id: string) =>
+    etagOf(new TextEncoder().encode(JSON.stringify(shown(webhooks.get(id)))))
+
+  /** Refuses with `not_found` when the case went away meanwhile: nobody would end its webhook. */
+  async function mustHaveCase(c: ServiceContext, { id }: Webhook): Promise<void> {
+    try {
+      await caseOf(c)
+    } catch (error) {
+      await webhooks.remove(id)
+      throw error
+    }
+  }
+
+  app.get('/', async (c) => {
+    const found = webhooks.list(await caseOf(c)).map(shown)
+    return page(c, found.sort(newestFirst))
+  })
+
+  app.post('/', async (c) => {
+    const { url, events, ...rest } = await readJson(c, newWebhookSchema)
+    const secret = secretIn(rest) ?? null
+    const case_id = await caseOf(c)
+    const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret }
+    const webhook = await webhooks.add(wanted)
+    await mustHaveCase(c, webhook)
+    const json = { ...shown(webhook), ...(secret === null ? { secret: webhook.secret } : {}) }
+    const list = case_id === null ? '/webhooks' : `/cases/${case_id}/webhooks`
+    return c.json(json, 201, { location: `${list}/${webhook.id}` })
+  })
+
+  app.get(one, async (c) => jsonWithETag(c, shown(await webhookOf(c))))
+
+  app.patch(one, async (c) => {
+    const body = await readJson(c, webhookChangeSchema)
+    const change = changeIn(body, newSecret)
+    const { id } = await webhookOf(c)
+    return turns.run(id, async () => {
+      requireMatch(c, etagNow(id))
+      const webhook = await webhooks.change(id, change)
+      const generated = body.secret === null ? { secret: webhook.secret } : {}
+      return c.json({ ...shown(webhook), ...generated }, 200, { etag: etagNow(id) })
+    })
+  })
+
+  app.delete(one, async (c) => {
+    const { id } = await webhookOf(c)
+    return turns.run(id, async () => {
+      requireMatch(c, etagNow(id))
+      await webhooks.remove(id)
+      return c.json({ id, deleted: true })
+    })
+  })
+
+  app.post(`${one}/test`, async (c) => {
+    const { id, attempt } = await webhooks.test((await webhookOf(c)).id)
+    return c.json(testJson(id, attempt))
+  })
+
+  app.route(`${one}/deliveries`, deliveryRoutes(service, webhookOf))
+  return app
+}

@@ -1,0 +1,220 @@
+import type { Attempt, Delivery } from '../model/delivery.ts'
+import {
+  changedWebhook,
+  type Disabled,
+  secretsOf,
+  type Webhook,
+  type WebhookChange,
+} from '../model/webhook.ts'
+import type { EventLog } from '../workspace/event-log.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
+import { createWebhookFiles } from '../workspace/webhook-files.ts'
+import { createLogKeeping } from './log-keeping.ts'
+import type { Message } from './message.ts'
+import type { Clock, Sender } from './needs.ts'
+import { createPings } from './pings.ts'
+import { notActive, notKept, tooMany, WHY_DISABLED } from './refusals.ts'
+import { openRegistered, type Registered, warnOfMissed } from './registered.ts'
+import { createSender } from './sender.ts'
+import { newSecret, signedHeaders } from './signature.ts'
+import { checkTarget, parseTarget } from './targets.ts'
+import { viewOf } from './view.ts'
+import type { NewWebhook, Webhooks } from './webhooks.ts'
+
+export interface WebhooksNeeds {
+  /** In the state folder. */
+  folder: string
+  eventLog: EventLog
+  now(): string
+  newId(): string
+  log(line: string): void
+  version: string
+  /** For tests. */
+  clock?: Clock | undefined
+  random?: (() => number) | undefined
+  sender?: Sender | undefined
+}
+
+/** Webhooks at work. */
+export interface OpenWebhooks extends Webhooks {
+  /** Begins to send; the port is that of this service, which is no target. */
+  begin(port: number): void
+  /** Resolves when all that can be sent at this time was. */
+  idle(): Promise<void>
+  /** Ends the tests under way, which may take as long as a receiver likes: each is refused as `stopping`. */
+  stopTests(): void
+  /** What is under way may end for a moment; what does not is sent again at the next start. */
+  close(): Promise<void>
+}
+
+const GRACE_MS = 2000
+const MAX_WEBHOOKS = 500
+
+const systemClock: Clock = {
+  now: Date.now,
+  later(ms, call) {
+    const timer = setTimeout(call, ms).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** To be opened before the first event is appended, as that may trim the log. */
+export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> {
+  const { eventLog, now, log, clock = systemClock, random = Math.random } = needs
+  const files = createWebhookFiles(needs.folder, { log, now })
+  const mutex = createKeyedMutex()
+  const all = new Map<string, Registered>()
+  const keeping = createLogKeeping(() => all.values(), eventLog, log)
+  let port: number | null = null
+  let isClosed = false
+  const sender = needs.sender ?? createSender({ ownPort: () => port, version: needs.version })
+
+  const { find, ...view } = viewOf(all)
+  const pings = createPings({ ...needs, send })
+
+  for (const webhook of await files.all()) await admit(webhook)
+  keeping.keep()
+  const unsubscribe = eventLog.subscribe((event) => {
+    for (const { receiver } of all.values()) receiver.wake(event)
+    keeping.passed(event.id)
+  })
+
+  async function admit(webhook: Webhook): Promise<void> {
+    const each = await openRegistered(webhook, {
+      ...{ journalPath: files.journalPath, eventLog, send, clock, random, now, log },
+      ...{ mayBegin: () => port !== null, onDisabled, onIdle },
+    })
+    all.set(webhook.id, each)
+  }
+
+  function send(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt> {
+    const { id, type, envelope } = message
+    const at = clock.now()
+    const body = Buffer.from(envelope)
+    const headers = signedHeaders({ id, type, body, secrets: secretsOf(webhook, at), at })
+    return sender.send({ url: webhook.url, headers, body, signal })
+  }
+
+  function onDisabled(each: Registered, reason: Disabled['reason']): void {
+    const { id, case_id } = each.webhook
+    const at = now()
+    each.webhook = { ...each.webhook, active: false, disabled: { reason, at }, updated_at: at }
+    log(`webhook ${id} is disabled: ${WHY_DISABLED[reason]}`)
+    const payload = { webhook_id: id, case_id, reason }
+    const envelope = JSON.stringify({ event_type: 'webhook_disabled', timestamp: at, payload })
+    if (!isClosed) eventLog.append({ events: [{ type: 'webhook_disabled', envelope }], marks: {} })
+    mutex
+      .run(id, () => (each.webhook.disabled ? files.write(each.webhook) : undefined))
+      .catch((error: unknown) => log(`webhook ${id}: that it is disabled is not kept: ${error}`))
+    keeping.keep()
+  }
+
+  /** One whose case was deleted has done its work when it has passed the deletion. */
+  function onIdle({ webhook, receiver, book }: Registered): void {
+    const { id, ends_after, active } = webhook
+    const { cursor } = receiver.progress()
+    keeping.passed(cursor)
+    if (ends_after === null || (active && (cursor < ends_after || book.of('retrying').size > 0)))
+      return
+    drop(id).catch((error: unknown) => log(`webhook ${id} could not be removed: ${error}`))
+  }
+
+  /** A journal that is written once more meanwhile is removed at the next start. */
+  function drop(id: string): Promise<void> {
+    return mutex.run(id, async () => {
+      const each = all.get(id)
+      if (!each) return
+      await files.remove(id)
+      all.delete(id)
+      keeping.keep()
+      await each.receiver.close(0)
+    })
+  }
+
+  async function add({ case_id, url, events, secret }: NewWebhook): Promise<Webhook> {
+    if (all.size >= MAX_WEBHOOKS) throw tooMany(MAX_WEBHOOKS)
+    await checkTarget(parseTarget(url), { ownPort: port })
+    const at = now()
+    const webhook: Webhook = {
+      ...{ id: needs.newId(), case_id, url, events, secret: secret ?? newSecret() },
+      ...{ previous_secret: null, active: true, disabled: null },
+      ...{ starts_after: eventLog.last, ends_after: null, created_at: at, updated_at: at },
+    }
+    await files.write(webhook)
+    await admit(webhook)
+    keeping.keep()
+    all.get(webhook.id)?.receiver.wake()
+    return webhook
+  }
+
+  async function change(id: string, wanted: WebhookChange): Promise<Webhook> {
+    find(id)
+    if (wanted.url !== undefined) await checkTarget(parseTarget(wanted.url), { ownPort: port })
+    return mutex.run(id, async () => {
+      const each = find(id)
+      // what was not wanted so far is passed on the disk too, so that it is not wanted after a restart
+      if (wanted.events) await each.receiver.sync()
+      const at = now()
+      await files.write(changedWebhook(each.webhook, wanted, at))
+      if (wanted.active && !each.webhook.active) {
+        each.receiver.forgive()
+        warnOfMissed(each, eventLog, log)
+      }
+      each.webhook = changedWebhook(each.webhook, wanted, at) // it may be disabled meanwhile
+      keeping.keep()
+      each.receiver.wake()
+      return each.webhook
+    })
+  }
+
+  async function endOfCase(caseId: string): Promise<void> {
+    for (const { webhook } of [...all.values()]) {
+      if (webhook.case_id !== caseId || webhook.ends_after !== null) continue
+      await mutex.run(webhook.id, async () => {
+        const each = all.get(webhook.id)
+        if (!each) return
+        const ending = { ...each.webhook, ends_after: eventLog.last }
+        await files.write(ending)
+        each.webhook = ending
+        each.receiver.wake()
+        onIdle(each)
+      })
+    }
+  }
+
+  async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
+    const { webhook, book, receiver } = find(id)
+    const delivery = book.get(deliveryId)
+    if (!delivery) throw notKept(id, deliveryId)
+    if (!webhook.active) throw notActive(webhook)
+    return receiver.again(delivery)
+  }
+  async function close(): Promise<void> {
+    isClosed = true
+    unsubscribe()
+    pings.stop()
+    await Promise.all([...all.values()].map(({ receiver }) => receiver.close(GRACE_MS)))
+    await mutex.idle()
+    await keeping.idle()
+    sender.close()
+  }
+
+  return {
+    ...view,
+    async remove(id) {
+      find(id)
+      await drop(id)
+    },
+    async idle() {
+      for (const { receiver } of [...all.values()]) await receiver.idle()
+      await mutex.idle()
+    },
+    begin(own) {
+      port = own
+      for (const { receiver } of all.values()) receiver.wake()
+    },
+    ...{ add, change, endOfCase, redeliver, close },
+    test: async (id) => pings.send(find(id).webhook),
+    stopTests: pings.stop,
+  }
+}

@@ -1,0 +1,115 @@
+import { lookup as resolveName } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { Refusal } from '../model/refusal.ts'
+import { whyDenied } from './addresses.ts'
+
+const MAX_LENGTH = 2000
+/** As long as a request may wait for a name; each delivery looks at the addresses again. */
+const LOOKUP_MS = 5000
+
+export interface Resolved {
+  address: string
+  family: number
+}
+
+/** All addresses of a name; rejects, with the code of node:dns, where it has none. */
+export type Lookup = (name: string) => Promise<readonly Resolved[]>
+
+/**
+ * The URL of a receiver. Refuses what is none with `bad_request`, and what could never be reached: a
+ * mistake is told at once, not by deliveries that fail for days.
+ */
+export function parseTarget(text: string): URL {
+  const url = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) ? new URL(text) : null
+  if (url === null || /[\s\p{Cc}\\]/u.test(text)) {
+    throw refused('expected an absolute http or https URL, such as "https://example.com/hook"')
+  }
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) {
+    throw refused('expected a URL without a name or password; the signature says who sends')
+  }
+  if (text.includes('#')) {
+    throw refused('expected a URL without a fragment ("#"), which is not sent')
+  }
+  const length = Math.max(text.length, url.href.length)
+  if (length > MAX_LENGTH) {
+    throw refused(`expected at most ${MAX_LENGTH} characters; got ${length}, as it is sent`)
+  }
+  if (BAD_PORTS.has(portOf(url))) {
+    throw refused(`expected a port of a web service; clients refuse to connect to ${url.port}`)
+  }
+  return url
+}
+
+interface CheckOptions {
+  /** The port where this service listens, once it does. */
+  ownPort: number | null
+  lookup?: Lookup
+}
+
+/**
+ * Refuses with `bad_request` a target that leads where nothing may be sent, without sending anything
+ * to it. A name that nobody knows now is accepted: the receiver may come later.
+ */
+export async function checkTarget(
+  url: URL,
+  { ownPort, lookup = lookupAll }: CheckOptions,
+): Promise<void> {
+  const host = hostOf(url)
+  const found = isIP(host) ? [host] : await addressesSoon(host, lookup)
+  requireAllowed(url, found, ownPort)
+}
+
+/** Refuses with `bad_request`, by the first address that is denied. */
+export function requireAllowed(url: URL, addresses: readonly string[], ownPort: number | null) {
+  for (const address of addresses) {
+    const why = whyDenied(address, portOf(url), ownPort)
+    if (why === null) continue
+    throw refused(`expected another host; this one leads to ${address}, ${why}`)
+  }
+}
+
+/** By the system's resolver, as other programs of this machine see it. */
+export const lookupAll: Lookup = (name) => resolveName(name, { all: true })
+
+/** What is asked of the network: without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port)
+  return protocol === 'https:' ? 443 : 80
+}
+
+async function addressesSoon(name: string, lookup: Lookup): Promise<string[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<[]>((resolve) => {
+    timer = setTimeout(resolve, LOOKUP_MS, [])
+  })
+  try {
+    const found = await Promise.race([lookup(name), late])
+    return found.map(({ address }) => address)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    return []
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function refused(message: string): Refusal {
+  return new Refusal('bad_request', `url: ${message}.`, { errors: [{ path: 'url', message }] })
+}
+
+/** Of the Fetch standard (§2.9, "port blocking"): services that could take a request for commands of their own. */
+const BAD_PORTS: ReadonlySet<number> = new Set([
+  ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101],
+  ...[
+    102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427,
+  ],
+  ...[
+    465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
+  ],
+  ...[993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667],
+  ...[6668, 6669, 6679, 6697, 10080],
+])

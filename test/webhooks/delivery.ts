@@ -1,0 +1,455 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { RETRY_WAITS_MS } from '../../src/model/delivery.ts'
+import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
+import { type Got, webhookBench } from '../fixtures/webhooks.ts'
+
+const HOUR = 60 * 60 * 1000
+const eventOf = ({ id }: Got) => Number(/^evt_(\d+)_[0-9a-f]{16}$/.exec(id)?.[1])
+/** A promise with its end outside. */
+function gate<T>() {
+  let open: (value: T) => void = () => {}
+  const opened = new Promise<T>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+t.test('events arrive once, in their order, one at a time', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add()
+  const ids = await bench.tell(50)
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), ids)
+  t.equal(bench.most(), 1)
+  t.match(bench.got[0], { type: 'case_updated', url: 'http://127.0.0.1:9999/' })
+  t.equal(JSON.parse(bench.got[7]!.body).payload.n, 7)
+  t.equal(bench.webhooks.status(id).cursor, ids.at(-1))
+  t.match(bench.webhooks.deliveries(id)[0], {
+    event: ids.at(-1),
+    state: 'delivered',
+    attempts: [{ status: 204, error: null }],
+  })
+  await bench.restart()
+  await bench.tell(1)
+  await bench.webhooks.idle()
+  t.equal(bench.got.length, 51, 'nothing comes again after a restart')
+})
+
+t.test('a receiver gets the types it asked for, of its case', async (t) => {
+  const bench = await webhookBench(t)
+  await bench.add({ url: 'http://a/' })
+  await bench.add({ url: 'http://b/', events: ['case_created', 'proof_created'] })
+  await bench.add({ url: 'http://c/', case_id: 'one', events: ['*', 'case_created'] })
+  const types = [...DEFAULT_EVENTS, 'case_created', 'memory_updated']
+  for (const type of types) await bench.tell(1, type, { case_id: 'one' })
+  await bench.tell(1, 'proof_created', { case_id: 'two' })
+  await bench.tell(1, 'problem_found', { case_id: null })
+  await bench.webhooks.idle()
+  const to = (url: string) => bench.got.filter((post) => post.url === url).map(({ type }) => type)
+  t.strictSame(to('http://a/'), [...DEFAULT_EVENTS, 'proof_created'])
+  t.strictSame(to('http://b/'), ['proof_created', 'case_created', 'proof_created'])
+  t.strictSame(to('http://c/'), [...DEFAULT_EVENTS, 'case_created'])
+  const [a, c] = ['http://a/', 'http://c/'].map((url) => bench.got.find((post) => post.url === url))
+  t.equal(a?.id, c?.id, 'one event has one id')
+  t.equal(a?.body, c?.body)
+})
+
+t.test('what fails is tried ten times, and then given up', async (t) => {
+  const bench = await webhookBench(t, () => 500)
+  const { id } = await bench.add()
+  await bench.tell()
+  await bench.clock.pass(100 * HOUR)
+  const [first] = bench.got
+  const waits = bench.got.slice(1).map(({ at }, n) => at - bench.got[n]!.at)
+  t.strictSame(waits, RETRY_WAITS_MS)
+  t.equal(bench.got.length, 10)
+  for (const { id, body } of bench.got) t.strictSame([id, body], [first?.id, first?.body])
+  t.equal(new Set(bench.got.map(({ headers }) => headers['webhook-timestamp'])).size, 10)
+  t.match(bench.webhooks.deliveries(id), [{ state: 'dead', next_at: null, tries: 10 }])
+  t.match(bench.log.join('\n'), `${first?.id} is given up after 10 tries`)
+  t.match(bench.webhooks.get(id), { active: true })
+  await bench.clock.pass(300 * HOUR)
+  t.equal(bench.got.length, 10)
+})
+
+t.test('the waits are spread by a fifth', async (t) => {
+  const { afterAttempt } = await import('../../src/model/delivery.ts')
+  const failed = { at: '', ms: 1, status: 500, error: 'x', retry_after_ms: null }
+  const one = { id: '', event: 1, type: '', envelope: '', attempts: [], next_at: null }
+  for (const [tries, wait] of RETRY_WAITS_MS.entries()) {
+    for (const random of [0, 0.3, 0.999]) {
+      const { next_at } = afterAttempt({ ...one, state: 'retrying', tries }, failed, {
+        ...{ now: 0, random },
+      })
+      const factor = Date.parse(next_at!) / wait
+      t.ok(factor >= 0.7999 && factor <= 1.2, `${wait} × ${factor}`)
+    }
+  }
+})
+
+t.test('a failed delivery keeps its own schedule, and later ones go on', async (t) => {
+  const failing = new Set<number>()
+  const bench = await webhookBench(t, (post) => (failing.has(eventOf(post)) ? 503 : 200))
+  await bench.add()
+  const [a, b, c] = await bench.tell(3).then((ids) => ids as [number, number, number])
+  await bench.webhooks.idle()
+  const next = c + 1
+  failing.add(next).add(next + 2)
+  await bench.tell(4)
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), [a, b, c, next, next + 1, next + 2, next + 3])
+  failing.clear()
+  bench.got.length = 0
+  await bench.clock.pass(4999)
+  t.strictSame(bench.got, [])
+  await bench.clock.pass(1)
+  t.strictSame(bench.got.map(eventOf), [next, next + 2])
+})
+
+t.test('a clock that ran ahead and was set back holds nothing up', async (t) => {
+  let isDown = true
+  const bench = await webhookBench(t, () => (isDown ? 500 : 200))
+  await bench.add()
+  await bench.clock.pass(1000 * HOUR)
+  await bench.tell()
+  await bench.webhooks.idle()
+  isDown = false
+  bench.clock.set(bench.clock.now() - 1000 * HOUR)
+  await bench.clock.pass(60_000)
+  t.equal(bench.got.length, 2)
+})
+
+t.test('Retry-After is kept', async (t) => {
+  const waits = [120_000, 1000, 30 * 24 * HOUR]
+  const bench = await webhookBench(t, () => ({
+    status: 429,
+    error: 'answered 429',
+    retry_after_ms: waits.shift() ?? null,
+  }))
+  await bench.add()
+  await bench.tell()
+  await bench.clock.pass(30 * HOUR)
+  const gaps = bench.got.slice(1, 4).map(({ at }, n) => at - bench.got[n]!.at)
+  t.strictSame(gaps, [120_000, 5 * 60_000, 24 * HOUR], 'but no shorter, and a day at most')
+})
+
+t.test('several overdue ones are sent at once, at most five', async (t) => {
+  let isDown = true
+  const gates: ReturnType<typeof gate<number>>[] = []
+  const bench = await webhookBench(t, () => {
+    if (isDown) return { error: 'connection refused' }
+    const one = gate<number>()
+    gates.push(one)
+    return one.opened
+  })
+  const { id } = await bench.add()
+  const ids = await bench.tell(500)
+  await bench.webhooks.idle()
+  t.equal(bench.most(), 1, 'one at a time while they come for the first time')
+  t.equal(bench.webhooks.status(id).retrying, 500)
+  await bench.webhooks.close()
+  isDown = false
+  bench.got.length = 0
+  await bench.restart()
+  await Promise.all([bench.clock.pass(HOUR), release()])
+  await bench.webhooks.idle()
+  t.equal(bench.most(), 5)
+  t.strictSame(
+    bench.got.map(eventOf).sort((a, b) => a - b),
+    ids,
+  )
+  t.equal(bench.webhooks.status(id).retrying, 0)
+
+  /** Answers, again and again, once as many wait as ever will. */
+  async function release(): Promise<void> {
+    for (let left = 500; left > 0; ) {
+      while (gates.length < Math.min(5, left)) await new Promise(setImmediate)
+      left -= gates.length
+      for (const { open } of gates.splice(0)) open(204)
+    }
+  }
+})
+
+t.test('410 disables, and says so', async (t) => {
+  let status = 410
+  const bench = await webhookBench(t, ({ url }) => (url === 'http://gone/' ? status : 200))
+  const { id } = await bench.add({ url: 'http://gone/' })
+  await bench.add({ url: 'http://other/', events: ['webhook_disabled'] })
+  const [event] = await bench.tell()
+  await bench.webhooks.idle()
+  await bench.tell(3)
+  await bench.clock.pass(200 * HOUR)
+  t.strictSame(
+    bench.got.map(({ url, type }) => [url, type]),
+    [
+      ['http://gone/', 'case_updated'],
+      ['http://other/', 'webhook_disabled'],
+    ],
+  )
+  t.strictSame(JSON.parse(bench.got[1]!.body).payload, {
+    webhook_id: id,
+    case_id: null,
+    reason: 'gone',
+  })
+  t.match(bench.webhooks.get(id), { active: false, disabled: { reason: 'gone' } })
+  t.match(bench.log.join('\n'), `webhook ${id} is disabled: its receiver answered 410 Gone`)
+  await t.rejects(bench.webhooks.redeliver(id, bench.got[0]!.id), { code: 'wrong_state' })
+
+  await bench.restart()
+  await bench.tell()
+  t.match(bench.webhooks.get(id), { active: false, disabled: { reason: 'gone' } })
+  status = 200
+  bench.got.length = 0
+  const resumed = await bench.webhooks.change(id, { active: true })
+  t.match(resumed, { active: true, disabled: null })
+  await bench.webhooks.idle()
+  t.equal(bench.got.filter((post) => eventOf(post) === event).length, 1, 'what was refused too')
+  t.equal(bench.got.length, 5, 'and what came meanwhile')
+})
+
+t.test('nothing but failures for 120 hours disables', async (t) => {
+  let isUp = false
+  const bench = await webhookBench(t, () => (isUp ? 200 : 500))
+  const { id } = await bench.add()
+  await bench.tell(2)
+  await bench.clock.pass(119 * HOUR)
+  await bench.tell()
+  await bench.clock.pass(0)
+  t.match(bench.webhooks.get(id), { active: true })
+  isUp = true
+  await bench.tell()
+  await bench.clock.pass(0)
+  isUp = false
+  t.equal(bench.webhooks.status(id).failing_since, null)
+  await bench.tell()
+  await bench.clock.pass(119 * HOUR)
+  t.match(bench.webhooks.get(id), { active: true }, 'a success begins it anew')
+  await bench.tell()
+  await bench.clock.pass(3 * HOUR)
+  t.match(bench.webhooks.get(id), { active: false, disabled: { reason: 'failing' } })
+  t.strictSame(bench.webhooks.summary(), { active: 0, paused: 0, disabled: 1, failing: 0 })
+  const sent = bench.got.length
+  await bench.tell(3)
+  await bench.clock.pass(200 * HOUR)
+  t.equal(bench.got.length, sent)
+})
+
+t.test('a paused one gets later what came meanwhile', async (t) => {
+  let isDown = true
+  const bench = await webhookBench(t, () => (isDown ? 500 : 200))
+  const { id } = await bench.add()
+  const first = await bench.tell()
+  await bench.webhooks.idle()
+  t.strictSame(bench.webhooks.summary(), { active: 1, paused: 0, disabled: 0, failing: 1 })
+  t.match(await bench.webhooks.change(id, { active: false }), { active: false, disabled: null })
+  t.strictSame(bench.webhooks.summary(), { active: 0, paused: 1, disabled: 0, failing: 0 })
+  isDown = false
+  const more = await bench.tell(2)
+  await bench.restart()
+  await bench.clock.pass(200 * HOUR)
+  t.equal(bench.got.length, 1)
+  await bench.webhooks.change(id, { active: true })
+  await bench.webhooks.idle()
+  t.strictSame(
+    bench.got
+      .slice(1)
+      .map(eventOf)
+      .sort((a, b) => a - b),
+    [...first, ...more],
+  )
+})
+
+t.test('other events count from the change on', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add({ events: ['proof_created'] })
+  await bench.tell(5)
+  await bench.webhooks.change(id, { events: ['case_updated'] })
+  await bench.restart()
+  const ids = await bench.tell(2)
+  await bench.tell(1, 'proof_created')
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), ids)
+})
+
+t.test('a delivery is sent again when asked for', async (t) => {
+  let status = 204
+  const bench = await webhookBench(t, () => status)
+  const { id } = await bench.add()
+  await bench.tell()
+  await bench.webhooks.idle()
+  const [sent] = bench.got
+  await bench.webhooks.redeliver(id, sent!.id)
+  await bench.webhooks.idle()
+  t.strictSame(
+    bench.got.map(({ id, body }) => [id, body]),
+    [sent, sent].map((post) => [post?.id, post?.body]),
+  )
+  t.match(bench.webhooks.deliveries(id), [{ state: 'delivered', attempts: { length: 2 } }])
+  status = 500
+  await bench.webhooks.redeliver(id, sent!.id)
+  await bench.clock.pass(100 * HOUR)
+  t.equal(bench.got.length, 12, 'with the whole schedule')
+  t.match(bench.webhooks.deliveries(id), [{ state: 'dead' }])
+  await bench.restart()
+  status = 200
+  await bench.webhooks.redeliver(id, sent!.id)
+  await bench.webhooks.idle()
+  t.match(bench.webhooks.deliveries(id), [{ state: 'delivered' }])
+  await t.rejects(bench.webhooks.redeliver(id, 'evt_1_0000000000000000'), { code: 'not_found' })
+})
+
+t.test('a new secret signs at once, the old one a day longer', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add({ secret: 'old' })
+  await bench.webhooks.change(id, { secret: 'new' })
+  await bench.restart()
+  const signatures = async () => {
+    bench.got.length = 0
+    await bench.tell()
+    await bench.webhooks.idle()
+    return bench.got[0]!.headers['webhook-signature']!.split(' ').length
+  }
+  t.equal(await signatures(), 2)
+  await bench.clock.pass(24 * HOUR - 1)
+  t.equal(await signatures(), 2)
+  await bench.clock.pass(1)
+  t.equal(await signatures(), 1)
+})
+
+t.test('the webhooks of a deleted case end with it', async (t) => {
+  let isDown = true
+  const bench = await webhookBench(t, ({ url }) => (isDown && url === 'http://a/' ? 500 : 200))
+  const events = ['case_updated', 'case_deleted']
+  const a = await bench.add({ case_id: 'one', url: 'http://a/', events })
+  const b = await bench.add({ case_id: 'one', url: 'http://b/', events })
+  const paused = await bench.add({ case_id: 'one' })
+  await bench.webhooks.change(paused.id, { active: false })
+  const other = await bench.add({ case_id: 'two' })
+  await bench.tell(2, 'case_updated', { case_id: 'one' })
+  await bench.tell(1, 'case_deleted', { case_id: 'one' })
+  await bench.webhooks.endOfCase('one')
+  for (const { id } of [a, b, paused]) {
+    t.throws(() => bench.webhooks.get(id), { code: 'not_found' })
+  }
+  t.strictSame(bench.webhooks.list('one'), [])
+  await bench.webhooks.idle()
+  await bench.restart()
+  const registered = () =>
+    readdirSync(join(bench.stateDir, 'webhooks')).filter((name) => /^[0-9a-f-]+\.json$/.test(name))
+  t.strictSame(registered().sort(), [`${a.id}.json`, `${other.id}.json`])
+  isDown = false
+  await bench.clock.pass(HOUR)
+  for (const url of ['http://a/', 'http://b/']) {
+    const types = bench.got.filter((post) => post.url === url).map(({ type }) => type)
+    t.strictSame(types.slice(-3), ['case_updated', 'case_updated', 'case_deleted'])
+  }
+  await bench.webhooks.idle()
+  t.strictSame(registered(), [`${other.id}.json`])
+})
+
+t.test('a webhook that was deleted is sent nothing more', async (t) => {
+  const hanging = gate<number>()
+  let asked = 0
+  const bench = await webhookBench(t, (_, signal) => {
+    asked++
+    return new Promise((resolve, reject) => {
+      void hanging.opened.then(resolve)
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  })
+  const { id } = await bench.add()
+  await bench.tell(3)
+  while (asked === 0) await new Promise(setImmediate)
+  await bench.webhooks.remove(id)
+  await bench.tell(3)
+  hanging.open(200)
+  await bench.clock.pass(200 * HOUR)
+  t.equal(asked, 1)
+  t.strictSame(bench.webhooks.list(null), [])
+  await bench.restart()
+  t.strictSame(readdirSync(join(bench.stateDir, 'webhooks')), [])
+})
+
+t.test('what was under way when the service stopped comes again, with the same id', async (t) => {
+  let isHanging = true
+  const bench = await webhookBench(t, (_, signal) => {
+    if (!isHanging) return 200
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  })
+  await bench.add()
+  const ids = await bench.tell(3)
+  while (bench.got.length === 0) await new Promise(setImmediate)
+  const closing = bench.webhooks.close()
+  await closing
+  isHanging = false
+  await bench.restart()
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), [ids[0], ...ids])
+  t.equal(bench.got[0]?.id, bench.got[1]?.id)
+})
+
+t.test('a log that was lost begins again, and nothing of the new one is missed', async (t) => {
+  const bench = await webhookBench(t)
+  await bench.add()
+  await bench.tell(20)
+  await bench.webhooks.idle()
+  const seen = new Set(bench.got.map(({ id }) => id))
+  await bench.webhooks.close()
+  await bench.eventLog.close()
+  await rm(join(bench.stateDir, 'log'), { recursive: true })
+  await bench.restart()
+  bench.got.length = 0
+  await bench.clock.pass(1)
+  const ids = await bench.tell(20)
+  t.ok(ids[0]! < 20, 'the numbers begin again')
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), ids)
+  t.notOk(
+    bench.got.some(({ id }) => seen.has(id)),
+    'the ids are others all the same',
+  )
+})
+
+t.test('a journal that was lost repeats, and loses nothing', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add()
+  await bench.add({ url: 'http://other/' })
+  const ids = await bench.tell(20)
+  await bench.webhooks.idle()
+  const known = new Set(bench.got.map(({ id }) => id))
+  await bench.webhooks.close()
+  bench.got.length = 0
+  writeFileSync(join(bench.stateDir, 'webhooks', `${id}.deliveries.jsonl`), 'no journal\n')
+  await bench.restart()
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), ids)
+  t.ok(bench.got.every(({ id, url }) => known.has(id) && url !== 'http://other/'))
+})
+
+t.test('the log is trimmed when all have passed, and not before', async (t) => {
+  let isHanging = true
+  const bench = await webhookBench(t, (_, signal) => {
+    if (!isHanging) return 200
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  })
+  const { id } = await bench.add({ events: ['proof_created'] })
+  const [wanted = 0] = await bench.tell(1, 'proof_created')
+  for (let n = 0; n < 10; n++) await bench.tell(3000, 'memory_updated')
+  t.ok(bench.eventLog.first <= wanted, 'it hangs at the first')
+  isHanging = false
+  await bench.restart()
+  await bench.webhooks.idle()
+  for (let n = 0; n < 2 || (bench.eventLog.first <= wanted && n < 100); n++) {
+    await bench.tell(1000, 'memory_updated')
+    await bench.webhooks.idle()
+  }
+  t.ok(bench.eventLog.first > wanted)
+  t.equal(bench.webhooks.status(id).cursor, bench.eventLog.last)
+})

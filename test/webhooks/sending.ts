@@ -1,0 +1,910 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
+import { EventEmitter, getEventListeners, once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
+import t, { type Test } from 'tap'
+import { Refusal } from '../../src/model/refusal.ts'
+import { whyDenied } from '../../src/webhooks/addresses.ts'
+import type { Post } from '../../src/webhooks/needs.ts'
+import { createSender, type SenderOptions } from '../../src/webhooks/sender.ts'
+import { newSecret, signedHeaders } from '../../src/webhooks/signature.ts'
+import { checkTarget, type Lookup, parseTarget } from '../../src/webhooks/targets.ts'
+import { type Behaviour, drip, openReceiver, raw } from '../fixtures/receiver.ts'
+
+const AT = Date.parse('2026-11-20T09:54:00.789Z')
+const linuxOnly = process.platform === 'linux' ? {} : { skip: '0.0.0.0 leads home on Linux' }
+
+/** What nobody has handled, and what node warns of, anywhere below. */
+const warnings: string[] = []
+process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`))
+
+/** Tells `came` whenever node, as a client, has the headers of an answer. */
+const HEADERS = new EventEmitter()
+subscribe('http.client.response.finish', () => void HEADERS.emit('came'))
+
+function openSender(t: Test, options: Partial<SenderOptions> = {}) {
+  const sender = createSender({
+    ownPort: () => null,
+    version: '1.2.3',
+    timeoutMs: 20_000,
+    ...options,
+  })
+  t.teardown(sender.close)
+  return sender
+}
+
+function post(url: string, more: Partial<Post> = {}): Post {
+  const { signal } = new AbortController()
+  return { url, headers: {}, body: Buffer.from('{"a":1}'), signal, ...more }
+}
+
+/** A resolver that knows one answer after the other, and counts how often it was asked. */
+function resolver(...answers: string[][]): Lookup & { asked: number } {
+  const lookup = async (name: string) => {
+    const addresses = answers[Math.min(lookup.asked++, answers.length - 1)] ?? []
+    if (addresses.length === 0) throw Object.assign(new Error(name), { code: 'ENOTFOUND' })
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  }
+  lookup.asked = 0
+  return lookup
+}
+
+function refusalOf(error: unknown): string {
+  if (!(error instanceof Refusal)) throw error
+  return error.errors.map(({ path, message }) => `${error.code} ${path}: ${message}`).join()
+}
+
+t.test('signatures', async (t) => {
+  const signed = (secrets: string[], body = Buffer.from('{}')) =>
+    signedHeaders({ id: 'evt_1', type: 'case_updated', body, secrets, at: AT })
+
+  t.test("GitHub's published vector", async (t) => {
+    const headers = signed(["It's a Secret to Everybody"], Buffer.from('Hello, World!'))
+    t.equal(
+      headers['X-Service-Signature'],
+      'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+    )
+  })
+
+  t.test("Standard Webhooks' published vector", async (t) => {
+    const headers = signedHeaders({
+      ...{ id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', type: 'ping', at: 1_614_265_330_000 },
+      ...{ body: Buffer.from('{"test": 2432232314}') },
+      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    })
+    t.same(headers, {
+      'X-Service-Event': 'ping',
+      'X-Service-Signature': headers['X-Service-Signature'],
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    })
+  })
+
+  t.test("a receiver with the library's verify takes it", async (t) => {
+    const secrets = [newSecret(), 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa'] // the second without padding
+    for (const secret of secrets) {
+      const signing = { id: 'evt_1', type: 'ping', body: Buffer.from('{"a":"ä"}') }
+      const headers = signedHeaders({ ...signing, secrets: [secret], at: Date.now() })
+      t.same(new Webhook(secret).verify('{"a":"ä"}', headers), { a: 'ä' })
+      t.throws(() => new Webhook(secret).verify('{"a":"ö"}', headers), 'another body')
+      t.throws(() => new Webhook(newSecret()).verify('{"a":"ä"}', headers), 'another secret')
+    }
+  })
+
+  t.test('a new secret has 24 random bytes', async (t) => {
+    const secrets = Array.from({ length: 100 }, newSecret)
+    for (const secret of secrets) t.match(secret, /^whsec_[A-Za-z0-9+/]{32}$/)
+    t.equal(new Set(secrets).size, 100)
+  })
+
+  t.test('after a change of secret both sign, the new one first', async (t) => {
+    const [old, young] = [newSecret(), newSecret()]
+    const signature = (...secrets: string[]) => signed(secrets)['webhook-signature'] ?? ''
+    t.equal(signature(young, old), `${signature(young)} ${signature(old)}`)
+    t.equal(signed([young, old])['X-Service-Signature'], signed([young])['X-Service-Signature'])
+    const at = Date.now()
+    const headers = signedHeaders({
+      id: 'e',
+      type: 'p',
+      body: Buffer.from('1'),
+      secrets: [young, old],
+      at,
+    })
+    for (const secret of [old, young]) t.equal(new Webhook(secret).verify('1', headers), 1)
+    t.throws(() => signed([]), TypeError, 'nothing is sent unsigned')
+  })
+
+  t.test('python3 verifies both for 1,000 random bodies and secrets', async (t) => {
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 80 })
+    const key = fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => Buffer.from(bytes))
+    const secret = fc.oneof(
+      text,
+      key.map((bytes) => `whsec_${bytes.toString('base64')}`),
+      text.map((rest) => `whsec_${rest}`),
+      fc.constantFrom('whsec_', 'whsec_=', 'whsec_ab_-', 'ключ', '\u{1f511}', 'whsec_a'),
+    )
+    const given = fc.record({ secret, body: text, at: fc.nat({ max: 2 ** 41 }) })
+    const lines = fc.sample(given, 1000).map(({ secret, body, at }) => {
+      const bytes = Buffer.from(body)
+      const headers = signedHeaders({
+        id: 'evt_1_ab',
+        type: 'x',
+        body: bytes,
+        secrets: [secret],
+        at,
+      })
+      return JSON.stringify({ secret, body: bytes.toString('base64'), headers, at })
+    })
+    const { stdout, stderr } = spawnSync('python3', ['-c', PYTHON], { input: lines.join('\n') })
+    t.equal(stderr.toString(), '')
+    t.same(JSON.parse(stdout.toString()), { verified: 1000, wrong: [] })
+  })
+
+  t.test('openssl gives the same', async (t) => {
+    const [secret, body] = ['ein Schlüssel \u{1f511}', Buffer.from('{"title":"…\u2028"}')]
+    const hmac = (key: Buffer, input: Buffer) => {
+      const args = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key.toString('hex')}`]
+      return execFileSync('openssl', args, { input, encoding: 'utf8' }).trim().split(' ').pop()
+    }
+    t.equal(
+      signed([secret], body)['X-Service-Signature'],
+      `sha256=${hmac(Buffer.from(secret), body)}`,
+    )
+    const content = Buffer.concat([Buffer.from('evt_1.1795168440.'), body])
+    for (const key of [Buffer.from('0123456789abcdefghijklmn'), Buffer.from([0, 255, 128])]) {
+      const headers = signed([`whsec_${key.toString('base64')}`], body)
+      t.equal(headers['webhook-timestamp'], '1795168440')
+      const given = Buffer.from(headers['webhook-signature']?.slice(3) ?? '', 'base64')
+      t.equal(given.toString('hex'), hmac(key, content))
+    }
+  })
+})
+
+const PYTHON = `
+import base64, binascii, hashlib, hmac, json, sys
+
+def key_of(secret):
+    if secret.startswith('whsec_'):
+        text = secret[6:]
+        try:
+            key = base64.b64decode(text + '=' * (-len(text) % 4), validate=True)
+            if key: return key
+        except (binascii.Error, ValueError):
+            pass
+    return secret.encode()
+
+verified, wrong = 0, []
+for line in sys.stdin.buffer:
+    case = json.loads(line)
+    body, secret, headers = base64.b64decode(case['body']), case['secret'], case['headers']
+    plain = 'sha256=' + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    stamp = str(case['at'] // 1000)
+    content = b'evt_1_ab.' + stamp.encode() + b'.' + body
+    standard = 'v1,' + base64.b64encode(hmac.new(key_of(secret), content, hashlib.sha256).digest()).decode()
+    if (plain, standard, stamp) == (headers['X-Service-Signature'], headers['webhook-signature'], headers['webhook-timestamp']):
+        verified += 1
+    else:
+        wrong.append(case)
+print(json.dumps({'verified': verified, 'wrong': wrong}))
+`
+
+t.test('targets', async (t) => {
+  t.test('a URL that could never be reached is refused', async (t) => {
+    const cases: [string, RegExp][] = [
+      ['', /absolute http or https URL/],
+      ['/hook', /absolute http or https URL/],
+      ['example.com/hook', /absolute http or https URL/],
+      ['http:example.com', /absolute http or https URL/],
+      ['http:///example.com', /absolute http or https URL/],
+      ['http://exa mple.com/', /absolute http or https URL/],
+      [' http://example.com/', /absolute http or https URL/],
+      ['http://example.com/\n', /absolute http or https URL/],
+      ['http:\\\\example.com\\hook', /absolute http or https URL/],
+      ['http://example.com:65536/', /absolute http or https URL/],
+      ['http://[fe80::1%25eth0]/', /absolute http or https URL/],
+      ['data:text/plain,hi', /absolute http or https URL/],
+      ['file:///etc/passwd', /absolute http or https URL/],
+      ['ftp://example.com/', /absolute http or https URL/],
+      ['javascript:alert(1)', /absolute http or https URL/],
+      ['http://user:hunter2@example.com/', /without a name or password/],
+      ['http://user@example.com/', /without a name or password/],
+      ['http://@example.com/', /without a name or password/],
+      ['https://example.com/#part', /without a fragment/],
+      ['https://example.com/#', /without a fragment/],
+      [`https://example.com/${'a'.repeat(1981)}`, /at most 2000 characters; got 2001/],
+      [`https://example.com/${'ä'.repeat(400)}`, /at most 2000 characters; got 2420/],
+      ...[0, 1, 9, 22, 25, 6000, 6667, 10080].map((port): [string, RegExp] => [
+        `http://127.0.0.1:${port}/`,
+        new RegExp(`refuse to connect to ${port}`),
+      ]),
+    ]
+    for (const [text, message] of cases) {
+      const shown = JSON.stringify(text.slice(0, 50))
+      try {
+        parseTarget(text)
+        t.fail(shown)
+      } catch (error) {
+        t.match(refusalOf(error), /^bad_request url: expected /, shown)
+        t.match(refusalOf(error), message, shown)
+        t.notMatch((error as Refusal).message, /hunter2/, 'and says no password')
+      }
+    }
+  })
+
+  t.test("node's own fetch refuses each port that we refuse", async (t) => {
+    const urls = Array.from({ length: 65_535 }, (_, at) => `http://127.0.0.1:${at + 1}/`)
+    const refused = urls.filter((url) => {
+      try {
+        return parseTarget(url) === null
+      } catch (error) {
+        return refusalOf(error) !== ''
+      }
+    })
+    t.equal(refused.length, 82)
+    for (const url of refused) {
+      const error = await fetch(url).catch((error) => error)
+      t.equal(error.cause?.message, 'bad port', url)
+    }
+  })
+
+  t.test('others are taken as they are', async (t) => {
+    const texts = [
+      'http://127.0.0.1:7000/hook',
+      'HTTP://localhost:3000',
+      'https://example.com',
+      'http://[::1]:8080/',
+      'https://hooks.example.com/services/a@b/c?token=x@y%20z',
+      'http://receiver/',
+      'http://2130706433:7000/',
+    ]
+    for (const text of texts) t.equal(parseTarget(text).href, new URL(text).href, text)
+  })
+
+  t.test('addresses', async (t) => {
+    const denied: [string, RegExp][] = [
+      ['0.0.0.0', /unspecified/],
+      ['0.1.2.3', /unspecified/],
+      ['::', /unspecified/],
+      ['169.254.169.254', /link-local/],
+      ['fe80::1', /link-local/],
+      ['fe80::1%eth0', /link-local/],
+      ['febf::1', /link-local/],
+      ['224.0.0.1', /multicast/],
+      ['239.255.255.250', /multicast/],
+      ['ff02::1', /multicast/],
+      ['255.255.255.255', /broadcast/],
+      ['240.0.0.1', /reserved/],
+      ['::ffff:169.254.169.254', /link-local/],
+      ['::ffff:a9fe:a9fe', /link-local/],
+      ['::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
+      ['64:ff9b::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
+      ['64:ff9b:1::a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
+      ['::ffff:0:a9fe:a9fe', /stands for 169.254.169.254, which is a link-local/],
+      ['2002:a9fe:a9fe::1', /stands for 169.254.169.254, which is a link-local/],
+      ['2002::1', /stands for 0.0.0.0, which is an unspecified/],
+    ]
+    for (const [address, why] of denied) t.match(whyDenied(address, 80, 7878) ?? '', why, address)
+    const home = ['127.0.0.1', '127.255.0.1', '::1', '::ffff:127.0.0.1', '64:ff9b::7f00:1']
+    for (const address of home) {
+      t.match(whyDenied(address, 7878, 7878) ?? '', /this service itself/, address)
+      t.equal(whyDenied(address, 7000, 7878), null, address)
+      t.equal(whyDenied(address, 7878, null), null, address)
+    }
+    const allowed = ['10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '198.18.0.1', '8.8.8.8']
+    for (const address of [...allowed, 'fd00::1', '2606:4700::1', '::ffff:10.0.0.1']) {
+      t.equal(whyDenied(address, 7878, 7878), null, address)
+    }
+  })
+
+  t.test('a target that leads where nothing may be sent is refused', async (t) => {
+    const receiver = await openReceiver(t)
+    const { port } = receiver
+    const cases: [string, RegExp, Lookup?][] = [
+      [`http://127.0.0.1:${port}/`, /127\.0\.0\.1, which is this service itself/],
+      [`http://2130706433:${port}/`, /this service itself/],
+      [`http://0x7f.1:${port}/`, /this service itself/],
+      [`http://[::ffff:127.0.0.1]:${port}/`, /this service itself/],
+      [`http://localhost:${port}/`, /this service itself/],
+      [`http://localhost.:${port}/`, /this service itself/, resolver(['::1', '127.0.0.1'])],
+      ['http://169.254.169.254/latest/', /169\.254\.169\.254, which is a link-local/],
+      ['http://2852039166/', /link-local/],
+      ['http://0xa9fea9fe/', /link-local/],
+      ['http://0251.0376.0251.0376/', /link-local/],
+      ['http://169.254.43518/', /link-local/],
+      ['http://[::ffff:169.254.169.254]/', /link-local/],
+      ['http://[64:ff9b::169.254.169.254]/', /link-local/],
+      [`http://0.0.0.0:${port}/`, /unspecified/],
+      [`http://0:${port}/`, /unspecified/],
+      [`http://[::]:${port}/`, /unspecified/],
+      ['http://metadata.example/', /link-local/, resolver(['169.254.169.254'])],
+      ['http://two.example/', /link-local/, resolver(['10.0.0.1', 'fe80::1'])],
+      [`http://zero.example:${port}/`, /unspecified/, resolver(['0.0.0.0'])],
+    ]
+    for (const [text, message, lookup] of cases) {
+      const options = { ownPort: port, ...(lookup ? { lookup } : {}) }
+      const refusal = await checkTarget(parseTarget(text), options).then(
+        () => 'accepted',
+        (error) => refusalOf(error),
+      )
+      t.match(refusal, /^bad_request url: expected another host/, text)
+      t.match(refusal, message, text)
+    }
+    t.equal(receiver.connections, 0, 'and nothing was sent')
+  })
+
+  t.test('a target that leads elsewhere is accepted, and one that leads nowhere yet', async (t) => {
+    const lookup = resolver(['10.0.0.1', 'fd00::1'], [])
+    await checkTarget(parseTarget('http://known.example/'), { ownPort: 80, lookup })
+    await checkTarget(parseTarget('http://unknown.example/'), { ownPort: 80, lookup })
+    await checkTarget(parseTarget('http://127.0.0.1:7000/'), { ownPort: 7878, lookup })
+    t.equal(lookup.asked, 2, 'an address is not looked up')
+    const broken: Lookup = () => Promise.reject(new TypeError('a mistake of ours'))
+    await t.rejects(
+      checkTarget(parseTarget('http://a/'), { ownPort: 80, lookup: broken }),
+      TypeError,
+    )
+  })
+})
+
+t.test('one request', async (t) => {
+  t.test('brings the bytes and the headers', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    const body = Buffer.from('{"title":"…\\u0000ä"}')
+    const signing = { id: 'evt_1_ab', type: 'case_updated', secrets: [newSecret()] }
+    const headers = signedHeaders({ ...signing, body, at: Date.now() })
+    const attempt = await sender.send(post(`${receiver.url}?a=b`, { headers, body }))
+    t.match(attempt, { status: 200, error: null, retry_after_ms: null, at: /^\d{4}-.*Z$/ })
+    t.ok(Number.isInteger(attempt.ms))
+    const request = await receiver.next()
+    t.match(request, { method: 'POST', path: '/hook?a=b' })
+    t.ok(request.body.equals(body))
+    t.same(request.headers, {
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      'user-agent': 'Casefile/1.2.3',
+      host: `127.0.0.1:${receiver.port}`,
+      connection: 'keep-alive',
+    })
+  })
+
+  t.test('any 2xx is a success', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    for (const status of [200, 201, 202, 204, 206, 299]) {
+      receiver.script(status)
+      t.match(await sender.send(post(receiver.url)), { status, error: null })
+    }
+  })
+
+  t.test('any other answer is a failure that says what came', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    const says =
+      (status: number, body: string | Buffer, headers = {}): Behaviour =>
+      (response) =>
+        response.writeHead(status, headers).end(body)
+    const cases: [Behaviour, string][] = [
+      [404, 'answered 404'],
+      [410, 'answered 410'],
+      [says(500, 'no disk'), 'answered 500: no disk'],
+      [says(500, '\u001b[31mred\u0000\r\n\u202e  two'), 'answered 500: [31mred two'],
+      [
+        says(422, '{"error":"ä"}', { 'content-type': 'application/json' }),
+        'answered 422: {"error":"ä"}',
+      ],
+      [says(502, Buffer.alloc(99, 7), { 'content-type': 'image/png' }), 'answered 502'],
+      [says(500, 'x', { 'content-encoding': 'br' }), 'answered 500'],
+      [says(500, '\u{1f511}'.repeat(5000)), `answered 500: ${'\u{1f511}'.repeat(200)}`],
+    ]
+    for (const [behaviour, error] of cases) {
+      receiver.script(behaviour)
+      const attempt = await sender.send(post(receiver.url))
+      t.equal(attempt.error, error)
+      t.equal(attempt.status, Number(error.slice(9, 12)))
+    }
+  })
+
+  t.test('Retry-After, in seconds or as a date', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    const after = async (status: number, value: string) => {
+      receiver.script((response) => response.writeHead(status, { 'retry-after': value }).end())
+      return (await sender.send(post(receiver.url))).retry_after_ms
+    }
+    for (const status of [302, 429, 500, 503]) t.equal(await after(status, '120'), 120_000)
+    t.equal(await after(200, '120'), null, 'of a success')
+    const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
+    const waits = (await after(503, inAnHour)) ?? 0
+    t.ok(waits > 3_500_000 && waits <= 3_600_000, `${waits} ms`)
+    t.equal(await after(503, 'Fri, 31 Dec 1999 23:59:59 GMT'), 0)
+    t.equal(await after(503, '9'.repeat(400)), Number.MAX_SAFE_INTEGER)
+    for (const value of ['', '-1', '1.5', 'soon', 'in 5 minutes', '2027']) {
+      t.equal(await after(503, value), value === '2027' ? 2_027_000 : null, value)
+    }
+  })
+
+  t.test('a redirect is a failure, and is not followed', async (t) => {
+    const [receiver, second, sender] = [await openReceiver(t), await openReceiver(t), openSender(t)]
+    const redirect =
+      (status: number, location: string): Behaviour =>
+      (response) =>
+        response.writeHead(status, { location }).end()
+    for (const status of [301, 302, 303, 307, 308]) {
+      receiver.script(redirect(status, `${second.url}?secret=1`))
+      const error = `answered ${status}, a redirect to http://127.0.0.1:${second.port}; redirects are not followed`
+      t.match(await sender.send(post(receiver.url)), { status, error })
+    }
+    const others: [string, string][] = [
+      ['/elsewhere', ` to http://127.0.0.1:${receiver.port}`],
+      ['data:text/plain,hi', ' to data:'],
+      ['http://[', ''],
+    ]
+    for (const [location, where] of others) {
+      receiver.script(redirect(307, location))
+      const error = `answered 307, a redirect${where}; redirects are not followed`
+      t.match(await sender.send(post(receiver.url)), { error }, location)
+    }
+    receiver.script(304)
+    t.match(await sender.send(post(receiver.url)), { error: /^answered 304, a redirect; / })
+    t.equal(receiver.received.length, 9)
+    t.equal(second.connections, 0)
+  })
+})
+
+t.test('a receiver that takes its time', async (t) => {
+  t.test('no headers: the attempt ends when the time is up', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 300 })]
+    const slow: [string, Behaviour][] = [
+      ['nothing', () => {}],
+      ['headers by drips', drip('HTTP/1.1 200 OK\r\nx-slow: ', 20)],
+      ['interim answers by drips', raw('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3))],
+    ]
+    for (const [what, behaviour] of slow) {
+      receiver.script(behaviour)
+      const { ms, ...attempt } = await sender.send(post(receiver.url))
+      t.match(
+        attempt,
+        { status: null, error: 'no answer within 0.3 s', retry_after_ms: null },
+        what,
+      )
+      t.ok(ms >= 295 && ms < 3000, `${what}: ${ms} ms`)
+      await receiver.quiet()
+    }
+  })
+
+  t.test('a name that is never found out', async (t) => {
+    const sender = openSender(t, { timeoutMs: 100, lookup: () => new Promise(() => {}) })
+    const attempt = await sender.send(post('http://slow.example/'))
+    t.match(attempt, { status: null, error: 'no answer within 0.1 s' })
+  })
+
+  t.test('a body by drips: the headers decide, and the connection ends soon', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    for (const [status, error] of [[200, null] as const, [500, /^answered 500/] as const]) {
+      receiver.script(drip(`HTTP/1.1 ${status} X\r\ncontent-length: 99999\r\n\r\n`, 20))
+      const began = performance.now()
+      t.match(await sender.send(post(receiver.url)), { status, error })
+      const ms = performance.now() - began
+      t.ok(ms >= 900 && ms < 5000, `${ms} ms`)
+      await receiver.quiet()
+    }
+  })
+
+  t.test('a body by drips does not outlast the time for all of it', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 500 })]
+    receiver.script(drip('HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n', 20))
+    const began = performance.now()
+    t.match(await sender.send(post(receiver.url)), { status: 200, error: null })
+    const ms = performance.now() - began
+    t.ok(ms < 1000, `${ms} ms`)
+    await receiver.quiet()
+  })
+
+  t.test('a body of 100 MB is not read', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    const chunk = Buffer.alloc(256 * 1024, 'a')
+    for (const status of [200, 500]) {
+      let left = 0
+      receiver.script((response) => {
+        response.writeHead(status, { 'content-length': 400 * chunk.length })
+        const more = () => {
+          while (!response.destroyed && left < 400) {
+            left += 1
+            if (!response.write(chunk)) return void response.once('drain', more)
+          }
+        }
+        more()
+      })
+      const before = process.memoryUsage().arrayBuffers
+      t.match(await sender.send(post(receiver.url)), { status })
+      t.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024, 'memory is flat')
+      await receiver.quiet()
+      t.ok(left < 200, `${left} of 400 parts left the receiver`)
+    }
+  })
+})
+
+t.test('what is no answer is a failure, and leaves nothing open', async (t) => {
+  const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 2000 })]
+  const CLOSED = 'the connection was closed before an answer came'
+  const cases: [string, Behaviour, number | null, string | RegExp | null][] = [
+    ['closed at once', ({ socket }) => socket?.destroy(), null, CLOSED],
+    ['reset', ({ socket }) => socket?.resetAndDestroy(), null, CLOSED],
+    [
+      'half of the headers',
+      raw('HTTP/1.1 200 OK\r\nx: 1', 'end'),
+      null,
+      /closed before|not valid HTTP/,
+    ],
+    ['half, then reset', raw('HTTP/1.1 200 OK\r\nx: 1', 'reset'), null, CLOSED],
+    ['garbage', raw('no HTTP at all\r\n\r\n'), null, /^the answer is not valid HTTP \(HPE_\w+\)$/],
+    ['binary garbage', raw('\u0000\u0001\u0016\u0003'.repeat(500)), null, /not valid HTTP/],
+    ['a request', raw('GET / HTTP/1.1\r\nhost: x\r\n\r\n'), null, /not valid HTTP/],
+    ['HTTP/2', raw('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), null, /not valid HTTP/],
+    ['a bad status', raw('HTTP/1.1 99 X\r\n\r\n'), null, /not valid HTTP/],
+    [
+      'two lengths',
+      raw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\n'),
+      null,
+      /not valid HTTP/,
+    ],
+    [
+      'huge headers',
+      raw(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(1e6)}\r\n\r\n`),
+      null,
+      'the headers of the answer are too large',
+    ],
+    [
+      '1xx without end',
+      raw('HTTP/1.1 100 Continue\r\n\r\n'.repeat(5000)),
+      null,
+      'too many interim answers (1xx) came',
+    ],
+    [
+      '1xx, then the answer',
+      raw('HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+      200,
+      null,
+    ],
+    [
+      '101',
+      raw('HTTP/1.1 101 X\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\nhello'),
+      101,
+      /^answered 101$/,
+    ],
+    ['101 without more', raw('HTTP/1.1 101 X\r\n\r\n'), 101, /^answered 101$/],
+    ['status 999', raw('HTTP/1.1 999 X\r\ncontent-length: 0\r\n\r\n'), 999, /^answered 999$/],
+    ['a body cut short', raw('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nab', 'reset'), 200, null],
+    [
+      'a body that is no chunk',
+      raw('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'),
+      500,
+      'answered 500',
+    ],
+    [
+      'two answers',
+      raw(
+        'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n',
+      ),
+      200,
+      null,
+    ],
+    [
+      'two answers, one failure',
+      raw('HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'),
+      500,
+      'answered 500',
+    ],
+  ]
+  for (const [what, behaviour, status, error] of cases) {
+    receiver.script(behaviour)
+    const { received } = receiver
+    const before = received.length
+    const attempt = await sender.send(post(receiver.url))
+    t.equal(attempt.status, status, what)
+    if (error instanceof RegExp) t.match(attempt.error, error, what)
+    else t.equal(attempt.error, error, what)
+    t.equal(received.length, before + 1, `${what}: sent once`)
+    sender.close()
+    await receiver.quiet()
+  }
+  t.match(await sender.send(post(receiver.url)), { status: 200 }, 'and goes on')
+})
+
+t.test('an answer before the request was read to its end', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.pause()
+      socket.write('HTTP/1.1 413 X\r\ncontent-length: 0\r\n\r\n')
+    })
+    socket.on('error', () => {}) // what was not read is lost with the connection
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const body = Buffer.alloc(30_000_000)
+  const began = performance.now()
+  const attempt = await openSender(t).send(post(`http://127.0.0.1:${port}/`, { body }))
+  t.match(attempt, { status: 413, error: 'answered 413' })
+  const ms = performance.now() - began
+  t.ok(ms < 10_000, `${ms} ms: nobody waits for the rest`)
+})
+
+t.test('failures before anything is sent', async (t) => {
+  const receiver = await openReceiver(t)
+  const { port } = receiver
+  const sender = (options: Partial<SenderOptions> = {}) => openSender(t, options)
+
+  t.test('words for what the network says', async (t) => {
+    const gone = await openReceiver(t)
+    await gone.close()
+    t.match(await sender().send(post(gone.url)), { status: null, error: 'connection refused' })
+    const two = sender({ lookup: resolver(['::1', '127.0.0.1']) })
+    const url = `http://two.example:${gone.port}/`
+    t.match(await two.send(post(url)), { error: 'connection refused' })
+    const empty = sender({ lookup: async () => [] })
+    t.match(await empty.send(post('http://none.example/')), { error: 'name not found' })
+    const none = sender({ lookup: resolver([]) })
+    t.match(await none.send(post('http://none.example/')), { error: 'name not found' })
+    const later: Lookup = () => Promise.reject(Object.assign(new Error(), { code: 'EAI_AGAIN' }))
+    const again = sender({ lookup: later }).send(post('http://later.example/'))
+    t.match(await again, { error: 'the name could not be looked up just now' })
+    const odd: Lookup = () => Promise.reject(Object.assign(new Error('/secret'), { code: 'EODD' }))
+    const failed = sender({ lookup: odd }).send(post('http://odd.example/'))
+    t.match(await failed, { error: 'the request failed (EODD)' })
+  })
+
+  t.test('headers that cannot be sent', async (t) => {
+    for (const headers of [{ 'x-a': 'a\nb' }, { 'x a': 'b' }, { 'x-a': 'ф' }]) {
+      const attempt = await sender().send(post(receiver.url, { headers }))
+      t.match(attempt, { status: null, error: 'a header cannot be sent' })
+    }
+  })
+
+  t.test('a URL that should not have been kept', async (t) => {
+    for (const url of ['nonsense', 'ftp://a/', 'http://a:6667/']) {
+      t.match(await sender().send(post(url)), { status: null, error: /^url: expected / }, url)
+    }
+  })
+
+  t.test('an address that is denied', async (t) => {
+    const own = sender({ ownPort: () => port, lookup: resolver(['127.0.0.1']) })
+    const zero = sender({ lookup: resolver(['0.0.0.0']) })
+    const mixed = sender({ lookup: resolver(['127.0.0.1', '0.0.0.0']) })
+    const cases = [
+      [own, receiver.url, /this service itself/],
+      [own, `http://own.example:${port}/`, /this service itself/],
+      [zero, `http://zero.example:${port}/`, /unspecified/],
+      [mixed, `http://mixed.example:${port}/`, /unspecified/],
+      [zero, `http://0.0.0.0:${port}/`, /unspecified/],
+      [zero, `http://[::ffff:169.254.169.254]:${port}/`, /link-local/],
+    ] as const
+    for (const [each, url, error] of cases) {
+      t.match(await each.send(post(url)), { status: null, error, retry_after_ms: null }, url)
+    }
+  })
+
+  t.equal(receiver.connections, 0)
+})
+
+t.test('a name that leads elsewhere after the check', linuxOnly, async (t) => {
+  const receiver = await openReceiver(t)
+  const url = `http://changing.example:${receiver.port}/`
+
+  t.test('20 of 20 connections go to the address that was checked', async (t) => {
+    for (let count = 1; count <= 20; count++) {
+      const lookup = resolver(['127.0.0.1'], ['0.0.0.0'])
+      const sender = openSender(t, { lookup })
+      t.match(await sender.send(post(url)), { status: 200, error: null })
+      t.equal(lookup.asked, 1, 'the name is looked up once')
+      sender.close()
+    }
+    t.equal(receiver.connections, 20)
+  })
+
+  t.test('each new connection is checked', async (t) => {
+    const lookup = resolver(['127.0.0.1'], ['0.0.0.0'])
+    await checkTarget(parseTarget(url), { ownPort: 7878, lookup })
+    t.match(await openSender(t, { lookup }).send(post(url)), { status: null, error: /unspecified/ })
+    t.equal(receiver.connections, 20)
+  })
+})
+
+t.test('connections are kept', async (t) => {
+  t.test('for successive requests, after any answer', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    receiver.script(200, 500, (response) => response.end('a'.repeat(20_000)), 302)
+    for (let count = 1; count <= 20; count++) await sender.send(post(receiver.url))
+    t.equal(new Set(receiver.received.map(({ remotePort }) => remotePort)).size, 1)
+    sender.close()
+    await receiver.quiet()
+  })
+
+  t.test('one that was closed meanwhile is replaced, and nobody notices', async (t) => {
+    for (const end of ['destroy', 'resetAndDestroy'] as const) {
+      const [receiver, sender] = [await openReceiver(t), openSender(t)]
+      receiver.script(200, ({ socket }) => socket?.[end]())
+      await sender.send(post(receiver.url))
+      t.match(await sender.send(post(receiver.url)), { status: 200, error: null })
+      const [first, stale, fresh] = await receiver.until(3)
+      t.equal(first?.remotePort, stale?.remotePort)
+      t.not(stale?.remotePort, fresh?.remotePort)
+      t.ok(stale && fresh?.body.equals(stale.body))
+    }
+  })
+
+  t.test('also when all that were kept are closed', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    await Promise.all([sender.send(post(receiver.url)), sender.send(post(receiver.url))])
+    const old = (await receiver.until(2)).map(({ remotePort }) => remotePort)
+    t.equal(new Set(old).size, 2)
+    receiver.otherwise((response, { remotePort }) => {
+      if (old.includes(remotePort)) response.socket?.destroy()
+      else response.end()
+    })
+    t.match(await sender.send(post(receiver.url)), { status: 200, error: null })
+  })
+
+  t.test('once only, and not when an answer had begun', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    const cut: Behaviour = ({ socket }) => socket?.destroy()
+    receiver.script(200, cut, cut, 200, raw('HTTP/1.1 200', 'reset'))
+    await sender.send(post(receiver.url))
+    t.match(await sender.send(post(receiver.url)), {
+      status: null,
+      error: /closed before an answer/,
+    })
+    t.equal(receiver.received.length, 3)
+    await sender.send(post(receiver.url))
+    t.match(await sender.send(post(receiver.url)), {
+      status: null,
+      error: /closed before an answer/,
+    })
+    t.equal(receiver.received.length, 5)
+  })
+
+  t.test('the second try has no time of its own', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t, { timeoutMs: 1000 })]
+    const late: Behaviour = ({ socket }) => void setTimeout(() => socket?.destroy(), 900)
+    receiver.script(200, late, () => {})
+    await sender.send(post(receiver.url))
+    const { ms, error } = await sender.send(post(receiver.url))
+    t.equal(error, 'no answer within 1 s')
+    t.ok(ms < 1800, `${ms} ms`)
+    await receiver.quiet()
+  })
+
+  t.test('what comes unasked is no answer to the next request', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    let unasked = () => {}
+    receiver.script((response) => {
+      const { socket } = response
+      unasked = () => socket?.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+      response.end()
+    }, 500)
+    await sender.send(post(receiver.url))
+    unasked()
+    const other = await openReceiver(t) // an exchange with another one: by then it has come
+    await sender.send(post(other.url))
+    t.match(await sender.send(post(receiver.url)), { status: 500 })
+  })
+})
+
+t.test('an aborted request', async (t) => {
+  t.test('rejects with the reason, and leaves nothing open', async (t) => {
+    const [receiver, sender] = [await openReceiver(t, { otherwise: () => {} }), openSender(t)]
+    const stop = new AbortController()
+    const reason = new Error('the service is stopping')
+    const sends = Array.from({ length: 30 }, () =>
+      sender.send(post(receiver.url, { signal: stop.signal })),
+    )
+    await receiver.until(30)
+    stop.abort(reason)
+    for (const result of await Promise.allSettled(sends)) {
+      t.equal(result.status === 'rejected' && result.reason, reason)
+    }
+    await receiver.quiet()
+    t.same(getEventListeners(stop.signal, 'abort'), [])
+    await t.rejects(sender.send(post(receiver.url, { signal: stop.signal })), reason)
+    t.equal(receiver.received.length, 30)
+  })
+
+  t.test('also while the name is looked up, and with a reason that is no error', async (t) => {
+    const stop = new AbortController()
+    const lookup = () => {
+      stop.abort('enough')
+      return new Promise<never>(() => {})
+    }
+    const { signal } = stop
+    const sending = openSender(t, { lookup }).send(post('http://slow.example/', { signal }))
+    t.equal(await sending.catch((reason) => reason), 'enough')
+  })
+
+  t.test('after the headers it is a success: only the body is cut short', async (t) => {
+    const [receiver, sender] = [await openReceiver(t), openSender(t)]
+    const stop = new AbortController()
+    receiver.script(({ socket }) => {
+      socket?.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\na')
+    })
+    const sending = sender.send(post(receiver.url, { signal: stop.signal }))
+    await once(HEADERS, 'came')
+    stop.abort()
+    t.match(await sending, { status: 200, error: null })
+    await receiver.quiet()
+  })
+})
+
+t.test('over TLS', async (t) => {
+  const folder = t.testdir({})
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1'
+  execFileSync(
+    'openssl',
+    [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+      ...[
+        '-keyout',
+        'key',
+        '-out',
+        'cert',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        names,
+      ],
+    ],
+    { cwd: folder, stdio: 'pipe' },
+  )
+  const tls = { key: readFileSync(`${folder}/key`), cert: readFileSync(`${folder}/cert`) }
+
+  t.test('a certificate that nobody vouches for is a failure', async (t) => {
+    const [receiver, sender] = [await openReceiver(t, { tls }), openSender(t)]
+    const error = 'TLS failed (DEPTH_ZERO_SELF_SIGNED_CERT)'
+    t.match(await sender.send(post(receiver.url)), { status: null, error })
+    t.equal(receiver.received.length, 0)
+    await receiver.quiet()
+  })
+
+  t.test('so is the wrong protocol', async (t) => {
+    const [plain, secure] = [await openReceiver(t), await openReceiver(t, { tls })]
+    const sender = openSender(t)
+    const swapped = (url: string) =>
+      url.startsWith('https') ? url.replace('https', 'http') : url.replace('http', 'https')
+    t.match(await sender.send(post(swapped(plain.url))), {
+      status: null,
+      error: /^TLS failed \(E\w+\)$/,
+    })
+    t.match(await sender.send(post(swapped(secure.url))), {
+      status: null,
+      error: /closed|valid HTTP/,
+    })
+  })
+
+  t.test('a trusted one is used, kept, and replaced when stale', async (t) => {
+    const [receiver, sender] = [await openReceiver(t, { tls }), openSender(t)]
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0' // stands in for a trusted certificate
+    t.teardown(() => {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    })
+    receiver.script(200, 200, ({ socket }) => socket?.destroy())
+    for (let count = 1; count <= 3; count++) {
+      t.match(await sender.send(post(receiver.url)), { status: 200, error: null })
+    }
+    const [first, second, stale, fresh] = await receiver.until(4)
+    t.equal(first?.remotePort, second?.remotePort)
+    t.equal(second?.remotePort, stale?.remotePort)
+    t.not(stale?.remotePort, fresh?.remotePort)
+  })
+})
+
+t.test('node had nothing to warn of', async (t) => {
+  t.same(
+    warnings.filter((text) => !text.includes('NODE_TLS_REJECT_UNAUTHORIZED')),
+    [],
+  )
+})
