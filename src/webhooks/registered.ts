@@ -36,7 +36,7 @@ export async function openRegistered(webhook: Webhook, needs: RegisteredNeeds) {
     snapshot: () => ({ progress: each.receiver.progress(), deliveries: each.book.kept() }),
     ...{ log, now },
   })
-  const book = createBook(journal.deliveries)
+  const book = createBook(journal.deliveries.splice(0))
   // numbers begin again where the log was lost
   const startsAfter = Math.min(journal.progress.cursor, eventLog.last)
   const receiver = createReceiver({

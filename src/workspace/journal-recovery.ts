@@ -1,12 +1,10 @@
-import { link } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Delivery } from '../model/delivery.ts'
-import { createDurable, writeDurable } from './durable-write.ts'
-import { hasCode } from './errno.ts'
+import { writeDurable } from './durable-write.ts'
 import { encodeSnapshot, entryOf, inOrder, type Progress } from './journal-line.ts'
 import { readOrSetAside } from './journal-reading.ts'
-import type { RepairNeeds } from './log-repair.ts'
+import { keepAside, type RepairNeeds } from './log-repair.ts'
 
 export interface RecoveredJournal {
   progress: Progress
@@ -93,16 +91,4 @@ function takeLine(scanned: Scanned, line: Buffer, isWhole: boolean): void {
 /** Whether it begins as a line does. */
 function isBegun(rest: Buffer): boolean {
   return BEGINNING.startsWith(rest.toString('latin1', 0, BEGINNING.length))
-}
-
-/** A second name, so that the good lines can take the place of the first at once. */
-async function keepAside(path: string, bytes: Buffer, { now }: RepairNeeds): Promise<string> {
-  const aside = `${path}.damaged-${now().replace(/[:-]/g, '')}`
-  try {
-    await link(path, aside)
-  } catch (error) {
-    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
-    await createDurable(aside, bytes, { mode: 0o600 })
-  }
-  return basename(aside)
 }

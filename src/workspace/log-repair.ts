@@ -57,8 +57,15 @@ export async function moveAside(path: string, { now }: RepairNeeds): Promise<str
   return basename(aside)
 }
 
-/** A second name, so that the good lines can take the place of the first at once. */
-async function keepAside(path: string, bytes: Buffer, { now }: RepairNeeds): Promise<string> {
+/**
+ * Gives a damaged file a second name, so that its good lines can take the place of the first at once;
+ * gives that base name.
+ */
+export async function keepAside(
+  path: string,
+  bytes: Buffer,
+  { now }: Pick<RepairNeeds, 'now'>,
+): Promise<string> {
   const aside = asideName(path, now())
   try {
     await link(path, aside)

@@ -1,0 +1,134 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
+import { drip, openReceiver, type Received, raw } from '../fixtures/receiver.ts'
+import { type Envelope, must, ran, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const told = ({ body }: Received): Envelope => JSON.parse(body.toString())
+const numberOf = ({ headers }: Received) => Number(String(headers['webhook-id']).split('_')[1])
+
+/** A service and a healthy receiver of these events. */
+async function opened(t: Test, events = ['*']) {
+  const app = await openTestService(t)
+  const receiver = await openReceiver(t)
+  const register = (url: string, wanted: object = {}) =>
+    must(app, 'POST', '/webhooks', { url, secret: 's', events, ...wanted })
+  const { id } = await register(receiver.url)
+  return { app, receiver, register, webhook: `/webhooks/${id}` }
+}
+
+t.test('the whole way of a case arrives, in the bytes and the order of GET /events', async (t) => {
+  const { app, receiver, webhook } = await opened(t)
+  const { ref } = await ran(app, step('echo done'))
+  const path = `/cases/${ref.case_id}`
+  await must(app, 'PUT', path, { title: 'Zażółć “gęślą” 🦔' })
+  const proof = await must(app, 'POST', `${path}/proof`, { type: 'log', content: 'It ran.' })
+  await must(app, 'PUT', `${path}/proof/${proof.id}/verify`)
+  await must(app, 'PUT', `${path}/state`, { state: 'RESOLVED' })
+  const expected: { id: number; envelope: string }[] = []
+  for await (const { id, type, envelope } of app.service.eventLog.read(0)) {
+    if (DEFAULT_EVENTS.includes(type)) expected.push({ id, envelope })
+  }
+  const all = await receiver.until(expected.length)
+  t.strictSame(
+    all.map((each) => ({ id: numberOf(each), envelope: each.body.toString() })),
+    expected,
+  )
+  t.strictSame(
+    new Set(all.map((each) => told(each).event_type)),
+    new Set(DEFAULT_EVENTS),
+    'each of the seven types',
+  )
+  for (const each of all) {
+    t.equal(each.headers['x-service-event'], told(each).event_type)
+    t.strictSame(Object.keys(told(each)), ['event_type', 'timestamp', 'payload'])
+  }
+  const payloads = Object.fromEntries(
+    all.map((each) => [told(each).event_type, told(each).payload]),
+  )
+  const [case_id, session_id, proof_id] = [ref.case_id, ref.id, proof.id]
+  t.match(payloads.session_started, { case_id, session_id, provider: 'runbook' })
+  t.match(payloads.session_completed, { case_id, session_id })
+  t.match(payloads.agent_completed, { case_id, session_id, provider: 'runbook', mode: 'work' })
+  t.strictSame(payloads.case_updated, { case_id })
+  t.strictSame(payloads.case_state_changed, {
+    ...{ case_id, old_state: 'VERIFYING', new_state: 'RESOLVED' },
+  })
+  t.strictSame(payloads.proof_created, { case_id, proof_id, proof_type: 'log' })
+  t.match(payloads.proof_updated, { case_id, proof_id, proof_type: 'log', verified: true })
+  t.match(await must(app, 'GET', webhook), { retrying: 0, dead: 0, failing_since: null })
+})
+
+t.test('what a person saves arrives, also what was saved while the service was down', async (t) => {
+  const { app, receiver } = await opened(t)
+  const [kept, other] = [await app.newCase({ title: 'Old' }), await app.newCase()]
+  const file = app.file(kept.id, 'case.md')
+  const save = (title: string) =>
+    readFileSync(file, 'utf8').replace(/^title: .*/m, `title: ${title}`)
+  const updated = { event_type: 'case_updated', payload: { case_id: kept.id } }
+  writeFileSync(file, save('In place'))
+  t.match(told(await receiver.next()), updated)
+  writeFileSync(`${file}~`, save('By rename'))
+  renameSync(`${file}~`, file)
+  t.match(told(await receiver.next()), updated)
+  await app.close()
+  writeFileSync(file, save('Meanwhile').replace('state: OPEN', 'state: BLOCKED'))
+  await app.restart()
+  const { case_id } = { case_id: kept.id }
+  t.match(told(await receiver.next()), {
+    event_type: 'case_state_changed',
+    payload: { case_id, old_state: 'OPEN', new_state: 'BLOCKED' },
+  })
+  t.match(told(await receiver.next()), updated)
+  await app.restart()
+  await must(app, 'PUT', `/cases/${other.id}`, { title: 'Last' })
+  t.match(told(await receiver.next()), { payload: { case_id: other.id } }, 'and each only once')
+})
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n'
+
+t.test('receivers that misbehave harm neither the others nor the service', async (t) => {
+  const { app, receiver, register } = await opened(t)
+  const innocent = await openReceiver(t)
+  const bad = [
+    () => {}, // never answers
+    drip('HTTP/1.1 200 OK\r\nx-slow: ', 50),
+    drip(HEAD, 50),
+    raw(HEAD + 'x'.repeat(200_000)),
+    raw('220 smtp.example.com ESMTP\r\n', 'end'),
+    raw('', 'reset'),
+    raw(`HTTP/1.1 307 Elsewhere\r\nlocation: ${innocent.url}\r\ncontent-length: 0\r\n\r\n`),
+    raw(`HTTP/1.1 302 Elsewhere\r\nlocation: ${innocent.url}\r\ncontent-length: 0\r\n\r\n`),
+  ]
+  const receivers = await Promise.all(bad.map((otherwise) => openReceiver(t, { otherwise })))
+  for (const { url } of receivers) await register(url)
+  const { id } = await app.newCase()
+  const changes = 50
+  for (let n = 0; n < changes; n++) await must(app, 'PUT', `/cases/${id}`, { title: `Title ${n}` })
+  await receiver.until(changes)
+  for (const each of receivers) t.ok((await each.until(1)).length <= changes)
+  t.strictSame(innocent.received, [], 'no redirect is followed')
+  const health = await must(app, 'GET', '/health')
+  t.equal(health.status, 'ok')
+  t.equal(health.webhooks.active, bad.length + 1)
+  t.notOk(
+    app.log.some((line) => /\n\s+at /.test(line)),
+    'nothing unexpected happened',
+  )
+  const began = performance.now()
+  await app.close()
+  t.comment(`stopped in ${Math.round(performance.now() - began)} ms`)
+  await Promise.all(receivers.map((each) => each.quiet()))
+})
+
+t.test('a test of a receiver that hangs does not hold up the stop', async (t) => {
+  const { app, register } = await opened(t)
+  const hanging = await openReceiver(t, { otherwise: () => {} })
+  const { id } = await register(hanging.url)
+  const tested = fetch(`${app.url}/webhooks/${id}/test`, { method: 'POST' }) // its own connection
+  await hanging.next()
+  await app.close()
+  const answer = await tested
+  t.match([answer.status, await answer.json()], [503, { code: 'stopping' }])
+})
