@@ -79,7 +79,7 @@ let edits = 0
  * @param {string} folder of the case
  * @param {Style} style
  */
-function save(folder, style) {
+export function save(folder, style) {
   const path = join(folder, 'case.md')
   const edit = `${process.pid} ${edits++}`
   const old = readFileSync(path, 'utf8')
