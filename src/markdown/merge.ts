@@ -37,6 +37,21 @@ export function mergeLines(versions: Versions): string | null {
   return merged.join('') + all[0].slice(all[0].length - tail).join('')
 }
 
+/**
+ * Whether `ours` has the change of `theirs` already, wherever it stands: each line that they added at
+ * least as often as they have it, each that they removed at most so. Blank lines do not count.
+ */
+export function holdsChange({ base, ours, theirs }: Versions): boolean {
+  const [before, present, saved] = [countsIn(base), countsIn(ours), countsIn(theirs)]
+  const lines = [...new Set([...before.keys(), ...saved.keys()])]
+  const changed = lines.filter((line) => before.get(line) !== saved.get(line))
+  const isHeld = (line: string) => {
+    const [was = 0, is = 0, wanted = 0] = [before.get(line), present.get(line), saved.get(line)]
+    return wanted > was ? is >= wanted : is <= wanted
+  }
+  return changed.length > 0 && changed.every(isHeld)
+}
+
 /** The value that only one of the two has changed, or both to the same; null where they differ. */
 export function choose<T>({ base, ours, theirs }: { base: T; ours: T; theirs: T }): T | null {
   if (theirs === base || theirs === ours) return ours
@@ -68,8 +83,17 @@ const MAX_EFFORT = 1e8
 
 /** How many steps the search for what two texts have in common may take. */
 function effort(a: readonly string[], b: readonly string[]): number {
-  const counts = new Map<string, number>()
-  for (const piece of a) counts.set(piece, (counts.get(piece) ?? 0) + 1)
+  const counts = countsOf(a)
   const pairs = b.reduce((sum, piece) => sum + (counts.get(piece) ?? 0), 0)
   return pairs * Math.min(a.length, b.length)
+}
+
+function countsIn(text: string): Map<string, number> {
+  return countsOf(text.split(/\r\n|\r|\n/).filter((line) => line.trim() !== ''))
+}
+
+function countsOf(pieces: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const piece of pieces) counts.set(piece, (counts.get(piece) ?? 0) + 1)
+  return counts
 }

@@ -9,7 +9,7 @@ import { createSettling } from './settling.ts'
 /** A displaced file into which an editor may still write. */
 export interface Kept extends FileOfCase {
   at: Displaced
-  /** What is known of it: our write was made on this, or it was rescued. */
+  /** What is known of it: its editors began with this, or it was rescued. */
   base: Buffer
   /** Since when it differs from `base`. */
   changedAt: number | null

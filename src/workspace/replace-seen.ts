@@ -4,8 +4,8 @@ import { hasCode } from './errno.ts'
 import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
 
 /**
- * A file that lost its name to ours; an editor that has it open may still be writing into it. By
- * another name, or where none can be given by an open descriptor.
+ * A file that lost its name to ours, if only for a moment; an editor that has it open may still be
+ * writing into it. By another name, or where none can be given by an open descriptor.
  */
 export type Displaced = string | number
 
@@ -13,13 +13,23 @@ export type Displaced = string | number
 export interface Keeper {
   /** A free name for it, so that a crash does not lose it. */
   link: string
-  keep(displaced: Displaced): void
+  /** `base`: what its editors began with, as far as we know; by default what our write was made on. */
+  keep(displaced: Displaced, base?: Buffer): void
+}
+
+interface Whole extends OpenFile {
+  bytes: Buffer
 }
 
 interface Replacement {
   temp: string
   path: string
-  seen: OpenFile
+  /** Open before it is placed, so that its number stays its own whatever happens to it. */
+  ours: Whole
+  seen: Whole
+  keeper: Keeper
+  /** What is to be closed at the end. */
+  open: Set<number>
 }
 
 /**
@@ -36,44 +46,44 @@ export function replaceSeen(
 ): boolean {
   const open = new Set<number>()
   try {
-    const seen = openRegular(path, open)
-    if (seen === null || !readDescriptor(seen.fd, expect.length)?.equals(expect)) return false
+    const ours = openWhole(temp, open)
+    const seen = openWhole(path, open, expect.length)
+    if (!ours || !seen?.bytes.equals(expect)) return false
     if (!keeper) {
       renameSync(temp, path)
       return true
     }
-    const at = displace({ temp, path, seen }, keeper.link, exchange)
-    if (at === null) return false
-    if (typeof at === 'number') open.delete(at)
-    keeper.keep(at)
-    return true
+    return displace({ temp, path, ours, seen, keeper, open }, exchange)
   } finally {
     for (const fd of open) closeSync(fd)
   }
 }
 
+function openWhole(path: string, open: Set<number>, maxBytes = Infinity): Whole | null {
+  const file = openRegular(path, open)
+  const bytes = file && readDescriptor(file.fd, maxBytes)
+  return bytes && { ...file, bytes }
+}
+
 /** It has its other name before it loses the first, so that no crash finds it with none. */
-function displace(
-  replacement: Replacement,
-  link: string,
-  exchange: Exchange | null,
-): Displaced | null {
-  const { path, seen } = replacement
-  const isLinked = named(() => linkSync(path, link))
+function displace(replacement: Replacement, exchange: Exchange | null): boolean {
+  const { path, seen, keeper } = replacement
+  const isLinked = named(() => linkSync(path, keeper.link))
   let isDone = false
   try {
-    if (isLinked && !isSameFile(lstatSync(link), seen.stats)) return null
+    if (isLinked && !isSameFile(lstatSync(keeper.link), seen.stats)) return false
     isDone = (exchange && byExchange(replacement, exchange)) ?? byRename(replacement)
   } finally {
-    if (isLinked && !isDone) unlinkSync(link)
+    if (isLinked && !isDone) unlinkSync(keeper.link)
   }
-  if (!isDone) return null
-  return isLinked ? link : seen.fd
+  if (isDone && isLinked) keeper.keep(keeper.link)
+  else if (isDone) keepOpen(replacement, seen.fd)
+  return isDone
 }
 
 /** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
-function byExchange({ temp, path, seen }: Replacement, exchange: Exchange): boolean | null {
-  const ours = lstatSync(temp)
+function byExchange(replacement: Replacement, exchange: Exchange): boolean | null {
+  const { temp, path, seen } = replacement
   try {
     exchange(temp, path)
   } catch (error) {
@@ -81,37 +91,53 @@ function byExchange({ temp, path, seen }: Replacement, exchange: Exchange): bool
     if (hasCode(error, 'ENOENT')) return false
     throw error
   }
-  let isSeen = false
+  let isDone = false
   try {
-    isSeen = isSameFile(lstatSync(temp), seen.stats)
-    if (isSeen) unlinkSync(temp)
-  } catch (error) {
-    exchangeBack({ temp, path, placed: ours }, exchange)
-    throw error
+    if (isSameFile(lstatSync(temp), seen.stats)) {
+      unlinkSync(temp)
+      isDone = true
+    }
+  } finally {
+    if (!isDone) exchangeBack(replacement, exchange)
   }
-  if (!isSeen) exchangeBack({ temp, path, placed: ours }, exchange)
-  return isSeen
+  return isDone
 }
 
 /**
- * What `temp` displaced gets the name back; where somebody has saved over `placed` meanwhile, that
- * save is the newest and gets it.
+ * What `temp` displaced gets the name back; where somebody has saved over ours meanwhile, that save
+ * is the newest and gets it. But for a moment ours stood there: who read it may save what they make
+ * of it over what came back, and who opened it writes into what we remove. So the keeper gets both.
  */
-function exchangeBack(
-  { temp, path, placed }: { temp: string; path: string; placed: Stats },
-  exchange: Exchange,
-): void {
-  for (let last = placed; ; ) {
-    const next = lstatSync(temp)
+function exchangeBack(replacement: Replacement, exchange: Exchange): void {
+  const { temp, path, ours, open } = replacement
+  let placed = ours.stats
+  for (let base: Buffer | undefined; ; base = ours.bytes) {
+    let displaced: { stats: Stats; fd?: number }
     try {
-      exchange(temp, path)
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT')) throw error
-      return void renameSync(temp, path) // somebody removed what was placed
+      displaced = openRegular(temp, open) ?? { stats: lstatSync(temp) }
+    } finally {
+      giveBack(temp, path, exchange)
     }
-    if (isSameFile(lstatSync(temp), last)) return
-    last = next
+    if (displaced.fd !== undefined) keepOpen(replacement, displaced.fd, base)
+    const left = lstatSync(temp, { throwIfNoEntry: false })
+    if (!left || isSameFile(left, placed)) break
+    placed = displaced.stats
   }
+  keepOpen(replacement, ours.fd, ours.bytes)
+}
+
+function giveBack(temp: string, path: string, exchange: Exchange): void {
+  try {
+    exchange(temp, path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    renameSync(temp, path) // somebody removed what was placed
+  }
+}
+
+function keepOpen({ keeper, open }: Replacement, fd: number, base?: Buffer): void {
+  open.delete(fd)
+  keeper.keep(fd, base)
 }
 
 /**

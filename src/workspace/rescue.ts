@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
-import { mergeLines, type Versions } from '../markdown/merge.ts'
+import { holdsChange, mergeLines, type Versions } from '../markdown/merge.ts'
 import { mergeRecord, mergeSession } from '../markdown/merge-record.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
@@ -98,7 +98,9 @@ async function mergedBytes({ id, file, base, theirs }: LateSave, ours: Buffer) {
   const [before, present, saved] = texts.map((decoded) => (decoded.ok ? decoded.text : null))
   if (base === null || before == null || present == null || saved == null) return null
   const { merge, maxBytes, isSound } = recordOf(id, file)
-  const text = merge({ base: before, ours: present, theirs: saved })
+  const versions = { base: before, ours: present, theirs: saved }
+  const text = merge(versions)
+  if (text === null && holdsChange(versions)) return ours
   if (text === null || Buffer.byteLength(text) > maxBytes || !(await isSound(text))) return null
   return Buffer.from(text)
 }

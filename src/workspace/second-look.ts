@@ -54,8 +54,8 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   function keeperOf({ id, file }: FileOfCase, expect: Buffer): Keeper {
     return {
       link: preImagePath(folder, { id, file }, hashOf(expect)),
-      keep(at) {
-        const place = { id, file, base: expect, at, changedAt: null, restsUntil: 0 }
+      keep(at, base = expect) {
+        const place = { id, file, base, at, changedAt: null, restsUntil: 0 }
         const each = { ...place, due: 0, hasFailed: false }
         kept.add(each)
         wait(each, LOOK_MS)

@@ -26,6 +26,7 @@ import {
   isConflictCopy,
   keepConflictCopy,
 } from '../../src/workspace/conflict-copy.ts'
+import { displacedContent } from '../../src/workspace/displaced.ts'
 import { writeDurable } from '../../src/workspace/durable-write.ts'
 import { type Exchange, systemExchange } from '../../src/workspace/exchange.ts'
 import { pruneKept } from '../../src/workspace/kept-pre-images.ts'
@@ -33,7 +34,7 @@ import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { preImagePath } from '../../src/workspace/pre-images.ts'
 import { hashOf } from '../../src/workspace/record.ts'
-import { type Displaced, replaceSeen } from '../../src/workspace/replace-seen.ts'
+import { type Displaced, type Keeper, replaceSeen } from '../../src/workspace/replace-seen.ts'
 import { createSecondLook } from '../../src/workspace/second-look.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -109,7 +110,7 @@ function replacement(t: Test, keptIn = 'kept') {
   const folder = t.testdir({ 'case.md': 'old', '.casefile-1-0123456789ab.tmp': 'new', kept: {} })
   const path = join(folder, 'case.md')
   const found: Displaced[] = []
-  const contents = () => found.map((at) => readFileSync(at, 'utf8'))
+  const contents = () => found.map((at) => displacedContent(at)?.bytes.toString())
   t.teardown(() => {
     for (const at of found) if (typeof at === 'number') closeSync(at)
   })
@@ -196,10 +197,7 @@ function before(
 }
 
 t.test('a save by a rename between the last look and the replacement', async (t) => {
-  const save = (path: string) => {
-    writeFileSync(`${path}~`, 'mine')
-    renameSync(`${path}~`, path)
-  }
+  const save = (path: string) => saveByRename(path, 'mine')
   const link = (path: string) => {
     rmSync(path)
     symlinkSync('elsewhere', path)
@@ -211,15 +209,16 @@ t.test('a save by a rename between the last look and the replacement', async (t)
       stepwise(a, b)
     }
   }
-  const isMine = (t: Test, { folder, path, contents }: ReturnType<typeof replacement>) => {
-    t.equal(readFileSync(path, 'utf8'), 'mine')
-    t.strictSame([contents(), readdirSync(join(folder, 'kept'))], [[], []])
+  const isMine = (t: Test, it: ReturnType<typeof replacement>, displaced: string[] = []) => {
+    t.equal(readFileSync(it.path, 'utf8'), 'mine')
+    t.strictSame(it.contents(), displaced)
+    t.strictSame(readdirSync(join(it.folder, 'kept')), [])
   }
 
   await t.test('goes back to its place by an exchange', async (t) => {
     const it = replacement(t)
     t.equal(it.replace(disturbed(it.path, save)), false)
-    isMine(t, it)
+    isMine(t, it, ['mine', 'new'])
   })
 
   await t.test('also when it is saved once more in the very moment', async (t) => {
@@ -230,20 +229,20 @@ t.test('a save by a rename between the last look and the replacement', async (t)
       earlier(path)
     }
     t.equal(it.replace(disturbed(it.path, first, save)), false)
-    isMine(t, it)
+    isMine(t, it, ['mine, earlier', 'mine', 'new'])
   })
 
   await t.test('or is removed in it', async (t) => {
     const it = replacement(t)
     t.equal(it.replace(failing(disturbed(it.path, save), 'ENOENT', 1)), false)
-    isMine(t, it)
+    isMine(t, it, ['mine', 'new'])
   })
 
   await t.test('and so does what is no file', async (t) => {
     const { path, contents, replace } = replacement(t)
     t.equal(replace(disturbed(path, link)), false)
     t.equal(fs.readlinkSync(path), 'elsewhere')
-    t.strictSame(contents(), [])
+    t.strictSame(contents(), ['new'])
   })
 
   await t.test('is seen by a rename, when the old file was linked already', async (t) => {
@@ -272,13 +271,13 @@ t.test('a save by a rename between the last look and the replacement', async (t)
 })
 
 t.test('an error after the exchange brings the old file back', async (t) => {
-  const { folder, path, found, replace } = replacement(t)
+  const { folder, path, contents, replace } = replacement(t)
   before(t, 'unlinkSync', (of) => {
     if (of.endsWith('.tmp')) throw Object.assign(new Error('EIO'), { code: 'EIO' })
   })
   t.throws(() => replace(stepwise), { code: 'EIO' })
   t.equal(readFileSync(path, 'utf8'), 'old')
-  t.strictSame([found, readdirSync(join(folder, 'kept'))], [[], []])
+  t.strictSame([contents(), readdirSync(join(folder, 'kept'))], [['old', 'new'], []])
 })
 
 t.test('the old file has its other name before it loses the first', async (t) => {
@@ -483,6 +482,115 @@ async function lookingAlone(t: Test, files: Record<string, string>, mayWrite = a
   }
   return { look, late, log, rescued, folder, caseFolder }
 }
+
+const list = 'ours: 0\n\n- a\n- b\n- c\n'
+const withOurs = list.replace('0', '1')
+const withMine = `${list}- mine\n`
+
+/** What somebody does while our text stands there for a moment; gives what they do after it. */
+type Meanwhile = (path: string) => () => void
+
+const reads =
+  (save: (shown: string) => string): Meanwhile =>
+  (path) => {
+    const shown = readFileSync(path, 'utf8')
+    return () => saveByRename(path, save(shown))
+  }
+
+const opens =
+  (isQuick: boolean): Meanwhile =>
+  (path) => {
+    const editor = openSync(path, 'a')
+    const write = () => {
+      writeSync(editor, '- more\n')
+      closeSync(editor)
+    }
+    if (!isQuick) return write
+    write()
+    return () => {}
+  }
+
+const mineAndMore = `${withMine.replace('- a', '- A')}- more\n`
+const moments: [name: string, meanwhile: Meanwhile, text: string, copies: string[]][] = [
+  ['nothing', () => () => {}, withMine, []],
+  ['more is saved on mine', reads(() => mineAndMore), mineAndMore, []],
+  ['it is read, and more added', reads((it) => `${it}- more\n`), `${withOurs}- more\n`, [withMine]],
+  [
+    'it is read, and changed elsewhere',
+    reads((it) => it.replace('- a', '- A')),
+    `${withOurs.replace('- a', '- A')}- mine\n`,
+    [],
+  ],
+  ['it is opened, and written later', opens(false), withMine, [`${withOurs}- more\n`]],
+  ['it is opened and written', opens(true), withMine, [`${withOurs}- more\n`]],
+]
+
+t.test('a save that gave way to ours for a moment, and what comes over it then', async (t) => {
+  const fileOf = (index: number) => `moment-${index}.md`
+  const files = Object.fromEntries(moments.map((_, index) => [fileOf(index), list]))
+  const { look, folder, caseFolder, log } = await lookingAlone(t, files)
+  for (const [index, [, meanwhile]] of moments.entries()) {
+    const [file, path] = [fileOf(index), join(caseFolder, fileOf(index))]
+    const keeper = look.keeperOf({ id: CASE_ID, file }, Buffer.from(list))
+    const after = interrupted(path, keeper, meanwhile)
+    t.equal(readFileSync(path, 'utf8'), withMine)
+    after()
+  }
+  await look.idle()
+  const inFolder = (name: string) => readFileSync(join(caseFolder, name), 'utf8')
+  const copies = readdirSync(caseFolder).filter(isConflictCopy)
+  for (const [index, [name, , text, expected]] of moments.entries()) {
+    const own = copies.filter((copy) => copy.startsWith(`moment-${index}.`))
+    t.strictSame([inFolder(fileOf(index)), own.map(inFolder)], [text, expected], name)
+  }
+  t.equal(log.length, 4, 'and nothing else is told')
+  t.strictSame(readdirSync(folder), [])
+})
+
+/** Tries to place our text right when somebody has saved theirs; gives what is to be done after it. */
+function interrupted(path: string, keeper: Keeper, meanwhile: Meanwhile): () => void {
+  const temp = `${path}.tmp`
+  writeFileSync(temp, withOurs)
+  let after: (() => void) | undefined
+  let call = 0
+  replaceSeen(temp, path, Buffer.from(list), keeper, (a, b) => {
+    if (call === 0) saveByRename(path, withMine)
+    if (call === 1) after = meanwhile(path)
+    call++
+    stepwise(a, b)
+  })
+  rmSync(temp)
+  return after!
+}
+
+function saveByRename(path: string, text: string): void {
+  writeFileSync(`${path}~`, text)
+  renameSync(`${path}~`, path)
+}
+
+const touching: [name: string, base: string, ours: string, theirs: string, isKept: boolean][] = [
+  ['a line that is there', 'a\n', 'a\nours\nmine\n', 'a\nmine\n', false],
+  ['a line that is there once', 'a\n', 'a\nours\n- x\n', 'a\n- x\n- x\n', true],
+  ['a line that is gone', 'a\nb\n', 'ours\n', 'a\n', false],
+  ['a line that is not', 'a\nb\nc\n', 'a\nb\nours\n', 'a\nc\n', true],
+  ['another order', 'a\nb\n', 'a\nours\n', 'b\na\n', true],
+]
+
+t.test('what cannot be merged is kept, if it is not there already', async (t) => {
+  const files = Object.fromEntries(touching.map(([, , ours], index) => [`${index}.md`, ours]))
+  const { look, late, caseFolder } = await lookingAlone(t, files)
+  for (const [index, [, base, , theirs]] of touching.entries()) late(`${index}.md`, base, theirs)
+  await look.idle()
+  const copies = readdirSync(caseFolder).filter(isConflictCopy)
+  for (const [index, [name, , ours, , isKept]] of touching.entries()) {
+    t.equal(readFileSync(join(caseFolder, `${index}.md`), 'utf8'), ours)
+    t.equal(
+      copies.some((copy) => copy.startsWith(`${index}.`)),
+      isKept,
+      name,
+    )
+  }
+})
 
 t.test('a pre-image that cannot be rescued keeps no service from starting', async (t) => {
   const app = await openTestService(t)
