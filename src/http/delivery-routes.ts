@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import type { Delivery, DeliveryState } from '../model/delivery.ts'
 import { Refusal } from '../model/refusal.ts'
-import { notKept } from '../webhooks/refusals.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -20,24 +19,24 @@ export function deliveryRoutes(
 
   app.get('/', async (c) => {
     const states = statesOf(c)
-    const { id } = await webhookOf(c)
-    const found = webhooks.deliveries(id).filter(({ state }) => !states || states.includes(state))
-    const present = async ({ delivery }: Listed) => deliveryJson(delivery)
+    const webhook = await webhookOf(c)
+    const found = webhooks
+      .deliveries(webhook.id)
+      .filter(({ state }) => !states || states.includes(state))
+    const present = async ({ delivery }: Listed) => deliveryJson(delivery, webhook)
     return page(c, found.map(listed).sort(newestFirst), { present })
   })
 
   app.get('/:did', async (c) => {
-    const { id } = await webhookOf(c)
-    const did = deliveryId(c)
-    const delivery = webhooks.deliveries(id).find((each) => each.id === did)
-    if (delivery) return jsonWithETag(c, wholeDeliveryJson(delivery))
-    throw notKept(id, did)
+    const webhook = await webhookOf(c)
+    const delivery = webhooks.delivery(webhook.id, deliveryId(c))
+    return jsonWithETag(c, wholeDeliveryJson(delivery, webhook))
   })
 
   app.post('/:did/redeliver', async (c) => {
-    const { id } = await webhookOf(c)
-    const delivery = await webhooks.redeliver(id, deliveryId(c))
-    return c.json(wholeDeliveryJson(delivery), 202)
+    const webhook = await webhookOf(c)
+    const delivery = await webhooks.redeliver(webhook.id, deliveryId(c))
+    return c.json(wholeDeliveryJson(delivery, webhook), 202)
   })
 
   return app

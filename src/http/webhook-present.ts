@@ -35,21 +35,21 @@ export function webhookJson(webhooks: Webhooks, webhook: Webhook): WebhookJson {
   }
 }
 
-/** As in a list; a delivery by itself has its `envelope` too. */
-export function deliveryJson(delivery: Delivery) {
+/** As in a list; a delivery by itself has its `envelope` too. None is made while the webhook is not active. */
+export function deliveryJson(delivery: Delivery, { active }: Pick<Webhook, 'active'>) {
   return {
     id: delivery.id,
     event_id: delivery.event,
     event_type: delivery.type,
     state: delivery.state,
     created_at: envelopeOf(delivery).timestamp,
-    next_attempt_at: delivery.next_at,
+    next_attempt_at: active ? delivery.next_at : null,
     attempts: delivery.attempts.map(({ at, ms, status, error }) => ({ at, ms, status, error })),
   }
 }
 
-export function wholeDeliveryJson(delivery: Delivery) {
-  return { ...deliveryJson(delivery), envelope: envelopeOf(delivery) }
+export function wholeDeliveryJson(delivery: Delivery, webhook: Pick<Webhook, 'active'>) {
+  return { ...deliveryJson(delivery, webhook), envelope: envelopeOf(delivery) }
 }
 
 export function testJson(id: string, attempt: Attempt) {

@@ -43,10 +43,10 @@ export function webhookRoutes(
   })
 
   app.post('/', async (c) => {
-    const { url, events, ...rest } = await readJson(c, newWebhookSchema)
+    const { url, events, active, ...rest } = await readJson(c, newWebhookSchema)
     const secret = secretIn(rest) ?? null
     const case_id = await caseOf(c)
-    const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret }
+    const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret, active }
     const webhook = await webhooks.add(wanted)
     await mustHaveCase(c, webhook)
     const json = { ...shown(webhook), ...(secret === null ? { secret: webhook.secret } : {}) }

@@ -31,6 +31,7 @@ export const newWebhookSchema = z.object({
   url: z.string(),
   events: events.nullish(),
   secret: z.unknown().optional(),
+  active: z.boolean().default(true),
 })
 
 export const webhookChangeSchema = z.object({

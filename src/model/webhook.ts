@@ -6,6 +6,8 @@ export interface Webhook {
   url: string
   /** Types of events, `*` for those of `DEFAULT_EVENTS`. */
   events: readonly string[]
+  /** What it was to get of events up to these ids, before it was changed; oldest first. */
+  earlier_events: readonly { events: readonly string[]; up_to: number }[]
   secret: string
   /** One that was replaced still signs too, until then (ISO 8601). */
   previous_secret: { secret: string; until: string } | null
@@ -60,12 +62,18 @@ export const FURTHER_EVENTS: readonly string[] = [
   'diff_taken',
   'tests_read',
   'proof_attached',
+  'renumbered',
 ]
 
 export const ALL_EVENTS = '*'
 
-/** Whether a webhook gets an event of this type; of which case is another question. */
-export function wantsType({ events }: Pick<Webhook, 'events'>, type: string): boolean {
+/** Whether a webhook gets an event of this type and id; of which case is another question. */
+export function wantsType(
+  { events: present, earlier_events }: Pick<Webhook, 'events' | 'earlier_events'>,
+  type: string,
+  id: number,
+): boolean {
+  const events = earlier_events.find(({ up_to }) => id <= up_to)?.events ?? present
   if (events.includes(type)) return true
   return events.includes(ALL_EVENTS) && DEFAULT_EVENTS.includes(type)
 }
@@ -80,14 +88,39 @@ export interface WebhookChange {
 /** After a change of secret the old one signs too for so long, so that receivers can follow. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
-/** `at` is ISO 8601. */
-export function changedWebhook(webhook: Webhook, change: WebhookChange, at: string): Webhook {
-  const { secret, active = webhook.active, url = webhook.url, events = webhook.events } = change
-  const next = { ...webhook, url, events, active, updated_at: at }
-  if (change.active !== undefined) next.disabled = null
-  if (secret === undefined || secret === webhook.secret) return next
-  const until = new Date(Date.parse(at) + OVERLAP_MS).toISOString()
-  return { ...next, secret, previous_secret: { secret: webhook.secret, until } }
+/** Changed at a time (ISO 8601), when the newest event had the id `upTo`. */
+export function changedWebhook(
+  webhook: Webhook,
+  change: WebhookChange,
+  { at, upTo }: { at: string; upTo: number },
+): Webhook {
+  const next = { ...webhook, updated_at: at }
+  if (change.url !== undefined) next.url = change.url
+  if (change.active !== undefined) Object.assign(next, { active: change.active, disabled: null })
+  if (change.events) {
+    next.earlier_events = [...webhook.earlier_events, { events: webhook.events, up_to: upTo }]
+    next.events = change.events
+  }
+  if (change.secret !== undefined && change.secret !== webhook.secret) {
+    const until = new Date(Date.parse(at) + OVERLAP_MS).toISOString()
+    next.previous_secret = { secret: webhook.secret, until }
+    next.secret = change.secret
+  }
+  return next
+}
+
+/** Without what does not count any more: a secret that is past at `now` (ms), events before the cursor. */
+export function tidiedWebhook(webhook: Webhook, now: number, cursor: number): Webhook {
+  const [, previous] = secretsOf(webhook, now)
+  const earlier_events = webhook.earlier_events.filter(({ up_to }) => up_to > cursor)
+  const previous_secret = previous === undefined ? null : webhook.previous_secret
+  return { ...webhook, previous_secret, earlier_events }
+}
+
+/** As it counts in a log that begins anew, whose newest event has the id `last`. */
+export function webhookInNewLog(webhook: Webhook, last: number): Webhook {
+  const ends_after = webhook.ends_after === null ? null : Math.min(webhook.ends_after, last)
+  return { ...webhook, ends_after, earlier_events: [] }
 }
 
 /** Those that sign at this time (milliseconds since 1970), the newest first. */

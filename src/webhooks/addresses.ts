@@ -26,6 +26,10 @@ const DENIED = {
   'a multicast address': ranges('224.0.0.0/4', 'ff00::/8'),
   'a broadcast address': ranges('255.255.255.255/32'),
   'a reserved address': ranges('240.0.0.0/4'),
+  // besides 169.254.169.254: AWS over IPv6, Alibaba, Oracle
+  'where a cloud machine reveals its credentials': ranges(
+    ...['fd00:ec2::254/128', '100.100.100.200/32', '192.0.0.192/32'],
+  ),
 }
 
 function ranges(...texts: string[]): [Address, number][] {

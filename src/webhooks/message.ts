@@ -23,8 +23,8 @@ export function newDelivery(event: LogEvent): Delivery {
 }
 
 /** Whether a webhook gets this event. */
-export function wants(webhook: Webhook, { type, envelope }: LogEvent): boolean {
-  if (!wantsType(webhook, type)) return false
+export function wants(webhook: Webhook, { id, type, envelope }: LogEvent): boolean {
+  if (!wantsType(webhook, type, id)) return false
   return webhook.case_id === null || caseOf(envelope) === webhook.case_id
 }
 

@@ -3,17 +3,20 @@ import {
   changedWebhook,
   type Disabled,
   secretsOf,
+  tidiedWebhook,
   type Webhook,
   type WebhookChange,
 } from '../model/webhook.ts'
 import type { EventLog } from '../workspace/event-log.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { createWebhookFiles } from '../workspace/webhook-files.ts'
+import { createEndings } from './endings.ts'
 import { createLogKeeping } from './log-keeping.ts'
 import type { Message } from './message.ts'
 import type { Clock, Sender } from './needs.ts'
+import { createPace } from './pace.ts'
 import { createPings } from './pings.ts'
-import { notActive, notKept, tooMany, WHY_DISABLED } from './refusals.ts'
+import { lostJournal, notActive, tooMany, WHY_DISABLED } from './refusals.ts'
 import { openRegistered, type Registered, warnOfMissed } from './registered.ts'
 import { createSender } from './sender.ts'
 import { newSecret, signedHeaders } from './signature.ts'
@@ -66,11 +69,16 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
   const all = new Map<string, Registered>()
   const keeping = createLogKeeping(() => all.values(), eventLog, log)
   let port: number | null = null
+  const endings = createEndings({ all, files, mutex, keeping, eventLog, log })
+  let adding = 0
   let isClosed = false
   const sender = needs.sender ?? createSender({ ownPort: () => port, version: needs.version })
 
   const { find, ...view } = viewOf(all)
   const pings = createPings({ ...needs, send })
+  const pace = createPace(clock)
+  const allRetrying = () =>
+    [...all.values()].reduce((sum, { book }) => sum + book.of('retrying').size, 0)
 
   for (const webhook of await files.all()) await admit(webhook)
   keeping.keep()
@@ -79,12 +87,17 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     keeping.passed(event.id)
   })
 
-  async function admit(webhook: Webhook): Promise<void> {
+  async function admit(webhook: Webhook, isNew = false): Promise<void> {
     const each = await openRegistered(webhook, {
       ...{ journalPath: files.journalPath, eventLog, send, clock, random, now, log },
-      ...{ mayBegin: () => port !== null, onDisabled, onIdle },
+      ...{ mayBegin: () => port !== null, pace, allRetrying, onDisabled, onIdle },
     })
+    // so that one that is missing is a lost one
+    if (isNew) await each.receiver.forgive()
+    else if (each.journal.isNew) log(lostJournal(webhook))
     all.set(webhook.id, each)
+    const isPast = webhook.previous_secret !== null && each.webhook.previous_secret === null
+    if (isPast) await files.write(each.webhook).catch((error: unknown) => log(String(error)))
   }
 
   function send(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt> {
@@ -104,44 +117,44 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     const envelope = JSON.stringify({ event_type: 'webhook_disabled', timestamp: at, payload })
     if (!isClosed) eventLog.append({ events: [{ type: 'webhook_disabled', envelope }], marks: {} })
     mutex
-      .run(id, () => (each.webhook.disabled ? files.write(each.webhook) : undefined))
+      .run(id, () => {
+        const isStill = all.get(id) === each && each.webhook.disabled
+        return isStill ? files.write(each.webhook) : undefined
+      })
       .catch((error: unknown) => log(`webhook ${id}: that it is disabled is not kept: ${error}`))
     keeping.keep()
   }
 
-  /** One whose case was deleted has done its work when it has passed the deletion. */
-  function onIdle({ webhook, receiver, book }: Registered): void {
-    const { id, ends_after, active } = webhook
-    const { cursor } = receiver.progress()
-    keeping.passed(cursor)
-    if (ends_after === null || (active && (cursor < ends_after || book.of('retrying').size > 0)))
-      return
-    drop(id).catch((error: unknown) => log(`webhook ${id} could not be removed: ${error}`))
+  function onIdle(each: Registered): void {
+    keeping.passed(each.receiver.progress().cursor)
+    endings.endIfDone(each)
   }
 
-  /** A journal that is written once more meanwhile is removed at the next start. */
-  function drop(id: string): Promise<void> {
-    return mutex.run(id, async () => {
-      const each = all.get(id)
-      if (!each) return
-      await files.remove(id)
-      all.delete(id)
-      keeping.keep()
-      await each.receiver.close(0)
-    })
+  async function add(wanted: NewWebhook): Promise<Webhook> {
+    if (all.size + adding >= MAX_WEBHOOKS) throw tooMany(MAX_WEBHOOKS)
+    adding++
+    try {
+      await checkTarget(parseTarget(wanted.url), { ownPort: port })
+      return await register(wanted)
+    } finally {
+      adding--
+    }
   }
 
-  async function add({ case_id, url, events, secret }: NewWebhook): Promise<Webhook> {
-    if (all.size >= MAX_WEBHOOKS) throw tooMany(MAX_WEBHOOKS)
-    await checkTarget(parseTarget(url), { ownPort: port })
+  async function register({ secret, active = true, ...wanted }: NewWebhook): Promise<Webhook> {
     const at = now()
     const webhook: Webhook = {
-      ...{ id: needs.newId(), case_id, url, events, secret: secret ?? newSecret() },
-      ...{ previous_secret: null, active: true, disabled: null },
+      ...{ id: needs.newId(), ...wanted, secret: secret ?? newSecret() },
+      ...{ previous_secret: null, earlier_events: [], active, disabled: null },
       ...{ starts_after: eventLog.last, ends_after: null, created_at: at, updated_at: at },
     }
     await files.write(webhook)
-    await admit(webhook)
+    try {
+      await admit(webhook, true)
+    } catch (error) {
+      await files.remove(webhook.id) // its owner knows of none
+      throw error
+    }
     keeping.keep()
     all.get(webhook.id)?.receiver.wake()
     return webhook
@@ -152,43 +165,31 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     if (wanted.url !== undefined) await checkTarget(parseTarget(wanted.url), { ownPort: port })
     return mutex.run(id, async () => {
       const each = find(id)
-      // what was not wanted so far is passed on the disk too, so that it is not wanted after a restart
-      if (wanted.events) await each.receiver.sync()
       const at = now()
-      await files.write(changedWebhook(each.webhook, wanted, at))
+      if (wanted.events) await each.receiver.sync() // what is behind it needs no earlier events
+      const next = () => {
+        const webhook = changedWebhook(each.webhook, wanted, { at, upTo: eventLog.last })
+        return tidiedWebhook(webhook, clock.now(), each.journal.syncedCursor)
+      }
       if (wanted.active && !each.webhook.active) {
-        each.receiver.forgive()
+        await each.receiver.forgive()
         warnOfMissed(each, eventLog, log)
       }
-      each.webhook = changedWebhook(each.webhook, wanted, at) // it may be disabled meanwhile
+      await files.write(next())
+      each.webhook = next() // it may be disabled meanwhile
       keeping.keep()
       each.receiver.wake()
       return each.webhook
     })
   }
 
-  async function endOfCase(caseId: string): Promise<void> {
-    for (const { webhook } of [...all.values()]) {
-      if (webhook.case_id !== caseId || webhook.ends_after !== null) continue
-      await mutex.run(webhook.id, async () => {
-        const each = all.get(webhook.id)
-        if (!each) return
-        const ending = { ...each.webhook, ends_after: eventLog.last }
-        await files.write(ending)
-        each.webhook = ending
-        each.receiver.wake()
-        onIdle(each)
-      })
-    }
-  }
-
   async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
-    const { webhook, book, receiver } = find(id)
-    const delivery = book.get(deliveryId)
-    if (!delivery) throw notKept(id, deliveryId)
+    const { webhook, receiver } = find(id)
+    const delivery = view.delivery(id, deliveryId)
     if (!webhook.active) throw notActive(webhook)
     return receiver.again(delivery)
   }
+
   async function close(): Promise<void> {
     isClosed = true
     unsubscribe()
@@ -203,17 +204,21 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     ...view,
     async remove(id) {
       find(id)
-      await drop(id)
+      await endings.remove(id)
     },
+    endOfCase: endings.endOfCase,
     async idle() {
       for (const { receiver } of [...all.values()]) await receiver.idle()
       await mutex.idle()
     },
     begin(own) {
       port = own
-      for (const { receiver } of all.values()) receiver.wake()
+      for (const each of [...all.values()]) {
+        each.receiver.wake()
+        endings.endIfDone(each)
+      }
     },
-    ...{ add, change, endOfCase, redeliver, close },
+    ...{ add, change, redeliver, close },
     test: async (id) => pings.send(find(id).webhook),
     stopTests: pings.stop,
   }

@@ -1,22 +1,30 @@
 import type { Delivery } from '../model/delivery.ts'
 import type { DeliveryJournal, Progress } from '../workspace/delivery-journal.ts'
+import type { Book } from './book.ts'
 import type { Clock } from './needs.ts'
 
-/** Writes what came of deliveries, in order. */
+/** What came of something: with the record, and only then, progress and book are as it says. */
+export type Step = Partial<Progress> & { delivery?: Delivery }
+
+/**
+ * Writes a receiver's progress, one step after the other. None passes another: so a service that is
+ * killed repeats no more than what was under way, and the cursor passes no failure that is not in the
+ * list of retries.
+ */
 export interface ProgressWriter {
-  /**
-   * Resolves when it is written, however often that has to be tried; `before` is called when its
-   * turn has come. None passes another: so a service that is killed repeats no more than what was
-   * under way, and the cursor passes no failure that is not in the list of retries.
-   */
-  write(delivery: Delivery | null, before?: () => void): Promise<void>
+  /** Resolves when it is written, however often that has to be tried; rejects only once closed. */
+  write(step: Step): Promise<void>
+  /** The same for somebody who waits for an answer: rejects at once where the disk takes nothing. */
+  writeNow(step: Step): Promise<void>
   /** As written last. */
   readonly cursor: number
 }
 
 interface ProgressWriterNeeds {
-  progress(): Progress
-  /** Then the first failure is passed on. */
+  journal: Pick<DeliveryJournal, 'append' | 'progress'>
+  book: Book
+  /** Of the receiver, as it stands in memory. */
+  at: Progress
   isClosed(): boolean
   clock: Clock
   log(line: string): void
@@ -24,23 +32,32 @@ interface ProgressWriterNeeds {
 
 const AGAIN_MS = 1000
 
-export function createProgressWriter(
-  journal: Pick<DeliveryJournal, 'append' | 'progress'>,
-  { progress, isClosed, clock, log }: ProgressWriterNeeds,
-): ProgressWriter {
+export function createProgressWriter(needs: ProgressWriterNeeds): ProgressWriter {
+  const { journal, book, at, clock, log } = needs
+  const hurried = new Set<(error: unknown) => void>()
   let queue = Promise.resolve()
+  let failure: unknown = null
   let { cursor } = journal.progress
 
-  async function append(delivery: Delivery | null): Promise<void> {
-    for (let isFirst = true; ; isFirst = false) {
+  async function put({ delivery, ...progress }: Step): Promise<void> {
+    const next = { ...at, ...progress }
+    await journal.append(next, delivery ?? null)
+    failure = null
+    cursor = next.cursor
+    Object.assign(at, progress)
+    if (delivery) book.put(delivery)
+  }
+
+  async function putPatiently(step: Step): Promise<void> {
+    for (;;) {
       try {
-        const now = progress()
-        await journal.append(now, delivery)
-        cursor = now.cursor
-        return
+        return await put(step)
       } catch (error) {
-        if (isClosed()) throw error
-        if (isFirst) log(`its progress cannot be kept, so it waits: ${String(error)}`)
+        if (needs.isClosed()) throw error
+        if (failure === null) log(`its progress cannot be kept, so it waits: ${String(error)}`)
+        failure = error
+        for (const refuse of hurried) refuse(error)
+        hurried.clear()
         await new Promise<void>((resolve) => {
           clock.later(AGAIN_MS, resolve)
         })
@@ -48,15 +65,24 @@ export function createProgressWriter(
     }
   }
 
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const job = queue.then(work)
+    queue = job.catch(() => {}) // told to whoever asked for it
+    return job
+  }
+
   return {
-    write(delivery, before) {
-      const job = queue.then(() => {
-        before?.()
-        return append(delivery)
-      })
-      queue = job.catch(() => {}) // told to whoever asked for it
-      return job
-    },
+    write: (step) => inTurn(() => putPatiently(step)),
+    writeNow: (step) =>
+      new Promise<void>((resolve, reject) => {
+        if (failure !== null) return reject(failure)
+        hurried.add(reject)
+        const work = async () => {
+          // refused already, when one before it could not be written
+          if (hurried.delete(reject) && failure === null) await put(step)
+        }
+        inTurn(work).then(resolve, reject)
+      }),
     get cursor() {
       return cursor
     },

@@ -7,6 +7,11 @@ export const WHY_DISABLED: Record<Disabled['reason'], string> = {
   failing: 'for five days there was nothing but failures',
 }
 
+/** For the log. */
+export function lostJournal({ id }: Webhook): string {
+  return `webhook ${id}: what it was sent already is lost, so all since its registration that the event log holds is sent again, with the same ids`
+}
+
 export function unknownWebhook(id: string): Refusal {
   return new Refusal('not_found', `There is no webhook ${id}. GET /webhooks lists those there are.`)
 }

@@ -1,10 +1,11 @@
 import type { Attempt } from '../model/delivery.ts'
-import type { Disabled, Webhook } from '../model/webhook.ts'
+import { type Disabled, tidiedWebhook, type Webhook, webhookInNewLog } from '../model/webhook.ts'
 import { type DeliveryJournal, openDeliveryJournal } from '../workspace/delivery-journal.ts'
 import type { EventLog } from '../workspace/event-log.ts'
 import { type Book, createBook } from './book.ts'
 import type { Message } from './message.ts'
 import type { Clock } from './needs.ts'
+import type { Pace } from './pace.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 
 /** A webhook with all that is kept about it. */
@@ -20,6 +21,8 @@ export interface RegisteredNeeds {
   eventLog: EventLog
   send(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt>
   mayBegin(): boolean
+  pace: Pace
+  allRetrying(): number
   onDisabled(each: Registered, reason: Disabled['reason']): void
   onIdle(each: Registered): void
   clock: Clock
@@ -42,14 +45,18 @@ export async function openRegistered(webhook: Webhook, needs: RegisteredNeeds) {
   const receiver = createReceiver({
     ...{ journal, book, eventLog, startsAfter, clock, random, log },
     webhook: () => each.webhook,
-    mayBegin: needs.mayBegin,
+    ...{ mayBegin: needs.mayBegin, pace: needs.pace, allRetrying: needs.allRetrying },
     send: (message, signal) => needs.send(each.webhook, message, signal),
     disable: (reason) => needs.onDisabled(each, reason),
     onIdle: () => needs.onIdle(each),
   })
   const each: Registered = { webhook, receiver, book, journal }
-  // at once: later the new numbers may have grown beyond the old cursor
-  if (startsAfter < journal.progress.cursor) await receiver.sync()
+  if (startsAfter < journal.progress.cursor) {
+    each.webhook = webhookInNewLog(webhook, eventLog.last)
+    // at once: later the new numbers may have grown beyond the old cursor
+    await receiver.sync()
+  }
+  each.webhook = tidiedWebhook(each.webhook, clock.now(), startsAfter)
   return each
 }
 

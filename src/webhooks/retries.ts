@@ -5,6 +5,8 @@ import type { Clock } from './needs.ts'
 export interface Retries {
   /** Waits until its `next_at`, or can be taken at once; a second call for an id counts in place of the first. */
   add(delivery: Delivery): void
+  /** Whether there is something to take. */
+  isDue(): boolean
   /** The next one that is due, oldest event first; it no longer waits. */
   take(): Delivery | null
   stop(): void
@@ -59,13 +61,17 @@ export function createRetries(clock: Clock, onDue: () => void): Retries {
       if (at <= clock.now()) due.push(delivery.id)
       else sleepUntil(at)
     },
+    isDue: () => due.length > 0,
     take() {
       for (let id = due.shift(); id !== undefined; id = due.shift()) {
         const delivery = waiting.get(id)
-        // one that was put in again since may not be due any more
-        if (!delivery || dueAt(delivery) > clock.now()) continue
-        waiting.delete(id)
-        return delivery
+        if (!delivery) continue
+        const at = dueAt(delivery)
+        if (at <= clock.now()) {
+          waiting.delete(id)
+          return delivery
+        }
+        sleepUntil(at) // put in again since, or the clock was set back
       }
       return null
     },

@@ -1,8 +1,8 @@
-import { unknownWebhook } from './refusals.ts'
+import { notKept, unknownWebhook } from './refusals.ts'
 import type { Registered } from './registered.ts'
 import type { Webhooks } from './webhooks.ts'
 
-type View = Pick<Webhooks, 'list' | 'get' | 'status' | 'summary' | 'deliveries'>
+type View = Pick<Webhooks, 'list' | 'get' | 'status' | 'summary' | 'deliveries' | 'delivery'>
 
 /** What can be asked about webhooks. Those of deleted cases, which are about to end, are not seen. */
 export function viewOf(
@@ -37,5 +37,10 @@ export function viewOf(
       return { active: on.length, paused, disabled, failing }
     },
     deliveries: (id) => find(id).book.all(),
+    delivery(id, deliveryId) {
+      const delivery = find(id).book.get(deliveryId)
+      if (delivery) return delivery
+      throw notKept(id, deliveryId)
+    },
   }
 }

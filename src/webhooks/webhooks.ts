@@ -7,6 +7,8 @@ export interface NewWebhook {
   events: readonly string[]
   /** Null: one is generated. */
   secret: string | null
+  /** False for one that begins paused. */
+  active?: boolean
 }
 
 export interface ReceiverStatus {
@@ -47,6 +49,8 @@ export interface Webhooks {
   test(id: string): Promise<{ id: string; attempt: Attempt }>
   /** All that wait for a retry, the newest of the delivered and of the dead; newest first. */
   deliveries(id: string): Delivery[]
+  /** Refuses with `not_found`. */
+  delivery(id: string, deliveryId: string): Delivery
   /** Puts it into the queue again, due now. Refuses with `not_found`, or `wrong_state` while nothing is sent. */
   redeliver(id: string, deliveryId: string): Promise<Delivery>
 }

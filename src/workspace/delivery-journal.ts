@@ -10,6 +10,8 @@ export type { Progress } from './journal-line.ts'
 
 /** What survives kill -9 of one receiver's progress. */
 export interface DeliveryJournal {
+  /** There was none, or it was empty, or wholly damaged. */
+  readonly isNew: boolean
   /** As of opening. */
   readonly progress: Progress
   /** As of opening, by the last line of each id, in order of `event`. The caller may empty it. */
@@ -169,6 +171,7 @@ export async function openDeliveryJournal(
   await syncOrSay()
   await file.close()
   return {
+    isNew: found.size === 0,
     progress,
     deliveries,
     append,

@@ -42,6 +42,7 @@ const REGISTRATION = z.object({
   case_id: z.string().min(1).nullable(),
   url: z.string().min(1),
   events: z.array(z.string()),
+  earlier_events: z.array(z.object({ events: z.array(z.string()), up_to: ID_IN_LOG })).default([]),
   secret: z.string().min(1),
   previous_secret: z
     .object({ secret: z.string().min(1), until: TIME })

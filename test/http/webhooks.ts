@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import t, { type Test } from 'tap'
+import type { WebhookJson } from '../../src/http/webhook-present.ts'
 import { openReceiver, type Received } from '../fixtures/receiver.ts'
 import { openTestService, type Reply } from '../fixtures/workspace.ts'
 
@@ -102,8 +103,18 @@ const taken: [string, object, string[]][] = [
   ['a name twice', { events: ['*', 'case_created', '*'] }, ['*', 'case_created']],
   ['a secret of one character', { secret: ' ' }, ['*']],
   ['a secret of 1000', { secret: 'é'.repeat(1000) }, ['*']],
-  ['fields that nobody knows', { active: false, id: NOBODY, case_id: NOBODY, x: {} }, ['*']],
+  ['fields that nobody knows', { disabled: true, id: NOBODY, case_id: NOBODY, x: {} }, ['*']],
 ]
+
+t.test('POST /webhooks makes a paused one, where it is asked to', async (t) => {
+  const receiver = await openReceiver(t)
+  const { id } = await newCase()
+  const { path } = await register({ url: receiver.url, active: false })
+  t.match((await request('GET', path)).json, { active: false, disabled: null })
+  await rename(id, 'while it is paused')
+  await request('PATCH', path, { active: true })
+  t.match(envelope(await receiver.next()), { event_type: 'case_updated' })
+})
 
 t.test('POST /webhooks takes', async (t) => {
   for (const [name, fields, events] of taken) {
@@ -150,12 +161,18 @@ const wrongFields: [string, string, unknown, ...RegExp[]][] = [
   ['a long secret', 'secret', SECRET.repeat(50), /1 to 1000 characters; got one of 1400/],
   ['a number as secret', 'secret', 123454321, /another type/],
   ['a secret in an array', 'secret', [SECRET], /another type/],
+  ['a word as active', 'active', 'yes', /true or false/],
 ]
 
 t.test('what is wrong is refused by its name, by POST and by PATCH', async (t) => {
   const { path } = await register({ url: SILENT })
   const { id } = await newCase()
-  const before = (await request('GET', '/webhooks')).json
+  // without the counts, which go on meanwhile
+  const registered = async () => {
+    const all: WebhookJson[] = (await request('GET', '/webhooks')).json
+    return all.map(({ id, url, events, active }) => ({ id, url, events, active }))
+  }
+  const before = await registered()
   const asked: [string, string][] = [
     ['POST', '/webhooks'],
     ['POST', `/cases/${id}/webhooks`],
@@ -197,7 +214,7 @@ t.test('what is wrong is refused by its name, by POST and by PATCH', async (t) =
   const paths = errors.map((each: { path: string }) => each.path)
   t.strictSame(paths, ['events[0]', 'events[2]', 'events[3]'], 'all of them are named')
   namesField(t, await request('POST', '/webhooks', {}), 'url', /it is missing/)
-  t.strictSame((await request('GET', '/webhooks')).json, before, 'nothing was made or changed')
+  t.strictSame(await registered(), before, 'nothing was made or changed')
   t.strictSame((await request('GET', `/cases/${id}/webhooks`)).json, [])
 })
 

@@ -4,19 +4,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
-import { type Got, webhookBench } from '../fixtures/webhooks.ts'
+import { eventOf, gate, gates, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
-const eventOf = ({ id }: Got) => Number(/^evt_(\d+)_[0-9a-f]{16}$/.exec(id)?.[1])
-/** A promise with its end outside. */
-function gate<T>() {
-  let open: (value: T) => void = () => {}
-  const opened = new Promise<T>((resolve) => {
-    open = resolve
-  })
-  return { opened, open }
-}
-
 t.test('events arrive once, in their order, one at a time', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add()
@@ -138,12 +128,9 @@ t.test('Retry-After is kept', async (t) => {
 
 t.test('several overdue ones are sent at once, at most five', async (t) => {
   let isDown = true
-  const gates: ReturnType<typeof gate<number>>[] = []
+  const held = gates()
   const bench = await webhookBench(t, () => {
-    if (isDown) return { error: 'connection refused' }
-    const one = gate<number>()
-    gates.push(one)
-    return one.opened
+    return isDown ? { error: 'connection refused' } : held.answer()
   })
   const { id } = await bench.add()
   const ids = await bench.tell(500)
@@ -154,7 +141,11 @@ t.test('several overdue ones are sent at once, at most five', async (t) => {
   isDown = false
   bench.got.length = 0
   await bench.restart()
-  await Promise.all([bench.clock.pass(HOUR), release()])
+  await bench.clock.pass(HOUR, tick)
+  for (let left = 500; left > 0; left -= 5) {
+    await held.reach(5, bench.clock)
+    held.open(5)
+  }
   await bench.webhooks.idle()
   t.equal(bench.most(), 5)
   t.strictSame(
@@ -162,15 +153,6 @@ t.test('several overdue ones are sent at once, at most five', async (t) => {
     ids,
   )
   t.equal(bench.webhooks.status(id).retrying, 0)
-
-  /** Answers, again and again, once as many wait as ever will. */
-  async function release(): Promise<void> {
-    for (let left = 500; left > 0; ) {
-      while (gates.length < Math.min(5, left)) await new Promise(setImmediate)
-      left -= gates.length
-      for (const { open } of gates.splice(0)) open(204)
-    }
-  }
 })
 
 t.test('410 disables, and says so', async (t) => {
@@ -272,6 +254,25 @@ t.test('other events count from the change on', async (t) => {
   await bench.tell(1, 'proof_created')
   await bench.webhooks.idle()
   t.strictSame(bench.got.map(eventOf), ids)
+})
+
+t.test('events that wait keep the choice that stood when they happened', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add({ events: ['proof_created'] })
+  await bench.webhooks.change(id, { active: false })
+  const first = await bench.tell(2, 'proof_created')
+  await bench.tell(2)
+  await bench.webhooks.change(id, { events: ['case_updated'] })
+  await bench.tell(1, 'proof_created')
+  const second = await bench.tell(2)
+  await bench.webhooks.change(id, { events: ['*'] })
+  await bench.restart()
+  const third = [...(await bench.tell(1, 'proof_created')), ...(await bench.tell(1))]
+  await bench.webhooks.change(id, { active: true })
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), [...first, ...second, ...third])
+  await bench.webhooks.change(id, { events: ['case_updated'] })
+  t.strictSame(bench.webhooks.get(id).earlier_events, [], 'and is forgotten when they are sent')
 })
 
 t.test('a delivery is sent again when asked for', async (t) => {

@@ -120,7 +120,9 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
     const known = new Set(arrived.map(({ id, body }) => `${id} ${body}`))
     t.equal(known.size, byProof.size, 'a repeat has the same id and the same bytes')
     const repeats = arrived.length - byProof.size
-    t.ok(repeats <= 2 * kills, `${name}: ${repeats} repeats in ${kills} kills`)
+    // one in order, and up to four retries beside it
+    const most = name === 'healthy' ? kills : 2 * kills
+    t.ok(repeats <= most, `${name}: ${repeats} repeats in ${kills} kills`)
   }
   const order = healthy.arrived.map(({ id }) => Number(id.split('_')[1]))
   const once = order.filter((event, n) => order.indexOf(event) === n)

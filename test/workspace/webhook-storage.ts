@@ -46,7 +46,8 @@ const range = (from: number, to: number) =>
 function webhook(id: string, rest: Partial<Webhook> = {}): Webhook {
   return {
     ...{ id, case_id: null, url: 'http://127.0.0.1:9999/hook', events: ['*'], secret: SECRET },
-    ...{ previous_secret: null, active: true, disabled: null, starts_after: 7, ends_after: null },
+    ...{ previous_secret: null, earlier_events: [], active: true, disabled: null },
+    ...{ starts_after: 7, ends_after: null },
     ...{ created_at: NOW, updated_at: NOW },
     ...rest,
   }
