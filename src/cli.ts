@@ -11,7 +11,7 @@ import type { InitOptions } from './init/needs.ts'
 import { Refusal } from './model/refusal.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { type TrustOptions, trust } from './trust/command.ts'
-import { MEMORY_KINDS } from './workspace/git-memory.ts'
+import { MEMORY_KINDS } from './workspace/git/git-memory.ts'
 
 const program = new Command('casefile')
   .description(

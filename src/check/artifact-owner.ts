@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { Session } from '../model/session.ts'
 import { stepsOf } from '../sessions/trail-steps.ts'
-import { artifactsOf } from '../workspace/artifact-renaming.ts'
+import { stampOf } from '../workspace/disk/safe-read.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { headAndTailOfFile } from '../workspace/output-log.ts'
-import { stampOf } from '../workspace/safe-read.ts'
+import { artifactsOf } from '../workspace/output/artifact-renaming.ts'
+import { headAndTailOfFile } from '../workspace/output/output-log.ts'
 
 const MIB = 1024 * 1024
 

@@ -7,7 +7,7 @@ import { readTrail } from '../markdown/trail-lines.ts'
 import { plainValue } from '../markdown/yaml-value.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/catalog.ts'
-import { decodeUtf8, readRegular } from '../workspace/safe-read.ts'
+import { decodeUtf8, readRegular } from '../workspace/disk/safe-read.ts'
 import { editText } from '../workspace/text-edit.ts'
 import type { Mender } from './mender.ts'
 

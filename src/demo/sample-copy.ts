@@ -3,8 +3,8 @@ import { cp, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
-import { hasCode } from '../workspace/errno.ts'
-import { gitText } from '../workspace/git-command.ts'
+import { hasCode } from '../workspace/disk/errno.ts'
+import { gitText } from '../workspace/git/git-command.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
 interface SampleCopyOptions {

@@ -1,8 +1,8 @@
 import { type CaseFacts, caseEvents, type Maker, problemEvents } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import type { EventLog } from '../workspace/event-log.ts'
 import { factsOf } from '../workspace/facts.ts'
+import type { EventLog } from '../workspace/log/event-log.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import { caseIdsIn, factsIn, marksOf } from './told-marks.ts'
 

@@ -1,4 +1,4 @@
-import { stampOf } from '../workspace/safe-read.ts'
+import { stampOf } from '../workspace/disk/safe-read.ts'
 import type { Upkeep } from '../workspace/upkeep.ts'
 import { createWatcher, type Trouble, type Watcher } from './watcher.ts'
 

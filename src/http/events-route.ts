@@ -1,5 +1,5 @@
 import { outputEnvelope } from '../events/envelope.ts'
-import type { LogEvent } from '../workspace/log-line.ts'
+import type { LogEvent } from '../workspace/log/log-line.ts'
 import type { ServiceContext } from './context.ts'
 import { openEventStream, resumePoint, type StreamRegistry } from './event-stream.ts'
 import type { HttpNeeds } from './needs.ts'

@@ -2,7 +2,8 @@ import { relative, resolve } from 'node:path'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import { makeMemoryRoot } from '../workspace/case-making.ts'
-import { createDurable } from '../workspace/durable-write.ts'
+import { createDurable } from '../workspace/disk/durable-write.ts'
+import { isWithin } from '../workspace/disk/path-within.ts'
 import { isFolder } from '../workspace/folder-names.ts'
 import {
   excludeFromCode,
@@ -10,11 +11,10 @@ import {
   makeOwnRepository,
   makeWorktree,
   presentKind,
-} from '../workspace/git-memory.ts'
-import { findRepository, type GitRepository } from '../workspace/git-repository.ts'
+} from '../workspace/git/git-memory.ts'
+import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import { isWithin } from '../workspace/path-within.ts'
-import { createSettings } from '../workspace/settings.ts'
+import { createSettings } from '../workspace/settings/settings.ts'
 import { memoryRootAt, workspaceRoot } from '../workspace/workdir.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import { offerHook } from './hook-offer.ts'

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { type OutputPipe, openOutputPipes } from '../workspace/output-pipe.ts'
+import { type OutputPipe, openOutputPipes } from '../workspace/output/output-pipe.ts'
 import { endProcessGroup } from './process-group.ts'
 
 /** How long output may still come in after the process has exited. */

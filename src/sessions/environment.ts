@@ -1,5 +1,5 @@
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
-import type { TrustedSettings } from '../workspace/trusted-settings.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 
 const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|XDG_[A-Z_]+)$/
 

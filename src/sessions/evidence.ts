@@ -7,11 +7,11 @@ import {
   type ReportReading,
 } from '../runners/report-reader.ts'
 import { type TestResults, testNote } from '../runners/test-results.ts'
-import { artifactPath, readArtifact } from '../workspace/artifacts.ts'
-import { codeOf, hasCode } from '../workspace/errno.ts'
+import { codeOf, hasCode } from '../workspace/disk/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { headAndTail } from '../workspace/output-excerpt.ts'
-import { headAndTailOfFile } from '../workspace/output-log.ts'
+import { artifactPath, readArtifact } from '../workspace/output/artifacts.ts'
+import { headAndTail } from '../workspace/output/output-excerpt.ts'
+import { headAndTailOfFile } from '../workspace/output/output-log.ts'
 import { endOf, stepsOf, type TrailStep } from './trail-steps.ts'
 
 /** `## Execution output` holds at most this; the whole is in artifacts/ (design §2). */

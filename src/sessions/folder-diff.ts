@@ -1,9 +1,9 @@
 import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
-import { createArtifact } from '../workspace/artifacts.ts'
-import { makeFolder } from '../workspace/durable-write.ts'
-import { openTreeSnapshots, type TreeSnapshots } from '../workspace/git-tree.ts'
+import { makeFolder } from '../workspace/disk/durable-write.ts'
+import { openTreeSnapshots, type TreeSnapshots } from '../workspace/git/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { createArtifact } from '../workspace/output/artifacts.ts'
 import { underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024

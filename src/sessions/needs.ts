@@ -2,10 +2,10 @@ import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { RunRecords } from '../workspace/run-records.ts'
+import type { RunRecords } from '../workspace/output/run-records.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { StateFolder } from '../workspace/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
-import type { TrustedSettings } from '../workspace/trusted-settings.ts'
 
 /** What the sessions are made of; everything that is not deterministic comes in here. */
 export interface SessionNeeds {

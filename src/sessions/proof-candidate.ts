@@ -1,9 +1,9 @@
 import type { CaseFolder } from '../model/case-folder.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
 import { Refusal } from '../model/refusal.ts'
-import { readArtifact } from '../workspace/artifacts.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
+import { readArtifact } from '../workspace/output/artifacts.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
 

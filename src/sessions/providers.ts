@@ -4,7 +4,7 @@ import type { ProviderSettings } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
 import type { Runner } from '../runners/contract.ts'
 import { runbook } from '../runners/runbook.ts'
-import type { TrustedSettings } from '../workspace/trusted-settings.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 
 const RUNNERS: Record<string, Runner> = { runbook }
 

@@ -1,8 +1,8 @@
 import type { PlanStep } from '../model/plan-step.ts'
-import { artifactPath, makeArtifacts } from '../workspace/artifacts.ts'
-import { hasCode } from '../workspace/errno.ts'
+import { hasCode } from '../workspace/disk/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { type OutputLog, openOutputLog } from '../workspace/output-log.ts'
+import { artifactPath, makeArtifacts } from '../workspace/output/artifacts.ts'
+import { type OutputLog, openOutputLog } from '../workspace/output/output-log.ts'
 
 /** Where a name is taken already, by a step that came before, say. */
 const SUFFIXES = ['', ...Array.from({ length: 98 }, (_, index) => `-${index + 2}`)]

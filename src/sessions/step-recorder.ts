@@ -1,9 +1,9 @@
 import type { PlanStep } from '../model/plan-step.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { WorkReport } from '../runners/contract.ts'
-import { dropArtifact } from '../workspace/artifacts.ts'
+import { plainText } from '../workspace/disk/plain-text.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { plainText } from '../workspace/plain-text.ts'
+import { dropArtifact } from '../workspace/output/artifacts.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
 import { type NamedLog, openNamedLog, stepArtifacts } from './step-artifacts.ts'
 

@@ -6,7 +6,7 @@ import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
-import { decodeUtf8 } from '../workspace/safe-read.ts'
+import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 
 /**
  * A PUT of a whole case.md is what a person's save would be: taken if it leaves no problem, refused

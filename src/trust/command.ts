@@ -1,7 +1,7 @@
 import { isBreaking } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Settings } from '../model/settings.ts'
-import { openPlaces, type PlaceOptions } from '../workspace/places.ts'
+import { openPlaces, type PlaceOptions } from '../workspace/settings/places.ts'
 import { visibleText } from '../workspace/visible-text.ts'
 import { accept, offerOf } from './offer.ts'
 import { offerText } from './offer-text.ts'

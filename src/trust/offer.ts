@@ -1,8 +1,8 @@
 import type { ProviderSettings, Settings } from '../model/settings.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import { type OutsideFolder, outsideFolders } from '../workspace/outside-folders.ts'
-import type { Places } from '../workspace/places.ts'
-import { trustHash } from '../workspace/trusted-settings.ts'
+import { type OutsideFolder, outsideFolders } from '../workspace/settings/outside-folders.ts'
+import type { Places } from '../workspace/settings/places.ts'
+import { trustHash } from '../workspace/settings/trusted-settings.ts'
 
 /** What the operator is asked to trust: all that counts only then, as it stands in the files now. */
 export interface Offer {

@@ -1,6 +1,6 @@
-import type { EventLog } from '../workspace/event-log.ts'
 import type { KeyedMutex } from '../workspace/keyed-mutex.ts'
-import type { WebhookFiles } from '../workspace/webhook-files.ts'
+import type { EventLog } from '../workspace/log/event-log.ts'
+import type { WebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import type { LogKeeping } from './log-keeping.ts'
 import type { Registered } from './registered.ts'
 

@@ -7,9 +7,9 @@ import {
   type Webhook,
   type WebhookChange,
 } from '../model/webhook.ts'
-import type { EventLog } from '../workspace/event-log.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
-import { createWebhookFiles } from '../workspace/webhook-files.ts'
+import type { EventLog } from '../workspace/log/event-log.ts'
+import { createWebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import { createEndings } from './endings.ts'
 import { createLogKeeping } from './log-keeping.ts'
 import type { Message } from './message.ts'

@@ -1,5 +1,5 @@
 import type { Delivery } from '../model/delivery.ts'
-import type { DeliveryJournal, Progress } from '../workspace/delivery-journal.ts'
+import type { DeliveryJournal, Progress } from '../workspace/webhooks/delivery-journal.ts'
 import type { Book } from './book.ts'
 import type { Clock } from './needs.ts'
 

@@ -1,7 +1,10 @@
 import type { Attempt } from '../model/delivery.ts'
 import { type Disabled, tidiedWebhook, type Webhook, webhookInNewLog } from '../model/webhook.ts'
-import { type DeliveryJournal, openDeliveryJournal } from '../workspace/delivery-journal.ts'
-import type { EventLog } from '../workspace/event-log.ts'
+import type { EventLog } from '../workspace/log/event-log.ts'
+import {
+  type DeliveryJournal,
+  openDeliveryJournal,
+} from '../workspace/webhooks/delivery-journal.ts'
 import { type Book, createBook } from './book.ts'
 import type { Message } from './message.ts'
 import type { Clock } from './needs.ts'

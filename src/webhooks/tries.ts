@@ -7,7 +7,7 @@ import {
   onceMore,
 } from '../model/delivery.ts'
 import type { Disabled, Webhook } from '../model/webhook.ts'
-import type { Progress } from '../workspace/delivery-journal.ts'
+import type { Progress } from '../workspace/webhooks/delivery-journal.ts'
 import type { Book } from './book.ts'
 import type { Clock } from './needs.ts'
 import type { Pace } from './pace.ts'

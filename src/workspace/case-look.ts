@@ -2,13 +2,13 @@ import { basename } from 'node:path'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './catalog.ts'
-import { isConflictCopy } from './conflict-copy.ts'
+import { type FileStamp, sameStamp, stampOf } from './disk/safe-read.ts'
 import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
-import { type FileStamp, sameStamp, stampOf } from './safe-read.ts'
+import { isConflictCopy } from './rescue/conflict-copy.ts'
 
 export interface CaseLookNeeds extends ReaderNeeds {
   /** What the log last told of a case's memory files, so that a start reads only those that changed. */

@@ -5,9 +5,9 @@ import type { Problem } from '../model/problem.ts'
 import { byCreation, type Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
+import type { FileStamp } from './disk/safe-read.ts'
 import type { NoteFile } from './notes.ts'
 import type { RecordFile } from './record.ts'
-import type { FileStamp } from './safe-read.ts'
 
 /** One case as it was last read. */
 export interface CaseEntry {

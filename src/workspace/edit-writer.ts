@@ -7,8 +7,8 @@ import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
 import { pointLatest } from './latest-link.ts'
-import type { Keepers } from './pre-images.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import type { Keepers } from './rescue/pre-images.ts'
 import { prepareEdit, writePrepared } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {

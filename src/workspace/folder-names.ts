@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
-import { hasCode } from './errno.ts'
+import { hasCode } from './disk/errno.ts'
 
 /** Whether a folder, not a link to one, is there. */
 export async function isFolder(path: string): Promise<boolean> {

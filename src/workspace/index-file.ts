@@ -4,11 +4,11 @@ import { INDEX_MARKER, type IndexEntry, indexEntry, indexPage } from '../markdow
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Catalog } from './catalog.ts'
-import { writeDurable } from './durable-write.ts'
+import { writeDurable } from './disk/durable-write.ts'
+import { readRegular } from './disk/safe-read.ts'
 import { isFolder } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
-import { readRegular } from './safe-read.ts'
 
 /** `memory/index.md`: the cases by state, for a person who browses in an editor (design §1). */
 export interface IndexFile {

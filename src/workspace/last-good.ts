@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs'
 import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { decodeUtf8, readRegular } from './safe-read.ts'
+import { decodeUtf8, readRegular } from './disk/safe-read.ts'
 
 const SAFE_KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
 const MAX_BYTES = 16 * 1024 * 1024

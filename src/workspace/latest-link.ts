@@ -1,13 +1,13 @@
 import { lstatSync, renameSync } from 'node:fs'
 import { readlink, rename, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { conflictName } from './conflict-copy.ts'
-import { hasCode } from './errno.ts'
-import { discard } from './new-file.ts'
-import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
-import { stampOf } from './safe-read.ts'
-import { storageRefusal } from './storage-refusal.ts'
-import { tempName } from './temp-files.ts'
+import { hasCode } from './disk/errno.ts'
+import { discard } from './disk/new-file.ts'
+import { type PinnedFolder, pinFolder } from './disk/pinned-folder.ts'
+import { stampOf } from './disk/safe-read.ts'
+import { storageRefusal } from './disk/storage-refusal.ts'
+import { tempName } from './disk/temp-files.ts'
+import { conflictName } from './rescue/conflict-copy.ts'
 
 /**
  * `in_the_way`: something else than a link has that name (an editor replaced it), and stays.

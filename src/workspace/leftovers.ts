@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { UUID } from '../model/words.ts'
+import { isTempName, removeTempFiles } from './disk/temp-files.ts'
 import { entriesIn, kindsIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 import type { StateFolder } from './state-folder.ts'
-import { isTempName, removeTempFiles } from './temp-files.ts'
 
 /**
  * Removes the temporary files and scratch folders that a killed service left: only for the owner of

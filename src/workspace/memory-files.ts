@@ -2,11 +2,11 @@ import { relative } from 'node:path'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
-import { writeDurable } from './durable-write.ts'
+import { writeDurable } from './disk/durable-write.ts'
+import { type FileStamp, type ReadResult, readRegular, stampOf } from './disk/safe-read.ts'
 import { entriesIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
-import type { Keepers } from './pre-images.ts'
-import { type FileStamp, type ReadResult, readRegular, stampOf } from './safe-read.ts'
+import type { Keepers } from './rescue/pre-images.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
 

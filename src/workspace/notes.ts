@@ -2,12 +2,12 @@ import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
+import { type FileStamp, readRegular, stampOf } from './disk/safe-read.ts'
 import type { EntryKind } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './readers.ts'
 import { decoded, isSettled } from './record.ts'
-import { type FileStamp, readRegular, stampOf } from './safe-read.ts'
 import { endingOf, wholenessOf } from './wholeness.ts'
 
 /** A memory file as it was last looked at. Its text is not kept: nothing of it but its change is told. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { decodeUtf8, readRegular } from './safe-read.ts'
+import { decodeUtf8, readRegular } from './disk/safe-read.ts'
 
 export interface ProjectTests {
   /** A step id. */

@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { CaseEntry } from './catalog.ts'
-import { hasCode } from './errno.ts'
-import { type FileStamp, sameStamp } from './safe-read.ts'
+import { hasCode } from './disk/errno.ts'
+import { type FileStamp, sameStamp } from './disk/safe-read.ts'
 
 /** Stamps are taken synchronously, ten times faster than one by one in the thread pool, for at most so long. */
 const SLICE_MS = 8

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Problem } from '../model/problem.ts'
-import { decodeUtf8, type FileStamp, type ReadResult } from './safe-read.ts'
+import { decodeUtf8, type FileStamp, type ReadResult } from './disk/safe-read.ts'
 
 /** What is known of one record file: the value that is served, and how the file is. */
 export interface RecordFile<T> {

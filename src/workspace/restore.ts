@@ -2,8 +2,8 @@ import { lstat } from 'node:fs/promises'
 import { Refusal } from '../model/refusal.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
-import { createDurable } from './durable-write.ts'
-import { hasCode } from './errno.ts'
+import { createDurable } from './disk/durable-write.ts'
+import { hasCode } from './disk/errno.ts'
 import type { ReaderNeeds } from './readers.ts'
 
 /**

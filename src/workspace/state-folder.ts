@@ -3,9 +3,9 @@ import { chmod, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
-import { makeFolder } from './durable-write.ts'
-import { hasCode } from './errno.ts'
-import { isWithin } from './path-within.ts'
+import { makeFolder } from './disk/durable-write.ts'
+import { hasCode } from './disk/errno.ts'
+import { isWithin } from './disk/path-within.ts'
 
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {

@@ -4,10 +4,10 @@ import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { readSessionTexts, type TextsReading } from '../markdown/session-texts.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
+import { decodeUtf8, readRegular } from './disk/safe-read.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
-import { decodeUtf8, readRegular } from './safe-read.ts'
 import { unreadable } from './write-edit.ts'
 
 /** The long texts of records: read when asked for, kept by the hash of the file that holds them. */

@@ -1,9 +1,9 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
-import { hasCode } from './errno.ts'
-import { isWithin } from './path-within.ts'
-import { stampOf } from './safe-read.ts'
+import { hasCode } from './disk/errno.ts'
+import { isWithin } from './disk/path-within.ts'
+import { stampOf } from './disk/safe-read.ts'
 import { realPathOf } from './state-folder.ts'
 
 /**

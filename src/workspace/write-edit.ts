@@ -13,11 +13,11 @@ import type { Edit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
-import { createDurable, writeDurable } from './durable-write.ts'
+import { createDurable, writeDurable } from './disk/durable-write.ts'
+import { decodeUtf8, readRegular } from './disk/safe-read.ts'
 import type { Layout } from './layout.ts'
-import type { FileOfCase, Keepers } from './pre-images.ts'
 import { hashOf, type RecordFile } from './record.ts'
-import { decodeUtf8, readRegular } from './safe-read.ts'
+import type { FileOfCase, Keepers } from './rescue/pre-images.ts'
 
 interface Place extends FileOfCase {
   path: string

@@ -8,7 +8,7 @@ import { startDiff } from '../../src/sessions/folder-diff.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/planning.ts'
 import { createStepRecorder } from '../../src/sessions/step-recorder.ts'
-import { createRunRecords } from '../../src/workspace/run-records.ts'
+import { createRunRecords } from '../../src/workspace/output/run-records.ts'
 import type { StateFolder } from '../../src/workspace/state-folder.ts'
 import { processesOf } from '../fixtures/built-service.ts'
 import {

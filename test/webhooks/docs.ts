@@ -9,7 +9,7 @@ import { type Delivery, JITTER, RETRY_WAITS_MS } from '../../src/model/delivery.
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
 import { messageId } from '../../src/webhooks/message.ts'
 import { signedHeaders } from '../../src/webhooks/signature.ts'
-import { encodeEntry } from '../../src/workspace/journal-line.ts'
+import { encodeEntry } from '../../src/workspace/webhooks/journal-line.ts'
 import { type Fence, fencesOf, readPage, tableBelow, typedIn } from '../fixtures/doc-code.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { Delivery } from '../../src/model/delivery.ts'
 import { createBook } from '../../src/webhooks/book.ts'
 import { createProgressWriter } from '../../src/webhooks/progress-writer.ts'
-import type { Progress } from '../../src/workspace/delivery-journal.ts'
+import type { Progress } from '../../src/workspace/webhooks/delivery-journal.ts'
 import { eventOf, fakeClock, gate, gates, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000

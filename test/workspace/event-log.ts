@@ -18,9 +18,13 @@ import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { type EventLog, type EventLogOptions, openEventLog } from '../../src/workspace/event-log.ts'
-import { createGroupCommit } from '../../src/workspace/group-commit.ts'
-import type { JsonValue, LogEvent, NewBatch } from '../../src/workspace/log-line.ts'
+import { createGroupCommit } from '../../src/workspace/disk/group-commit.ts'
+import {
+  type EventLog,
+  type EventLogOptions,
+  openEventLog,
+} from '../../src/workspace/log/event-log.ts'
+import type { JsonValue, LogEvent, NewBatch } from '../../src/workspace/log/log-line.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/log-process.ts', import.meta.url))
 

@@ -19,22 +19,27 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { createDurable, makeFolder, writeDurable } from '../../src/workspace/durable-write.ts'
-import { hasCode } from '../../src/workspace/errno.ts'
+import { createDurable, makeFolder, writeDurable } from '../../src/workspace/disk/durable-write.ts'
+import { hasCode } from '../../src/workspace/disk/errno.ts'
+import { emptyTrash, removeFolder } from '../../src/workspace/disk/remove-folder.ts'
+import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/workspace/disk/safe-read.ts'
+import { storageRefusal } from '../../src/workspace/disk/storage-refusal.ts'
+import {
+  isTempName,
+  removeTempFiles,
+  tempName,
+  trashName,
+} from '../../src/workspace/disk/temp-files.ts'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
 import { createLastGood } from '../../src/workspace/last-good.ts'
 import { pointLatest } from '../../src/workspace/latest-link.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
-import { emptyTrash, removeFolder } from '../../src/workspace/remove-folder.ts'
-import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/workspace/safe-read.ts'
 import { nextSessionNumber } from '../../src/workspace/session-number.ts'
 import {
   defaultStateFolder,
   openStateFolder,
   realPathOf,
 } from '../../src/workspace/state-folder.ts'
-import { storageRefusal } from '../../src/workspace/storage-refusal.ts'
-import { isTempName, removeTempFiles, tempName, trashName } from '../../src/workspace/temp-files.ts'
 import { workingFolder } from '../../src/workspace/workdir.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 

@@ -4,8 +4,8 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { parseTreeDiff } from '../../src/workspace/git-diff.ts'
-import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/workspace/git-tree.ts'
+import { parseTreeDiff } from '../../src/workspace/git/git-diff.ts'
+import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/workspace/git/git-tree.ts'
 
 type Files = Record<string, string | Buffer>
 

@@ -21,21 +21,25 @@ import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { writeDurable } from '../../src/workspace/disk/durable-write.ts'
+import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+import { layoutOf } from '../../src/workspace/layout.ts'
+import { hashOf } from '../../src/workspace/record.ts'
 import {
   conflictName,
   isConflictCopy,
   keepConflictCopy,
-} from '../../src/workspace/conflict-copy.ts'
-import { displacedContent } from '../../src/workspace/displaced.ts'
-import { writeDurable } from '../../src/workspace/durable-write.ts'
-import { type Exchange, systemExchange } from '../../src/workspace/exchange.ts'
-import { pruneKept } from '../../src/workspace/kept-pre-images.ts'
-import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
-import { layoutOf } from '../../src/workspace/layout.ts'
-import { preImagePath } from '../../src/workspace/pre-images.ts'
-import { hashOf } from '../../src/workspace/record.ts'
-import { type Displaced, type Keeper, replaceSeen } from '../../src/workspace/replace-seen.ts'
-import { createSecondLook } from '../../src/workspace/second-look.ts'
+} from '../../src/workspace/rescue/conflict-copy.ts'
+import { displacedContent } from '../../src/workspace/rescue/displaced.ts'
+import { type Exchange, systemExchange } from '../../src/workspace/rescue/exchange.ts'
+import { pruneKept } from '../../src/workspace/rescue/kept-pre-images.ts'
+import { preImagePath } from '../../src/workspace/rescue/pre-images.ts'
+import {
+  type Displaced,
+  type Keeper,
+  replaceSeen,
+} from '../../src/workspace/rescue/replace-seen.ts'
+import { createSecondLook } from '../../src/workspace/rescue/second-look.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { headAndTail } from '../../src/workspace/output-excerpt.ts'
-import { headAndTailOfFile, openOutputLog } from '../../src/workspace/output-log.ts'
-import { plainText } from '../../src/workspace/plain-text.ts'
+import { plainText } from '../../src/workspace/disk/plain-text.ts'
+import { headAndTail } from '../../src/workspace/output/output-excerpt.ts'
+import { headAndTailOfFile, openOutputLog } from '../../src/workspace/output/output-log.ts'
 
 t.test('a log keeps what is written, in order', async (t) => {
   const path = `${t.testdir()}/out.log`

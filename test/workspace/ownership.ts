@@ -12,10 +12,10 @@ import {
   type OwnerRecord,
   parseAnswer,
   thisProcess,
-} from '../../src/workspace/owner-record.ts'
-import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner-socket.ts'
-import { askOwner, takeOwnership } from '../../src/workspace/ownership.ts'
-import { holdLock } from '../../src/workspace/state-lock.ts'
+} from '../../src/workspace/owner/owner-record.ts'
+import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner/owner-socket.ts'
+import { askOwner, takeOwnership } from '../../src/workspace/owner/ownership.ts'
+import { holdLock } from '../../src/workspace/owner/state-lock.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/owner-process.ts', import.meta.url))

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { readSettings } from '../../src/markdown/settings-file.ts'
 import { DEFAULT_SETTINGS } from '../../src/model/settings.ts'
 import { trustedText } from '../../src/model/trust.ts'
-import { createSettings } from '../../src/workspace/settings.ts'
+import { createSettings } from '../../src/workspace/settings/settings.ts'
 
 const front = (...lines: string[]) => `---\n${lines.join('\n')}\n---\n`
 

@@ -24,13 +24,13 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Delivery, DeliveryState } from '../../src/model/delivery.ts'
 import type { Webhook } from '../../src/model/webhook.ts'
+import { sealOf } from '../../src/workspace/log/log-line.ts'
 import {
   type DeliveryJournal,
   type JournalOptions,
   openDeliveryJournal,
-} from '../../src/workspace/delivery-journal.ts'
-import { sealOf } from '../../src/workspace/log-line.ts'
-import { createWebhookFiles } from '../../src/workspace/webhook-files.ts'
+} from '../../src/workspace/webhooks/delivery-journal.ts'
+import { createWebhookFiles } from '../../src/workspace/webhooks/webhook-files.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/journal-process.ts', import.meta.url))
 const NOW = '2026-11-20T10:00:00.000Z'

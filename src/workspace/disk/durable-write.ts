@@ -1,0 +1,177 @@
+import type { Stats } from 'node:fs'
+import { link, lstat, mkdir, rename, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
+import { type Keeper, replaceSeen } from '../rescue/replace-seen.ts'
+import { hasCode } from './errno.ts'
+import { discard, writeNewFile } from './new-file.ts'
+import { pinFolder } from './pinned-folder.ts'
+import { storageRefusal } from './storage-refusal.ts'
+import { tempName } from './temp-files.ts'
+
+export interface WriteOptions {
+  /** Overrides the mode of the file that is replaced; without both, 0666 less the umask. */
+  mode?: number
+  /** What must stand there just before the replacement: these bytes, or with null nothing. */
+  expect?: Uint8Array | null
+  /** With bytes expected: gets what the new file displaced, for a save that came too late to be seen. */
+  keeper?: Keeper
+  /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
+  within?: string
+}
+
+/**
+ * Replaces a file so that after any crash it is wholly the old or wholly the new one, and so that
+ * once this resolves it is the new one. The new file is another inode: hard links, ACLs and extended
+ * attributes are lost; mode stays, and so does the owner where we may set it. Should the last step,
+ * the sync of the folder, fail, this rejects although readers already see the new file.
+ * Refuses with `unreadable_file` what is no regular file, `changed_meanwhile` against `expect`,
+ * `storage_full` and `storage_failed`.
+ */
+export async function writeDurable(
+  path: string,
+  bytes: Uint8Array,
+  options: WriteOptions = {},
+): Promise<void> {
+  try {
+    await inPinnedFolder(path, options, async (pinned, temp) => {
+      const replaced = await regularOrNothing(pinned)
+      await writeNewFile(temp, bytes, { mode: options.mode, like: replaced })
+      if (options.expect === null) return placeNew(temp, pinned, bytes, options.mode)
+      await regularOrNothing(pinned)
+      if (!options.expect) return rename(temp, pinned)
+      if (!replaceSeen(temp, pinned, options.expect, options.keeper)) throw changedMeanwhile(path)
+    })
+  } catch (error) {
+    if (options.expect === null && hasCode(error, 'EEXIST')) throw changedMeanwhile(path)
+    throw storageRefusal(error, path)
+  }
+}
+
+/** Makes a file that must not be there yet, whole or not at all; refuses with `already_exists`. */
+export async function createDurable(
+  path: string,
+  bytes: Uint8Array,
+  options: Pick<WriteOptions, 'mode' | 'within'> = {},
+): Promise<void> {
+  try {
+    await inPinnedFolder(path, options, async (pinned, temp) => {
+      await writeNewFile(temp, bytes, { mode: options.mode })
+      await placeNew(temp, pinned, bytes, options.mode)
+    })
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) {
+      throw new Refusal(
+        'already_exists',
+        `${basename(path)} is there already. Choose another name.`,
+      )
+    }
+    throw storageRefusal(error, path)
+  }
+}
+
+/** Runs `write` with the file's path in its pinned folder and that of a temporary file beside it. */
+async function inPinnedFolder(
+  path: string,
+  { within }: WriteOptions,
+  write: (pinned: string, temp: string) => Promise<void>,
+): Promise<void> {
+  const folder = await pinFolder(dirname(path), within)
+  const pinned = join(folder.path, basename(path))
+  const temp = tempName(pinned)
+  try {
+    await write(pinned, temp)
+    await folder.sync()
+  } catch (error) {
+    await discard(temp)
+    throw error
+  } finally {
+    await folder.close()
+  }
+}
+
+/**
+ * `mkdir -p` that survives a power cut: the parent of each folder that was made is synced. Not the
+ * `recursive` of Node, which reports a read-only file system as ENOENT.
+ */
+export async function makeFolder(path: string, mode = 0o777): Promise<void> {
+  const folder = resolve(path)
+  try {
+    await mkdirBelow(folder, mode)
+    await syncFolder(dirname(folder))
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST', 'EISDIR', 'ENOTDIR')) throw storageRefusal(error, path)
+    if (await isFolder(folder)) return
+    throw new Refusal(
+      'unreadable_file',
+      `The folder ${basename(path)} cannot be made: a file is in its place. Move that file away.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Makes renames, new names and removals directly in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await pinFolder(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+async function mkdirBelow(folder: string, mode: number): Promise<void> {
+  try {
+    await mkdir(folder, { mode })
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT') || folder === dirname(folder)) throw error
+    await makeFolder(dirname(folder), mode)
+    await mkdir(folder, { mode })
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return false
+    throw error
+  }
+}
+
+async function regularOrNothing(path: string): Promise<Stats | null> {
+  try {
+    const stats = await lstat(path)
+    if (stats.isFile()) return stats
+    const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'
+    throw new Refusal(
+      'unreadable_file',
+      `${basename(path)} is ${kind}, so it is not written. Put a regular file in its place.`,
+    )
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null
+    throw storageRefusal(error, path)
+  }
+}
+
+/** Gives the temporary file its name only if that is free (EEXIST), and removes the old name. */
+async function placeNew(
+  temp: string,
+  path: string,
+  bytes: Uint8Array,
+  mode: number | undefined,
+): Promise<void> {
+  try {
+    await link(temp, path)
+  } catch (error) {
+    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
+    // Exclusive too, but a power cut can leave a part of it.
+    await writeNewFile(path, bytes, { mode })
+  }
+  await unlink(temp)
+}
+
+function changedMeanwhile(path: string): Refusal {
+  const message = `${basename(path)} was changed by somebody else meanwhile, so it was not overwritten. Read it again, then repeat the change.`
+  return new Refusal('changed_meanwhile', message)
+}

@@ -1,0 +1,59 @@
+import { constants } from 'node:fs'
+import { open, readlink, realpath } from 'node:fs/promises'
+import { basename, sep } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
+import { hasCode } from './errno.ts'
+
+export interface PinnedFolder {
+  /** Leads to this very folder, whatever takes its place meanwhile; without /proc its plain path. */
+  path: string
+  /** Makes renames, new names and removals directly in it durable. */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Holds a folder open, so that swapping it for a link cannot lead a write elsewhere. With `within`,
+ * a real path, it must be that folder or lie in it; else refuses with `changed_meanwhile`.
+ */
+export async function pinFolder(path: string, within?: string): Promise<PinnedFolder> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const own = `/proc/self/fd/${handle.fd}`
+  try {
+    const pinned = await targetOf(own)
+    if (within !== undefined && !isWithin(pinned ?? (await realpath(path)), within)) {
+      throw new Refusal(
+        'changed_meanwhile',
+        `${basename(path)} leads out of the case's folder, or was moved meanwhile; nothing was written. Look again, then repeat the change.`,
+      )
+    }
+    return {
+      path: pinned === null ? path : own,
+      async sync() {
+        try {
+          await handle.sync()
+        } catch (error) {
+          // Some network file systems know no such call, and have nothing else to offer.
+          if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
+        }
+      },
+      close: () => handle.close(),
+    }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+async function targetOf(link: string): Promise<string | null> {
+  try {
+    return await readlink(link)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES')) return null
+    throw error
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}

@@ -1,0 +1,77 @@
+import { join, relative, resolve } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
+import { makeFolder, writeDurable } from '../disk/durable-write.ts'
+import { type FileStamp, readRegular, sameStamp, stampOf } from '../disk/safe-read.ts'
+import { gitText, runGit } from './git-command.ts'
+import { findRepository } from './git-repository.ts'
+
+/** Sees to it that git never takes the derived files of a memory root for a user's own. */
+export interface GitIgnoring {
+  /** To be called before index.md is written: why it must not be, empty where it may. */
+  ensure(): Promise<string>
+}
+
+/**
+ * The memory root has a .gitignore only where the service or `casefile init` made it, and a branch may
+ * lack it. A derived file that is neither ignored nor committed would stop a checkout or a merge, so
+ * there the clone's own `info/exclude` names it: that never meets another branch.
+ */
+export function createGitIgnoring(memoryRoot: string): GitIgnoring {
+  const ignoreFile = join(memoryRoot, '.gitignore')
+  let seen: FileStamp | null | undefined
+  let reason = ''
+
+  async function ensure(): Promise<string> {
+    const stamp = await stampOf(ignoreFile)
+    const isSame = seen === null || stamp === null ? seen === stamp : seen && sameStamp(seen, stamp)
+    if (!isSame || reason !== '') {
+      reason = await look()
+      seen = stamp
+    }
+    return reason
+  }
+
+  async function look(): Promise<string> {
+    const repository = await findRepository(memoryRoot, {})
+    if ('reason' in repository) return ''
+    const git = { cwd: memoryRoot }
+    if ((await runGit(['check-ignore', '--quiet', 'index.md'], git)).exit === 0) return ''
+    if ((await runGit(['ls-files', '--error-unmatch', 'index.md'], git)).exit === 0) {
+      return 'index.md is not written: git tracks it, and it would stop every checkout. Run git rm --cached on it, and it will be ignored.'
+    }
+    const dirs = await gitText(['rev-parse', '--git-dir', '--git-common-dir'], git)
+    const [own, common] = dirs
+      .trimEnd()
+      .split('\n')
+      .map((dir) => resolve(memoryRoot, dir))
+    if (own !== common) {
+      // the list is that of all worktrees, and the code may have an index.md of its own
+      return 'index.md is not written: git would not ignore it. Add the line index.md to .gitignore beside it.'
+    }
+    const folder = excludePattern(relative(repository.top, memoryRoot))
+    const lines = [`${folder}/index.md`, `${folder}/cases/*/sessions/latest.md`]
+    await addToExclude(repository.exclude, lines)
+    return ''
+  }
+
+  return { ensure }
+}
+
+/** As a pattern for a path from the top of a repository: it stands for nothing else. */
+export function excludePattern(path: string): string {
+  return path === '' ? '' : `/${path.replace(/[\\*?[\]!#]/g, '\\$&')}`
+}
+
+/** Adds lines to the clone's own list of ignored files. */
+export async function addToExclude(exclude: string, lines: readonly string[]): Promise<void> {
+  await makeFolder(resolve(exclude, '..'))
+  const read = await readRegular(exclude, { maxBytes: 1024 * 1024 })
+  if (!read.ok && read.reason !== 'missing') {
+    throw new Refusal('unreadable_file', `${exclude} cannot be read: ${read.detail}.`)
+  }
+  const present = read.ok ? read.bytes : null
+  const gap = present && present.length > 0 && present.at(-1) !== 0x0a ? '\n' : ''
+  const added = lines.map((line) => `${line}\n`).join('')
+  const bytes = Buffer.concat([present ?? Buffer.alloc(0), Buffer.from(gap + added)])
+  await writeDurable(exclude, bytes, { expect: present })
+}

@@ -1,0 +1,139 @@
+import { readFile, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
+import { writeDurable } from '../disk/durable-write.ts'
+import { hasCode } from '../disk/errno.ts'
+import { readRegular } from '../disk/safe-read.ts'
+
+const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
+
+/** Tells an owner from a later process with the same pid; null where the system does not say. */
+export interface OwnerRecord {
+  pid: number
+  /** Start of the process, in clock ticks since boot. */
+  started: string | null
+  bootId: string | null
+  host: string
+}
+
+/** The record and what the owner adds. Any local user may have sent it; a `url` is a loopback one. */
+export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }
+
+export async function thisProcess(): Promise<OwnerRecord> {
+  const [status, bootId] = await Promise.all([
+    statusOf(process.pid),
+    readProc('/proc/sys/kernel/random/boot_id'),
+  ])
+  return {
+    pid: process.pid,
+    started: status?.started ?? null,
+    bootId: bootId?.trim() ?? null,
+    host: hostname(),
+  }
+}
+
+/** Whether the process is certainly no more: of another machine that cannot be known. */
+export async function isGone(record: OwnerRecord): Promise<boolean> {
+  const me = await thisProcess()
+  if (record.host !== me.host) return false
+  if (record.bootId && me.bootId && record.bootId !== me.bootId) return true
+  if (!exists(record.pid)) return true
+  const status = await statusOf(record.pid)
+  if (status === null) return false
+  return status.zombie || (record.started !== null && record.started !== status.started)
+}
+
+export function isSame(a: OwnerRecord, b: OwnerRecord): boolean {
+  return a.pid === b.pid && a.started === b.started && a.bootId === b.bootId && a.host === b.host
+}
+
+export async function readRecord(stateDir: string): Promise<OwnerRecord | null> {
+  const read = await readRegular(recordPath(stateDir), { maxBytes: 4096 })
+  return read.ok ? parseAnswer(read.bytes.toString()) : null
+}
+
+export async function writeRecord(stateDir: string, record: OwnerRecord): Promise<void> {
+  const text = `${JSON.stringify(record)}\n`
+  await writeDurable(recordPath(stateDir), Buffer.from(text), { mode: 0o600 })
+}
+
+export async function removeRecord(stateDir: string): Promise<void> {
+  await rm(recordPath(stateDir), { force: true })
+}
+
+/** Null for anything that is not a record. */
+export function parseAnswer(text: string | null): OwnerAnswer | null {
+  const value = parseObject(text)
+  if (value === null) return null
+  const { pid, started, bootId, host, url, ...more } = value
+  if (!Number.isSafeInteger(pid) || Number(pid) < 1 || typeof host !== 'string') return null
+  return {
+    ...more,
+    ...(typeof url === 'string' && LOOPBACK_URL.test(url) ? { url } : {}),
+    pid: Number(pid),
+    started: typeof started === 'string' ? started : null,
+    bootId: typeof bootId === 'string' ? bootId : null,
+    host,
+  }
+}
+
+/** `what` is owned; null stands for an owner that could not be identified. */
+export function alreadyActive(
+  what: string,
+  owner: (OwnerRecord & { url?: string }) | null,
+  more = '',
+): Refusal {
+  const url = owner?.url ? ` at ${owner.url}` : ''
+  const host = owner && owner.host !== hostname() ? ` on ${owner.host}` : ''
+  const who = owner ? `process ${owner.pid}${host}${url}` : 'a process whose pid is unknown'
+  return new Refusal(
+    'already_active',
+    `Another casefile owns this ${what}: ${who}${more}. Use that one, or stop it and start again.`,
+    owner ? { extra: { owner } } : {},
+  )
+}
+
+function recordPath(stateDir: string): string {
+  return join(stateDir, 'owner.json')
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ESRCH')) return false
+    if (hasCode(error, 'EPERM')) return true
+    throw error
+  }
+}
+
+/** Null where there is no such process or no Linux /proc, see proc_pid_stat(5). */
+async function statusOf(pid: number): Promise<{ zombie: boolean; started: string | null } | null> {
+  const line = await readProc(`/proc/${pid}/stat`)
+  if (line === null) return null
+  // The second field is the name in parentheses, which may itself contain blanks and parentheses.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  return { zombie: fields[0] === 'Z' || fields[0] === 'X', started: fields[19] ?? null }
+}
+
+async function readProc(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH', 'EACCES')) return null
+    throw error
+  }
+}
+
+function parseObject(text: string | null): Record<string, unknown> | null {
+  if (text === null) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { Refusal } from '../../model/refusal.ts'
+import { nearestExisting, realPathOf } from '../state-folder.ts'
+import {
+  alreadyActive,
+  isGone,
+  type OwnerAnswer,
+  parseAnswer,
+  readRecord,
+  thisProcess,
+} from './owner-record.ts'
+import { askSocket, type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
+import { holdLock } from './state-lock.ts'
+
+export interface OwnershipOptions {
+  memoryRoot: string
+  /** Must exist. It too belongs to one process at a time. */
+  stateDir: string
+  /** Asked anew for every process that wants to know who the owner is. */
+  describe: () => Record<string, unknown>
+}
+
+export interface Ownership {
+  /** Aborted, a Refusal as its reason, when another process took over: write nothing from then on. */
+  readonly lost: AbortSignal
+  /** To be called, and awaited, whenever the memory root was made; refuses like `takeOwnership`. */
+  memoryRootMade(): Promise<void>
+  release(): Promise<void>
+}
+
+/**
+ * Makes this process the only one that serves a memory root, or refuses with `already_active`. What
+ * decides on one machine are sockets that the kernel frees with the process, named after the memory
+ * root, its place in its parent, and the state folder. The lock in the state folder, with the record
+ * of its holder, is for other machines that share the folder.
+ */
+export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
+  const { memoryRoot, stateDir, describe } = options
+  const me = await thisProcess()
+  const held = new Map<string, HeldSocket>()
+  const answer = (): string => JSON.stringify({ ...describe(), ...me })
+
+  async function hold(keys: string[], what: string): Promise<void> {
+    for (const key of keys.filter((key) => !held.has(key))) {
+      const socket = await holdSocket(socketAddress(key), answer)
+      if ('text' in socket) throw await refusalBy(socket.text, what, stateDir)
+      held.set(key, socket)
+    }
+  }
+
+  async function letGo(): Promise<void> {
+    for (const socket of held.values()) await socket.release()
+    held.clear()
+  }
+
+  const memoryRootMade = async (): Promise<void> => hold(await keysOf(memoryRoot), 'memory root')
+  try {
+    await memoryRootMade()
+    await hold([`state-${await inodeKey(stateDir)}`], 'state folder')
+    const stateLock = await holdLock(stateDir, me)
+    const release = async (): Promise<void> => {
+      try {
+        await stateLock.release()
+      } finally {
+        await letGo()
+      }
+    }
+    return { lost: stateLock.lost, memoryRootMade, release }
+  } catch (error) {
+    await letGo()
+    throw error
+  }
+}
+
+export type OwnerState = { held: false } | { held: true; answer: OwnerAnswer | null }
+
+/** Who owns a memory root on this machine; a null answer is an owner that does not reply. */
+export async function askOwner(memoryRoot: string): Promise<OwnerState> {
+  for (const key of await keysOf(memoryRoot)) {
+    const probe = await askSocket(socketAddress(key))
+    if (probe.held) return { held: true, answer: parseAnswer(probe.text) }
+  }
+  return { held: false }
+}
+
+/** The place in the parent is a key too, for the time before the folder exists or after it was replaced. */
+async function keysOf(memoryRoot: string): Promise<string[]> {
+  const real = await realPathOf(memoryRoot)
+  const { real: there, rest } = await nearestExisting(real)
+  if (rest !== '') return [await placeKey(there, rest)]
+  return [await placeKey(dirname(there), basename(there)), await inodeKey(there)]
+}
+
+async function placeKey(ancestor: string, rest: string): Promise<string> {
+  const hash = createHash('sha256').update(rest).digest('hex').slice(0, 16)
+  return `${await inodeKey(ancestor)}-${hash}`
+}
+
+async function inodeKey(path: string): Promise<string> {
+  const { dev, ino } = await stat(path, { bigint: true })
+  return `${dev}-${ino}`
+}
+
+/** An owner that does not answer is named by the record that it left, if that can be its own. */
+async function refusalBy(text: string | null, what: string, stateDir: string): Promise<Refusal> {
+  const answer = parseAnswer(text)
+  if (answer) return alreadyActive(what, answer)
+  const record = await readRecord(stateDir)
+  return alreadyActive(what, record && !(await isGone(record)) ? record : null, ' (not answering)')
+}

@@ -1,0 +1,37 @@
+import { basename, dirname, join } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
+import { createDurable } from '../disk/durable-write.ts'
+
+const COPY = /\.conflict-\d{8}T\d{6}\.\d{3}Z(?:-\d+)?\.md$/
+
+/** Whether a file name is one that `conflictName` gives. */
+export function isConflictCopy(name: string): boolean {
+  return COPY.test(name)
+}
+
+/** So that the copy of a memory file has a name by which the API gives it too. */
+const MAX_STEM = 60
+
+/** `case.md` becomes `case.conflict-20261120T095400.000Z.md`; `time` is ISO 8601 UTC with milliseconds. */
+export function conflictName(file: string, time: string, count = 1): string {
+  const stem = file.replace(/\.md$/, '').slice(0, MAX_STEM)
+  const nth = count === 1 ? '' : `-${count}`
+  return `${stem}.conflict-${time.replaceAll(/[-:]/g, '')}${nth}.md`
+}
+
+/** Keeps bytes beside the file that they are another version of, under a name that is free; gives it. */
+export async function keepConflictCopy(
+  path: string,
+  bytes: Uint8Array,
+  { time, within }: { time: string; within: string },
+): Promise<string> {
+  for (let count = 1; ; count++) {
+    const name = conflictName(basename(path), time, count)
+    try {
+      await createDurable(join(dirname(path), name), bytes, { within })
+      return name
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'already_exists')) throw error
+    }
+  }
+}

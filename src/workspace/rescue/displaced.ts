@@ -1,0 +1,28 @@
+import { closeSync, fstatSync, type Stats } from 'node:fs'
+import { openRegular, readDescriptor } from '../disk/descriptors.ts'
+import { discard } from '../disk/new-file.ts'
+import type { Displaced } from './replace-seen.ts'
+
+/** What is larger no editor made out of a file of ours. */
+export const MAX_DISPLACED_BYTES = 64 * 1024 * 1024
+
+/** What a displaced file holds now; null where its name was removed. Throws when that is too much. */
+export function displacedContent(at: Displaced): { bytes: Buffer; stats: Stats } | null {
+  const open = new Set<number>()
+  try {
+    const fd = typeof at === 'number' ? at : openRegular(at, open)?.fd
+    if (fd === undefined) return null
+    const stats = fstatSync(fd)
+    const bytes = readDescriptor(fd, MAX_DISPLACED_BYTES)
+    if (bytes) return { bytes, stats }
+    throw new Error(`it has more than ${MAX_DISPLACED_BYTES} bytes`)
+  } finally {
+    for (const fd of open) closeSync(fd)
+  }
+}
+
+/** Lets go of it, so that the system can remove what has no name any more. */
+export async function releaseDisplaced(at: Displaced): Promise<void> {
+  if (typeof at === 'number') closeSync(at)
+  else await discard(at)
+}

@@ -1,0 +1,165 @@
+import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
+import { isSameFile, type OpenFile, openRegular, readDescriptor } from '../disk/descriptors.ts'
+import { hasCode } from '../disk/errno.ts'
+import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
+
+/**
+ * A file that lost its name to ours, if only for a moment; an editor that has it open may still be
+ * writing into it. By another name, or where none can be given by an open descriptor.
+ */
+export type Displaced = string | number
+
+/** Takes over what a replacement displaced. */
+export interface Keeper {
+  /** A free name for it, so that a crash does not lose it. */
+  link: string
+  /** `base`: what its editors began with, as far as we know; by default what our write was made on. */
+  keep(displaced: Displaced, base?: Buffer): void
+}
+
+interface Whole extends OpenFile {
+  bytes: Buffer
+}
+
+interface Replacement {
+  temp: string
+  path: string
+  /** Open before it is placed, so that its number stays its own whatever happens to it. */
+  ours: Whole
+  seen: Whole
+  keeper: Keeper
+  /** What is to be closed at the end. */
+  open: Set<number>
+}
+
+/**
+ * Gives `temp` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
+ * The keeper gets the old file, for what an editor may still write into it. All of this is
+ * synchronous, to keep the time short between that check and the end.
+ */
+export function replaceSeen(
+  temp: string,
+  path: string,
+  expect: Uint8Array,
+  keeper?: Keeper,
+  exchange: Exchange | null = systemExchange(),
+): boolean {
+  const open = new Set<number>()
+  try {
+    const ours = openWhole(temp, open)
+    const seen = openWhole(path, open, expect.length)
+    if (!ours || !seen?.bytes.equals(expect)) return false
+    if (!keeper) {
+      renameSync(temp, path)
+      return true
+    }
+    return displace({ temp, path, ours, seen, keeper, open }, exchange)
+  } finally {
+    for (const fd of open) closeSync(fd)
+  }
+}
+
+function openWhole(path: string, open: Set<number>, maxBytes = Infinity): Whole | null {
+  const file = openRegular(path, open)
+  const bytes = file && readDescriptor(file.fd, maxBytes)
+  return bytes && { ...file, bytes }
+}
+
+/** It has its other name before it loses the first, so that no crash finds it with none. */
+function displace(replacement: Replacement, exchange: Exchange | null): boolean {
+  const { path, seen, keeper } = replacement
+  const isLinked = named(() => linkSync(path, keeper.link))
+  let isDone = false
+  try {
+    if (isLinked && !isSameFile(lstatSync(keeper.link), seen.stats)) return false
+    isDone = (exchange && byExchange(replacement, exchange)) ?? byRename(replacement)
+  } finally {
+    if (isLinked && !isDone) unlinkSync(keeper.link)
+  }
+  if (isDone && isLinked) keeper.keep(keeper.link)
+  else if (isDone) keepOpen(replacement, seen.fd)
+  return isDone
+}
+
+/** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
+function byExchange(replacement: Replacement, exchange: Exchange): boolean | null {
+  const { temp, path, seen } = replacement
+  try {
+    exchange(temp, path)
+  } catch (error) {
+    if (isUnsupported(error)) return null
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+  let isDone = false
+  try {
+    if (isSameFile(lstatSync(temp), seen.stats)) {
+      unlinkSync(temp)
+      isDone = true
+    }
+  } finally {
+    if (!isDone) exchangeBack(replacement, exchange)
+  }
+  return isDone
+}
+
+/**
+ * What `temp` displaced gets the name back; where somebody has saved over ours meanwhile, that save
+ * is the newest and gets it. But for a moment ours stood there: who read it may save what they make
+ * of it over what came back, and who opened it writes into what we remove. So the keeper gets both.
+ */
+function exchangeBack(replacement: Replacement, exchange: Exchange): void {
+  const { temp, path, ours, open } = replacement
+  let placed = ours.stats
+  for (let base: Buffer | undefined; ; base = ours.bytes) {
+    let displaced: { stats: Stats; fd?: number }
+    try {
+      displaced = openRegular(temp, open) ?? { stats: lstatSync(temp) }
+    } finally {
+      giveBack(temp, path, exchange)
+    }
+    if (displaced.fd !== undefined) keepOpen(replacement, displaced.fd, base)
+    const left = lstatSync(temp, { throwIfNoEntry: false })
+    if (!left || isSameFile(left, placed)) break
+    placed = displaced.stats
+  }
+  keepOpen(replacement, ours.fd, ours.bytes)
+}
+
+function giveBack(temp: string, path: string, exchange: Exchange): void {
+  try {
+    exchange(temp, path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    renameSync(temp, path) // somebody removed what was placed
+  }
+}
+
+function keepOpen({ keeper, open }: Replacement, fd: number, base?: Buffer): void {
+  open.delete(fd)
+  keeper.keep(fd, base)
+}
+
+/**
+ * Loses a save that takes the name by a rename after the last look, some microseconds before ours:
+ * nothing else in Node can replace a file on a condition.
+ */
+function byRename({ temp, path, seen }: Replacement): boolean {
+  if (!isSameFile(lstatSync(path, { throwIfNoEntry: false }), seen.stats)) return false
+  renameSync(temp, path)
+  return true
+}
+
+/** What says that no name can be given there: another disk, no such links, no permission, no room. */
+const NO_NAME = ['EXDEV', 'EPERM', 'EACCES', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+const NO_ROOM = ['ENOSPC', 'EDQUOT', 'EROFS', 'ENOENT']
+
+function named(give: () => void): boolean {
+  try {
+    give()
+    return true
+  } catch (error) {
+    if (hasCode(error, ...NO_NAME, ...NO_ROOM)) return false
+    throw error
+  }
+}

@@ -1,0 +1,138 @@
+import { basename, dirname, join } from 'node:path'
+import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../../markdown/case-file.ts'
+import { holdsChange, mergeLines, type Versions } from '../../markdown/merge.ts'
+import { mergeRecord, mergeSession } from '../../markdown/merge-record.ts'
+import { MAX_PROOF_BYTES, readProof } from '../../markdown/proof-file.ts'
+import { MAX_SESSION_BYTES, readSession } from '../../markdown/session-file.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { isSealed } from '../../model/session.ts'
+import { makeInnerFolder } from '../case-making.ts'
+import { writeDurable } from '../disk/durable-write.ts'
+import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
+import { isFolder, proofIds, sessionNumbers } from '../folder-names.ts'
+import type { KeyedMutex } from '../keyed-mutex.ts'
+import type { Layout } from '../layout.ts'
+import { MAX_MEMORY_BYTES } from '../memory-files.ts'
+import { keepConflictCopy } from './conflict-copy.ts'
+import type { FileOfCase, Keepers } from './pre-images.ts'
+
+/** What a person saved, and a write of the service took the place of. */
+export interface LateSave extends FileOfCase {
+  /** What our write was made on, and so as far as we know theirs; null where nobody knows any more. */
+  base: Buffer | null
+  theirs: Buffer
+}
+
+export interface RescueNeeds extends Keepers {
+  layout: Layout
+  mutex: KeyedMutex
+  now(): string
+  log(line: string): void
+}
+
+/**
+ * `busy`: nothing was done, as the file is just being saved once more. `homeless`: nothing could be
+ * done, as the case is gone.
+ */
+export type Rescued = 'safe' | 'busy' | 'homeless'
+
+/**
+ * Gives a person back what they saved: as a merge into the file where their change and ours do not
+ * touch, else as a conflict copy beside it. Takes the case's mutex. Only when it is patient does it
+ * give `busy`.
+ */
+export type Rescue = (save: LateSave, isPatient: boolean) => Promise<Rescued>
+
+export function createRescue(needs: RescueNeeds): Rescue {
+  const { layout, mutex, log } = needs
+
+  async function rescue(save: LateSave, isPatient: boolean): Promise<Rescued> {
+    const { id, file, theirs } = save
+    const within = layout.caseFolder(id)
+    const path = join(within, file)
+    if (!(await isFolder(within))) return 'homeless'
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
+      const isHalf = !ours.ok || looksHalf(ours.bytes, save.base)
+      if (isHalf && isPatient) return 'busy'
+      if (isHalf) break
+      const merged = ours.bytes.equals(theirs) ? theirs : await mergedBytes(save, ours.bytes)
+      if (merged === null) break
+      if (merged.equals(ours.bytes)) return 'safe'
+      if (await written(path, merged, ours.bytes)) {
+        log(`what a person saved into ${file} of case ${id} meanwhile was merged into it`)
+        return 'safe'
+      }
+    }
+    if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
+    const name = await keepConflictCopy(path, theirs, { time: needs.now(), within })
+    log(`what a person saved into ${file} of case ${id} meanwhile was kept beside it as ${name}`)
+    return 'safe'
+
+    async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
+      try {
+        await writeDurable(path, bytes, { expect, within, keeper: needs.keeperOf(save, expect) })
+        return true
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'changed_meanwhile') return false
+        throw error
+      }
+    }
+  }
+
+  return (save, isPatient) => mutex.run(save.id, () => rescue(save, isPatient))
+}
+
+/** Empty, or without the end of its last line: an editor is still writing it. */
+function looksHalf(bytes: Buffer, before: Buffer | null): boolean {
+  const isClosed = (text: Buffer | null) => text?.at(-1) === 0x0a
+  return bytes.length === 0 || (isClosed(before) && !isClosed(bytes))
+}
+
+/** Somebody who saves all the time gets a copy. */
+const ATTEMPTS = 5
+
+/** Null where the changes touch, or the file would no longer be the record that it is. */
+async function mergedBytes({ id, file, base, theirs }: LateSave, ours: Buffer) {
+  const texts = [base ?? theirs, ours, theirs].map((bytes) => decodeUtf8(bytes))
+  const [before, present, saved] = texts.map((decoded) => (decoded.ok ? decoded.text : null))
+  if (base === null || before == null || present == null || saved == null) return null
+  const { merge, maxBytes, isSound } = recordOf(id, file)
+  const versions = { base: before, ours: present, theirs: saved }
+  const text = merge(versions)
+  if (text === null && holdsChange(versions)) return ours
+  if (text === null || Buffer.byteLength(text) > maxBytes || !(await isSound(text))) return null
+  return Buffer.from(text)
+}
+
+interface Kind {
+  merge(versions: Versions): string | null
+  maxBytes: number
+  isSound(text: string): boolean | Promise<boolean>
+}
+
+function recordOf(id: string, file: string): Kind {
+  const created_at = new Date(0).toISOString()
+  const name = basename(file)
+  if (file === CASE_FILE) {
+    const isSound = async (text: string) =>
+      (await readCase(text, { id, created_at })).value !== null
+    return { merge: mergeRecord, maxBytes: MAX_CASE_BYTES, isSound }
+  }
+  const [number] = file === `sessions/${name}` ? sessionNumbers([name]) : []
+  if (number !== undefined) {
+    const origin = { case_id: id, number, case_title: '', created_at }
+    const isSound = (text: string) => {
+      const { value } = readSession(text, origin)
+      return value !== null && !isSealed(value)
+    }
+    return { merge: mergeSession, maxBytes: MAX_SESSION_BYTES, isSound }
+  }
+  const [proof] = file === `proof/${name}` ? proofIds([name]) : []
+  if (proof !== undefined) {
+    const origin = { id: proof, case_id: id, created_at }
+    const isSound = (text: string) => readProof(text, origin).value !== null
+    return { merge: mergeRecord, maxBytes: MAX_PROOF_BYTES, isSound }
+  }
+  return { merge: mergeLines, maxBytes: MAX_MEMORY_BYTES, isSound: () => true }
+}

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { MAX_SETTINGS_BYTES, readSettings, SETTINGS_FILE } from '../../markdown/settings-file.ts'
+import type { Problem } from '../../model/problem.ts'
+import { DEFAULT_SETTINGS, type Settings } from '../../model/settings.ts'
+import { createReread } from '../disk/reread.ts'
+import { type FileStamp, type ReadResult, readRegular } from '../disk/safe-read.ts'
+import { decoded } from '../record.ts'
+
+/** Longer than an editor leaves a file half-saved, which is up to 500 ms. */
+const SAVED_MS = 600
+/** Longer than a save by rename leaves the name free. */
+const GAP_MS = 50
+
+/**
+ * The settings as casefile.md says them now; it is read again when it has changed. While it cannot
+ * be read, those that it gave last go on counting, so that a half-typed file changes no time limit;
+ * where it gave none yet, the defaults.
+ */
+export function createSettings(root: string): () => Promise<Settings> {
+  const path = join(root, SETTINGS_FILE)
+  let good: { settings: Settings; closed: boolean } | null = null
+
+  function broken(problem: Problem): Settings {
+    const counts = good ? 'the settings that it gave before count' : 'the defaults count'
+    const message = `${problem.message}; until it can be read again ${counts}`
+    const settings = good?.settings ?? DEFAULT_SETTINGS
+    return { ...settings, problems: [{ ...problem, message }], lines: new Map() }
+  }
+
+  async function take(first: ReadResult): Promise<Settings> {
+    const read = isMissing(first) && good ? await again() : first
+    if (isMissing(read)) {
+      good = null
+      return DEFAULT_SETTINGS
+    }
+    const result = decoded(read, SETTINGS_FILE)
+    if (!result.ok) return broken(result.problem)
+    const reading = readSettings(result.text)
+    if (!reading.ok) return broken(reading.problem)
+    const closed = /[\r\n]$/.test(result.text)
+    if (good?.closed && !closed && isYoung(result.stamp)) return good.settings
+    good = { settings: reading.settings, closed }
+    return reading.settings
+  }
+
+  async function again(): Promise<ReadResult> {
+    await delay(GAP_MS)
+    return readRegular(path, { maxBytes: MAX_SETTINGS_BYTES })
+  }
+
+  return createReread(path, { maxBytes: MAX_SETTINGS_BYTES, settleMs: SAVED_MS, take })
+}
+
+function isMissing(read: ReadResult): boolean {
+  return !read.ok && read.reason === 'missing'
+}
+
+/** A file that has lost the line end that closed it may be written to its end just now. */
+function isYoung({ ctimeMs }: FileStamp): boolean {
+  const age = Date.now() - ctimeMs
+  return age >= 0 && age < SAVED_MS // less than 0 where a clock was set back
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { Refusal } from '../../model/refusal.ts'
+import { writeDurable } from '../disk/durable-write.ts'
+import { isWithin } from '../disk/path-within.ts'
+import { createReread } from '../disk/reread.ts'
+import { decodeUtf8, type ReadResult, readRegular } from '../disk/safe-read.ts'
+
+/** What the operator of this machine trusts in a workspace. */
+export interface Trusted {
+  /** SHA-256 of `trustedText`; null when no settings are trusted. */
+  settings: string | null
+  /** Real paths outside of the workspace in which sessions may work. */
+  folders: readonly string[]
+}
+
+export interface TrustFile {
+  /** What the file says now; damaged or missing, nothing is trusted. */
+  read(): Promise<Trusted>
+  /** In place of all that was trusted in this workspace before; `time` is ISO 8601. */
+  write(trusted: Trusted, time: string): Promise<void>
+}
+
+const TRUST_FILE = 'trust.json'
+const MAX_BYTES = 1024 * 1024
+/** File systems count time in ticks: within one, a second change leaves no trace in the stamp. */
+const TICK_MS = 50
+const NOTHING: Trusted = { settings: null, folders: [] }
+
+/** By the real path of the workspace: one memory root, and so one state folder, may serve several. */
+const CONTENT = z.object({
+  workspaces: z.record(
+    z.string(),
+    z.object({
+      settings: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .nullable(),
+      folders: z.array(z.string()),
+      trusted_at: z.string(),
+    }),
+  ),
+})
+type Content = z.infer<typeof CONTENT>
+
+/** The file in the state folder; both paths are real. Where that lies in the workspace nothing is ever trusted. */
+export function createTrustFile(
+  stateRoot: string,
+  root: string,
+  log: (line: string) => void,
+): TrustFile {
+  const path = join(stateRoot, TRUST_FILE)
+  const isInside = isWithin(root, stateRoot)
+  let isDamaged = false
+  const content = createReread(path, {
+    maxBytes: MAX_BYTES,
+    settleMs: TICK_MS,
+    take(read) {
+      const found = contentOf(read)
+      if (!found && !isDamaged)
+        log(`${path} is damaged, so nothing counts as trusted: run casefile trust`)
+      isDamaged = !found
+      return found
+    },
+  })
+  return {
+    async read() {
+      const { workspaces = {} } = (isInside ? null : await content()) ?? {}
+      return (Object.hasOwn(workspaces, root) && workspaces[root]) || NOTHING
+    },
+    async write({ settings, folders }, time) {
+      if (isInside) throw insideRefusal(stateRoot)
+      const present = contentOf(await readRegular(path, { maxBytes: MAX_BYTES }))
+      const mine = { settings, folders: [...folders], trusted_at: time }
+      const workspaces = { ...present?.workspaces, [root]: mine }
+      const text = `${JSON.stringify({ workspaces }, null, 2)}\n`
+      await writeDurable(path, Buffer.from(text), { mode: 0o600 })
+    },
+  }
+}
+
+/** Null for what makes no sense. */
+function contentOf(read: ReadResult): Content | null {
+  if (!read.ok) return read.reason === 'missing' ? { workspaces: {} } : null
+  const text = decodeUtf8(read.bytes)
+  if (!text.ok) return null
+  try {
+    return CONTENT.safeParse(JSON.parse(text.text)).data ?? null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function insideRefusal(stateRoot: string): Refusal {
+  return new Refusal(
+    'bad_request',
+    `The state folder ${stateRoot} lies inside the workspace, where a clone could bring forged trust. Give another one with --state-dir, to casefile serve as well.`,
+  )
+}

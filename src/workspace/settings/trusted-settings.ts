@@ -1,0 +1,75 @@
+import { resolve } from 'node:path'
+import { SETTINGS_FILE } from '../../markdown/settings-file.ts'
+import type { Problem } from '../../model/problem.ts'
+import type { Settings } from '../../model/settings.ts'
+import { foreignProviders, type TrustState, trustedText } from '../../model/trust.ts'
+import { hashOf } from '../record.ts'
+import type { TrustFile } from './trust-file.ts'
+
+/** The settings with what the operator trusts of them, and the problems of both. */
+export interface TrustedSettings extends Settings {
+  /** Of providers and env together. */
+  trust: TrustState
+  /** Real paths outside of the workspace in which sessions may work. */
+  folders: ReadonlySet<string>
+}
+
+interface TrustedSettingsNeeds {
+  settings: () => Promise<Settings>
+  trust: TrustFile
+  /** What is served, and where the file may not move it to: null where the command line says it. */
+  root: string
+  memoryRoot: string | null
+}
+
+export function createTrustedSettings(needs: TrustedSettingsNeeds): () => Promise<TrustedSettings> {
+  return async () => {
+    const settings = await needs.settings()
+    const trusted = await needs.trust.read()
+    const trust = trustOf(settings, trusted.settings)
+    const problems = [
+      ...settings.problems,
+      ...moved(settings, needs),
+      ...untrusted(settings, trust),
+    ]
+    return { ...settings, trust, folders: new Set(trusted.folders), problems }
+  }
+}
+
+/** What is kept as trusted of these settings; null where there is nothing to trust. */
+export function trustHash(settings: Settings): string | null {
+  const text = trustedText(settings)
+  return text === null ? null : hashOf(Buffer.from(text))
+}
+
+function trustOf(settings: Settings, trusted: string | null): TrustState {
+  const hash = trustHash(settings)
+  if (hash === null || hash === trusted) return 'trusted'
+  return trusted === null ? 'untrusted' : 'changed'
+}
+
+function untrusted(settings: Settings, trust: TrustState): Problem[] {
+  if (trust === 'trusted') return []
+  const since = trust === 'changed' ? 'changed since it was trusted' : 'not trusted'
+  const told: [key: string, names: readonly string[], meanwhile: string][] = [
+    ['providers', foreignProviders(settings), 'sessions cannot use'],
+    ['env', settings.env, 'steps do not get'],
+  ]
+  return told
+    .filter(([, names]) => names.length > 0)
+    .map(([key, names, meanwhile]) => ({
+      code: 'untrusted_settings',
+      file: SETTINGS_FILE,
+      line: settings.lines.get(key) ?? null,
+      message: `${key}: ${since}, so ${meanwhile} ${names.join(', ')}. Look at it, and trust it with casefile trust`,
+    }))
+}
+
+function moved(settings: Settings, { root, memoryRoot }: TrustedSettingsNeeds): Problem[] {
+  if (memoryRoot === null || resolve(root, settings.memoryRoot ?? 'memory') === memoryRoot)
+    return []
+  const wanted = settings.memoryRoot ?? 'memory'
+  const message = `memory_root: it is ${JSON.stringify(wanted)} now, and what was there at the start is served on: restart the service to move it`
+  const line = settings.lines.get('memory_root') ?? null
+  return [{ code: 'bad_settings', file: SETTINGS_FILE, line, message }]
+}

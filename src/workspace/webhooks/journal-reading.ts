@@ -1,0 +1,30 @@
+import { basename } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
+import { readRegular } from '../disk/safe-read.ts'
+import { moveAside, type RepairNeeds } from '../log/log-repair.ts'
+
+/**
+ * The bytes of a file of the webhooks; null where there is none. What is no readable file, a link or
+ * a folder for instance, is set aside, and null too. Rejects where the file is not to blame: it may
+ * be as good as ever.
+ */
+export async function readOrSetAside(
+  path: string,
+  maxBytes: number,
+  needs: RepairNeeds,
+): Promise<Buffer | null> {
+  const read = await readRegular(path, { maxBytes })
+  if (read.ok) return read.bytes
+  if (read.reason === 'missing') return null
+  const name = basename(path)
+  // Any other code, EMFILE or ENOMEM for instance, is about the process or the machine.
+  if (read.reason === 'io_error' && !read.detail.startsWith('EIO')) {
+    throw new Refusal(
+      'storage_failed',
+      `${name} of the webhooks cannot be read now (${read.detail}). Start the service again.`,
+    )
+  }
+  const aside = await moveAside(path, needs)
+  needs.log(`${name} of the webhooks cannot be read (${read.detail}): now ${aside}`)
+  return null
+}
