@@ -167,8 +167,9 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
       const each = find(id)
       const at = now()
       if (wanted.events) await each.receiver.sync() // what is behind it needs no earlier events
+      const upTo = eventLog.last
       const next = () => {
-        const webhook = changedWebhook(each.webhook, wanted, { at, upTo: eventLog.last })
+        const webhook = changedWebhook(each.webhook, wanted, { at, upTo })
         return tidiedWebhook(webhook, clock.now(), each.journal.syncedCursor)
       }
       if (wanted.active && !each.webhook.active) {
