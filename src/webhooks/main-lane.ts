@@ -30,10 +30,10 @@ interface MainLaneNeeds {
   log(line: string): void
 }
 
-/** With so many in the list of retries, further events wait in the log: each takes 3 KB of memory. */
-const MAX_RETRYING = 10_000
+/** With so many in the list of retries, further events wait in the log: each takes some 4 KB of memory. */
+const MAX_RETRYING = 5000
 /** At all receivers; one with few has room all the same. */
-const MAX_ALL_RETRYING = 50_000
+const MAX_ALL_RETRYING = 20_000
 const FEW = 100
 /** After the log could not be read. */
 const AGAIN_MS = 1000

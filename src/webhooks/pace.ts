@@ -12,7 +12,7 @@ export interface Pace {
  * A receiver that refuses at once would be asked as fast as this machine can, for nothing: thousands
  * of retries may be due at one time, at many receivers.
  */
-export function createPace(clock: Clock, spacingMs = 5): Pace {
+export function createPace(clock: Clock, spacingMs = 10): Pace {
   let next = Number.NEGATIVE_INFINITY
   const waitMs = () => {
     const wait = Math.max(0, next - clock.now())
