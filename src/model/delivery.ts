@@ -39,7 +39,7 @@ export const RETRY_WAITS_MS: readonly number[] = [
 ]
 export const JITTER = 0.2
 /** However long a receiver asks for. */
-const LONGEST_WAIT_MS = 24 * H
+const LONGEST_ASKED_WAIT_MS = 24 * H
 const KEPT_ATTEMPTS = 20
 
 export function isSuccess({ status, error }: Pick<Attempt, 'status' | 'error'>): boolean {
@@ -61,7 +61,7 @@ export function afterAttempt(
   const wait = RETRY_WAITS_MS[tries - 1]
   if (wait === undefined) return { ...delivery, attempts, tries, state: 'dead', next_at: null }
   const spread = wait * (1 + JITTER * (2 * random - 1))
-  const asked = Math.min(attempt.retry_after_ms ?? 0, LONGEST_WAIT_MS)
+  const asked = Math.min(attempt.retry_after_ms ?? 0, LONGEST_ASKED_WAIT_MS)
   const next_at = new Date(now + Math.max(spread, asked)).toISOString()
   return { ...delivery, attempts, tries, state: 'retrying', next_at }
 }

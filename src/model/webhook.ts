@@ -97,9 +97,12 @@ export function changedWebhook(
   const next = { ...webhook, updated_at: at }
   if (change.url !== undefined) next.url = change.url
   if (change.active !== undefined) Object.assign(next, { active: change.active, disabled: null })
-  if (change.events) {
-    next.earlier_events = [...webhook.earlier_events, { events: webhook.events, up_to: upTo }]
+  if (change.events && String(change.events) !== String(webhook.events)) {
     next.events = change.events
+    // of two changes with no event between them the first says what counted so far
+    const isNews = webhook.earlier_events.at(-1)?.up_to !== upTo
+    const before = { events: webhook.events, up_to: upTo }
+    if (isNews) next.earlier_events = [...webhook.earlier_events, before]
   }
   if (change.secret !== undefined && change.secret !== webhook.secret) {
     const until = new Date(Date.parse(at) + OVERLAP_MS).toISOString()
@@ -117,10 +120,16 @@ export function tidiedWebhook(webhook: Webhook, now: number, cursor: number): We
   return { ...webhook, previous_secret, earlier_events }
 }
 
-/** As it counts in a log that begins anew, whose newest event has the id `last`. */
-export function webhookInNewLog(webhook: Webhook, last: number): Webhook {
+/**
+ * As it counts in a log whose newest event has the id `last`: larger ids were lost with their events,
+ * in a kill or with the whole log, and are given again.
+ */
+export function webhookInLog(webhook: Webhook, last: number): Webhook {
   const ends_after = webhook.ends_after === null ? null : Math.min(webhook.ends_after, last)
-  return { ...webhook, ends_after, earlier_events: [] }
+  const earlier_events = webhook.earlier_events.map(({ events, up_to }) => ({
+    ...{ events, up_to: Math.min(up_to, last) },
+  }))
+  return { ...webhook, ends_after, earlier_events }
 }
 
 /** Those that sign at this time (milliseconds since 1970), the newest first. */

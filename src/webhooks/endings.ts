@@ -3,6 +3,7 @@ import type { EventLog } from '../workspace/log/event-log.ts'
 import type { WebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import type { LogKeeping } from './log-keeping.ts'
 import type { Registered } from './registered.ts'
+import type { Room } from './room.ts'
 
 /** How webhooks end: by request, or with their case. */
 export interface Endings {
@@ -19,12 +20,13 @@ interface EndingNeeds {
   files: WebhookFiles
   mutex: KeyedMutex
   keeping: LogKeeping
+  room: Room
   eventLog: Pick<EventLog, 'last'>
   log(line: string): void
 }
 
 export function createEndings(needs: EndingNeeds): Endings {
-  const { all, files, mutex, keeping, eventLog, log } = needs
+  const { all, files, mutex, keeping, room, eventLog, log } = needs
 
   /** A journal that is written once more meanwhile is removed at the next start. */
   function remove(id: string): Promise<void> {
@@ -36,11 +38,13 @@ export function createEndings(needs: EndingNeeds): Endings {
       try {
         await files.remove(id)
       } catch (error) {
-        each.webhook = webhook
+        each.webhook = { ...each.webhook, active: webhook.active }
+        each.receiver.wake()
         throw error
       }
       all.delete(id)
       keeping.keep()
+      room.freed()
       await each.receiver.close(0)
     })
   }

@@ -29,8 +29,13 @@ export function createLogKeeping(
   }
 
   async function tidy(): Promise<void> {
-    for (const { receiver } of receivers()) await receiver.sync()
+    const synced = [...receivers()].map(({ receiver }) => receiver.sync())
+    const failures = (await Promise.allSettled(synced)).filter(
+      ({ status }) => status === 'rejected',
+    )
     keep()
+    const [first] = failures as PromiseRejectedResult[]
+    if (first) throw first.reason
   }
 
   return {

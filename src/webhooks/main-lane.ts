@@ -5,6 +5,7 @@ import type { Progress } from '../workspace/webhooks/delivery-journal.ts'
 import type { Book } from './book.ts'
 import { newDelivery, wants } from './message.ts'
 import type { Clock } from './needs.ts'
+import type { Room } from './room.ts'
 import type { Tries } from './tries.ts'
 
 /** Takes a receiver through the log: events in their order, one at a time. */
@@ -23,31 +24,26 @@ interface MainLaneNeeds {
   book: Book
   tries: Tries
   eventLog: Pick<EventLog, 'read'>
-  allRetrying(): number
+  room: Room
   /** Called each time that it stops. */
   onRest(): void
   clock: Clock
   log(line: string): void
 }
 
-/** With so many in the list of retries, further events wait in the log: each takes some 4 KB of memory. */
-const MAX_RETRYING = 5000
-/** At all receivers; one with few has room all the same. */
-const MAX_ALL_RETRYING = 20_000
-const FEW = 100
 /** After the log could not be read. */
 const AGAIN_MS = 1000
 
 export function createMainLane(needs: MainLaneNeeds): MainLane {
-  const { webhook, isOn, at, book, tries, clock } = needs
+  const { webhook, isOn, at, book, tries, room, clock } = needs
   let isMoving = false
   let hasNews = true
   let isHeld = false
+  /** Until the log is to be read again. */
+  let isWaiting = false
+  let hasSaidWhy = false
 
-  function hasRoom(): boolean {
-    const { size } = book.of('retrying')
-    return size < FEW || (size < MAX_RETRYING && needs.allRetrying() < MAX_ALL_RETRYING)
-  }
+  const hasRoom = () => room.hasRoom(book)
 
   function wake(event?: LogEvent): void {
     const isNext = event && !isMoving && at.cursor === event.id - 1
@@ -57,22 +53,34 @@ export function createMainLane(needs: MainLaneNeeds): MainLane {
       return
     }
     hasNews = true
-    if (isMoving || !isOn()) return
+    if (isMoving || isWaiting || !isOn()) return
     isMoving = true
     follow().then(
-      () => rest(),
+      () => {
+        hasSaidWhy = false
+        rest()
+      },
       (error: unknown) => {
-        needs.log(`the event log could not be read, and will be again: ${String(error)}`)
-        hasNews = true
-        clock.later(AGAIN_MS, wake)
-        rest(false)
+        if (!hasSaidWhy)
+          needs.log(`the event log could not be read, and will be again: ${String(error)}`)
+        hasSaidWhy = true
+        readLater()
+        rest()
       },
     )
   }
 
-  function rest(mayGoOn = true): void {
+  function readLater(): void {
+    isWaiting = true
+    clock.later(AGAIN_MS, () => {
+      isWaiting = false
+      wake()
+    })
+  }
+
+  function rest(): void {
     isMoving = false
-    if (mayGoOn && hasNews && isOn() && !(isHeld && !hasRoom())) wake()
+    if (hasNews && !isWaiting && isOn() && !(isHeld && !hasRoom())) wake()
     else needs.onRest()
   }
 

@@ -1,4 +1,5 @@
 import type { Attempt, Delivery } from '../model/delivery.ts'
+import { stoppingRefusal } from '../model/refusal.ts'
 import {
   changedWebhook,
   type Disabled,
@@ -18,6 +19,7 @@ import { createPace } from './pace.ts'
 import { createPings } from './pings.ts'
 import { lostJournal, notActive, tooMany, WHY_DISABLED } from './refusals.ts'
 import { openRegistered, type Registered, warnOfMissed } from './registered.ts'
+import { createRoom } from './room.ts'
 import { createSender } from './sender.ts'
 import { newSecret, signedHeaders } from './signature.ts'
 import { checkTarget, parseTarget } from './targets.ts'
@@ -42,7 +44,7 @@ export interface WebhooksNeeds {
 export interface OpenWebhooks extends Webhooks {
   /** Begins to send; the port is that of this service, which is no target. */
   begin(port: number): void
-  /** Resolves when all that can be sent at this time was. */
+  /** Resolves when nothing is under way or waits for its turn; what keeps the pace of retries may. For tests. */
   idle(): Promise<void>
   /** Ends the tests under way, which may take as long as a receiver likes: each is refused as `stopping`. */
   stopTests(): void
@@ -69,16 +71,20 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
   const all = new Map<string, Registered>()
   const keeping = createLogKeeping(() => all.values(), eventLog, log)
   let port: number | null = null
-  const endings = createEndings({ all, files, mutex, keeping, eventLog, log })
+  const room = createRoom(
+    () => [...all.values()].map(({ book }) => book),
+    () => {
+      for (const { receiver } of all.values()) receiver.wake()
+    },
+  )
+  const endings = createEndings({ all, files, mutex, keeping, room, eventLog, log })
   let adding = 0
   let isClosed = false
   const sender = needs.sender ?? createSender({ ownPort: () => port, version: needs.version })
 
   const { find, ...view } = viewOf(all)
-  const pings = createPings({ ...needs, send })
+  const pings = createPings({ ...needs, find, send })
   const pace = createPace(clock)
-  const allRetrying = () =>
-    [...all.values()].reduce((sum, { book }) => sum + book.of('retrying').size, 0)
 
   for (const webhook of await files.all()) await admit(webhook)
   keeping.keep()
@@ -90,14 +96,14 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
   async function admit(webhook: Webhook, isNew = false): Promise<void> {
     const each = await openRegistered(webhook, {
       ...{ journalPath: files.journalPath, eventLog, send, clock, random, now, log },
-      ...{ mayBegin: () => port !== null, pace, allRetrying, onDisabled, onIdle },
+      write: (changed) =>
+        files.write(changed).catch((error: unknown) => log(`webhook ${webhook.id}: ${error}`)),
+      ...{ mayBegin: () => port !== null, pace, room, onDisabled, onIdle },
     })
     // so that one that is missing is a lost one
     if (isNew) await each.receiver.forgive()
     else if (each.journal.isNew) log(lostJournal(webhook))
     all.set(webhook.id, each)
-    const isPast = webhook.previous_secret !== null && each.webhook.previous_secret === null
-    if (isPast) await files.write(each.webhook).catch((error: unknown) => log(String(error)))
   }
 
   function send(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt> {
@@ -127,6 +133,7 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
 
   function onIdle(each: Registered): void {
     keeping.passed(each.receiver.progress().cursor)
+    room.freed()
     endings.endIfDone(each)
   }
 
@@ -135,6 +142,7 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     adding++
     try {
       await checkTarget(parseTarget(wanted.url), { ownPort: port })
+      mustBeOpen()
       return await register(wanted)
     } finally {
       adding--
@@ -164,6 +172,7 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     find(id)
     if (wanted.url !== undefined) await checkTarget(parseTarget(wanted.url), { ownPort: port })
     return mutex.run(id, async () => {
+      mustBeOpen()
       const each = find(id)
       const at = now()
       if (wanted.events) await each.receiver.sync() // what is behind it needs no earlier events
@@ -182,6 +191,10 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
       each.receiver.wake()
       return each.webhook
     })
+  }
+
+  function mustBeOpen(): void {
+    if (isClosed) throw stoppingRefusal()
   }
 
   async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
@@ -220,7 +233,7 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
       }
     },
     ...{ add, change, redeliver, close },
-    test: async (id) => pings.send(find(id).webhook),
+    test: pings.send,
     stopTests: pings.stop,
   }
 }

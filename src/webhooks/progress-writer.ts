@@ -3,7 +3,7 @@ import type { DeliveryJournal, Progress } from '../workspace/webhooks/delivery-j
 import type { Book } from './book.ts'
 import type { Clock } from './needs.ts'
 
-/** What came of something: with the record, and only then, progress and book are as it says. */
+/** What came of something: when it is recorded, and only then, progress and book are as it says. */
 export type Step = Partial<Progress> & { delivery?: Delivery }
 
 /**
@@ -79,7 +79,7 @@ export function createProgressWriter(needs: ProgressWriterNeeds): ProgressWriter
         hurried.add(reject)
         const work = async () => {
           // refused already, when one before it could not be written
-          if (hurried.delete(reject) && failure === null) await put(step)
+          if (hurried.delete(reject)) await put(step)
         }
         inTurn(work).then(resolve, reject)
       }),

@@ -8,6 +8,7 @@ import { createMainLane } from './main-lane.ts'
 import type { Clock } from './needs.ts'
 import type { Pace } from './pace.ts'
 import { createProgressWriter } from './progress-writer.ts'
+import type { Room } from './room.ts'
 import { createTries } from './tries.ts'
 
 /** One receiver at work: what it still has to get, in order, and what failed, each when it is due. */
@@ -21,7 +22,7 @@ export interface Receiver {
   again(delivery: Delivery): Promise<Delivery>
   /** Puts its progress on the disk, so that also a power cut leaves it. Rejects with the storage refusal. */
   sync(): Promise<void>
-  /** Resolves when nothing is under way and all that can be sent at this time was. */
+  /** Resolves when nothing is under way; what keeps the pace of retries may wait all the same. */
   idle(): Promise<void>
   /** Lets requests under way end for so long, then cuts them: they are made again at the next start. */
   close(graceMs: number): Promise<void>
@@ -39,8 +40,7 @@ export interface ReceiverNeeds {
   eventLog: Pick<EventLog, 'read'>
   send(delivery: Delivery, signal: AbortSignal): Promise<Attempt>
   pace: Pace
-  /** How many deliveries wait for a retry, at all receivers. */
-  allRetrying(): number
+  room: Room
   /** The receiver is to be left alone; from now on `webhook().active` is false. */
   disable(reason: Disabled['reason']): void
   /** Called each time that nothing is left to do at the moment. */

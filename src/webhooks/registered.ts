@@ -1,5 +1,5 @@
 import type { Attempt } from '../model/delivery.ts'
-import { type Disabled, tidiedWebhook, type Webhook, webhookInNewLog } from '../model/webhook.ts'
+import { type Disabled, tidiedWebhook, type Webhook, webhookInLog } from '../model/webhook.ts'
 import type { EventLog } from '../workspace/log/event-log.ts'
 import {
   type DeliveryJournal,
@@ -10,6 +10,7 @@ import type { Message } from './message.ts'
 import type { Clock } from './needs.ts'
 import type { Pace } from './pace.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
+import type { Room } from './room.ts'
 
 /** A webhook with all that is kept about it. */
 export interface Registered {
@@ -21,11 +22,12 @@ export interface Registered {
 
 export interface RegisteredNeeds {
   journalPath(id: string): string
+  write(webhook: Webhook): Promise<void>
   eventLog: EventLog
   send(webhook: Webhook, message: Message, signal: AbortSignal): Promise<Attempt>
   mayBegin(): boolean
   pace: Pace
-  allRetrying(): number
+  room: Room
   onDisabled(each: Registered, reason: Disabled['reason']): void
   onIdle(each: Registered): void
   clock: Clock
@@ -48,18 +50,17 @@ export async function openRegistered(webhook: Webhook, needs: RegisteredNeeds) {
   const receiver = createReceiver({
     ...{ journal, book, eventLog, startsAfter, clock, random, log },
     webhook: () => each.webhook,
-    ...{ mayBegin: needs.mayBegin, pace: needs.pace, allRetrying: needs.allRetrying },
+    ...{ mayBegin: needs.mayBegin, pace: needs.pace, room: needs.room },
     send: (message, signal) => needs.send(each.webhook, message, signal),
     disable: (reason) => needs.onDisabled(each, reason),
     onIdle: () => needs.onIdle(each),
   })
-  const each: Registered = { webhook, receiver, book, journal }
-  if (startsAfter < journal.progress.cursor) {
-    each.webhook = webhookInNewLog(webhook, eventLog.last)
-    // at once: later the new numbers may have grown beyond the old cursor
-    await receiver.sync()
-  }
-  each.webhook = tidiedWebhook(each.webhook, clock.now(), startsAfter)
+  const counted = webhookInLog(webhook, eventLog.last)
+  const tidied = tidiedWebhook(counted, clock.now(), startsAfter)
+  const each: Registered = { webhook: tidied, receiver, book, journal }
+  // both at once: later the numbers of a new log may have grown beyond the old ones
+  if (JSON.stringify(tidied) !== JSON.stringify(webhook)) await needs.write(tidied)
+  if (startsAfter < journal.progress.cursor) await receiver.sync()
   return each
 }
 

@@ -54,11 +54,12 @@ export function createTries(needs: TriesNeeds): Tries {
   const { at, book, writer, clock, pace, isOn, log } = needs
   const retries = createRetries(clock, pump)
   const underWay = new Map<string, Promise<void>>()
-  /** Those that are to be sent once more, when the request under way has failed. */
+  /** Those that were asked for again while they are under way. */
   const wished = new Set<string>()
   const cut = new AbortController()
   let saidAt = Number.NEGATIVE_INFINITY
-  let isPumpDue = false
+  /** For its turn in the common pace. */
+  let isAsking = false
   /** Set while the main lane waits for its turn; called when a request has ended. */
   let onTurn: (() => void) | null = null
 
@@ -78,21 +79,26 @@ export function createTries(needs: TriesNeeds): Tries {
 
   /** The main lane, where it waits, comes before them; while the receiver fails, they keep a pace. */
   function pump(): void {
-    while (isOn() && onTurn === null && underWay.size < MAX_REQUESTS && retries.isDue()) {
-      if (at.failing && !pace.mayBegin()) {
-        pumpLater()
-        return
-      }
-      const next = retries.take()
-      if (next && !underWay.has(next.id)) void track(next, {})
+    while (mayRetry()) {
+      if (!at.failing) retry()
+      else if (!isAsking) askToRetry()
+      else return
     }
   }
 
-  function pumpLater(): void {
-    if (isPumpDue) return
-    isPumpDue = true
-    clock.later(pace.waitMs(), () => {
-      isPumpDue = false
+  const mayRetry = () =>
+    isOn() && onTurn === null && underWay.size < MAX_REQUESTS && retries.isDue()
+
+  function retry(): void {
+    const next = retries.take()
+    if (next) void track(next, {})
+  }
+
+  function askToRetry(): void {
+    isAsking = true
+    pace.ask(() => {
+      isAsking = false
+      if (mayRetry()) retry()
       pump()
     })
   }
@@ -105,7 +111,8 @@ export function createTries(needs: TriesNeeds): Tries {
       })
       .finally(() => {
         underWay.delete(delivery.id)
-        if (wished.delete(delivery.id)) sendWished(delivery.id)
+        const again = wished.delete(delivery.id) ? book.get(delivery.id) : null
+        if (again?.state === 'retrying') retries.add(again)
         onTurn?.()
         pump()
         needs.onEnd()
@@ -117,8 +124,10 @@ export function createTries(needs: TriesNeeds): Tries {
   async function attempt(delivery: Delivery, progress: Partial<Progress>): Promise<void> {
     const came = await send(delivery)
     const now = clock.now()
-    const after = afterAttempt(delivery, came, { now, random: needs.random() })
+    const outcome = afterAttempt(delivery, came, { now, random: needs.random() })
     note(came)
+    const isAgain = wished.delete(delivery.id) && outcome.state !== 'delivered'
+    const after = isAgain ? onceMore(outcome, iso(now)) : outcome
     await writer.write({ ...progress, delivery: after })
     if (after.state === 'retrying') retries.add(after)
     if (after.state === 'dead') log(`${delivery.id} is given up after ${after.tries} tries`)
@@ -136,8 +145,8 @@ export function createTries(needs: TriesNeeds): Tries {
       if (cut.signal.aborted) throw cause
       log(`${delivery.id} could not be sent: ${String(cause)}`)
       const error = 'the service could not send it; its log says why'
-      const at = new Date(began).toISOString()
-      return { at, ms: clock.now() - began, status: null, error, retry_after_ms: null }
+      const ms = clock.now() - began
+      return { at: iso(began), ms, status: null, error, retry_after_ms: null }
     }
   }
 
@@ -154,22 +163,14 @@ export function createTries(needs: TriesNeeds): Tries {
     at.failing = { since: at.failing?.since ?? came.at, count: (at.failing?.count ?? 0) + 1 }
   }
 
+  /** Written also while it is under way, so that a kill does not forget it. */
   async function again(delivery: Delivery): Promise<Delivery> {
-    if (underWay.has(delivery.id)) {
-      wished.add(delivery.id)
-      return delivery
-    }
-    const due = onceMore(delivery, new Date(clock.now()).toISOString())
+    const due = onceMore(delivery, iso(clock.now()))
     await writer.writeNow({ delivery: due })
-    retries.add(due)
+    if (underWay.has(delivery.id)) wished.add(delivery.id)
+    else retries.add(due)
     pump()
     return due
-  }
-
-  function sendWished(id: string): void {
-    const delivery = book.get(id)
-    if (!delivery || delivery.state === 'delivered' || cut.signal.aborted) return
-    again(delivery).catch((error: unknown) => log(`${id} is not sent again: ${String(error)}`))
   }
 
   return {
@@ -187,4 +188,8 @@ export function createTries(needs: TriesNeeds): Tries {
       cut.abort()
     },
   }
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString()
 }

@@ -29,7 +29,7 @@ export function viewOf(
       return { retrying, dead, cursor, failing_since: failing?.since ?? null }
     },
     summary() {
-      const each = [...all.values()]
+      const each = [...all.values()].filter(({ webhook }) => webhook.ends_after === null)
       const disabled = each.filter(({ webhook }) => webhook.disabled).length
       const on = each.filter(({ webhook }) => webhook.active)
       const failing = on.filter(({ receiver }) => receiver.progress().failing).length

@@ -45,7 +45,7 @@ export interface Webhooks {
   remove(id: string): Promise<void>
   /** The webhooks of a case that was deleted get what was told of it so far, and end. */
   endOfCase(caseId: string): Promise<void>
-  /** Sends a ping now, whatever else there is to send. */
+  /** Sends a ping whatever else there is to send, but behind those pings that were asked for before. */
   test(id: string): Promise<{ id: string; attempt: Attempt }>
   /** All that wait for a retry, the newest of the delivered and of the dead; newest first. */
   deliveries(id: string): Delivery[]

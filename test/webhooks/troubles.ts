@@ -112,7 +112,8 @@ t.test('a log that cannot be read for a moment is read again', async (t) => {
   t.strictSame(bench.got, [])
   await bench.clock.pass(2000)
   t.strictSame(bench.got.map(eventOf), ids)
-  t.match(bench.log, [/could not be read, and will be again: Error: EMFILE/, /EMFILE/])
+  t.match(bench.log, [/could not be read, and will be again: Error: EMFILE/])
+  t.equal(bench.log.length, 1, 'and it is said once')
 })
 
 t.test('what goes wrong in here is tried again too', async (t) => {
@@ -152,8 +153,89 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   await passing
   await until(() => bench.got.length > 10)
   await bench.clock.pass(HOUR)
-  t.equal(bench.got.length, 14, 'with the schedule from its beginning')
-  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 4 }])
+  t.equal(bench.got.length, 15, 'with the schedule from its beginning')
+  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 5 }])
+})
+
+t.test('a redelivery that is asked for during a try survives a kill', async (t) => {
+  let isHanging = false
+  const bench = await webhookBench(t, (_, signal) => {
+    if (!isHanging) return 500
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  })
+  const { id } = await bench.add()
+  await bench.tell()
+  await bench.clock.pass(100 * HOUR)
+  isHanging = true
+  await bench.webhooks.redeliver(id, bench.got[0]!.id)
+  await until(() => bench.got.length === 11)
+  t.match(await bench.webhooks.redeliver(id, bench.got[0]!.id), { state: 'retrying', tries: 0 })
+  isHanging = false
+  await bench.restart() // cut while under way, which leaves what a kill leaves
+  await until(() => bench.got.length === 12)
+  await bench.webhooks.idle()
+  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 1 }])
+})
+
+t.test('receivers that fail take turns', async (t) => {
+  let isDown = true
+  const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
+  const urls = ['http://a/', 'http://b/', 'http://c/', 'http://d/']
+  for (const url of urls) await bench.add({ url })
+  await bench.tell(50)
+  await bench.webhooks.idle()
+  bench.got.length = 0
+  await bench.clock.pass(5400)
+  const tried = urls.map((url) => bench.got.filter((post) => post.url === url).length)
+  t.ok(Math.max(...tried) - Math.min(...tried) <= 2, tried.join(', '))
+  isDown = false
+})
+
+t.test('pings wait for each other, and see what was changed meanwhile', async (t) => {
+  const held = gates()
+  const bench = await webhookBench(t, () => held.answer())
+  const { id } = await bench.add({ url: 'http://old/' })
+  const pings = Array.from({ length: 3 }, () => bench.webhooks.test(id))
+  await until(() => held.count === 1)
+  await bench.webhooks.change(id, { url: 'http://new/' })
+  held.open(1)
+  await until(() => held.count === 1)
+  await bench.webhooks.remove(id)
+  held.open(1)
+  const came = await Promise.allSettled(pings)
+  t.strictSame(
+    bench.got.map(({ url, type }) => [url, type]),
+    [
+      ['http://old/', 'ping'],
+      ['http://new/', 'ping'],
+    ],
+  )
+  t.match(came, [{ status: 'fulfilled' }, {}, { reason: { code: 'not_found' } }])
+})
+
+t.test('an earlier choice of events counts for no event of a new log', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add({ events: ['case_updated'] })
+  await bench.tell(40)
+  await bench.webhooks.change(id, { active: false })
+  await bench.tell(5)
+  for (const events of [['proof_created'], ['proof_updated'], ['proof_created']]) {
+    await bench.webhooks.change(id, { events })
+  }
+  t.equal(bench.webhooks.get(id).earlier_events.length, 1, 'which are no more than needed')
+  await bench.close()
+  rmSync(join(bench.stateDir, 'log'), { recursive: true })
+  await bench.restart()
+  await bench.restart()
+  await bench.clock.pass(1)
+  const wanted = await bench.tell(3, 'proof_created')
+  await bench.tell(2)
+  bench.got.length = 0
+  await bench.webhooks.change(id, { active: true })
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), wanted)
 })
 
 t.test('a 410 that comes while the webhook is deleted does not bring it back', async (t) => {
