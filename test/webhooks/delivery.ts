@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
-import { eventOf, gate, gates, tick, webhookBench } from '../fixtures/webhooks.ts'
+import { eventOf, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
 t.test('events arrive once, in their order, one at a time', async (t) => {
@@ -376,12 +376,7 @@ t.test('a webhook that was deleted is sent nothing more', async (t) => {
 
 t.test('what was under way when the service stopped comes again, with the same id', async (t) => {
   let isHanging = true
-  const bench = await webhookBench(t, (_, signal) => {
-    if (!isHanging) return 200
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
-  })
+  const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 200))
   await bench.add()
   const ids = await bench.tell(3)
   while (bench.got.length === 0) await new Promise(setImmediate)
@@ -434,12 +429,7 @@ t.test('a journal that was lost repeats, and loses nothing', async (t) => {
 
 t.test('the log is trimmed when all have passed, and not before', async (t) => {
   let isHanging = true
-  const bench = await webhookBench(t, (_, signal) => {
-    if (!isHanging) return 200
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
-  })
+  const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 200))
   const { id } = await bench.add({ events: ['proof_created'] })
   const [wanted = 0] = await bench.tell(1, 'proof_created')
   for (let n = 0; n < 10; n++) await bench.tell(3000, 'memory_updated')

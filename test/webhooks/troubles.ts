@@ -5,7 +5,7 @@ import type { Delivery } from '../../src/model/delivery.ts'
 import { createBook } from '../../src/webhooks/book.ts'
 import { createProgressWriter } from '../../src/webhooks/progress-writer.ts'
 import type { Progress } from '../../src/workspace/webhooks/delivery-journal.ts'
-import { eventOf, fakeClock, gate, gates, tick, webhookBench } from '../fixtures/webhooks.ts'
+import { eventOf, fakeClock, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
 
@@ -159,12 +159,7 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
 
 t.test('a redelivery that is asked for during a try survives a kill', async (t) => {
   let isHanging = false
-  const bench = await webhookBench(t, (_, signal) => {
-    if (!isHanging) return 500
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
-  })
+  const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 500))
   const { id } = await bench.add()
   await bench.tell()
   await bench.clock.pass(100 * HOUR)
