@@ -2,8 +2,9 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Delivery } from '../../src/model/delivery.ts'
-import { createBook } from '../../src/webhooks/book.ts'
+import { type Book, createBook } from '../../src/webhooks/book.ts'
 import { createProgressWriter } from '../../src/webhooks/progress-writer.ts'
+import { createRoom } from '../../src/webhooks/room.ts'
 import type { Progress } from '../../src/workspace/webhooks/delivery-journal.ts'
 import { eventOf, fakeClock, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
@@ -319,6 +320,34 @@ t.test('the state as a kill leaves it at any moment repeats one at most', async 
       Array.from({ length: 20 }, (_, n) => n + 1),
     )
   }
+})
+
+t.test('room in the lists of retries: each has some, and who was held is woken', async (t) => {
+  const books = Array.from({ length: 5 }, () => createBook([]))
+  let wakes = 0
+  const room = createRoom(
+    () => books,
+    () => wakes++,
+  )
+  const [big, few, some] = books as [Book, Book, Book]
+  const fill = (book: Book, from: number, to: number) => {
+    for (let event = from; event < to; event++) book.put(delivery(event))
+  }
+  fill(big, 0, 4999)
+  t.ok(room.hasRoom(big))
+  fill(big, 4999, 5000)
+  t.notOk(room.hasRoom(big), 'no more than 5,000 of one')
+  for (const book of books.slice(2)) fill(book, 0, 4999)
+  fill(few, 0, 3)
+  t.notOk(room.hasRoom(some), 'no more than 20,000 of all')
+  t.ok(room.hasRoom(few), 'but one with few has room')
+  room.freed()
+  t.equal(wakes, 0)
+  for (let event = 0; event < 100; event++) big.put({ ...delivery(event), state: 'delivered' })
+  room.freed()
+  room.freed()
+  t.equal(wakes, 1)
+  t.ok(room.hasRoom(some))
 })
 
 const ENOSPC = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
