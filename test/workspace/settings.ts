@@ -1,4 +1,4 @@
-import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readSettings } from '../../src/markdown/settings-file.ts'
@@ -398,6 +398,19 @@ t.test('while the file is broken the last good settings count', async (t) => {
     const now = settings()
     setTimeout(() => writeFileSync(path, timeouts('8m')), 5)
     t.match(await now, { timeout: { plan: 8 * 60_000 }, problems: { length: 0 } })
+  })
+
+  t.test('a text whose end is not written yet, by a clock of whole milliseconds', async (t) => {
+    const { path, settings } = opened(t, `${good}\nBe brief.\n`)
+    await settings()
+    writeFileSync(path, timeouts('9m') + '\nBe ve')
+    const { now } = Date
+    t.teardown(() => {
+      Date.now = now
+    })
+    // the stamp of a file is finer
+    Date.now = () => statSync(path).ctimeMs - 0.7
+    t.match(await settings(), { timeout: { plan: 7 * 60_000 }, instructions: 'Be brief.' })
   })
 
   t.test('a text whose end is not written yet', async (t) => {

@@ -59,5 +59,5 @@ function isMissing(read: ReadResult): boolean {
 /** A file that has lost the line end that closed it may be written to its end just now. */
 function isYoung({ ctimeMs }: FileStamp): boolean {
   const age = Date.now() - ctimeMs
-  return age >= 0 && age < SAVED_MS // less than 0 where a clock was set back
+  return Math.abs(age) < SAVED_MS // below 0 by a part of a millisecond, or where a clock was set back
 }
