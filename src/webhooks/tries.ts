@@ -111,8 +111,10 @@ export function createTries(needs: TriesNeeds): Tries {
       })
       .finally(() => {
         underWay.delete(delivery.id)
-        const again = wished.delete(delivery.id) ? book.get(delivery.id) : null
-        if (again?.state === 'retrying') retries.add(again)
+        const isWished = wished.delete(delivery.id)
+        const present = book.get(delivery.id)
+        if (present?.state === 'retrying') retries.add(present)
+        if (present?.state === 'dead' && isWished) sendWished(present)
         onTurn?.()
         pump()
         needs.onEnd()
@@ -129,7 +131,6 @@ export function createTries(needs: TriesNeeds): Tries {
     const isAgain = wished.delete(delivery.id) && outcome.state !== 'delivered'
     const after = isAgain ? onceMore(outcome, iso(now)) : outcome
     await writer.write({ ...progress, delivery: after })
-    if (after.state === 'retrying') retries.add(after)
     if (after.state === 'dead') log(`${delivery.id} is given up after ${after.tries} tries`)
     if (!needs.webhook().active) return
     if (came.status === 410) needs.disable('gone')
@@ -163,14 +164,22 @@ export function createTries(needs: TriesNeeds): Tries {
     at.failing = { since: at.failing?.since ?? came.at, count: (at.failing?.count ?? 0) + 1 }
   }
 
-  /** Written also while it is under way, so that a kill does not forget it. */
+  /** Written at once, so that a kill does not forget it; the outcome of a try under way heeds the wish. */
   async function again(delivery: Delivery): Promise<Delivery> {
     const due = onceMore(delivery, iso(clock.now()))
+    if (underWay.has(delivery.id)) wished.add(delivery.id)
     await writer.writeNow({ delivery: due })
     if (underWay.has(delivery.id)) wished.add(delivery.id)
     else retries.add(due)
     pump()
     return due
+  }
+
+  /** The wish came between the outcome and its record. */
+  function sendWished(delivery: Delivery): void {
+    again(delivery).catch((error: unknown) => {
+      log(`${delivery.id} is not sent again: ${String(error)}`)
+    })
   }
 
   return {

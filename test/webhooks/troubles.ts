@@ -158,6 +158,29 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   t.match(bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 5 }])
 })
 
+t.test('a redelivery is made whose record is under way when the last try begins', async (t) => {
+  let isHeld = false
+  const held = gates()
+  const bench = await webhookBench(t, () => (isHeld ? held.answer() : 500))
+  const { id } = await bench.add()
+  await bench.tell()
+  await bench.webhooks.idle()
+  while (bench.webhooks.deliveries(id)[0]?.tries !== 9) await bench.clock.pass(HOUR)
+  const [last] = bench.webhooks.deliveries(id)
+  await bench.clock.pass(Date.parse(last!.next_at!) - bench.clock.now() - 1)
+  isHeld = true
+  const asked = bench.webhooks.redeliver(id, last!.id)
+  await bench.clock.pass(1, async () => {}) // and the tenth try is due
+  await asked
+  await held.reach(1, bench.clock)
+  isHeld = false
+  held.open(1, 500)
+  await until(() => bench.webhooks.deliveries(id)[0]?.state === 'retrying')
+  await bench.webhooks.idle()
+  await bench.clock.pass(HOUR)
+  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying' }])
+})
+
 t.test('a redelivery that is asked for during a try survives a kill', async (t) => {
   let isHanging = false
   const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 500))
