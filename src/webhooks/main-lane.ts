@@ -98,10 +98,9 @@ export function createMainLane(needs: MainLaneNeeds): MainLane {
   }
 
   async function take(event: LogEvent): Promise<void> {
-    const delivery = newDelivery(event)
+    const delivery = wants(webhook(), event) ? newDelivery(event) : null
     // known already where the journal was damaged, and the cursor therefore set back
-    const isKnown = book.get(delivery.id) !== undefined
-    if (isKnown || !wants(webhook(), event)) at.cursor = event.id
+    if (!delivery || book.get(delivery.id)) at.cursor = event.id
     else await tries.first(delivery)
   }
 

@@ -64,7 +64,7 @@ export function requireAllowed(url: URL, addresses: readonly string[], ownPort: 
   for (const address of addresses) {
     const why = whyDenied(address, portOf(url), ownPort)
     if (why === null) continue
-    throw refused(`expected another host; this one leads to ${address}, ${why}`)
+    throw refused(`expected another host or port; this one leads to ${address}, ${why}`)
   }
 }
 

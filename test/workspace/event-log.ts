@@ -1,7 +1,6 @@
-import { execFileSync, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
-  appendFileSync,
   copyFileSync,
   cpSync,
   mkdirSync,
@@ -13,7 +12,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -25,6 +24,7 @@ import {
   openEventLog,
 } from '../../src/workspace/log/event-log.ts'
 import type { JsonValue, LogEvent, NewBatch } from '../../src/workspace/log/log-line.ts'
+import { smallDisk } from '../fixtures/small-disk.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/log-process.ts', import.meta.url))
 
@@ -228,6 +228,19 @@ t.test('a torn end is cut off, wherever it was torn', async (t) => {
   })
 })
 
+/** Copies a folder in which a log is at work: a temporary file may get its name under way, and then it begins anew. */
+function copyLive(from: string, to: string): void {
+  for (;;) {
+    try {
+      cpSync(from, to, { recursive: true })
+      return
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+      rmSync(to, { recursive: true, force: true })
+    }
+  }
+}
+
 /** The folder of a log with a batch for each number up to `count`, as a kill or a proper end leaves it. */
 async function left(
   t: Test,
@@ -241,7 +254,7 @@ async function left(
     await log.flushed()
   }
   if (options.closed) await log.close()
-  cpSync(join(folder, 'live'), join(folder, 'log'), { recursive: true })
+  copyLive(join(folder, 'live'), join(folder, 'log'))
   await log.close()
   return join(folder, 'log')
 }
@@ -572,24 +585,10 @@ async function runAndKill(t: Test, folder: string, keep: number, lines: number):
 }
 
 t.test('a full disk: refused, kept, and told once there is room', async (t) => {
-  t.teardown(() => {}) // tap removes the testdir before all handlers, but for one that was there first
-  const dir = t.testdir({ disk: {} })
-  const folder = join(dir, 'disk')
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stdio: 'pipe' })
-  } catch {
-    t.pass('skipped: a small file system takes root and mount')
-    return
-  }
-  t.teardown(() => execFileSync('umount', [folder]))
-  const filler = join(folder, 'filler')
-  const fill = () => {
-    try {
-      for (;;) appendFileSync(filler, Buffer.alloc(4096))
-    } catch {
-      return // full
-    }
-  }
+  const disk = smallDisk(t)
+  if (!disk) return
+  const { folder, fill, free } = disk
+  const dir = dirname(folder)
   const log = await open(join(folder, 'log'), { segmentBytes: 30_000 })
   const told: number[] = []
   log.subscribe(({ id }) => told.push(id))
@@ -611,10 +610,10 @@ t.test('a full disk: refused, kept, and told once there is room', async (t) => {
     await t.rejects(log.flushed(), { code: 'storage_full' })
     t.same(told, range(1, before), 'nothing is told that is not on the disk')
     t.same(ids(await all(log)), range(1, before))
-    cpSync(join(folder, 'log'), join(dir, `killed ${round}`), { recursive: true })
+    copyLive(join(folder, 'log'), join(dir, `killed ${round}`))
     const afterKill = await opened(t, join(dir, `killed ${round}`))
     t.same(ids(await all(afterKill)), range(1, before), 'and after a kill that would be there')
-    unlinkSync(filler)
+    free()
     log.append(batch('more'))
     await log.flushed()
     t.equal(log.failure, null)

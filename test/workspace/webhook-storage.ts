@@ -1,7 +1,6 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
-  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -31,6 +30,7 @@ import {
   openDeliveryJournal,
 } from '../../src/workspace/webhooks/delivery-journal.ts'
 import { createWebhookFiles } from '../../src/workspace/webhooks/webhook-files.ts'
+import { smallDisk } from '../fixtures/small-disk.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/journal-process.ts', import.meta.url))
 const NOW = '2026-11-20T10:00:00.000Z'
@@ -802,24 +802,9 @@ async function runAndKill(t: Test, path: string, lines: number): Promise<number>
 t.test(
   'a full disk: refused, nothing of it counts, and it goes on once there is room',
   async (t) => {
-    t.teardown(() => {}) // tap removes the testdir before all handlers, but for one that was there first
-    const dir = t.testdir({ disk: {} })
-    const folder = join(dir, 'disk')
-    try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stdio: 'pipe' })
-    } catch {
-      t.pass('skipped: a small file system takes root and mount')
-      return
-    }
-    t.teardown(() => execFileSync('umount', [folder]))
-    const filler = join(folder, 'filler')
-    const fill = () => {
-      try {
-        for (;;) appendFileSync(filler, Buffer.alloc(4096))
-      } catch {
-        return // full
-      }
-    }
+    const disk = smallDisk(t)
+    if (!disk) return
+    const { folder, filler, fill, free } = disk
     const path = join(folder, 'j.jsonl')
     const journal = await open(path, { compactBytes: 20_000 })
     const large = (n: number): Delivery => ({ ...delivery(n), envelope: 'x'.repeat(3000) })
@@ -838,7 +823,7 @@ t.test(
       t.same([killed.progress.cursor, killed.said], [cursor + 1, []])
       await journal.sync()
       t.equal(journal.syncedCursor, cursor + 1)
-      unlinkSync(filler)
+      free()
       for (const n of range(2, 4)) await journal.take(cursor + n, large(cursor + n))
       const after = await afterKill(t, path)
       t.same([after.progress.cursor, after.said], [cursor + 4, []])
@@ -853,7 +838,7 @@ t.test(
       const huge = webhook(ID, { url: `http://localhost/${'x'.repeat(30_000)}` })
       await t.rejects(files.write(huge), { code: 'storage_full' })
       t.same(await filesIn(join(folder, 'webhooks')).all(), [webhook(ID)])
-      unlinkSync(filler)
+      free()
     })
 
     t.test('compaction fails and is said once, then comes', async (t) => {
@@ -872,7 +857,7 @@ t.test(
       await journal.sync()
       t.equal(statSync(path).ino, before)
       t.match(journal.said, [/could not be made smaller.*full/])
-      unlinkSync(filler)
+      free()
       for (let n = 0; n < 9; n++) await journal.take(journal.now.cursor + 1, large(600 + n))
       await journal.sync()
       t.not(statSync(path).ino, before)
