@@ -1,6 +1,6 @@
 /**
  * Runs a suite of benchmarks and writes its table into docs/benchmarks.md:
- * `node bench/run.mjs watch|webhooks [--program dist/cli.js] [--cases 1000,5000] [--saves 300] [--in DIR]
+ * `node bench/run.mjs watch|webhooks|pages [--program dist/cli.js] [--cases 1000,5000] [--saves 300] [--in DIR]
  * [--json FILE] [--print]`. A run with other sizes, or with `--print`, writes nothing but its output.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,12 +9,13 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { machineNow } from './machine.mjs'
+import { pagesSuite } from './pages.mjs'
 import { tableOf, withSection } from './table.mjs'
 import { watchSuite } from './watch.mjs'
 import { webhooksSuite } from './webhooks.mjs'
 
 /** @type {Record<string, import('./suite.mjs').Suite>} */
-const SUITES = { watch: watchSuite, webhooks: webhooksSuite }
+const SUITES = { watch: watchSuite, webhooks: webhooksSuite, pages: pagesSuite }
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 const SAVES = 300

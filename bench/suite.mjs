@@ -34,6 +34,8 @@ export const UNITS = {
   /** @param {number} value */
   bytes: (value) => `${short(value / 2 ** 20)} MB`,
   /** @param {number} value */
+  kilobytes: (value) => `${short(value / 1024)} KB`,
+  /** @param {number} value */
   count: (value) => value.toLocaleString('en', { maximumFractionDigits: 2 }),
 }
 

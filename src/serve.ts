@@ -1,8 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { createApp } from './http/app.ts'
 import { createStreamRegistry } from './http/event-stream.ts'
 import { listen } from './http/server.ts'
+import { Refusal } from './model/refusal.ts'
 import { openService, type Service } from './service.ts'
 import { inTime, stopSignal } from './stopping.ts'
 
@@ -13,6 +15,11 @@ export interface ServeOptions {
   stateDir?: string
   dev?: boolean
   trust?: boolean
+  mount?: boolean
+  /** For the length of a command: it has no pages, and says so to whoever asks for the owner. */
+  short?: boolean
+  /** Says where it listens as JSON. */
+  json?: boolean
   log?: (line: string) => void
   /** For tests. */
   gitPatienceMs?: number
@@ -31,7 +38,8 @@ export async function openServer(options: ServeOptions): Promise<Served> {
   const streams = createStreamRegistry()
   let port = options.port
   try {
-    const app = createApp(service, { port: () => port, streams })
+    const pages = options.short ? {} : (await import('./web/pages.ts')).pages(service)
+    const app = createApp(service, { port: () => port, streams, ...pages })
     const server = await listen(app.fetch, { port: options.port, log: service.log })
     port = server.port
     service.listening(server)
@@ -40,7 +48,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
       url: server.url,
       async close() {
         // first: its last events still reach the open streams
-        await inTime('a running session', service.sessions.close())
+        await inTime('a running session', endRuns(service))
         streams.endAll()
         service.webhooks.stopTests()
         await inTime('an open request', server.close())
@@ -53,10 +61,40 @@ export async function openServer(options: ServeOptions): Promise<Served> {
   }
 }
 
+async function endRuns({ sessions, providers }: Service): Promise<void> {
+  await Promise.all([sessions.close(), providers.close()])
+}
+
+const SHORT_MS = 5000
+const POLL_MS = 100
+
+/** A command that owns the workspace for a moment is waited for. */
+async function openOnceFree(options: ServeOptions): Promise<Served> {
+  const begun = performance.now()
+  for (let tries = 1; ; tries++) {
+    try {
+      return await openServer(options)
+    } catch (error) {
+      if (!isShortOwner(error) || performance.now() - begun > SHORT_MS) throw error
+    }
+    if (tries === 1) process.stderr.write('casefile: waiting for a command that is at work here\n')
+    await delay(POLL_MS)
+  }
+}
+
+function isShortOwner(error: unknown): boolean {
+  if (!(error instanceof Refusal) || error.code !== 'already_active') return false
+  return (error.extra.owner as { short?: unknown } | undefined)?.short === true
+}
+
 /** `casefile serve`: prints the address when it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const served = await openServer(options)
-  process.stdout.write(`Casefile is listening on ${served.url}\n`)
+  const served = await openOnceFree(options)
+  const { url } = served
+  const where = options.json
+    ? JSON.stringify({ url, pid: process.pid })
+    : `Casefile is listening on ${url}`
+  process.stdout.write(`${where}\n`)
   await stopSignal()
   try {
     await served.close()

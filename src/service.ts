@@ -10,27 +10,30 @@ import { closeParser } from './markdown/parser-pool.ts'
 import type { Maker } from './model/case-facts.ts'
 import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
-import { createHandEdits } from './sessions/hand-edits.ts'
-import { createSessions, type Sessions } from './sessions/sessions.ts'
+import { createHolds, type Holds } from './sessions/holds.ts'
+import { redactedUpdates } from './sessions/redacted-updates.ts'
+import { createRedactor } from './sessions/redaction.ts'
+import { createSessionParts } from './sessions/session-parts.ts'
+import type { Sessions } from './sessions/sessions.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks, type WebhooksNeeds } from './webhooks/open-webhooks.ts'
 import { type Change, createCatalog } from './workspace/catalog.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
+import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 import { createLastGood } from './workspace/last-good.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { openEventLog } from './workspace/log/event-log.ts'
-import { createRunRecords } from './workspace/output/run-records.ts'
 import { takeOwnership } from './workspace/owner/ownership.ts'
 import { createSecondLook } from './workspace/rescue/second-look.ts'
 import { createScan } from './workspace/scan.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import { createSettling } from './workspace/settling.ts'
-import { createStore } from './workspace/store.ts'
+import { createStore, type Store } from './workspace/store.ts'
 import { createTexts } from './workspace/texts.ts'
 import { createUpkeep, type Upkeep } from './workspace/upkeep.ts'
 
@@ -41,6 +44,10 @@ interface ServiceOptions {
   dev?: boolean
   /** Trust what casefile.md asks for, as it stands at the start. */
   trust?: boolean
+  /** Ends with the command that opened it: told to a second process that asks who the owner is. */
+  short?: boolean
+  /** Whether runs get read-only mounts where these work; true if not given. */
+  mount?: boolean
   build?: Build
   environment?: NodeJS.ProcessEnv
   /** What is not deterministic, for tests. */
@@ -56,6 +63,7 @@ export interface Service extends HttpNeeds {
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   upkeep: Upkeep
+  holds: Holds
   webhooks: OpenWebhooks
   /** Resolves when the watcher is ready. */
   watched: Promise<void>
@@ -70,12 +78,15 @@ export interface Service extends HttpNeeds {
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const environment = options.environment ?? process.env
-  const log = options.log ?? ((line) => process.stderr.write(`casefile: ${line}\n`))
+  const redactor = createRedactor(environment)
+  const print = options.log ?? ((line) => process.stderr.write(`casefile: ${line}\n`))
+  const log = (line: string) => print(redactor.text(line)) // it may quote what a program said
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
   const places = await openPlaces(options, environment, log)
   const { root, memoryRoot, state, settings } = places
-  let facts: Record<string, unknown> = {}
+  const kind = options.short ? { short: true } : {}
+  let facts: Record<string, unknown> = kind
   const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
 
   const layout = layoutOf(root, memoryRoot)
@@ -87,7 +98,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   let sessions: Sessions | null = null
   let closed = false
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
-  const catalog = createCatalog(isHeld)
+  const catalog = createCatalog(isHeld, (id) => holds.pins(id))
   const git = createGitActivity(memoryRoot)
   const needs = { layout, lastGood, isHeld, isGits: git.touched, catalog, mutex }
   const settling = createSettling()
@@ -117,6 +128,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   /** The one place that every change of the files comes through (architecture.md). */
   function publish(caseId: string, found: Change[], maker: Maker): void {
     for (const change of found) changes.publish(change)
+    holds.look(caseId)
     if (!isTelling) return
     teller.tell(caseId, maker)
     if (maker !== 'service') handEdits.look(caseId)
@@ -140,7 +152,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
     onRescued: (id) => upkeep.later(id, 0),
   })
-  const store = createStore({
+  const store: Store = createStore({
+    onWritten: (edit, entry) => holds.onWritten(edit, entry),
     ...{ ...needs, scan, secondLook, texts, trash: state.trash, publish, log },
     ...{ still: upkeep.still, gitDone: upkeep.gitDone, gitPatienceMs: options.gitPatienceMs },
     async onMemoryRoot() {
@@ -152,23 +165,28 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       if (closed) throw stoppingRefusal()
     },
   })
+  const records = redactedUpdates(store, redactor)
+  const holds: Holds = createHolds({
+    ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
+    files: createHoldFiles(state.root, log),
+  })
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
-  const running = createSessions({
-    ...{ layout, state, store, catalog, outputs, settings, environment, now, newId, log },
-    runs: createRunRecords(state.runs, log),
-    sessionTexts,
+  const parts = createSessionParts({
+    ...{ layout, state, settings, environment, redactor, now, newId, log },
+    ...{ catalog, store: records, outputs, sessionTexts, holds, mount: options.mount ?? true },
   })
-  sessions = running
-  const handEdits = createHandEdits({ store, catalog, layout, now, log, sessions: running })
+  const { providers, handEdits, plans } = parts
+  sessions = parts.sessions
   const problems = async () => [...(await settings()).problems, ...scan.strangers()]
   let vigil: Vigil | null = null
 
   async function close(): Promise<void> {
     upkeep.stopWaiting()
-    await running.close()
+    await Promise.all([parts.sessions.close(), providers.close()])
     await vigil?.close()
     await handEdits.close()
+    await holds.idle()
     closed = true
     await mutex.idle()
     await secondLook.idle()
@@ -184,11 +202,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 
   try {
     await emptyTrash(state.trash, layout.cases)
-    await clearLeftovers(layout, state)
+    await clearLeftovers(layout, state, log)
     await secondLook.recover()
+    await plans.prune()
     if (options.trust) await trustAtStart(places, log)
+    await holds.load()
     await scan.all()
-    await running.recover()
+    await parts.sessions.recover()
     await beginTelling()
     vigil = createVigil({
       ...{ cases: layout.cases, upkeep, log },
@@ -212,24 +232,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 
   return {
-    ...{
-      layout,
-      catalog,
-      store,
-      scan,
-      secondLook,
-      texts,
-      sessionTexts,
-      sessions,
-      settings,
-      changes,
-      outputs,
-    },
-    ...{ upkeep, eventLog, problems, watching: vigil.health, watched: vigil.ready },
+    ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
+    ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems },
+    ...{ watching: vigil.health, watched: vigil.ready },
     ...{ now, newId, log, dev: options.dev ?? false, startedAt: now(), close },
-    ...{ build, webhooks },
+    ...{ build, webhooks, providers },
     listening({ url, port }) {
-      facts = { url }
+      facts = { ...kind, url }
       webhooks.begin(port)
     },
   }

@@ -81,7 +81,7 @@ const flowPromises: [what: string, printed: RegExp | Record<string, unknown>][] 
   ['the runbook is written', { filename: 'runbook.md' }],
   ['the session waits', /^$/],
   ['the plan is approved', /## Plan[\s\S]*\{"id":.*"state":"approved"/],
-  ['the stream goes to the end', /event: session_completed\nid: 20\n/],
+  ['the stream goes to the end', /event: session_completed\nid: 21\n/],
   ['the gate says what is missing', /"passed":23,"failed":0[\s\S]*\{"open":false,/],
   ['the proof is verified', { type: 'test-log', verified: true }],
   ['the case is resolved', { state: 'RESOLVED', problems: [] }],
@@ -130,6 +130,7 @@ t.test('the docs leave nothing out', async (t) => {
     const service = await openService({
       root: join(folder, 'root'),
       stateDir: join(folder, 'state'),
+      dev: true,
     })
     t.teardown(() => service.close())
     const app = createApp(service, { port: () => 0, streams: createStreamRegistry() })
@@ -183,3 +184,35 @@ t.test('the docs leave nothing out', async (t) => {
     }
   })
 })
+
+t.test('what it says of the terminal works as it stands, on a fresh sample', async (t) => {
+  const from = readme.indexOf('\n## In the terminal\n')
+  const [, block = ''] = /^```console\n(.*?)^```$/ms.exec(readme.slice(from)) ?? []
+  const said = await casefileShell(t, block.replace(/^casefile approve [^#\n]*/m, '$& --yes '))
+  t.match(said, /the plan of session 1 waits[\s\S]*23 of 23 tests pass[\s\S]*test-log, verified/)
+  t.match(said, /RESOLVED {2}Signed out again right after[\s\S]*session 1 waits for your approval/)
+})
+
+/** What a shell printed in which `casefile` is the built program, and no service runs. */
+async function casefileShell(t: Test, script: string): Promise<string> {
+  t.teardown(() => {})
+  const folder = t.testdir()
+  const env = { XDG_STATE_HOME: join(folder, 'state') }
+  await runBuilt(['sample', 'workspace'], env, folder)
+  const program = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
+  const casefile = 'casefile() { "$NODE" "$PROGRAM" "$@"; }'
+  const child = spawn('sh', ['-euc', `${casefile}\n${script}`], {
+    cwd: folder,
+    env: { ...process.env, ...env, NODE: process.execPath, PROGRAM: program },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  t.equal(code, 0, said)
+  return said
+}

@@ -1,3 +1,4 @@
+import { counted } from '../model/amounts.ts'
 import { visibleText } from '../workspace/visible-text.ts'
 import type { Finding } from './finding.ts'
 import type { Mending } from './mender.ts'
@@ -22,8 +23,4 @@ export function mendingText({ fixed, left }: Mending): string {
     ...left.map((what) => `not fixed: ${what}`),
   ]
   return lines.map((line) => `${visibleText(line)}\n`).join('')
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { closeParser } from '../markdown/parser-pool.ts'
 import type { Problem } from '../model/problem.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
+import { createHoldFiles } from '../workspace/hold-files.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import type { LastGood } from '../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../workspace/layout.ts'
@@ -50,7 +51,9 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const lookForRuns = async () => {
     for (const { session_id } of await runs.all()) held.add(session_id)
   }
-  const catalog = createCatalog(isHeld)
+  const { watch, own } = await createHoldFiles(stateDir, ignored).read()
+  const pins = new Map([...Object.entries(watch?.cases ?? {}), ...own])
+  const catalog = createCatalog(isHeld, (id) => pins.get(id))
   const scan = createScan({
     ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
     ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },

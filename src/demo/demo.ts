@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createClient } from '../client/client.ts'
 import { Refusal } from '../model/refusal.ts'
 import { openServer } from '../serve.ts'
-import { createClient } from './client.ts'
 import { createNarrator } from './narrator.ts'
 import { confirm } from './question.ts'
 import { copySample } from './sample-copy.ts'
@@ -16,6 +16,8 @@ interface DemoOptions {
   yes?: boolean
   /** Leave the workspace for the user to look at. */
   keep?: boolean
+  /** Tells the story on standard error, and on standard output what came of it as JSON. */
+  json?: boolean
 }
 
 /** The sample's plan for its bug: the demo reports the same bug anew. */
@@ -27,7 +29,7 @@ const RUNBOOK = 'memory/cases/c12d54ae-1933-4631-a05f-aecf75428827/runbook.md'
  */
 export async function demo(sample: string, options: DemoOptions): Promise<number> {
   const { stdin, stdout } = process
-  if (!options.yes && !(stdin.isTTY && stdout.isTTY)) {
+  if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
     throw new Refusal(
       'bad_request',
       'The demo asks before it approves a plan, and there is no terminal to ask on. Say it in advance: npm run demo -- --yes',
@@ -37,7 +39,11 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
   const home = await realpath(await mkdtemp(join(tmpdir(), 'casefile-demo-')))
   try {
     await play(sample, home, options, stop.signal)
-    if (!stop.signal.aborted) return 0
+    if (!stop.signal.aborted) {
+      const workspace = options.keep ? join(home, 'workspace') : null
+      if (options.json) stdout.write(`${JSON.stringify({ played: true, workspace }, null, 2)}\n`)
+      return 0
+    }
   } catch (error) {
     if (!stop.signal.aborted) throw error // else it is what the interruption did to the tour
   } finally {
@@ -51,15 +57,13 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
 async function play(
   sample: string,
   home: string,
-  { yes, keep }: DemoOptions,
+  { yes, keep, json }: DemoOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { stdout, env } = process
+  const { env } = process
+  const out = json ? process.stderr : process.stdout
   const workspace = join(home, 'workspace')
-  const narrator = createNarrator(
-    (text) => stdout.write(text),
-    stdout.isTTY === true && !env.NO_COLOR,
-  )
+  const narrator = createNarrator((text) => out.write(text), out.isTTY === true && !env.NO_COLOR)
   await copySample(sample, workspace)
   const runbook = await readFile(join(workspace, RUNBOOK), 'utf8')
   const served = await openServer({ root: workspace, port: 0, stateDir: join(home, 'state') })
@@ -71,14 +75,14 @@ async function play(
       `service    ${served.url}`,
     )
     await tour({
-      client: createClient(served.url, signal),
+      client: createClient({ url: served.url }, signal),
       narrator,
       runbook,
       run: (program, ...args) => outputOf(program, args, workspace, signal),
       written: await createWrittenFiles(workspace),
       async approve(question) {
         if (!yes) return confirm(question, signal)
-        stdout.write(`${question}yes (--yes)\n`)
+        out.write(`${question}yes (--yes)\n`)
         return true
       },
     })

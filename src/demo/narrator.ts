@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { ReceivedEvent } from './client.ts'
+import type { ReceivedEvent } from '../client/session-stream.ts'
 
 /** What the demo says, in one shape for each kind of thing. */
 export interface Narrator {

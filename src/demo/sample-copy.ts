@@ -1,5 +1,15 @@
 import type { Stats } from 'node:fs'
-import { cp, lstat, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
@@ -55,7 +65,7 @@ export async function copySample(
   const workshop = await mkdtemp(join(beside, `.${basename(target)}.making-`))
   try {
     const copy = join(workshop, 'new')
-    await copyFiles(resolve(from), copy)
+    await copyFiles(await realpath(from), copy) // a link to it, as npm link makes one, is not what is copied
     await addGitFiles(join(copy, 'memory'))
     const git = await makeRepository(copy)
     const mark = git ? GIT_MARK : PLAIN_MARK

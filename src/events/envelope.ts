@@ -24,6 +24,10 @@ export interface SessionOutput {
   session_id: string
   step: string
   stream: 'stdout' | 'stderr'
+  /** The name of the artifact that gets all output of the step. */
+  artifact: string
+  /** At which byte of the artifact the text begins; null for words of the service's own, which are not in it. */
+  offset: number | null
   text: string
   time: string
 }

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { gateOf } from '../model/case-folder.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { unknownRoute } from './allowed-methods.ts'
+import { artifactRoutes } from './artifact-routes.ts'
 import { caseRoutes } from './case-routes.ts'
 import type { ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
@@ -11,11 +12,15 @@ import { guard } from './guard.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId } from './params.ts'
+import { planRoutes } from './plan-routes.ts'
 import { problemHandler } from './problem-json.ts'
 import { proofRoutes } from './proof-routes.ts'
+import { providerRoutes } from './provider-routes.ts'
+import type { RefusalPage } from './refusal-page.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { streamRoute } from './stream-route.ts'
 import { systemRoutes } from './system-routes.ts'
+import { triageRoute } from './triage-route.ts'
 import { caseAddress, globalAddress } from './webhook-address.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 
@@ -23,12 +28,19 @@ interface AppOptions {
   /** The port that a Host header must name. */
   port: () => number
   streams: StreamRegistry
+  /** What people open in a browser, behind the same guard. */
+  pages?: Hono<ServiceEnv>
+  /** Shows them a refusal; without it each is JSON. */
+  refusalPage?: RefusalPage
 }
 
 /** The whole HTTP side as one function of the service. */
-export function createApp(service: HttpNeeds, { port, streams }: AppOptions): Hono<ServiceEnv> {
+export function createApp(
+  service: HttpNeeds,
+  { port, streams, pages, refusalPage }: AppOptions,
+): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(guard(port))
+  app.use(guard(port, refusalPage))
   app.use(async (c, next) => {
     const { eventLog } = service
     const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
@@ -39,11 +51,14 @@ export function createApp(service: HttpNeeds, { port, streams }: AppOptions): Ho
     if (!isRead) await eventLog.flushed()
   })
   app.route('/', systemRoutes(service))
+  app.get('/triage', (c) => triageRoute(service, c))
   app.get('/events', (c) => eventsRoute(service, streams, c))
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
   })
   app.get('/cases/:id/sessions/:sid/stream', (c) => streamRoute(service, streams, c))
+  app.route('/cases/:id/sessions/:sid/plans', planRoutes(service))
+  app.route('/cases/:id/sessions/:sid/artifacts', artifactRoutes(service))
   app.route('/cases/:id/sessions', sessionRoutes(service))
   app.route('/cases/:id/proof', proofRoutes(service))
   app.route('/cases/:id/memory', memoryRoutes(service))
@@ -51,7 +66,9 @@ export function createApp(service: HttpNeeds, { port, streams }: AppOptions): Ho
   app.route('/webhooks', webhookRoutes(service, globalAddress(service), turns))
   app.route('/cases/:id/webhooks', webhookRoutes(service, caseAddress(service), turns))
   app.route('/cases', caseRoutes(service))
-  app.notFound(unknownRoute(app))
+  if (service.dev) app.route('/providers', providerRoutes(service, streams))
+  if (pages) app.route('/', pages)
+  app.notFound(unknownRoute(app, refusalPage))
   app.onError(problemHandler(service.log))
   return app
 }

@@ -9,6 +9,7 @@ import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
+import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
 import { caseJson } from './present.ts'
 import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
@@ -57,7 +58,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return answer(c, folder)
   })
 
-  app.put('/:id/state', async (c) => {
+  app.put('/:id/state', operatorOnly(service, 'set state'), async (c) => {
     const { state, ...rest } = await readJson(c, stateSchema)
     const wanted = { ...defined(rest), state: knownState(state) }
     const folder = await store.update(caseId(c), (present) => {
@@ -67,7 +68,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return answer(c, folder)
   })
 
-  app.delete('/:id', async (c) => {
+  app.delete('/:id', operatorOnly(service, 'delete case'), async (c) => {
     const id = caseId(c)
     await store.remove(id, (folder) => {
       mustMatch(c, folder)

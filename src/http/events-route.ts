@@ -1,8 +1,9 @@
-import { outputEnvelope } from '../events/envelope.ts'
+import { type Envelope, outputEnvelope } from '../events/envelope.ts'
 import type { LogEvent } from '../workspace/log/log-line.ts'
 import type { ServiceContext } from './context.ts'
 import { openEventStream, resumePoint, type StreamRegistry } from './event-stream.ts'
 import type { HttpNeeds } from './needs.ts'
+import { caseInQuery, outputInQuery } from './params.ts'
 
 /** Live events that wait while the replay goes on: more of them is a client too slow. */
 const MAX_WAITING = 10_000
@@ -11,6 +12,8 @@ const MAX_WAITING = 10_000
  * `GET /events`: every event of the workspace, from the log. The id of an event is its number in the
  * log; `Last-Event-ID` or `?after=` resumes behind one for as long as the log reaches, `?after=now`
  * begins with what comes next. Without either, all that the log holds comes first (design §5).
+ * `?case=` leaves out all but the events of that case; the numbers stay those of the log. `?output=no`
+ * leaves out what steps print.
  */
 export function eventsRoute(
   service: HttpNeeds,
@@ -18,6 +21,8 @@ export function eventsRoute(
   c: ServiceContext,
 ): Response {
   const { eventLog, outputs, now, log } = service
+  const caseId = caseInQuery(c)
+  const wantsOutput = outputInQuery(c)
   const { first, last } = eventLog
   // a browser that connects again with the same address says what it had last
   const isFromNow = c.req.query('after') === 'now' && !c.req.header('last-event-id')
@@ -31,16 +36,18 @@ export function eventsRoute(
       for (const undo of unsubscribe) undo()
     },
   })
+  const isWanted = (event: LogEvent) => caseId === null || isOfCase(event, caseId)
   const send = ({ id, type, envelope }: LogEvent) =>
     stream.send({ event: type, data: envelope, id })
   let waiting: LogEvent[] | null = []
   unsubscribe.push(
     eventLog.subscribe((event) => {
+      if (!isWanted(event)) return
       if (waiting === null) send(event)
       else if (waiting.push(event) > MAX_WAITING) stream.drop()
     }),
     outputs.subscribe((output) => {
-      if (waiting !== null) return
+      if (!wantsOutput || waiting !== null || (caseId !== null && output.case_id !== caseId)) return
       const data = JSON.stringify(outputEnvelope(output))
       stream.send({ event: 'session_output', data })
     }),
@@ -52,6 +59,7 @@ export function eventsRoute(
 
   async function replay(after: number): Promise<void> {
     for await (const event of eventLog.read(after)) {
+      if (!isWanted(event)) continue
       if (!send(event) || !(await stream.drained())) return
     }
     while (waiting !== null && waiting.length > 0) {
@@ -69,4 +77,10 @@ export function eventsRoute(
     })
   }
   return stream.response
+}
+
+function isOfCase({ envelope }: LogEvent, caseId: string): boolean {
+  if (!envelope.includes(caseId)) return false // most are of others, and need no parsing
+  const { payload } = JSON.parse(envelope) as Envelope
+  return payload.case_id === caseId
 }

@@ -2,23 +2,39 @@ import type { MiddlewareHandler } from 'hono'
 import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { problemResponse } from './problem-json.ts'
+import { opensPage, type RefusalPage } from './refusal-page.ts'
 
 /**
  * Keeps web pages out; must run before everything else. A page on another site can send requests
  * to a loopback port, and through DNS rebinding under a name of its own, so both the name it used
- * and the place it came from must be ours. No answer ever carries a CORS header.
+ * and the place it came from must be ours. No answer ever carries a CORS header. A person who followed
+ * a link of another site to us is refused too, but by `page`, which can be read.
  */
-export function guard(port: () => number): MiddlewareHandler<ServiceEnv> {
+export function guard(port: () => number, page?: RefusalPage): MiddlewareHandler<ServiceEnv> {
   return async (c, next) => {
     const objection = objectionTo(c, port())
     if (objection === null) await next()
-    else c.res = problemResponse(new Refusal('forbidden', objection))
+    else c.res = refused(c, objection, { port: port(), page })
     // An event stream has sent its own headers; its stand-in response is shared between requests.
     if (c.env?.outgoing?.headersSent) return
     c.res.headers.set('x-content-type-options', 'nosniff')
     // Not no-store: a client shall keep the answer, and ask with its ETag whether it still holds.
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-cache')
   }
+}
+
+interface RefusedOptions {
+  port: number
+  page: RefusalPage | undefined
+}
+
+function refused(c: ServiceContext, objection: string, { port, page }: RefusedOptions): Response {
+  const refusal = new Refusal('forbidden', objection)
+  const host = c.req.header('host') ?? ''
+  // under a name that is not ours there is nothing but the bare refusal
+  if (!page || !opensPage(c) || ownAuthority(host, port) === null) return problemResponse(refusal)
+  const query = /\?[^#]*/.exec(c.req.url)?.[0] ?? ''
+  return page(c, refusal, `http://${host}${c.req.path}${query}`)
 }
 
 function objectionTo(c: ServiceContext, port: number): string | null {

@@ -1,18 +1,23 @@
 import { Hono } from 'hono'
+import type { CaseFolder } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
+import { SESSION_FILE } from '../model/words.ts'
+import type { ConfirmedFile } from '../sessions/holds.ts'
 import { checkCaseFile, checkSessionFile } from '../sessions/whole-file.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,
+  type MemoryName,
   memoryName,
   memoryPath,
   readMemory,
   writeMemory,
 } from '../workspace/memory-files.ts'
 import { readBytes } from './body.ts'
-import type { ServiceEnv } from './context.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
 import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
+import { operatorOnly } from './operator-only.ts'
 import { caseId } from './params.ts'
 
 /** `/cases/:id/memory` (specification §4.4): markdown files as they are, byte for byte. */
@@ -33,7 +38,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return bytesWithETag(c, read.bytes, 'text/markdown; charset=utf-8')
   })
 
-  app.put('/:filename', async (c) => {
+  app.put('/:filename', operatorOnly(service, 'write record', isRecord), async (c) => {
     const id = caseId(c)
     const filename = c.req.param('filename')
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
@@ -42,12 +47,13 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       const present = await readMemory(layout, id, name)
       if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present.reason)
       requireMatch(c, present.ok ? etagOf(present.bytes) : null)
-      if (name.kind === 'case') await checkCaseFile(folder, bytes)
-      if (name.kind === 'session')
-        await checkSessionFile(service.sessionTexts, folder, name.number, bytes)
-      if (present.ok && present.bytes.equals(bytes)) return false
-      await writeMemory(service, id, name, { bytes, present: present.ok ? present.bytes : null })
-      wrote(memoryPath(layout, id, name))
+      const isNew = !present.ok || !present.bytes.equals(bytes)
+      const counting = await checked(service, folder, name, { bytes, isNew })
+      if (isNew) {
+        await writeMemory(service, id, name, { bytes, present: present.ok ? present.bytes : null })
+        wrote(memoryPath(layout, id, name))
+      }
+      if (counting) await service.holds.confirm(id, counting, isNew)
       return !present.ok
     })
     const headers = {
@@ -58,6 +64,28 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   })
 
   return app
+}
+
+/** Holds the bytes to what the file is for; gives what is to count of it from now on. */
+async function checked(
+  { sessionTexts }: HttpNeeds,
+  folder: CaseFolder,
+  name: MemoryName,
+  { bytes, isNew }: { bytes: Uint8Array; isNew: boolean },
+): Promise<ConfirmedFile | null> {
+  if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes) }
+  if (name.kind === 'notes') return null
+  const { number } = name
+  const isHeld = folder.held.some(({ file }) => file === `sessions/${number}.md`)
+  if (isHeld && !isNew) return { number } // its own words, sealed or not
+  await checkSessionFile(sessionTexts, folder, number, bytes)
+  return null
+}
+
+/** Case and session files; the others are for whoever works on the case to write. */
+function isRecord(c: ServiceContext): boolean {
+  const filename = c.req.param('filename') ?? ''
+  return filename === 'case.md' || filename === 'latest.md' || SESSION_FILE.test(filename)
 }
 
 function unreadable(filename: string, reason: string): Refusal {

@@ -3,11 +3,14 @@ import type { SessionOutput } from '../events/envelope.ts'
 import type { Vigil } from '../events/vigil.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
+import type { Holds } from '../sessions/holds.ts'
+import type { Providers } from '../sessions/provider-runs.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Catalog, Change } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { EventLog } from '../workspace/log/event-log.ts'
+import type { PlanTexts } from '../workspace/plan-texts.ts'
 import type { SecondLook } from '../workspace/rescue/second-look.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -37,14 +40,17 @@ export interface HttpNeeds {
   problems(): Promise<Problem[]>
   watching: Vigil['health']
   sessions: Sessions
+  providers: Providers
   webhooks: Webhooks
+  holds: Pick<Holds, 'confirm'>
+  plans: PlanTexts
   settings: () => Promise<TrustedSettings>
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   now: () => string
   newId: () => string
   log: (line: string) => void
-  /** Whether the provider endpoints are to be answered; none of them is there yet. */
+  /** Whether the provider endpoints are answered. */
   dev: boolean
   build: Build
   startedAt: string

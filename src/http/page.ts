@@ -10,6 +10,8 @@ interface PageOptions<T> {
   bytes?: Uint8Array
   present?: (item: T) => Promise<unknown>
   maxCharacters?: number
+  /** By what the list is ordered, from late to early, then by id; `created_at` if not given. */
+  place?: (item: T) => string
 }
 
 interface Listed {
@@ -18,7 +20,7 @@ interface Listed {
 }
 
 /**
- * Answers a list, which must come in the order of `newestFirst`: whole, or with `?limit=` the page
+ * Answers a list, which must come in the order of `newestFirst`, or of its `place`: whole, or with `?limit=` the page
  * after `?cursor=`. The cursor names the last item given, not a position, so that items which come
  * or go in between neither repeat nor hide others. `bytes` is the JSON of the whole list; `present`
  * makes an item what is shown of it, and is asked for those on the page alone. Refuses with
@@ -39,11 +41,13 @@ export async function page<T extends Listed>(
   if (size < 1 || size > MAX_LIMIT) {
     throw wrong('limit', `expected a whole number from 1 to ${MAX_LIMIT}; got ${quoted(limit)}`)
   }
-  const start = cursor === undefined ? 0 : startAfter(items, decodeCursor(cursor))
+  const { place = ({ created_at }) => created_at } = options
+  const placed = (item: T): Listed => ({ created_at: place(item), id: item.id })
+  const start = cursor === undefined ? 0 : startAfter(items.map(placed), decodeCursor(cursor))
   const shown = items.slice(start, start + size)
   const headers: Record<string, string> = { 'x-total-count': String(items.length) }
   const last = shown.at(-1)
-  if (last !== undefined && start + size < items.length) headers.link = nextLink(c, last)
+  if (last !== undefined && start + size < items.length) headers.link = nextLink(c, placed(last))
   headers['content-type'] = 'application/json'
   return c.body(await jsonOf(shown, options), 200, headers)
 }

@@ -21,6 +21,25 @@ export function webhookId(c: ServiceContext, name: 'id' | 'webhook_id'): string 
   return idParam(c, name, 'webhook')
 }
 
+/** The case that a query names with `case=`, there or not; null where it names none. */
+export function caseInQuery(c: ServiceContext): string | null {
+  const id = c.req.query('case')
+  if (id === undefined || UUID.test(id)) return id ?? null
+  const message = `expected the UUID of a case in lower case; got "${id.slice(0, 80)}"`
+  const errors = [{ path: 'case', message }]
+  throw new Refusal('bad_request', `case: ${message}.`, { errors })
+}
+
+/** Whether what steps print is wanted: `output=no` leaves it out. */
+export function outputInQuery(c: ServiceContext): boolean {
+  const word = c.req.query('output')
+  if (word === undefined) return true
+  if (word === 'no') return false
+  const message = `expected no, which leaves out what steps print; got "${word.slice(0, 80)}"`
+  const errors = [{ path: 'output', message }]
+  throw new Refusal('bad_request', `output: ${message}.`, { errors })
+}
+
 /** A case's state from a body or a query; refuses with `unknown_state`. */
 export function knownState(state: string): CaseState {
   if (isCaseState(state)) return state

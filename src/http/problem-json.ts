@@ -11,6 +11,7 @@ export const PROBLEMS = {
   unknown_state: { status: 400, title: 'There is no such state' },
   unknown_provider: { status: 400, title: 'There is no such provider' },
   forbidden: { status: 403, title: 'The request is not allowed' },
+  own_session: { status: 403, title: 'A session may not do this for itself' },
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'The path does not answer this method' },
   already_exists: { status: 409, title: 'It exists already' },
@@ -23,6 +24,7 @@ export const PROBLEMS = {
   git_busy: { status: 409, title: 'git is at work in the workspace' },
   precondition_failed: { status: 412, title: 'The precondition does not hold' },
   too_large: { status: 413, title: 'It is too large' },
+  range_not_satisfiable: { status: 416, title: 'The range is not there' },
   unsupported_media_type: { status: 415, title: 'The content type is not accepted' },
   proof_gate: { status: 422, title: 'The proof gate is closed' },
   session_ended: { status: 422, title: 'The session has ended' },
@@ -30,9 +32,11 @@ export const PROBLEMS = {
   invalid_plan: { status: 422, title: 'The plan cannot be carried out' },
   untrusted_provider: { status: 422, title: 'The provider is not trusted' },
   untrusted_workdir: { status: 422, title: 'The working folder is not trusted' },
+  provider_unavailable: { status: 422, title: 'The provider cannot be run' },
   would_be_a_problem: { status: 422, title: 'The file would have a problem' },
   internal: { status: 500, title: 'The service failed' },
   storage_failed: { status: 500, title: 'The storage failed' },
+  provider_failed: { status: 502, title: 'The provider came to no result' },
   stopping: { status: 503, title: 'The service is stopping' },
   storage_full: { status: 507, title: 'The storage is full' },
 } as const satisfies Record<RefusalCode, { status: number; title: string }>
@@ -41,11 +45,17 @@ const UNEXPECTED =
   'Something inside the service went wrong that it did not expect. The cause is in its log ' +
   '(standard error). Look there, and report it if it happens again.'
 
+/** The members of RFC 9457, and those of ours. */
+export interface ProblemJson extends Record<string, unknown> {
+  status: number
+  code: RefusalCode
+}
+
 /**
- * The RFC 9457 answer to an error. Of an error that is no `Refusal` nothing is told, since its text
- * may hold paths or file content: whoever calls this must have logged it.
+ * What RFC 9457 says of an error. Of one that is no `Refusal` nothing is told, since its text may hold
+ * paths or file content: whoever calls this must have logged it.
  */
-export function problemResponse(error: unknown): Response {
+export function problemJson(error: unknown): ProblemJson {
   const refusal = error instanceof Refusal ? error : new Refusal('internal', UNEXPECTED)
   const { status, title } = PROBLEMS[refusal.code]
   const standard = {
@@ -57,8 +67,14 @@ export function problemResponse(error: unknown): Response {
     ...(status === 400 || refusal.errors.length > 0 ? { errors: refusal.errors } : {}),
   }
   // Named twice: the first keeps the standard members in front, the second lets none be overwritten.
-  return new Response(JSON.stringify({ ...standard, ...refusal.extra, ...standard }), {
-    status,
+  return { ...standard, ...refusal.extra, ...standard }
+}
+
+/** The answer to an error, which has been logged where that is due. */
+export function problemResponse(error: unknown): Response {
+  const problem = problemJson(error)
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
     headers: {
       'content-type': 'application/problem+json',
       // The guard sets this too, but not on the answers given before it runs.
@@ -70,9 +86,20 @@ export function problemResponse(error: unknown): Response {
 /** For `app.onError`: answers every error, and logs, with cause and stack, those the service is to blame for. */
 export function problemHandler(log: (line: string) => void): ErrorHandler<ServiceEnv> {
   return (error, c) => {
-    const isOurFault = !(error instanceof Refusal) || PROBLEMS[error.code].status >= 500
-    const isExpected = error instanceof Refusal && error.code === 'stopping'
-    if (isOurFault && !isExpected) log(`${c.req.method} ${c.req.path}: ${inspect(error)}`)
+    logFault(log, c.req, error)
     return problemResponse(error)
   }
+}
+
+const NO_FAULT: readonly RefusalCode[] = ['stopping', 'provider_failed']
+
+/** Logs an error that the service is to blame for. */
+export function logFault(
+  log: (line: string) => void,
+  { method, path }: { method: string; path: string },
+  error: unknown,
+): void {
+  const isRefusal = error instanceof Refusal
+  if (isRefusal && (PROBLEMS[error.code].status < 500 || NO_FAULT.includes(error.code))) return
+  log(`${method} ${path}: ${inspect(error)}`)
 }

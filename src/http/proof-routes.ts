@@ -13,8 +13,10 @@ import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
+import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
 import { caseId, proofId } from './params.ts'
+import { plainText } from './plain-text.ts'
 import { proofJson } from './present.ts'
 import { checklistItemSchema, newProofSchema } from './schemas.ts'
 
@@ -67,7 +69,12 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return jsonWithETag(c, await proofJson(service, proofOf(folder, proofId(c))))
   })
 
-  app.put('/:pid/verify', async (c) => {
+  app.get('/:pid/content', async (c) => {
+    const proof = proofOf(await store.read(caseId(c)), proofId(c))
+    return plainText(c, new TextEncoder().encode((await proofJson(service, proof)).content))
+  })
+
+  app.put('/:pid/verify', operatorOnly(service, 'verify'), async (c) => {
     const [id, pid] = [caseId(c), proofId(c)]
     const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
     await matching(service, c, proofOf(await store.read(id), pid))

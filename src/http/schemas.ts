@@ -84,6 +84,10 @@ export const reviseSchema = z.object({
     .refine((note) => note.trim() !== '', 'expected what to change'),
 })
 
+export const promptSchema = z.object({
+  prompt: text.refine((prompt) => prompt.trim() !== '', 'expected a prompt that says something'),
+})
+
 export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
 
 export const newProofSchema = z

@@ -6,6 +6,7 @@ import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
+import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
 import { caseId, sessionId } from './params.ts'
 import { sessionJson } from './present.ts'
@@ -56,7 +57,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return page(c, all.sort(newestFirst), { present })
   })
 
-  app.post('/', async (c) => {
+  app.post('/', operatorOnly(service, 'create session'), async (c) => {
     const id = caseId(c)
     const wanted = await readJson(c, newSessionSchema)
     const { folder, session } = await sessions.create(id, wanted)
@@ -66,7 +67,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.get('/:sid', async (c) => answer(c, await store.read(caseId(c)), sessionId(c)))
 
-  app.put('/:sid/plan', async (c) => {
+  app.put('/:sid/plan', operatorOnly(service, 'edit plan'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const edit = await readJson(c, planSchema)
     for (const [name, text] of Object.entries(edit)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
@@ -74,19 +75,19 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return answer(c, await sessions.editPlan(id, sid, edit, allow), sid)
   })
 
-  app.post('/:sid/approve', async (c) => {
+  app.post('/:sid/approve', operatorOnly(service, 'approve'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const { plan_sha256 } = await readJson(c, approveSchema, { optional: true })
     return answer(c, await sessions.approve(id, sid, plan_sha256), sid)
   })
 
-  app.post('/:sid/revise', async (c) => {
+  app.post('/:sid/revise', operatorOnly(service, 'revise'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const { note } = await readJson(c, reviseSchema)
     return answer(c, await sessions.revise(id, sid, note), sid)
   })
 
-  app.post('/:sid/abandon', async (c) => {
+  app.post('/:sid/abandon', operatorOnly(service, 'abandon'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const { reason } = await readJson(c, abandonSchema, { optional: true })
     return answer(c, await sessions.abandon(id, sid, reason), sid)

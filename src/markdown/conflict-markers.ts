@@ -1,12 +1,15 @@
 import { linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
 
+const LEFT_ABOVE = /^\ufeff?<<<<<<< [^\r\n]*(?:\r\n|\n|\r)---[ \t]*(?:\r|\n|$)/
+
 /**
- * The 1-based line of the first `<<<<<<<` that git left with its `=======` and `>>>>>>>`; null when
- * there is none. Text in a `verbatim` fence is data: the output of a step may well show a conflict.
+ * The 1-based line of the first `<<<<<<<` that git left with its `=======` and `>>>>>>>`, or of one that a
+ * person left above the frontmatter, which nobody would find below it; null when there is none. Text in a `verbatim` fence is data: the output of a step may well show a conflict.
  */
 export function conflictLine(text: string): number | null {
   if (!text.includes('<<<<<<< ')) return null
+  if (LEFT_ABOVE.test(text)) return 1
   let number = 0
   let opened: number | null = null
   let divided = false

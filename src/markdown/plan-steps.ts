@@ -19,6 +19,11 @@ export interface PlanReading {
   steps: PlanStep[]
   /** Any error makes the whole plan invalid: nothing of it runs. */
   errors: StepError[]
+  /**
+   * Whether it can be executed as it stands, whoever wrote it: it has steps, and no list and no other
+   * fence at top level, which would be something to be done beside them.
+   */
+  isRunbook: boolean
 }
 
 /**
@@ -26,24 +31,37 @@ export interface PlanReading {
  * Anything that is not understood is an error with its line, never a step that runs differently.
  */
 export async function readPlan(plan: string): Promise<PlanReading> {
-  if (!/`{3}|~{3}/.test(plan)) return { steps: [], errors: [] }
+  if (!/`{3}|~{3}/.test(plan)) return failed([])
   const parsed = await parsedMarkdown(plan)
   if (!parsed) {
-    return { steps: [], errors: [{ line: 1, message: 'the plan takes more than 2 s to parse' }] }
+    return failed([{ line: 1, message: 'the plan takes more than 2 s to parse' }])
   }
-  const fences = parsed.fences.filter((fence) => /^run(?:\s|$)/.test(fence.meta ?? ''))
+  const fences = parsed.fences.filter(isStep)
   if (fences.length > MAX_STEPS) {
     const message = `the plan has ${fences.length} steps; at most ${MAX_STEPS} are run in one session`
-    return { steps: [], errors: [{ line: fences[MAX_STEPS]!.line, message }] }
+    return failed([{ line: fences[MAX_STEPS]!.line, message }])
   }
   const nul = plan.indexOf('\0') // remark would show it to nobody, and run U+FFFD in its place
   if (nul >= 0 && fences.length > 0) {
     const line = plan.slice(0, nul).split(/\r\n|\n|\r/).length
-    return { steps: [], errors: [{ line, message: 'the plan holds a NUL character' }] }
+    return failed([{ line, message: 'the plan holds a NUL character' }])
   }
   const read = fences.map((fence, index) => readStep(fence, index + 1))
   const steps = read.flatMap((each) => (each.step ? [each.step] : []))
-  return { steps, errors: [...read.flatMap((each) => each.errors), ...doubles(steps)] }
+  const others = parsed.fences.some((fence) => fence.topLevel && !isStep(fence))
+  return {
+    steps,
+    errors: [...read.flatMap((each) => each.errors), ...doubles(steps)],
+    isRunbook: fences.length > 0 && parsed.topLevelLists === 0 && !others,
+  }
+}
+
+function isStep({ meta }: ParsedFence): boolean {
+  return /^run(?:\s|$)/.test(meta ?? '')
+}
+
+function failed(errors: StepError[]): PlanReading {
+  return { steps: [], errors, isRunbook: false }
 }
 
 type Options = Partial<Omit<PlanStep, 'language' | 'script' | 'line'>>

@@ -5,6 +5,8 @@ import {
   type PromptBy,
   type ProviderSettings,
   type Settings,
+  STREAMS,
+  type StreamName,
 } from '../model/settings.ts'
 import { SLUG, SLUG_RULE } from '../model/words.ts'
 import { placeOf, type StrictYaml, type YamlPlace } from './strict-yaml.ts'
@@ -60,16 +62,24 @@ function readProvider(yaml: StrictYaml, place: YamlPlace): ProviderSettings | nu
 type Pairs = [string, Pair][]
 
 function readCommand(yaml: StrictYaml, place: YamlPlace, pairs: Pairs): ProviderSettings {
-  const set = yaml.known(place.path, pairs, ['kind', 'plan', 'work', 'prompt'])
-  const prompt = set.get('prompt')
-  const isPrompt = (text: string) => (PROMPT_BY as readonly string[]).includes(text)
-  const by = prompt && yaml.text(prompt, `one of ${PROMPT_BY.join(', ')}`, isPrompt)
+  const set = yaml.known(place.path, pairs, ['kind', 'plan', 'work', 'prompt', 'stream'])
+  const stream = oneOf<StreamName>(yaml, set.get('stream'), STREAMS)
   return {
     kind: 'command',
     plan: words(yaml, place, set, 'plan'),
     work: set.has('work') ? words(yaml, place, set, 'work') : null,
-    prompt: (by as PromptBy | null | undefined) ?? 'stdin',
+    prompt: oneOf<PromptBy>(yaml, set.get('prompt'), PROMPT_BY) ?? 'stdin',
+    ...(stream && stream !== 'plain' ? { stream } : {}),
   }
+}
+
+function oneOf<T extends string>(
+  yaml: StrictYaml,
+  place: YamlPlace | undefined,
+  names: readonly T[],
+): T | null {
+  const isName = (text: string) => (names as readonly string[]).includes(text)
+  return place ? (yaml.text(place, `one of ${names.join(', ')}`, isName) as T | null) : null
 }
 
 function readAcp(yaml: StrictYaml, place: YamlPlace, pairs: Pairs): ProviderSettings {

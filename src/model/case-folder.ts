@@ -1,5 +1,6 @@
 import type { Case, CaseEdit } from './case.ts'
 import { type Gate, proofGate, reportedState } from './gate.ts'
+import type { Held } from './held.ts'
 import type { Problem } from './problem.ts'
 import { byCreation, type Proof } from './proof.ts'
 import { Refusal } from './refusal.ts'
@@ -11,17 +12,25 @@ export interface CaseFolder {
   sessions: Session[]
   proofs: Proof[]
   problems: Problem[]
+  /** What the files say besides, and what does not count: the values above are those that do. */
+  held: Held[]
   /** The sections of the one session that a decision asked for. */
   texts?: SessionTexts
 }
 
-/** What a decision changes, in the order in which it must reach the disk. */
-export type Edit =
+/** A change of one file of a case. */
+export type FileEdit =
   | { file: 'case'; edit: CaseEdit }
   | { file: 'session'; number: number; edit: SessionEdit }
   | { file: 'new-session'; session: Session }
   | { file: 'new-proof'; proof: Proof; content: string }
   | { file: 'proof'; id: string; verified_at: string }
+
+/** What a decision changes, in the order in which it must reach the disk. */
+export type Edit =
+  | FileEdit
+  /** The state that counts from now on, where case.md keeps another one that does not. */
+  | { file: 'held-state'; state: Case['state'] }
 
 /** A decision: what is there in, what changes out, or a Refusal thrown. Pure; may run twice. */
 export type Decide = (folder: CaseFolder) => Edit[]

@@ -12,12 +12,20 @@ export function afterHandEdit(
   folder: CaseFolder,
   id: string,
   texts: TextHashes | null,
-  now: string,
+  { now, inRun = false }: Circumstances,
 ): Edit[] {
   const session = sessionOf(folder, id)
   const edit =
-    abandoned(session, now) ?? sealed(folder, session, now) ?? planEdited(session, texts, now)
+    abandoned(session, now) ??
+    sealed(folder, session, now) ??
+    planEdited(session, texts, { now, inRun })
   return edit ? [{ file: 'session', number: session.number, edit }] : []
+}
+
+export interface Circumstances {
+  now: string
+  /** Whether programs of a run could write the file meanwhile. */
+  inRun?: boolean
 }
 
 export interface TextHashes {
@@ -54,7 +62,11 @@ function isInTrail(trail: readonly TrailLine[], proofId: string): boolean {
 }
 
 /** One line for a plan or hypothesis that is not the one the trail names last. */
-function planEdited(session: Session, texts: TextHashes | null, now: string): SessionEditOrNone {
+function planEdited(
+  session: Session,
+  texts: TextHashes | null,
+  { now, inRun }: Circumstances,
+): SessionEditOrNone {
   if (session.state !== 'plan_ready' || texts === null) return null
   const { trail } = session
   const written = [lastOf(trail, 'plan_edited'), lastOf(trail, 'plan_written')]
@@ -66,6 +78,7 @@ function planEdited(session: Session, texts: TextHashes | null, now: string): Se
     by: 'hand',
     sha256: texts.plan,
     ...(otherHypothesis ? { hypothesis_sha256: texts.hypothesis } : {}),
+    ...(inRun ? { in_run: true } : {}),
   }
   return { lines: numbered(trail, [{ event: 'plan_edited', fields }], now) }
 }

@@ -2,6 +2,7 @@ import { type Case, type CaseFields, changedFields, DEFAULT_CASE_TYPE } from './
 import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
+import { isSameItem } from './held.ts'
 import { Refusal } from './refusal.ts'
 
 export function newCase(wanted: CaseFields & { title: string }, id: string, now: string): Case {
@@ -45,22 +46,29 @@ export function setState(
     )
   }
   const { state, outcome, reason } = wanted
-  return updateCase(folder, {
+  const edits = updateCase(folder, {
     state,
     ...(outcome === undefined ? {} : { outcome }),
     ...(reason === undefined ? {} : { reason }),
   })
+  const [edit] = edits
+  if (!folder.held.some(({ kind }) => kind === 'state')) return edits
+  // case.md has another state, or this very one, which is confirmed so
+  const others = edit?.file === 'case' ? edit.edit.fields : {}
+  return [{ file: 'case', edit: { fields: { ...others, state } } }]
 }
 
-/** Adds a checklist item; one that says the same already is refused, so that a repeat adds nothing. */
+/**
+ * Adds a checklist item; one that says the same already is refused, so that a repeat adds nothing. One
+ * that counts, but is gone from the file, comes back so.
+ */
 export function addItem(
   folder: CaseFolder,
   item: Pick<ChecklistItem, 'description' | 'required'> & { type: string },
 ): Edit[] {
-  const same = folder.case.checklist.some(
-    (each) => each.description === item.description && each.type === item.type,
-  )
-  if (same) {
+  const isThere = folder.case.checklist.some((each) => isSameItem(each, item))
+  const isGone = folder.held.some(({ kind, was }) => kind === 'checklist' && isSameItem(was, item))
+  if (isThere && !(isGone && item.required)) {
     throw new Refusal(
       'already_exists',
       `The checklist has "${item.description}" (${item.type}) already.`,

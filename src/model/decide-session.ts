@@ -3,7 +3,7 @@ import { type SessionMilestone, type SessionType, stateAfter } from './case-stat
 import { Refusal } from './refusal.ts'
 import { hasEnded, type Session, sessionMove } from './session.ts'
 import { moved } from './session-state.ts'
-import { type NewTrailLine, numbered } from './trail.ts'
+import { lastOf, type NewTrailLine, numbered } from './trail.ts'
 
 /** The move of the case that a session's milestone brings; empty where the case stays. */
 export function caseMove(
@@ -13,7 +13,14 @@ export function caseMove(
 ): Edit[] {
   const { state } = folder.case
   const next = stateAfter(milestone, type, state)
-  return next === state ? [] : [{ file: 'case', edit: { fields: { state: next } } }]
+  if (next === state) return []
+  const isHeld = folder.held.some(({ kind }) => kind === 'state')
+  // what was written there is the operator's to look at, and no move of a session takes it away
+  return [
+    isHeld
+      ? { file: 'held-state', state: next }
+      : { file: 'case', edit: { fields: { state: next } } },
+  ]
 }
 
 export interface NewSession {
@@ -90,11 +97,14 @@ export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: st
   ]
 }
 
-/** Approves the plan that has hash `sha256`, which must be the approved one. */
+/**
+ * Approves the plan that has hash `sha256`, which must be the approved one. The trail keeps its text:
+ * the section may be edited later on.
+ */
 export function approve(
   folder: CaseFolder,
   id: string,
-  plan: { sha256: string; approved: string },
+  plan: { sha256: string; approved: string; text: string },
   now: string,
 ): Edit[] {
   const session = liveSession(folder, id)
@@ -109,13 +119,32 @@ export function approve(
   const edit = sessionMove(session, {
     trigger: 'approve',
     now,
-    before: [{ event: 'plan_approved', fields: { plan_sha256: plan.sha256 } }],
+    before: [{ event: 'plan_approved', fields: { plan_sha256: plan.sha256, plan: plan.text } }],
     fields: { plan_sha256: plan.sha256 },
   })
   return [
     { file: 'session', number: session.number, edit },
     ...caseMove(folder, 'approved', session.type),
   ]
+}
+
+/**
+ * Refuses a plan that stands in the file since the programs of a run could write it, unless the approval names it
+ * by its hash: that an operator has read it is then known.
+ */
+export function mustBeRead({ trail }: Session, sha256: string, wasTouched: boolean): void {
+  const own = trail.findLast(
+    ({ event, fields }) =>
+      event === 'plan_written' || (event === 'plan_edited' && fields.by === 'request'),
+  )
+  const isByHand = own !== undefined && own.fields.sha256 !== sha256
+  const inRun = lastOf(trail, 'plan_edited')?.fields.in_run === true
+  if (!isByHand || !(wasTouched || inRun)) return
+  throw new Refusal(
+    'plan_changed',
+    'The plan was changed in its file while another session ran whose programs can write there. Read it, then approve it with its plan_sha256.',
+    { extra: { plan_sha256: sha256 } },
+  )
 }
 
 export function revise(folder: CaseFolder, id: string, note: string, now: string): Edit[] {

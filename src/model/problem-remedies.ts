@@ -26,6 +26,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   session_changed: 'Restore the file from git.',
   foreign_session: 'Leave it to the machine that it runs on, or abandon it.',
   case_vanished: 'Look at git status: a switch of branches took the files of a running session.',
+  changed_during_run:
+    'Look at what was changed, then confirm it by the request that the message names, or put back what was there.',
   conflict_copy:
     'Take over what you need into the file that it is a copy of, then delete the copy.',
   bad_settings: 'Correct the setting as the message says, or remove its line.',

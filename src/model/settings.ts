@@ -24,13 +24,24 @@ export interface Settings {
 
 /** A command without `work` only plans: what it plans has to be a runbook. */
 export type ProviderSettings =
-  | { kind: 'command'; plan: string[]; work: string[] | null; prompt: PromptBy }
+  | {
+      kind: 'command'
+      plan: string[]
+      work: string[] | null
+      prompt: PromptBy
+      /** Not there for `plain`. */
+      stream?: StreamName
+    }
   | { kind: 'acp'; command: string[]; planMode: string | null; workMode: string | null }
   | { kind: 'preset'; preset: string; args: string[] }
 
 /** How a command gets its prompt. */
 export const PROMPT_BY = ['stdin', 'argument', 'file'] as const
 export type PromptBy = (typeof PROMPT_BY)[number]
+
+/** What a command prints: markdown, or the events of a known agent. */
+export const STREAMS = ['plain', 'claude', 'codex', 'gemini', 'opencode', 'copilot'] as const
+export type StreamName = (typeof STREAMS)[number]
 
 export const DEFAULT_SETTINGS: Settings = {
   provider: 'runbook',

@@ -5,7 +5,7 @@ import type { Case } from '../model/case.ts'
 import { detectTests } from '../workspace/project-tests.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
 
-export const RUNBOOK_FILE = 'runbook.md'
+const RUNBOOK_FILE = 'runbook.md'
 
 /**
  * Plans without an agent, from what is written already, the first that there is: the case's
@@ -61,8 +61,8 @@ function block(info: string, script: string): string {
   return `${fence}${info}\n${script}\n${fence}`
 }
 
-/** The description's `## Hypothesis`, else its first paragraph, else a sentence from the title. */
-async function hypothesisOf({ description, title }: Case): Promise<string> {
+/** The description's `## Hypothesis`, else its first paragraph, else a sentence from the title (design §6). */
+export async function hypothesisOf({ description, title }: Case): Promise<string> {
   const [heading] = (await outline(description, ['Hypothesis'])) ?? []
   if (heading) {
     const parsed = await parsedMarkdown(description)

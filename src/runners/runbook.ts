@@ -1,22 +1,35 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
+import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
-import { runStepProcess } from './step-process.ts'
 
 /** Runs the `run` fences of a plan, one after the other; needs no account and no network (design §6). */
 export const runbook: Runner = {
   kind: 'runbook',
+  capabilities: { isAgent: false, executesAny: true },
   plan: planRunbook,
   execute,
 }
 
-async function execute(request: WorkRequest): Promise<WorkResult> {
+/** Runs those steps of a plan that are to give proof: the rest of it is another runner's. */
+export function runProofSteps(request: WorkRequest): Promise<WorkResult> {
+  return executeSteps(request, ({ proof }) => proof !== null)
+}
+
+function execute(request: WorkRequest): Promise<WorkResult> {
+  return executeSteps(request, () => true)
+}
+
+async function executeSteps(
+  request: WorkRequest,
+  isWanted: (step: PlanStep) => boolean,
+): Promise<WorkResult> {
   const { steps, errors } = await readPlan(request.plan)
   const [error] = errors
   if (error)
     return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
-  for (const step of steps) {
+  for (const step of steps.filter(isWanted)) {
     if (request.signal.aborted) return { ok: false, reason: `stopped before step ${step.id}` }
     const outcome = await runStep(step, request)
     if (request.signal.aborted) return { ok: false, reason: `stopped during step ${step.id}` }
@@ -37,6 +50,7 @@ async function runStep(step: PlanStep, request: WorkRequest): Promise<StepOutcom
     timeoutMs,
     signal,
     scratch: request.scratch,
+    guard: request.guard,
     onStart: (pid) => report.processStarted(pid),
     onOutput: (stream, bytes) => report.output(stream, bytes),
   })

@@ -1,4 +1,6 @@
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { agentVariables } from '../runners/agents/agent-env.ts'
+import type { EnvRule } from '../runners/agents/agent-spec.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 
 const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|XDG_[A-Z_]+)$/
@@ -23,10 +25,13 @@ export function stepEnvironment(
   service: NodeJS.ProcessEnv,
   run: { mark: string; case_id: string; session_id: string },
   { env: asked, trust }: Pick<TrustedSettings, 'env' | 'trust'>,
+  /** What an agent's own settings need besides. */
+  agents: readonly EnvRule[] = [],
 ): StepEnvironment {
   const names = Object.keys(service).filter((name) => service[name] !== undefined)
   const trusted = new Set(trust === 'trusted' ? asked : [])
-  const isPassed = (name: string) => PASSED.test(name) || trusted.has(name)
+  const isAgents = agentVariables(agents, service)
+  const isPassed = (name: string) => PASSED.test(name) || trusted.has(name) || isAgents(name)
   const passed = names.filter(isPassed)
   return {
     env: {

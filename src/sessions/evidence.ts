@@ -5,14 +5,14 @@ import {
   openReportReader,
   type ReportReader,
   type ReportReading,
-} from '../runners/report-reader.ts'
-import { type TestResults, testNote } from '../runners/test-results.ts'
+} from '../runners/reports/report-reader.ts'
+import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import { codeOf, hasCode } from '../workspace/disk/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { artifactPath, readArtifact } from '../workspace/output/artifacts.ts'
 import { headAndTail } from '../workspace/output/output-excerpt.ts'
 import { headAndTailOfFile } from '../workspace/output/output-log.ts'
-import { endOf, stepsOf, type TrailStep } from './trail-steps.ts'
+import { endOf, stepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
 /** `## Execution output` holds at most this; the whole is in artifacts/ (design §2). */
 const MAX_OUTPUT_BYTES = 64 * 1024
@@ -35,7 +35,7 @@ export async function stepEvidence(
   number: number,
   trail: readonly TrailLine[],
 ): Promise<StepEvidence> {
-  const steps = stepsOf(number, trail)
+  const steps = workStepsOf(number, trail)
   const share = Math.max(
     2048,
     Math.floor((MAX_OUTPUT_BYTES - 1024) / Math.max(1, steps.length)) - 256,
@@ -61,6 +61,23 @@ export async function stepEvidence(
     await reader.close()
   }
   return { output: boundedOutput(number, parts), candidates, tests }
+}
+
+/** What an agent printed while it planned last; empty where none did. For a planning that came to nothing. */
+export async function planOutput(
+  layout: Layout,
+  case_id: string,
+  number: number,
+  trail: readonly TrailLine[],
+): Promise<string> {
+  const began = trail.findLastIndex(({ fields }) => fields.new_state === 'planning')
+  const parts: string[] = []
+  for (const step of stepsOf(number, trail.slice(began + 1))) {
+    const { log } = step.artifacts
+    const output = log === null ? MISSING : await excerptOf(layout, case_id, log, 16 * 1024)
+    parts.push(stepText(step, output, MISSING))
+  }
+  return boundedOutput(number, parts)
 }
 
 /** The parts that say something as the text of `## Execution output`. */

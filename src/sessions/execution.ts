@@ -1,16 +1,25 @@
+import { readPlan } from '../markdown/plan-steps.ts'
+import { sha256 } from '../markdown/session-file.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
-import { type NewTrailLine, numbered } from '../model/trail.ts'
-import type { Runner, WorkResult } from '../runners/contract.ts'
-import { bootId, processStart } from '../runners/process-facts.ts'
-import { endMarked } from '../runners/process-sweep.ts'
+import type { WorkRequest, WorkResult } from '../runners/contract.ts'
+import { endRun } from '../runners/process/process-sweep.ts'
+import { runbook, runProofSteps } from '../runners/runbook.ts'
+import { plainText } from '../workspace/disk/plain-text.ts'
+import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { memoryOf, promptContext } from './context.ts'
 import { stepEnvironment, type Withheld } from './environment.ts'
 import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
-import { createStepRecorder } from './step-recorder.ts'
+import { workPrompt } from './prompt.ts'
+import { recordPrompt } from './prompt-record.ts'
+import { guardLine, holdPlaces, whyReplaced, workGuard } from './protection.ts'
+import type { Provider } from './providers.ts'
+import { appendLine, openRunReport } from './run-report.ts'
 
 /** The operator who stops a run waits, and the step itself had its grace already. */
 const ABANDONED_GRACE_MS = 500
@@ -19,12 +28,13 @@ const ABANDONED_GRACE_MS = 500
 export async function execute(
   needs: SessionNeeds,
   job: Job,
-  runner: Runner,
+  provider: Provider,
   plan: string,
 ): Promise<void> {
   const { layout, state } = needs
-  const { session_id, case_id, number, mark } = job
+  const { session_id, case_id, number } = job
   const session = await begin(needs, job)
+  const places = await holdPlaces(needs, job.folder!)
   const taker = await startDiff(job.folder!, {
     layout,
     scratch: state.scratch,
@@ -32,15 +42,19 @@ export async function execute(
     number,
     exclude: [layout.memoryRoot, state.root],
     signal: job.signal,
+    redactor: needs.redactor,
   })
   try {
-    const worked = await work(needs, job, runner, plan)
-    await endMarked(mark, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+    const worked = await work(needs, job, provider, plan)
+    await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+    await needs.holds.end(session_id)
+    const replaced = whyReplaced(await places.replaced())
     const found = await taker.take()
     job.folder = null // nothing of the run works there any more; what is left is to record it
-    await finish(needs, job, session, { ...worked, plan, found })
+    await finish(needs, job, session, { ...unlessReplaced(worked, replaced), plan, found })
   } finally {
     await taker.close()
+    await places.close()
   }
   await needs.runs.remove(session_id)
 }
@@ -59,49 +73,86 @@ async function begin({ store, now }: SessionNeeds, job: Job): Promise<Session> {
 async function work(
   needs: SessionNeeds,
   job: Job,
-  runner: Runner,
+  provider: Provider,
   plan: string,
 ): Promise<WorkResult & { withheld: Withheld }> {
-  const { layout, state, outputs, now } = needs
-  const { case_id, session_id, number, mark } = job
+  const { state } = needs
   const settings = await needs.settings()
-  const run = { mark, case_id, session_id }
-  const { env, withheld } = stepEnvironment(needs.environment, run, settings)
+  const { isRunbook } = await readPlan(plan)
+  const agents = provider.runner.capabilities.isAgent && !isRunbook ? provider : null
+  const { env, withheld } = stepEnvironment(needs.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
-  const report = createStepRecorder({
-    layout,
-    case_id,
-    number,
-    append: (line) => append(needs, job, line),
-    publish: (step, stream, text) =>
-      outputs.publish({ case_id, session_id, step, stream, text, time: now() }),
-    async onProcess(pid) {
-      const process = { pid, start: processStart(pid), boot: bootId() }
-      await needs.runs.write({ session_id, case_id, number, mark, process })
-    },
-  })
+  const signal = AbortSignal.any([job.signal, limit])
+  const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
+  const report = openRunReport(needs, job)
   try {
-    const result = await runner.execute({
-      plan,
-      workdir: job.folder!,
-      env,
+    const workdir = job.folder!
+    const guard = await workGuard(needs, { workdir, runFolder: run.path, signal })
+    await appendLine(needs, job, guardLine('work', guard))
+    if (guard.kind === 'none') await needs.holds.begin(job)
+    const request: WorkRequest = {
+      ...{ plan, workdir, env, guard, signal, report, agent: null },
       stepTimeoutMs: timeout.step,
       scratch: state.scratch,
-      signal: AbortSignal.any([job.signal, limit]),
-      report,
-    })
+    }
+    const result = agents
+      ? await agentsWork(needs, job, agents, { request, settings, run })
+      : await runbook.execute(request)
     if (limit.aborted) job.ending ??= 'time_out'
-    return { ...result, withheld }
+    return { ...(result.ok ? result : clean(needs, result)), withheld }
   } finally {
     await report.close()
+    await run.close()
   }
 }
 
-async function append({ store, now }: SessionNeeds, job: Job, line: NewTrailLine): Promise<void> {
-  await patientUpdate(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
-    const lines = numbered(session.trail, [line], now())
-    return [{ file: 'session', number: session.number, edit: { lines } }]
-  })
+function unlessReplaced<W extends WorkResult>(worked: W, replaced: string | null) {
+  if (replaced === null) return worked
+  const reason = worked.ok ? replaced : `${worked.reason}; and ${replaced}`
+  return { ...worked, ok: false as const, reason }
+}
+
+/** A reason may quote what an agent printed. */
+function clean({ redactor }: SessionNeeds, { reason }: { reason: string }): WorkResult {
+  return { ok: false, reason: redactor.text(plainText(reason)) }
+}
+
+interface AgentsWork {
+  request: WorkRequest
+  settings: TrustedSettings
+  run: RunFolder
+}
+
+/** An agent carries the plan out; then the service runs what the plan gives as proof. */
+async function agentsWork(
+  needs: SessionNeeds,
+  job: Job,
+  provider: Provider,
+  { request, settings, run }: AgentsWork,
+): Promise<WorkResult> {
+  const { env, guard, report, plan } = request
+  const folder = await needs.store.read(job.case_id)
+  const session = sessionOf(folder, job.session_id)
+  const memory = await memoryOf(needs, folder)
+  const { instructions } = settings
+  const context = await promptContext(needs, folder, session, { memory, instructions })
+  const prompt = workPrompt(context, plan, sha256(plan))
+  const { text, line } = await recordPrompt(needs, job, 'work', prompt)
+  await appendLine(needs, job, line)
+  const files = await run.inner('files')
+  const agent = {
+    closed: [needs.layout.memoryRoot],
+    timeoutMs: settings.timeout.work,
+    prompt: text,
+    newId: needs.newId(),
+    resume: null,
+    env,
+    folder: files,
+    guard,
+    report,
+  }
+  const result = await provider.runner.execute({ ...request, agent })
+  await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
+  return result.ok ? runProofSteps(request) : result
 }

@@ -65,14 +65,15 @@ export async function moveCase(
   await store.update(case_id, (folder) => caseMove(folder, 'completed', type))
 }
 
-async function endOf({ store, layout, now }: SessionNeeds, job: Job, worked: Worked) {
+async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, worked: Worked) {
   const { case_id, session_id, number } = job
   const { plan, found } = worked
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail)
   const why = failure(job, worked)
   const hint = why !== null && job.ending === null ? withheldNote(worked.withheld) : ''
-  const output = boundedOutput(number, [steps.output, why ?? '', hint])
+  // before its hash is taken, which is over what stands in the record
+  const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
   const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]
   const evidence = { diff: 'diff' in found ? found.diff : null, tests: steps.tests }
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'

@@ -1,10 +1,11 @@
-import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, FileChange } from '../model/session.ts'
 import { makeFolder } from '../workspace/disk/durable-write.ts'
 import { openTreeSnapshots, type TreeSnapshots } from '../workspace/git/git-tree.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { createArtifact } from '../workspace/output/artifacts.ts'
-import { underFreeName } from './step-artifacts.ts'
+import { redactedDiff } from './redacted-updates.ts'
+import type { Redactor } from './redaction.ts'
+import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
 const MAX_PATCH_BYTES = 5 * 1024 * 1024
 /** A diff stands on one line of frontmatter, which may have 64 KiB in all. */
@@ -34,6 +35,8 @@ export interface DiffPlace {
   exclude: string[]
   /** Aborted when the session is to end before its work is done. */
   signal: AbortSignal
+  /** No secret gets into a name, a warning or the patch. */
+  redactor: Redactor
 }
 
 /**
@@ -48,7 +51,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
   try {
     await makeFolder(scratch, 0o700)
     const opened = await openTreeSnapshots(workdir, { scratch, exclude, signal: git.signal })
-    if (opened.kind === 'none') return noDiff(opened.reason)
+    if (opened.kind === 'none') return noDiff(place, opened.reason)
     trees = opened
     const before = await opened.take()
     const warned = opened.warnings()
@@ -56,9 +59,9 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
       async take() {
         const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
         try {
-          return await takeDiff(opened, before, warned, place)
+          return redacted(place, await takeDiff(opened, before, warned, place))
         } catch (error) {
-          return { reason: reasonOf(error) }
+          return redacted(place, { reason: reasonOf(error) })
         } finally {
           undo()
         }
@@ -67,14 +70,22 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
     }
   } catch (error) {
     await trees?.close()
-    return noDiff(reasonOf(error))
+    return noDiff(place, reasonOf(error))
   } finally {
     undo()
   }
 }
 
-function noDiff(reason: string): DiffTaker {
-  return { take: async () => ({ reason }), close: async () => undefined }
+function noDiff(place: DiffPlace, reason: string): DiffTaker {
+  return { take: async () => redacted(place, { reason }), close: async () => undefined }
+}
+
+/** Here and not where it is written: the hash of the evidence is over what stands in the record. */
+function redacted({ redactor }: DiffPlace, found: FolderDiff): FolderDiff {
+  if ('reason' in found) return { reason: redactor.text(found.reason) }
+  const candidates = found.candidates.map((each) => ({ ...each, note: redactor.text(each.note) }))
+  const warnings = found.warnings.map(redactor.text)
+  return { diff: redactedDiff(redactor, found.diff), candidates, warnings }
 }
 
 /** Aborts `git` some time after `signal` is aborted, or from now if it is. Returns its undo. */
@@ -127,22 +138,24 @@ async function takeDiff(
   const note = `${changed}: +${additions} -${deletions}`
   try {
     const { text, truncated } = await trees.patch(before, after, MAX_PATCH_BYTES)
-    const cut = truncated ? '\n[casefile: the patch was cut here at 5 MiB]\n' : ''
-    const artifact = await storePatch(place, text + cut)
+    const artifact = await storePatch(place, patchText(place, text, truncated))
     return { diff, candidates: [{ artifact, note }], warnings }
   } catch (error) {
     return { diff, candidates: [], warnings: [`no patch: ${reasonOf(error)}`, ...warnings] }
   }
 }
 
+function patchText({ redactor }: DiffPlace, text: string, truncated: boolean): string {
+  if (!truncated) return redactor.text(text)
+  // what it holds back may be the beginning of a secret, whose end was cut
+  const sure = redactor.stream().write(Buffer.from(text)).toString()
+  return `${sure}\n[casefile: the patch was cut here at 5 MiB]\n`
+}
+
 /** The name that it got. */
 function storePatch({ layout, case_id, number }: DiffPlace, text: string): Promise<string> {
-  return underFreeName(`${number}-changes.patch`, isTaken, async (name) => {
+  return underFreeName(`${number}-changes.patch`, isTakenArtifact, async (name) => {
     await createArtifact(layout, case_id, name, text)
     return name
   })
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'already_exists'
 }

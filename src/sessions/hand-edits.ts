@@ -5,6 +5,7 @@ import { afterHandEdit } from '../model/decide-by-hand.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
+import type { Holds } from './holds.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -16,7 +17,11 @@ export interface HandEdits {
 }
 
 export interface HandEditNeeds
-  extends Pick<SessionNeeds, 'store' | 'catalog' | 'layout' | 'now' | 'log'> {
+  extends Pick<
+    SessionNeeds,
+    'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun'
+  > {
+  holds: Pick<Holds, 'isWatching'>
   sessions: Pick<Sessions, 'isRunning' | 'stop'>
 }
 
@@ -26,7 +31,7 @@ const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
 export function createHandEdits(needs: HandEditNeeds): HandEdits {
-  const { store, catalog, layout, sessions, now, log } = needs
+  const { store, catalog, layout, sessions, touchedInRun, now, log } = needs
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
   let closed = false
@@ -39,6 +44,9 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
       begin(async () => {
         await sessions.stop(id, 'state: abandoned was written into the file by hand')
       })
+    }
+    if (needs.holds.isWatching()) {
+      for (const { id, state } of folder.sessions) if (state === 'plan_ready') touchedInRun.add(id)
     }
     if (isConcerned(caseId, folder)) arm(caseId, QUIET_MS)
   }
@@ -109,6 +117,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
 
   async function answerIn(caseId: string, { id, state }: Session): Promise<void> {
     const options = state === 'plan_ready' ? { texts: id } : {}
+    let edited = ''
     await store.update(
       caseId,
       (folder) => {
@@ -119,10 +128,14 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
           plan === undefined || hypothesis === undefined
             ? null
             : { plan: sha256(plan), hypothesis: sha256(hypothesis) }
-        return afterHandEdit(folder, id, texts, now())
+        const inRun = touchedInRun.has(id)
+        const edits = afterHandEdit(folder, id, texts, { now: now(), inRun })
+        edited = edits.length > 0 ? (plan ?? '') : ''
+        return edits
       },
       options,
     )
+    await needs.plans.keep(edited)
   }
 
   return {

@@ -1,4 +1,5 @@
 import { Refusal, stoppingRefusal } from '../model/refusal.ts'
+import type { RunProcess } from '../runners/process/run-members.ts'
 
 /** Why a job was told to stop. */
 export type Ending = 'abandon' | 'stop' | 'time_out'
@@ -10,6 +11,10 @@ export interface Job {
   number: number
   kind: 'plan' | 'work'
   mark: string
+  /** What was started for it so far. */
+  processes: RunProcess[]
+  /** Of its session: an agent finds a conversation again by the folder that it worked in. */
+  folderId: string
   /** The working folder that it occupies; null while it plans. */
   folder: string | null
   signal: AbortSignal
@@ -20,7 +25,7 @@ export interface Job {
   planned: boolean
 }
 
-type NewJob = Omit<Job, 'signal' | 'ending' | 'reason' | 'planned'>
+type NewJob = Omit<Job, 'signal' | 'ending' | 'reason' | 'planned' | 'processes' | 'folderId'>
 
 export interface Jobs {
   /**
@@ -32,6 +37,8 @@ export interface Jobs {
   run(job: Job, work: () => Promise<void>): void
   close(job: Job): void
   find(sessionId: string): Job | undefined
+  /** Those that are open, also one that only clears up any more. */
+  active(): Job[]
   /** Tells a job to stop, and waits until it has recorded its end. False when there is none. */
   end(sessionId: string, ending: Ending, reason?: string): Promise<boolean>
   /** For the stop of the service: no job opens from then on. */
@@ -73,6 +80,7 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
     const entry = jobs.get(job.session_id)
     if (entry?.job !== job) return
     jobs.delete(job.session_id)
+    for (const process of job.processes) process.release()
     onChange(job.case_id)
     entry.onClosed()
   }
@@ -93,7 +101,13 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
       const [busy] = inTheWay(wanted)
       if (busy) throw folderBusy(busy.job)
       const controller = new AbortController()
-      const state = { ending: null, reason: undefined, planned: false }
+      const state = {
+        ending: null,
+        reason: undefined,
+        planned: false,
+        processes: [],
+        folderId: wanted.session_id,
+      }
       const job: Job = { ...wanted, signal: controller.signal, ...state }
       let onClosed = () => {}
       const closed = new Promise<void>((resolve) => {
@@ -111,6 +125,7 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
     },
     close,
     find: (sessionId) => jobs.get(sessionId)?.job,
+    active: () => [...jobs.values()].map(({ job }) => job),
     end,
     async endAll(ending) {
       closing = true

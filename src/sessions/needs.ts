@@ -1,11 +1,15 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
+import type { Session, SessionTexts } from '../model/session.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { RunRecords } from '../workspace/output/run-records.ts'
+import type { PlanTexts } from '../workspace/plan-texts.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { StateFolder } from '../workspace/state-folder.ts'
 import type { Store } from '../workspace/store.ts'
+import type { Holds } from './holds.ts'
+import type { Redactor } from './redaction.ts'
 
 /** What the sessions are made of; everything that is not deterministic comes in here. */
 export interface SessionNeeds {
@@ -14,9 +18,24 @@ export interface SessionNeeds {
   store: Store
   catalog: Catalog
   runs: RunRecords
+  /** Every plan that a session gets, so that the next one can be compared with it. */
+  plans: Pick<PlanTexts, 'keep'>
   outputs: Bus<SessionOutput>
   settings: () => Promise<TrustedSettings>
   environment: NodeJS.ProcessEnv
+  /** Keeps secrets of that environment out of every record. */
+  redactor: Redactor
+  holds: Pick<Holds, 'begin' | 'end' | 'recover'>
+  /**
+   * The agents' own ids of their conversations, by session, as they said them to this process: what stands in a
+   * file may have come with git, and would be a word of a command.
+   */
+  conversations: Map<string, string>
+  /** Sessions whose files were changed by hand, or so it seems, while programs of a run could write them. */
+  touchedInRun: Set<string>
+  /** Whether to keep programs from writing by read-only mounts, where these work. */
+  mount: boolean
+  sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   /** The present time, ISO 8601 UTC with milliseconds. */
   now: () => string
   newId: () => string

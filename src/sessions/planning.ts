@@ -1,48 +1,55 @@
 import { sha256 } from '../markdown/session-file.ts'
-import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
-import type { PlanResult, Runner } from '../runners/contract.ts'
-import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
-import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
+import { unlessAborted } from '../runners/agents/patience.ts'
+import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
+import { hypothesisOf } from '../runners/runbook-plan.ts'
+import { plainText } from '../workspace/disk/plain-text.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { workingFolder } from '../workspace/workdir.ts'
+import { planWithAgent } from './agent-planning.ts'
+import { beginPlanning } from './begin-planning.ts'
+import { memoryOf } from './context.ts'
+import { boundedOutput, planOutput } from './evidence.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
+import type { Provider } from './providers.ts'
 
 /** Plan mode: loads the context, lets the runner write hypothesis and plan, and waits for approval. */
 export async function plan(
   needs: SessionNeeds,
   job: Job,
-  runner: Runner,
+  provider: Provider,
   note?: string,
 ): Promise<void> {
-  const { store, settings, layout, now } = needs
+  const { store, now } = needs
   const { case_id, session_id } = job
-  const folder = await store.read(case_id)
-  const { timeout, steps, folders } = await settings()
-  const limit = AbortSignal.timeout(timeout.plan)
+  const settings = await needs.settings()
+  const limit = AbortSignal.timeout(settings.timeout.plan)
+  const signal = AbortSignal.any([job.signal, limit])
   let outcome: { result: PlanResult } | { reason: string }
   try {
-    const workdir = await workingFolder(layout.root, folder.case.workdir, folders)
-    const memory = await contextOf(needs, folder)
-    if (sessionOf(folder, session_id).state === 'created')
-      await beginPlanning(needs, job, [...memory.keys()])
-    const signal = AbortSignal.any([job.signal, limit])
-    const request = { case: folder.case, memory, steps, workdir, note, signal }
-    const result = await unlessAborted(signal, runner.plan(request))
+    const written = await planned(needs, job, { provider, settings, note, signal })
+    const result = provider.spec ? readable(needs, written) : written
     mustFit('hypothesis', result.hypothesis)
     mustFit('plan', result.plan)
     outcome = { result }
   } catch (error) {
-    outcome = { reason: error instanceof Error ? error.message : String(error) }
-    const expected = error instanceof Refusal || job.signal.aborted || limit.aborted
+    const why = error instanceof Error ? error.message : String(error)
+    outcome = { reason: needs.redactor.text(plainText(why)) } // it may quote what an agent printed
+    const isTold = error instanceof Refusal || error instanceof RunnerFailure
+    const expected = isTold || job.signal.aborted || limit.aborted
     if (!expected) needs.log(`planning session ${job.number} of case ${case_id}: ${stackOf(error)}`)
   }
   if (limit.aborted) job.ending ??= 'time_out'
+  const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
+  const output = stopped !== null && provider.spec ? await planOutputOf(needs, job, stopped) : ''
+  // before it is told, so that who hears of it finds it
+  if ('result' in outcome && stopped === null) await needs.plans.keep(outcome.result.plan)
   await patientUpdate(store, job, (present) => {
     const session = sessionOf(present, session_id)
-    const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
     const trigger = job.ending === 'abandon' ? 'abandon' : stopped === null ? 'planned' : 'fail'
     const ended = { planned: 'plan_ready', fail: 'failed', abandon: 'abandoned' }[trigger]
     const result = 'result' in outcome && trigger === 'planned' ? outcome.result : null
@@ -56,7 +63,7 @@ export async function plan(
           fields: { provider: session.provider, mode: 'plan', state: ended },
         },
       ],
-      ...(result ? { texts: result } : {}),
+      ...(result ? { texts: result } : output ? { texts: { output } } : {}),
       ...(trigger === 'abandon'
         ? job.reason === undefined
           ? {}
@@ -71,19 +78,60 @@ export async function plan(
   await needs.runs.remove(session_id)
 }
 
-/** A runner ends early when its signal is aborted; one that does not is no longer waited for. */
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason)
-  })
-  signal.addEventListener('abort', onAbort, { once: true })
-  if (signal.aborted) onAbort()
-  try {
-    return await Promise.race([aborted, work])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
+interface Planning {
+  provider: Provider
+  settings: TrustedSettings
+  note: string | undefined
+  signal: AbortSignal
+}
+
+async function planned(needs: SessionNeeds, job: Job, planning: Planning): Promise<PlanResult> {
+  const { provider, settings, note, signal } = planning
+  const folder = await needs.store.read(job.case_id)
+  const workdir = await workingFolder(needs.layout.root, folder.case.workdir, settings.folders)
+  const memory = await memoryOf(needs, folder)
+  const { steps } = settings
+  const request = { case: folder.case, memory, steps, workdir, note, signal, agent: null }
+  if (!provider.runner.capabilities.isAgent) {
+    const line = { event: 'context_loaded', fields: { files: inOrder([...memory.keys()]) } }
+    if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(needs, job, line)
+    return unlessAborted(signal, provider.runner.plan(request))
   }
+  const agents = planWithAgent(needs, job, { provider, request, settings, folder })
+  const result = await unlessAborted(signal, agents, AGENT_ENDS_MS)
+  const hypothesis = result.hypothesis || (await hypothesisOf(folder.case))
+  return { ...result, hypothesis }
+}
+
+/** case.md first. */
+function inOrder(names: string[]): string[] {
+  return names.sort((a, b) => Number(b === 'case.md') - Number(a === 'case.md') || (a < b ? -1 : 1))
+}
+
+/** Characters that show a text in another order than the one in which it is executed. */
+const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** What an agent wrote as the operator can read it: no secrets, and nothing that plays with the terminal. */
+function readable({ redactor }: SessionNeeds, { hypothesis, plan }: PlanResult): PlanResult {
+  const clean = (text: string) => redactor.text(plainText(text).replace(BIDI, ''))
+  return { hypothesis: clean(hypothesis), plan: clean(plan) }
+}
+
+/**
+ * How long an agent may take to end once it is told to: cancel, TERM, KILL, and the sweep. A runner that
+ * takes longer is no longer waited for.
+ */
+const AGENT_ENDS_MS = 20_000
+
+/** What an agent printed, and why nothing came of it. */
+async function planOutputOf(
+  { store, layout }: SessionNeeds,
+  { case_id, session_id, number, ending }: Job,
+  why: string,
+): Promise<string> {
+  const { trail } = sessionOf(await store.read(case_id), session_id)
+  const printed = await planOutput(layout, case_id, number, trail)
+  return boundedOutput(number, [printed, ending === 'abandon' ? '' : why])
 }
 
 function stackOf(error: unknown): string {
@@ -108,33 +156,4 @@ function stopReason(job: Job): string | null {
   if (job.ending === 'time_out')
     return 'Planning ran into its time limit (timeout.plan in casefile.md).'
   return null
-}
-
-async function beginPlanning(
-  { store, now }: SessionNeeds,
-  job: Job,
-  files: string[],
-): Promise<void> {
-  await patientUpdate(store, job, (folder) => {
-    const session = sessionOf(folder, job.session_id)
-    const before = [{ event: 'context_loaded', fields: { files } }]
-    const edit = sessionMove(session, { trigger: 'context_loaded', now: now(), before })
-    return [{ file: 'session', number: session.number, edit }]
-  })
-}
-
-/** case.md and the notes of the case, by name. */
-async function contextOf(
-  { layout }: SessionNeeds,
-  folder: CaseFolder,
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>()
-  for (const { filename, kind, size } of await listMemory(layout, folder)) {
-    if (kind === 'session' || size > MAX_MEMORY_BYTES) continue
-    const name = kind === 'case' ? ({ kind } as const) : ({ kind: 'notes', filename } as const)
-    const read = await readMemory(layout, folder.case.id, name)
-    const text = read.ok ? decodeUtf8(read.bytes) : null
-    if (text?.ok) texts.set(filename, text.text)
-  }
-  return texts
 }

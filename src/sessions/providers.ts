@@ -1,24 +1,105 @@
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { ProviderSettings } from '../model/settings.ts'
+import { OWN_PROVIDER, type ProviderSettings } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
+import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
+import { ACP_AGENTS } from '../runners/acp/agents.ts'
+import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import { commandRunner, customCommandSpec } from '../runners/command/command.ts'
+import { PRESETS } from '../runners/command/presets.ts'
 import type { Runner } from '../runners/contract.ts'
 import { runbook } from '../runners/runbook.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 
-const RUNNERS: Record<string, Runner> = { runbook }
+/** What a session can run with. */
+export interface Provider {
+  id: string
+  source: 'built-in' | 'casefile.md'
+  /** The agent that it runs; null for the runbook, which runs none. */
+  spec: AgentSpec | null
+  /** Whether it may be used: what casefile.md defines counts only once trusted. */
+  trusted: boolean
+  runner: Runner
+}
+
+/** Every provider there is, the runbook first, then by name; what casefile.md defines hides a built-in. */
+export function listProviders(settings: TrustedSettings): Provider[] {
+  const defined = [...settings.providers].flatMap(([name, provider]) => {
+    const made = definedProvider(name, provider, settings)
+    return made ? [made] : []
+  })
+  const hidden = new Set([...settings.providers.keys(), ...settings.faulty])
+  const rest = BUILT_IN.filter(({ id }) => !hidden.has(id))
+  return [OWN, ...[...rest, ...defined].sort((a, b) => (a.id < b.id ? -1 : 1))]
+}
 
 /**
- * The runner of a provider, by the name that a request, a case, a session's file or casefile.md gives.
- * Refuses with `untrusted_provider` what casefile.md defines and the operator does not trust.
+ * The provider that a request, a case, a session's file or casefile.md names. Refuses with
+ * `untrusted_provider` what casefile.md defines and the operator does not trust.
  */
-export function runnerOf(name: string, settings: TrustedSettings): Runner {
-  if (Object.hasOwn(RUNNERS, name)) return RUNNERS[name]!
+export function providerOf(name: string, settings: TrustedSettings): Provider {
+  if (name === OWN_PROVIDER) return OWN
   if (settings.faulty.includes(name)) throw faulty(name)
   const defined = settings.providers.get(name)
-  if (!defined) throw unknown(name)
-  if (needsTrust(defined) && settings.trust !== 'trusted') throw untrusted(name, defined, settings)
-  throw withoutRunner(name, defined)
+  const provider = defined
+    ? definedProvider(name, defined, settings)
+    : BUILT_IN.find(({ id }) => id === name)
+  if (!provider) throw defined ? noPreset(name, defined) : unknown(name)
+  if (!provider.trusted) throw untrusted(name, defined!, settings)
+  return provider
+}
+
+const OWN: Provider = {
+  id: OWN_PROVIDER,
+  source: 'built-in',
+  spec: null,
+  trusted: true,
+  runner: runbook,
+}
+
+const BUILT_IN: readonly Provider[] = [...PRESETS, ...ACP_AGENTS].map((spec) => ({
+  id: spec.id,
+  source: 'built-in',
+  spec,
+  trusted: true,
+  runner: agentRunner(spec.id, [])!,
+}))
+
+/** Null where it names a preset that there is not. */
+function definedProvider(
+  id: string,
+  provider: ProviderSettings,
+  { trust }: TrustedSettings,
+): Provider | null {
+  const found = agentOf(id, provider)
+  if (!found) return null
+  const trusted = !needsTrust(provider) || trust === 'trusted'
+  return { id, source: 'casefile.md', trusted, ...found }
+}
+
+function agentOf(id: string, provider: ProviderSettings): Pick<Provider, 'spec' | 'runner'> | null {
+  switch (provider.kind) {
+    case 'command': {
+      const spec = customCommandSpec(id, provider)
+      return { spec, runner: commandRunner(spec) }
+    }
+    case 'acp': {
+      const spec = customAcpSpec(id, provider)
+      return { spec, runner: acpRunner(spec) }
+    }
+    case 'preset': {
+      const spec = [...PRESETS, ...ACP_AGENTS].find((each) => each.id === provider.preset)
+      const runner = agentRunner(provider.preset, provider.args)
+      return spec && runner ? { spec, runner } : null
+    }
+  }
+}
+
+function agentRunner(preset: string, args: readonly string[]): Runner | null {
+  const command = PRESETS.find(({ id }) => id === preset)
+  if (command) return commandRunner(command, args)
+  const acp = ACP_AGENTS.find(({ id }) => id === preset)
+  return acp ? acpRunner(acp, args) : null
 }
 
 function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): Refusal {
@@ -26,23 +107,22 @@ function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedS
     trust === 'changed' ? 'has changed since it was trusted' : 'counts only once it is trusted'
   return new Refusal(
     'untrusted_provider',
-    `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Look at it and trust it with: casefile trust. Or use ${known()}.`,
+    `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Look at it and trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
-function withoutRunner(name: string, provider: ProviderSettings): Refusal {
-  const kind =
-    provider.kind === 'preset' ? `the preset ${provider.preset}` : `kind ${provider.kind}`
+function noPreset(name: string, provider: ProviderSettings): Refusal {
+  const preset = provider.kind === 'preset' ? provider.preset : ''
   return notKnown(
     name,
-    `The provider "${name}" of ${SETTINGS_FILE} is of ${kind}, and this version has no runner for that. Use ${known()}.`,
+    `The provider "${name}" of ${SETTINGS_FILE} is to run the preset "${preset}", which there is not. The presets are ${presetNames()}.`,
   )
 }
 
 function faulty(name: string): Refusal {
   return new Refusal(
     'untrusted_provider',
-    `${SETTINGS_FILE} defines the provider "${name}" with a mistake, so it does not count: GET /health says what is wrong. Correct it, then trust it with: casefile trust. Or use ${known()}.`,
+    `${SETTINGS_FILE} defines the provider "${name}" with a mistake, so it does not count: GET /health says what is wrong. Correct it, then trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
@@ -51,12 +131,14 @@ function unknown(name: string): Refusal {
 }
 
 function notKnown(name: string, message: string): Refusal {
-  const errors = [{ path: 'provider', message: `got "${name}", expected ${known()}` }]
-  return new Refusal('unknown_provider', message, { errors })
+  const expected = `expected ${OWN_PROVIDER}, ${presetNames()}, or one that ${SETTINGS_FILE} defines`
+  return new Refusal('unknown_provider', message, {
+    errors: [{ path: 'provider', message: `got "${name}", ${expected}` }],
+  })
 }
 
-function known(): string {
-  return Object.keys(RUNNERS).join(' or ')
+function presetNames(): string {
+  return BUILT_IN.map(({ id }) => id).join(', ')
 }
 
 /** The words are JSON where a blank would hide where they end. */

@@ -4,11 +4,12 @@ import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
-import { bootId, processStart } from '../runners/process-facts.ts'
-import { endProcessGroup } from '../runners/process-group.ts'
-import { endMarked } from '../runners/process-sweep.ts'
+import { bootId, processStart } from '../runners/process/process-facts.ts'
+import { endProcessGroup } from '../runners/process/process-group.ts'
+import { endRun } from '../runners/process/process-sweep.ts'
+import { begunProcess } from '../runners/process/run-members.ts'
 import type { RunRecord } from '../workspace/output/run-records.ts'
-import { boundedOutput, stepEvidence } from './evidence.ts'
+import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
 import { moveCase } from './finishing.ts'
 import type { SessionNeeds } from './needs.ts'
 
@@ -22,6 +23,7 @@ const GRACE_MS = 800
 export async function recover(needs: SessionNeeds): Promise<void> {
   const records = await needs.runs.all()
   const endings = await Promise.allSettled(records.map(endProcesses))
+  await needs.holds.recover()
   for (const [index, record] of records.entries()) {
     try {
       const ending = endings[index]!
@@ -45,12 +47,13 @@ async function endSession(needs: SessionNeeds, record: RunRecord): Promise<void>
   }
 }
 
-async function endProcesses({ mark, process }: RunRecord): Promise<void> {
+async function endProcesses({ mark, session_id, process }: RunRecord): Promise<void> {
   const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
   const group = process && process.start !== null && same ? process.pid : null
+  const processes = group === null ? [] : [begunProcess(group)]
   await Promise.all([
     group === null ? null : endProcessGroup(group, GRACE_MS),
-    endMarked(mark, GRACE_MS),
+    endRun({ mark, processes, folderId: session_id }, GRACE_MS),
   ])
 }
 
@@ -67,18 +70,19 @@ export async function failSession(
   if (!isRunning(present.state)) return
   const worked = present.state === 'executing'
   const steps = worked ? await stepEvidence(layout, case_id, number, present.trail) : null
+  const planned = worked ? '' : await planOutput(layout, case_id, number, present.trail)
   const edit = (folder: CaseFolder): Edit[] => {
     const session = sessionOf(folder, session_id)
     const { provider } = session
     const reason =
       why(present.state) + (folder.texts ? strangePlan(session, folder.texts.plan) : '')
     const mode = worked ? 'work' : 'plan'
-    const output = steps && boundedOutput(number, [steps.output, reason])
+    const output = boundedOutput(number, [steps?.output ?? planned, planned || steps ? reason : ''])
     const move = sessionMove(session, {
       trigger: 'fail',
       now: now(),
       before: [{ event: 'agent_completed', fields: { provider, mode, state: 'failed' } }],
-      ...(steps && output ? { texts: { output, candidates: steps.candidates } } : {}),
+      ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
       ...(steps ? { fields: { tests: steps.tests } } : {}),
       reason,
     })

@@ -1,5 +1,6 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Provider } from './providers.ts'
 
 /** A plan that says anything the runner would not understand is refused whole (design §6). */
 export async function mustBeRunnable(plan: string): Promise<void> {
@@ -14,5 +15,14 @@ export async function mustBeRunnable(plan: string): Promise<void> {
     'invalid_plan',
     `The plan cannot be run as it stands: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
     { errors: errors.map(({ line, message }) => ({ path: `plan line ${line}`, message })) },
+  )
+}
+
+/** A provider that only plans leaves nobody to carry out a plan that is no runbook. */
+export async function mustBeExecutable(plan: string, { id, runner }: Provider): Promise<void> {
+  if (runner.capabilities.executesAny || (await readPlan(plan)).isRunbook) return
+  throw new Refusal(
+    'invalid_plan',
+    `The provider "${id}" has no command for work, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan (PUT …/plan), or revise it.`,
   )
 }

@@ -1,7 +1,7 @@
 import type { CaseFolder, Edit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
-import { endMarked } from '../runners/process-sweep.ts'
+import { endRun } from '../runners/process/process-sweep.ts'
 import { createJobs, type Job, type Jobs } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { failSession } from './recovery.ts'
@@ -32,7 +32,7 @@ export function createSessionJobs(needs: SessionNeeds): SessionJobs {
     const job = await jobs.open({ ...wanted, mark: newId() })
     const { session_id, case_id, number, mark } = job
     try {
-      await runs.write({ session_id, case_id, number, mark, process: null })
+      await runs.write({ session_id, case_id, number, mark, process: null, agent_session: null })
     } catch (error) {
       jobs.close(job)
       throw error
@@ -71,7 +71,8 @@ export function createSessionJobs(needs: SessionNeeds): SessionJobs {
   /** A job that could not record its end: its session still ends, now or at the next start. */
   async function failed(job: Job, error: unknown): Promise<void> {
     needs.log(failureLine(job, error))
-    await endMarked(job.mark)
+    await endRun(job)
+    await needs.holds.end(job.session_id)
     const why = error instanceof Refusal ? error.message : String(error)
     try {
       await failSession(needs, job, () => `The service could not go on: ${why}`)

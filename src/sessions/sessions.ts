@@ -4,17 +4,18 @@ import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Session, SessionTexts } from '../model/session.ts'
+import type { Session } from '../model/session.ts'
 import { moved } from '../model/session-state.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
 import { execute } from './execution.ts'
 import type { SessionNeeds } from './needs.ts'
+import { type DeniedRequest, noteDenied, type SessionRun } from './own-requests.ts'
 import { plan } from './planning.ts'
-import { runnerOf } from './providers.ts'
+import { providerOf } from './providers.ts'
 import { recover } from './recovery.ts'
-import { mustBeRunnable } from './runnable-plan.ts'
+import { mustBeExecutable, mustBeRunnable } from './runnable-plan.ts'
 import { createSessionJobs } from './session-jobs.ts'
 
 export interface NewSession {
@@ -37,6 +38,10 @@ export interface Sessions {
   abandon(caseId: string, id: string, reason?: string): Promise<CaseFolder>
   /** Whether a session plans or works in this process. */
   isRunning(id: string): boolean
+  /** What is under way, to tell requests of its own processes by. */
+  runs(): SessionRun[]
+  /** Notes in a session's trail that its own run asked for what is the operator's to do. */
+  noteDenied(id: string, denied: DeniedRequest): Promise<void>
   /** Stops what runs for a session; false when nothing does. Its own job records the end. */
   stop(id: string, reason: string): Promise<boolean>
   /** Ends what a service that died left behind. */
@@ -48,11 +53,7 @@ export interface Sessions {
 /** A condition of the request, checked on the session as it is when the change is made. */
 export type Allow = (folder: CaseFolder, session: Session) => void
 
-export interface SessionsOptions extends SessionNeeds {
-  sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-}
-
-export function createSessions(needs: SessionsOptions): Sessions {
+export function createSessions(needs: SessionNeeds): Sessions {
   const { store, state, layout, now, newId } = needs
   const { jobs, start, begin, isOver } = createSessionJobs(needs)
   const numbers = `${state.root}/numbers`
@@ -62,8 +63,10 @@ export function createSessions(needs: SessionsOptions): Sessions {
     async create(caseId, wanted) {
       const present = await store.read(caseId)
       const settings = await needs.settings()
-      const provider = wanted.provider ?? present.case.provider ?? settings.provider
-      const runner = runnerOf(provider, settings)
+      const { id: provider, ...found } = providerOf(
+        wanted.provider ?? present.case.provider ?? settings.provider,
+        settings,
+      )
       await workingFolder(layout.root, present.case.workdir, settings.folders)
       const number = await numbering.run(caseId, async () => {
         const next = await nextSessionNumber(layout, numbers, caseId)
@@ -79,19 +82,27 @@ export function createSessions(needs: SessionsOptions): Sessions {
         ),
       )
       const session = sessionOf(folder, id)
-      jobs.run(job, () => plan(needs, job, runner, wanted.note))
+      jobs.run(job, () => plan(needs, job, { id: provider, ...found }, wanted.note))
       return { folder, session }
     },
 
     async editPlan(caseId, id, edit, allow) {
       await mustBeRunnable(edit.plan)
-      return store.update(caseId, (folder) => {
-        allow(folder, sessionOf(folder, id))
-        const { plan, hypothesis } = edit
-        const hypothesis_sha256 = hypothesis === undefined ? undefined : sha256(hypothesis)
-        const hashed = { ...edit, sha256: sha256(plan), hypothesis_sha256 }
-        return decide.editPlan(folder, id, hashed, now())
-      })
+      let before = ''
+      const folder = await store.update(
+        caseId,
+        (folder) => {
+          allow(folder, sessionOf(folder, id))
+          before = folder.texts!.plan
+          const { plan, hypothesis } = edit
+          const hypothesis_sha256 = hypothesis === undefined ? undefined : sha256(hypothesis)
+          const hashed = { ...edit, sha256: sha256(plan), hypothesis_sha256 }
+          return decide.editPlan(folder, id, hashed, now())
+        },
+        { texts: id },
+      )
+      await Promise.all([before, edit.plan].map(needs.plans.keep))
+      return folder
     },
 
     async approve(caseId, id, expected) {
@@ -99,12 +110,15 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const session = decide.liveSession(present, id)
       moved(session.state, 'approve')
       const { plan: text } = await needs.sessionTexts(caseId, session)
+      if (expected === undefined)
+        decide.mustBeRead(session, sha256(text), needs.touchedInRun.has(id))
       const approved = expected ?? sha256(text)
       if (approved === sha256(text)) await mustBeRunnable(text)
       const settings = await needs.settings()
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       const { number } = session
-      const runner = runnerOf(session.provider, settings)
+      const provider = providerOf(session.provider, settings)
+      if (approved === sha256(text)) await mustBeExecutable(text, provider)
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
       const folder = await begin(job, (decided) =>
         store.update(
@@ -113,12 +127,12 @@ export function createSessions(needs: SessionsOptions): Sessions {
             const onDisk = sha256(folder.texts!.plan)
             // what will run is the text that was read and checked above, so both must be it
             const shown = onDisk === approved ? sha256(text) : onDisk
-            return decided(decide.approve(folder, id, { sha256: shown, approved }, now()))
+            return decided(decide.approve(folder, id, { sha256: shown, approved, text }, now()))
           },
           { texts: id },
         ),
       )
-      jobs.run(job, () => execute(needs, job, runner, text))
+      jobs.run(job, () => execute(needs, job, provider, text))
       return folder
     },
 
@@ -126,12 +140,18 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'revise')
       const { number } = session
-      const runner = runnerOf(session.provider, await needs.settings())
+      const provider = providerOf(session.provider, await needs.settings())
       const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
-      const folder = await begin(job, (decided) =>
-        store.update(caseId, (folder) => decided(decide.revise(folder, id, note, now()))),
+      let before = ''
+      const decided = (folder: CaseFolder) => {
+        before = folder.texts!.plan
+        return decide.revise(folder, id, note, now())
+      }
+      const folder = await begin(job, (begun) =>
+        store.update(caseId, (folder) => begun(decided(folder)), { texts: id }),
       )
-      jobs.run(job, () => plan(needs, job, runner, note))
+      await needs.plans.keep(before)
+      jobs.run(job, () => plan(needs, job, provider, note))
       return folder
     },
 
@@ -151,6 +171,11 @@ export function createSessions(needs: SessionsOptions): Sessions {
       const job = jobs.find(id)
       return job !== undefined && !isOver(job)
     },
+    runs: () => jobs.active(),
+    async noteDenied(id, denied) {
+      const job = jobs.find(id)
+      if (job) await noteDenied(needs, job, denied)
+    },
     stop: (id, reason) => jobs.end(id, 'abandon', reason),
     recover: () => recover(needs),
     close: () => jobs.endAll('stop'),
@@ -158,12 +183,12 @@ export function createSessions(needs: SessionsOptions): Sessions {
 }
 
 /** Longer than ending the processes and taking the evidence may last. */
-const ABANDON_MS = 15_000
+const ABANDON_MS = 25_000
 
 function stillOpen({ number }: Session): Refusal {
   return new Refusal(
     'unreadable_file',
-    `The processes of session ${number} are ended, but sessions/${number}.md cannot be written as it stands. Mend it in an editor, then abandon it again.`,
+    `Session ${number} is told to end, and has not recorded its end within ${ABANDON_MS / 1000} s. If sessions/${number}.md cannot be written as it stands, mend it in an editor; then look again.`,
   )
 }
 

@@ -1,4 +1,5 @@
 import type { PlanStep } from '../model/plan-step.ts'
+import { Refusal } from '../model/refusal.ts'
 import { hasCode } from '../workspace/disk/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { artifactPath, makeArtifacts } from '../workspace/output/artifacts.ts'
@@ -41,6 +42,11 @@ export async function openNamedLog(
 
 function isTaken(error: unknown): boolean {
   return hasCode(error, 'EEXIST')
+}
+
+/** As `createArtifact` says it. */
+export function isTakenArtifact(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'already_exists'
 }
 
 /** Makes something under `wanted`, or with a number before its extension; rejects when 99 are taken. */

@@ -1,10 +1,11 @@
-import type { PlanStep } from '../model/plan-step.ts'
+import type { SessionOutput } from '../events/envelope.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import type { WorkReport } from '../runners/contract.ts'
+import type { AgentNote, RunReport, StepStart } from '../runners/contract.ts'
 import { plainText } from '../workspace/disk/plain-text.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { dropArtifact } from '../workspace/output/artifacts.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
+import type { RedactedStream, Redactor } from './redaction.ts'
 import { type NamedLog, openNamedLog, stepArtifacts } from './step-artifacts.ts'
 
 /** How much of a step's output its `step_finished` line repeats, in characters. */
@@ -15,20 +16,31 @@ export interface RecorderNeeds {
   case_id: string
   number: number
   append(line: NewTrailLine): Promise<void>
-  publish(step: string, stream: 'stdout' | 'stderr', text: string): void
+  publish(output: StepOutput): void
   onProcess(pid: number): Promise<void>
+  onNote(note: AgentNote): Promise<void>
+  /** After the last note of a step. */
+  endNotes(): Promise<void>
+  redactor: Redactor
 }
 
+/** A piece of a step's output, and where it stands in the artifact that has it all. */
+export type StepOutput = Pick<SessionOutput, 'step' | 'stream' | 'text' | 'artifact' | 'offset'>
+
+type Stream = SessionOutput['stream']
+
 interface OpenStep {
-  step: PlanStep
+  step: StepStart
   live: LiveOutput
   log: NamedLog
   /** Standard output alone, where it is a report to be read. */
   report: NamedLog | null
+  /** What comes out of these holds no secret of the service's environment. */
+  redacted: Record<Stream, RedactedStream>
   tail: string
 }
 
-export interface StepRecorder extends WorkReport {
+export interface StepRecorder extends RunReport {
   /** Lets go of the step that was under way when a run broke off; nothing to do otherwise. */
   close(): Promise<void>
 }
@@ -43,30 +55,35 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof } = step
       const log = await openNamedLog(layout, case_id, names.log)
-      const publish = (stream: 'stdout' | 'stderr', text: string) => needs.publish(id, stream, text)
-      const live = createLiveOutput(publish, `artifacts/${log.name}`)
-      open = { step, live, log, report: null, tail: '' }
+      const of = { step: id, artifact: log.name }
+      const live = createLiveOutput(
+        (stream, text, offset) => needs.publish({ ...of, stream, text, offset }),
+        `artifacts/${log.name}`,
+      )
+      const redacted = { stdout: needs.redactor.stream(), stderr: needs.redactor.stream() }
+      open = { step, live, log, report: null, redacted, tail: '' }
       if (names.report) open.report = await openNamedLog(layout, case_id, names.report)
       const { report } = open
       await append({
         event: 'step_started',
         fields: {
-          ...{ step: id, language, cwd, timeout_ms: timeoutMs },
+          ...{ step: id, ...(language ? { language } : {}), cwd, timeout_ms: timeoutMs },
           ...(proof ? { proof } : {}),
           ...(log.name === names.log ? {} : { log: log.name }),
           ...(report === null || report.name === names.report ? {} : { report: report.name }),
         },
       })
     },
+    note: needs.onNote,
     processStarted: (pid) => needs.onProcess(pid),
     output(stream, bytes) {
-      if (!open) return
-      open.log.output.write(bytes)
-      if (stream === 'stdout') open.report?.output.write(bytes)
-      const text = open.live.write(stream, bytes)
-      if (text !== '') open.tail = (open.tail + text).slice(-2 * TAIL)
+      if (open) keep(open, stream, open.redacted[stream].write(bytes))
     },
     async stepFinished(outcome) {
+      await needs.endNotes()
+      for (const stream of ['stdout', 'stderr'] as const) {
+        keep(open!, stream, open!.redacted[stream].end())
+      }
       const { step, live, log, report, tail } = open!
       const rest = live.end()
       const kept = await log.output.close()
@@ -87,7 +104,7 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
           output_bytes: kept.bytes,
           ...(kept.bytes > 0 && reported?.bytes === 0 ? { report_bytes: 0 } : {}),
           ...(kept.truncated ? { truncated: true } : {}),
-          tail: lastLines(plainText(tail + rest)),
+          tail: lastLines(needs.redactor.text(plainText(tail + rest))),
         },
       })
     },
@@ -98,6 +115,14 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
       await Promise.allSettled([left?.log.output.close(), left?.report?.output.close()])
     },
   }
+}
+
+function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {
+  if (bytes.length === 0) return
+  step.log.output.write(bytes)
+  if (stream === 'stdout') step.report?.output.write(bytes)
+  const text = step.live.write(stream, bytes)
+  if (text !== '') step.tail = (step.tail + text).slice(-2 * TAIL)
 }
 
 function lastLines(text: string): string {

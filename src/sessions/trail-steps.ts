@@ -11,24 +11,33 @@ export interface TrailStep {
 
 export function stepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
   const steps: TrailStep[] = []
-  for (const { event, fields } of trail) {
-    if (event !== 'step_started') continue
-    const id = String(fields.step)
-    const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
-    const artifacts = stepArtifacts(number, { id, proof })
-    steps.push({ id, proof, artifacts: { ...artifacts, ...named(number, fields) }, finished: null })
-  }
   for (const line of trail) {
-    if (line.event !== 'step_finished') continue
-    const step = steps.find((each) => each.id === String(line.fields.step))
-    if (!step) continue
-    step.finished = line
-    // what stands there now was put there by somebody else
-    if (line.fields.output_bytes === 0) step.artifacts.log = null
-    if (line.fields.output_bytes === 0 || line.fields.report_bytes === 0)
-      step.artifacts.report = null
+    if (line.event === 'step_started') steps.push(startedStep(number, line))
+    if (line.event === 'step_finished') finish(steps, line)
   }
   return steps
+}
+
+/** Those of Work mode: an agent that plans is a step of its own before. */
+export function workStepsOf(number: number, trail: readonly TrailLine[]): TrailStep[] {
+  const approved = trail.findLastIndex((line) => line.event === 'plan_approved')
+  return stepsOf(number, trail.slice(approved + 1))
+}
+
+function startedStep(number: number, { fields }: TrailLine): TrailStep {
+  const id = String(fields.step)
+  const proof = (fields.proof as TrailStep['proof'] | undefined) ?? null
+  const artifacts = { ...stepArtifacts(number, { id, proof }), ...named(number, fields) }
+  return { id, proof, artifacts, finished: null }
+}
+
+function finish(steps: readonly TrailStep[], line: TrailLine): void {
+  const step = steps.findLast((each) => each.id === String(line.fields.step) && !each.finished)
+  if (!step) return
+  step.finished = line
+  // what stands there now was put there by somebody else
+  if (line.fields.output_bytes === 0) step.artifacts.log = null
+  if (line.fields.output_bytes === 0 || line.fields.report_bytes === 0) step.artifacts.report = null
 }
 
 /** Where the usual name was taken, the trail has the one that was used. */

@@ -2,6 +2,7 @@ import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import { readSessionTexts } from '../markdown/session-texts.ts'
+import type { Case } from '../model/case.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -10,15 +11,15 @@ import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 
 /**
  * A PUT of a whole case.md is what a person's save would be: taken if it leaves no problem, refused
- * (422) if it would (design §4). RESOLVED must pass the gate here as well.
+ * (422) if it would (design §4). RESOLVED must pass the gate here as well. Gives what it says.
  */
-export async function checkCaseFile(folder: CaseFolder, bytes: Uint8Array): Promise<void> {
+export async function checkCaseFile(folder: CaseFolder, bytes: Uint8Array): Promise<Case> {
   const text = textOf('case.md', bytes, MAX_CASE_BYTES)
   const { id, created_at } = folder.case
   const { value, problems } = await readCase(text, { id, created_at })
   mustBeClean('case.md', problems)
   const gate = gateOf({ ...folder, case: value! })
-  if (value!.state !== 'RESOLVED' || gate.open) return
+  if (value!.state !== 'RESOLVED' || gate.open) return value!
   throw new Refusal(
     'proof_gate',
     `case.md was not written: it says RESOLVED, and the proof gate is shut: missing ${gate.missing.join(', and ')}.`,

@@ -1,6 +1,8 @@
 import type { Case } from '../model/case.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { gateOf } from '../model/case-folder.ts'
+import { heldBack, type Pins } from '../model/held.ts'
+import { heldProblem } from '../model/held-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation, type Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
@@ -50,8 +52,11 @@ export interface Catalog {
   version(): number
 }
 
-/** `isHeld`: whether a session plans or works in this process. */
-export function createCatalog(isHeld: (sessionId: string) => boolean): Catalog {
+/** `isHeld`: whether a session plans or works in this process; `pins`: what counts of a case, whatever its files say. */
+export function createCatalog(
+  isHeld: (sessionId: string) => boolean,
+  pins: (caseId: string) => Pins | undefined,
+): Catalog {
   const entries = new Map<string, CaseEntry>()
   const folders = new Map<string, CaseFolder>()
   let version = 0
@@ -66,7 +71,7 @@ export function createCatalog(isHeld: (sessionId: string) => boolean): Catalog {
     if (known) return known
     const entry = entries.get(id)
     if (!entry) return undefined
-    const made = folderOf(entry, isHeld)
+    const made = folderOf(entry, isHeld, pins(id))
     folders.set(id, made)
     return made
   }
@@ -89,27 +94,40 @@ export function createCatalog(isHeld: (sessionId: string) => boolean): Catalog {
   }
 }
 
-function folderOf(entry: CaseEntry, isHeld: (sessionId: string) => boolean): CaseFolder {
-  const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
-    [...files.values()].map((file) => file.value).filter((value) => value !== null)
-  const sessions = values(entry.sessions).sort((a, b) => a.number - b.number)
+function folderOf(
+  entry: CaseEntry,
+  isHeld: (sessionId: string) => boolean,
+  pins: Pins | undefined,
+): CaseFolder {
+  const counting = heldBack(filesOf(entry), pins)
+  const { sessions, held } = counting
   const folder: CaseFolder = {
-    case: entry.file.value,
-    sessions,
-    proofs: values(entry.proofs).sort(byCreation),
+    ...counting,
     problems: [
       ...[entry.file, ...entry.sessions.values(), ...entry.proofs.values()],
       ...[...entry.notes.values(), entry],
     ]
       .flatMap((file) => file.problems)
       .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign))
-      .concat(twins(sessions).map(twin)),
+      .concat(twins(sessions).map(twin))
+      .concat(held.map((each) => heldProblem(entry.id, each))),
   }
   if (entry.vanished)
     folder.problems.push(...sessions.filter((each) => isHeld(each.id)).map(vanished))
   const gate = gateOf(folder)
   if (folder.case.state === 'RESOLVED' && !gate.open) folder.problems.push(shut(gate.missing))
   return folder
+}
+
+/** What the files of a case say, the newest session and proof last. */
+export function filesOf(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' | 'proofs'> {
+  const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
+    [...files.values()].map((file) => file.value).filter((value) => value !== null)
+  return {
+    case: entry.file.value,
+    sessions: values(entry.sessions).sort((a, b) => a.number - b.number),
+    proofs: values(entry.proofs).sort(byCreation),
+  }
 }
 
 /** Sessions whose id an earlier one of the case has. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Case } from '../model/case.ts'
 import type { Maker } from '../model/case-facts.ts'
-import type { CaseFolder, Edit } from '../model/case-folder.ts'
+import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
@@ -15,6 +15,8 @@ export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
   secondLook: Keepers
   publish(caseId: string, changes: Change[], maker: Maker): void
+  /** Called with an edit that is on disk, and with the case as that makes it, before it counts. */
+  onWritten(edit: Edit, entry: CaseEntry): Promise<void>
   log(line: string): void
 }
 
@@ -39,6 +41,10 @@ export function createEditWriter(
   /** False when somebody saved the file meanwhile: then all is decided anew. */
   async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
     const known = catalog.entry(id)!
+    if (edit.file === 'held-state') {
+      await take({ ...known }, edit)
+      return true
+    }
     try {
       const prepared = await prepareEdit(layout, known, edit)
       await writePrepared(prepared, needs.secondLook)
@@ -85,7 +91,7 @@ export function createEditWriter(
   }
 
   /** Takes what was written into the catalog, and tells the change. */
-  async function apply(known: CaseEntry, edit: Edit, text: string): Promise<void> {
+  async function apply(known: CaseEntry, edit: FileEdit, text: string): Promise<void> {
     const { id } = known
     const entry: CaseEntry = {
       ...known,
@@ -108,8 +114,14 @@ export function createEditWriter(
       const record = await readProofRecord(needs, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
     }
+    await take(entry, edit)
+  }
+
+  async function take(entry: CaseEntry, edit: Edit): Promise<void> {
+    await needs.onWritten(edit, entry)
+    const known = catalog.entry(entry.id)
     catalog.put(entry)
-    publish(id, differences(known, entry), 'service')
+    publish(entry.id, differences(known, entry), 'service')
   }
 
   return { write, follow }

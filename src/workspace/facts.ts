@@ -13,8 +13,9 @@ import type { CaseEntry } from './catalog.ts'
 export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
   const { readable } = entry.file
   const proofs: Record<string, ProofFacts> = {}
-  for (const [id, { value, hash }] of entry.proofs) {
-    if (value) proofs[id] = { type: value.type, verified: countsAsVerified(value), hash }
+  for (const proof of folder.proofs) {
+    const { hash } = entry.proofs.get(proof.id)!
+    proofs[proof.id] = { type: proof.type, verified: countsAsVerified(proof), hash }
   }
   const sessions: Record<string, number> = {}
   for (const { id, trail } of folder.sessions) sessions[id] ??= nextTrailNumber(trail) - 1

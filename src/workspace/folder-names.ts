@@ -1,9 +1,9 @@
-import { type Dirent, lstatSync } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { constants, type Dirent, lstatSync } from 'node:fs'
+import { access, lstat, readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
-import { hasCode } from './disk/errno.ts'
+import { hasCode, isBarred } from './disk/errno.ts'
 
 /** Whether a folder, not a link to one, is there. */
 export async function isFolder(path: string): Promise<boolean> {
@@ -15,7 +15,19 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** The same at once, for a check in the middle of a reading. */
+/** Whether one is there that may be looked into. */
+export async function isOpenFolder(path: string): Promise<boolean> {
+  try {
+    if (!(await isFolder(path))) return false
+    await access(path, constants.R_OK | constants.X_OK)
+    return true
+  } catch (error) {
+    if (isBarred(error) || hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** Whether a folder, not a link to one, is there: at once, for a check in the middle of a reading. */
 export function isFolderNow(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

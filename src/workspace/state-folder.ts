@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { chmod, realpath, stat } from 'node:fs/promises'
+import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { makeFolder } from './disk/durable-write.ts'
-import { hasCode } from './disk/errno.ts'
 import { isWithin } from './disk/path-within.ts'
+import { realPathOf } from './disk/real-path.ts'
 
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {
@@ -15,6 +15,7 @@ export interface StateFolder {
   trash: string
   lastGood: string
   preImages: string
+  plans: string
   log: string
   webhooks: string
 }
@@ -55,29 +56,9 @@ export async function openStateFolder(
     trash: join(root, 'trash'),
     lastGood: join(root, 'last-good'),
     preImages: join(root, 'pre-images'),
+    plans: join(root, 'plans'),
     log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
-  }
-}
-
-/** The path with all links resolved, also of what is not there yet: its nearest ancestor's, and the rest. */
-export async function realPathOf(path: string): Promise<string> {
-  const { real, rest } = await nearestExisting(path)
-  return join(real, rest)
-}
-
-/** The real path of the nearest ancestor that exists (or of the path itself), and what remains. */
-export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
-  let ancestor = resolve(path)
-  let rest = ''
-  for (;;) {
-    try {
-      return { real: await realpath(ancestor), rest }
-    } catch (error) {
-      if (!hasCode(error, 'ENOENT') || ancestor === dirname(ancestor)) throw error
-      rest = join(basename(ancestor), rest)
-      ancestor = dirname(ancestor)
-    }
   }
 }
 

@@ -1,5 +1,4 @@
-/** Controls, invisible and format characters, line and paragraph ends, blanks other than the space. */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
+import { HIDDEN_CHARACTERS } from '../model/hidden-characters.ts'
 
 /**
  * Text of others for a terminal: what would move the cursor, colour, hide or turn around what is
@@ -7,5 +6,8 @@ const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/
  * for what he only reads.
  */
 export function visibleText(text: string): string {
-  return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+  return text.replace(
+    HIDDEN_CHARACTERS,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  )
 }

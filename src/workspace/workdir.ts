@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { hasCode } from './disk/errno.ts'
 import { isWithin } from './disk/path-within.ts'
+import { realPathOf } from './disk/real-path.ts'
 import { stampOf } from './disk/safe-read.ts'
-import { realPathOf } from './state-folder.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's

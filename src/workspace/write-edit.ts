@@ -9,7 +9,7 @@ import {
 } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
-import type { Edit } from '../model/case-folder.ts'
+import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { CaseEntry } from './catalog.ts'
@@ -40,7 +40,7 @@ export interface PreparedEdit extends Place {
 export async function prepareEdit(
   layout: Layout,
   entry: CaseEntry,
-  edit: Edit,
+  edit: FileEdit,
 ): Promise<PreparedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
@@ -89,7 +89,7 @@ export async function writePrepared(prepared: PreparedEdit, secondLook: Keepers)
 }
 
 /** The file of an edit, relative to the case's folder. */
-function fileOf(edit: Edit): string {
+function fileOf(edit: FileEdit): string {
   switch (edit.file) {
     case 'case':
       return CASE_FILE
@@ -109,6 +109,7 @@ function fileOf(edit: Edit): string {
 /** Refuses edits of files that cannot be written over as they stand, before any of them is made. */
 export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   for (const edit of edits) {
+    if (edit.file === 'held-state') continue
     const record =
       edit.file === 'case'
         ? entry.file

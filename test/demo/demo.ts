@@ -54,7 +54,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /POST \S+\/approve \{"plan_sha256":"ba079732…"\} -> 200/,
     /mend {2}src\/token\.js: return claims\.exp/,
     /test {2}ok 23 - /,
-    /20 session_completed/,
+    /21 session_completed/,
     /wrote src\/token\.js/,
     /tests +23 of 23 pass/,
     /diff +src\/token\.js: \+1 -1/,
@@ -98,7 +98,7 @@ t.test('without a terminal it must be told to approve', async (t) => {
 t.test('interrupted it clears up', async (t) => {
   t.test('by ctrl-C, in the middle of a step', async (t) => {
     const { child, ended, left, printed } = start(t, ['--yes'])
-    await printed(/12 step_started/)
+    await printed(/13 step_started/)
     child.kill('SIGINT')
     const { code, stderr } = await ended
     t.equal(code, 130)

@@ -281,6 +281,9 @@ const below: [string, string, object?][] = [
   ['POST', '/sessions', { type: 'planning' }],
   ['GET', `/sessions/${NOBODY}`],
   ['GET', `/sessions/${NOBODY}/stream`],
+  ['GET', `/sessions/${NOBODY}/plans`],
+  ['GET', `/sessions/${NOBODY}/artifacts`],
+  ['GET', `/sessions/${NOBODY}/artifacts/1-x.log`],
   ['POST', `/sessions/${NOBODY}/approve`],
   ['POST', `/sessions/${NOBODY}/abandon`],
   ['POST', `/sessions/${NOBODY}/revise`, { note: 'x' }],
@@ -299,7 +302,8 @@ const below: [string, string, object?][] = [
 t.test('what names no case is 404 on every path', async (t) => {
   for (const [name, id] of noCases) {
     await t.test(name, async (t) => {
-      for (const [method, path, body] of below) {
+      const isDots = new URL(`http://x/cases/${id}`).pathname === '/' // where a page is
+      for (const [method, path, body] of below.filter(([, path]) => !isDots || path !== '')) {
         const reply = await request(method, `/cases/${id}${path}`, body)
         t.equal(reply.status, 404, `${method} …${path}: ${reply.text}`)
         t.match(reply.json, { type: /^urn:/, title: 'Not found', status: 404, detail: /\w/ })
@@ -319,7 +323,7 @@ t.test('what names no session and no proof of a case is 404', async (t) => {
 })
 
 t.test('a path that is none is 404', async (t) => {
-  const paths = ['/', '/Cases', '/cases/', '//cases', '/cases/x/y/z', '/case', '/cases/x/nothing']
+  const paths = ['/Cases', '/cases/', '//cases', '/cases/x/y/z', '/case', '/cases/x/nothing']
   for (const path of paths) t.equal((await request('GET', path)).status, 404, path)
 })
 
@@ -333,6 +337,7 @@ const methods: [path: string, allow: string][] = [
   [`${CASE}/sessions`, 'GET, HEAD, POST'],
   [`${CASE}/sessions/${NOBODY}`, 'GET, HEAD'],
   [`${CASE}/sessions/${NOBODY}/plan`, 'PUT'],
+  [`${CASE}/sessions/${NOBODY}/plans`, 'GET, HEAD'],
   [`${CASE}/sessions/${NOBODY}/approve`, 'POST'],
   [`${CASE}/sessions/${NOBODY}/revise`, 'POST'],
   [`${CASE}/sessions/${NOBODY}/abandon`, 'POST'],
@@ -603,6 +608,9 @@ t.test('the list', async (t) => {
     ['q=ALPHA', 'DA'],
     ['q=stra%C3%9Fe', 'A'],
     ['q=', 'EDGBA'],
+    ['q=%20%20', 'EDGBA'],
+    ['q=ALPHA++mentions', 'D'],
+    ['q=alpha+beta', ''],
     ['type=bug&q=alpha', 'A'],
     ['state=OPEN&type=feature&tag=z', 'E'],
     ['nonsense=1', 'EDGBA'],
@@ -611,6 +619,14 @@ t.test('the list', async (t) => {
     for (const [query, found] of filters) {
       t.equal(initials(await request('GET', `/cases?${query}`)), found, query)
     }
+  })
+
+  await t.test('is searched by the beginning of an id', async (t) => {
+    const [first] = (await request('GET', '/cases?q=alpha')).json
+    for (const text of [first.id, first.id.slice(0, 4), first.id.toUpperCase().slice(0, 13)])
+      t.equal(initials(await request('GET', `/cases?q=${text}`)), first.title[0], text)
+    t.equal(initials(await request('GET', `/cases?q=${first.id.slice(0, 8)}+mentions`)), 'D')
+    t.equal(initials(await request('GET', `/cases?q=${first.id.slice(1)}`)), '', 'not its end')
   })
 
   await t.test('comes in pages whose links lead through all of it', async (t) => {

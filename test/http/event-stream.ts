@@ -225,6 +225,8 @@ t.test(
         session_id: '',
         step: 's',
         stream: 'stdout',
+        artifact: '1-s.log',
+        offset: 0,
         text: 'x',
         time: '',
       } as const

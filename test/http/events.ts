@@ -39,8 +39,14 @@ t.test('every change of the workspace is on GET /events, with one id each', asyn
       ...['case_created', 'memory_updated', 'session_created', 'case_state_changed'],
       ...['context_loaded', 'session_state_changed', 'hypothesis_written', 'plan_written'],
       ...['agent_completed', 'session_state_changed', 'plan_approved', 'session_state_changed'],
-      ...['case_state_changed', 'session_state_changed', 'session_started', 'step_started'],
-      ...['step_finished', 'diff_taken', 'agent_completed', 'session_state_changed'],
+      ...['case_state_changed', 'session_state_changed', 'session_started', 'guarded'],
+      ...[
+        'step_started',
+        'step_finished',
+        'diff_taken',
+        'agent_completed',
+        'session_state_changed',
+      ],
       ...['session_completed', 'case_state_changed', 'proof_created', 'proof_attached'],
       ...['session_sealed', 'proof_updated', 'case_deleted'],
     ],
@@ -127,6 +133,72 @@ t.test('where a resume begins', async (t) => {
         expected,
       )
     })
+  }
+})
+
+t.test('?case= gives the events of one case, under the numbers of the log', async (t) => {
+  const app = await openTestService(t)
+  const { id: other } = await app.newCase({ title: 'Other' })
+  const { id } = await app.newCase({ description: `as in ${other}` })
+  const early = await events(app, `?case=${id}`)
+  await must(app, 'PUT', `/cases/${other}`, { title: 'O2' })
+  await must(app, 'PUT', `/cases/${id}`, { title: 'T2' })
+  writeFileSync(`${app.memory}/cases/nobody`, '')
+  const ref = await planned(app, { runbook: step('echo other') })
+  await finished(app, ref)
+  await must(app, 'PUT', `/cases/${id}`, { title: 'T3' })
+  const last = String(app.service.eventLog.last)
+  await early.next((event) => event.id === last)
+  const told = (client: EventSourceClient) =>
+    client.received.map((event) => [event.id, event.event, envelope(event).payload.case_id])
+  t.strictSame(told(early), [
+    ['2', 'case_created', id],
+    ['4', 'case_updated', id],
+    [last, 'case_updated', id],
+  ])
+  const resumed = await connect(`${app.url}/events?case=${id}`, {
+    headers: { 'last-event-id': '4' },
+  })
+  await resumed.next()
+  t.strictSame(told(resumed), [[last, 'case_updated', id]])
+  const session = await events(app, `?case=${ref.case_id}`)
+  await until(session, ofCase(ref.case_id, 'session_completed'))
+  t.ok(told(session).every(([, , caseId]) => caseId === ref.case_id))
+})
+
+t.test('output is of its case too', async (t) => {
+  const app = await openTestService(t)
+  const [one, two] = [
+    await planned(app, { runbook: step('echo one') }),
+    await planned(app, { runbook: step('echo two') }),
+  ]
+  const client = await events(app, `?after=now&case=${two.case_id}`)
+  await finished(app, one)
+  await finished(app, two)
+  const received = await until(client, ofCase(two.case_id, 'session_completed'))
+  const said = received.filter(({ event }) => event === 'session_output').map(envelope)
+  t.match(said, [{ payload: { text: 'two\n', artifact: '1-step-1.log', offset: 0 } }])
+  t.equal(said.length, 1)
+})
+
+t.test('?output=no leaves out what steps print, and nothing else', async (t) => {
+  const app = await openTestService(t)
+  const ref = await planned(app, { runbook: step('echo one') })
+  const client = await events(app, '?after=now&output=no')
+  await finished(app, ref)
+  const received = await until(client, ofCase(ref.case_id, 'session_completed'))
+  const names = received.map(({ event }) => event)
+  t.ok(names.includes('step_started'), names.join())
+  t.notOk(names.includes('session_output'))
+  const reply = await app.request('GET', '/events?output=yes')
+  t.match(reply, { status: 400, json: { errors: [{ path: 'output' }] } })
+})
+
+t.test('what is no case of ?case= is 400', async (t) => {
+  const app = await openTestService(t)
+  for (const id of ['', 'x', 'A0000000-0000-4000-8000-000000000000']) {
+    const reply = await app.request('GET', `/events?case=${id}`)
+    t.match(reply, { status: 400, json: { errors: [{ path: 'case' }] } })
   }
 })
 

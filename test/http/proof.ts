@@ -656,3 +656,20 @@ t.test('proof without a session names the newest complete one that has none', as
   t.equal(await attach({}), sessions[0])
   t.equal(await attach({}), null)
 })
+
+t.test('the content alone is plain text that can do nothing', async (t) => {
+  const { id } = await newCase()
+  const content = '<script>alert(1)</script>\r\n\u001b[31mé\n'
+  const path = `/cases/${id}/proof/${await attach(id, { content })}/content`
+  const { status, text, headers } = await request('GET', path)
+  t.equal(status, 200)
+  t.equal(text, content)
+  t.match(headers, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+  })
+  const again = await request('GET', path, undefined, { 'if-none-match': headers.etag! })
+  t.equal(again.status, 304)
+  t.equal((await request('GET', `/cases/${id}/proof/${NOBODY}/content`)).status, 404)
+})

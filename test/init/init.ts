@@ -275,7 +275,7 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
   t.match(await run('--yes'), { code: 0, stdout: /made the hook/ })
   t.match(await run('--yes'), { code: 0, stdout: 'nothing to do: all of it is there already\n' })
-  t.match(await run('--memory', 'cloud'), { code: 1, stderr: /Allowed choices are with-code/ })
+  t.match(await run('--memory', 'cloud'), { code: 2, stderr: /Allowed choices are with-code/ })
 })
 
 t.test('outside of a repository it makes the files alone', async (t) => {

@@ -578,6 +578,13 @@ t.test('conflict markers are named with their line, but data may hold them', asy
     ['in another fence', `\`\`\`sh\n${marks}\`\`\`\n`, 2],
     ['verbatim inside another fence', `\`\`\`\`md\n\`\`\`verbatim\n\`\`\`\`\n${marks}`, 4],
     ['only a start', '<<<<<<< HEAD\n', null],
+    [
+      'a start that was left above the frontmatter',
+      '<<<<<<< HEAD\r\n---\r\ntitle: x\r\n---\r\n',
+      1,
+    ],
+    ['the same behind a byte order mark', '\ufeff<<<<<<< HEAD\n---\ntitle: x\n---\n', 1],
+    ['one that stands above a rule, further down', 'a\n\n<<<<<<< HEAD\n---\n', null],
     ['an underlined heading', 'Title\n=======\n', null],
     ['the wrong order', '>>>>>>> x\n=======\n<<<<<<< HEAD\n', null],
   ]

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { bootId, processStart } from '../../src/runners/process-facts.ts'
-import { endMarked } from '../../src/runners/process-sweep.ts'
-import { runStepProcess, type StepProcessOptions } from '../../src/runners/step-process.ts'
+import { bootId, processStart } from '../../src/runners/process/process-facts.ts'
+import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
 
 const cwd = t.testdir({ plain: 'text', scratch: {} })
 const scratch = `${cwd}/scratch`
@@ -153,6 +153,21 @@ t.test('a child in the background does not hold up the end', async (t) => {
   t.ok(isAlive(child), 'and is not ended')
 })
 
+t.test('a child in the background ends with a program whose group is to end', async (t) => {
+  const cases = [
+    ['at TERM', 'sleep 60 & echo $!'],
+    ['at KILL', '(trap "" TERM; echo $$; while :; do sleep 1; done) & read -r _; echo $!'],
+  ] as const
+  for (const [name, script] of cases) {
+    const result = await sh(script, { endsGroup: true, input: 'x\n' })
+    t.match(result, { exit: 0, timedOut: false, aborted: false }, name)
+    t.notOk(isAlive(Number(result.stdout.trim().split('\n').at(-1))), name)
+  }
+  const began = performance.now()
+  t.match(await sh('exit 0', { endsGroup: true }), { exit: 0 })
+  t.ok(performance.now() - began < 1500, 'there is nothing to wait for')
+})
+
 t.test('output that is there at the exit arrives even if the event loop is busy', async (t) => {
   let bytes = 0
   const result = await sh('echo go; head -c 100000 /dev/zero; sleep 60 & exit 0', {
@@ -210,10 +225,63 @@ t.test('onStart and onOutput', async (t) => {
   for (const [name, options] of failing) {
     t.test(`a failing ${name} ends the process and is passed on`, async (t) => {
       const began = performance.now()
-      await t.rejects(sh('echo x; sleep 60', options), { message: 'disk full' })
+      await t.rejects(sh('echo x; touch began; sleep 60', options), { message: 'disk full' })
       t.ok(performance.now() - began < 3000)
+      if (name === 'onStart') t.notOk(existsSync(`${cwd}/began`), 'it never ran')
     })
   }
+})
+
+t.test('nothing runs before onStart is over', async (t) => {
+  const began = `${cwd}/began-early`
+  const seen: boolean[] = []
+  const { exit } = await sh(`touch ${began}`, {
+    onStart: async () => {
+      await delay(50) // nothing to wait for: it is about what does not happen
+      seen.push(existsSync(began))
+    },
+  })
+  t.equal(exit, 0)
+  t.strictSame(seen, [false])
+  t.ok(existsSync(began))
+
+  const abort = new AbortController()
+  const aborted = await sh('touch never', {
+    signal: abort.signal,
+    onStart: () => {
+      abort.abort()
+    },
+  })
+  t.match(aborted, { aborted: true, exit: null, signal: 'SIGTERM' })
+  t.notOk(existsSync(`${cwd}/never`), 'nor when it is aborted meanwhile')
+})
+
+t.test('input', async (t) => {
+  const long = 'ä line\n'.repeat(200_000)
+  for (const [place, folder] of [
+    ['as a file', scratch],
+    ['by a socket', ''],
+  ] as const) {
+    await t.test(place, async (t) => {
+      t.match(await sh('cat', { input: 'a "prompt"', scratch: folder }), { stdout: 'a "prompt"' })
+      t.match(await sh('cat; echo end', { input: '', scratch: folder }), { stdout: 'end\n' })
+      const { stdout } = await sh('wc -c', { input: long, scratch: folder })
+      t.equal(Number(stdout), Buffer.byteLength(long), 'a long one')
+      t.match(await sh('true', { input: long, scratch: folder }), { exit: 0 }, 'that nobody reads')
+      const late = await sh('exec <&-; echo closed', { input: long, scratch: folder })
+      t.match(late, { exit: 0, stdout: 'closed\n' }, 'that nobody can read')
+      const began = performance.now()
+      const left = await sh('sleep 60 & echo $!', { input: long, scratch: folder })
+      t.teardown(() => process.kill(Number(left.stdout), 'SIGKILL'))
+      t.ok(performance.now() - began < 2000, 'that a child in the background does not read')
+      t.match(await sh('sleep 60', { input: long, timeoutMs: 100, scratch: folder }), {
+        timedOut: true,
+      })
+    })
+  }
+  t.match(await sh('cat /dev/stdin', { input: 'by name' }), { stdout: 'by name' })
+  t.match(await sh('cat', { input: 'x', scratch: `${cwd}/none` }), { stdout: 'x' })
+  t.strictSame(readdirSync(scratch), [])
 })
 
 t.test('the sweep', linuxOnly, async (t) => {
@@ -257,7 +325,7 @@ t.test('the sweep', linuxOnly, async (t) => {
         env: {
           ...process.env,
           CASEFILE_RUN: `${mark}-self`,
-          SWEEP: new URL('../../src/runners/process-sweep.ts', import.meta.url).href,
+          SWEEP: new URL('../../src/runners/process/process-sweep.ts', import.meta.url).href,
         },
         stdio: ['ignore', 'pipe', 'inherit'],
       },

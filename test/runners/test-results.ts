@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
-import { readJunit } from '../../src/runners/junit-results.ts'
-import { openReportReader } from '../../src/runners/report-reader.ts'
-import { readTap } from '../../src/runners/tap-results.ts'
-import { type TestResults, testNote } from '../../src/runners/test-results.ts'
+import { readJunit } from '../../src/runners/reports/junit-results.ts'
+import { openReportReader } from '../../src/runners/reports/report-reader.ts'
+import { readTap } from '../../src/runners/reports/tap-results.ts'
+import { type TestResults, testNote } from '../../src/runners/reports/test-results.ts'
 
 const results = (passed: number, failed: number, skipped = 0, ok = failed === 0): TestResults => ({
   run: passed + failed,

@@ -7,6 +7,7 @@ import type { Runner } from '../../src/runners/contract.ts'
 import { startDiff } from '../../src/sessions/folder-diff.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/planning.ts'
+import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/step-recorder.ts'
 import { createRunRecords } from '../../src/workspace/output/run-records.ts'
 import type { StateFolder } from '../../src/workspace/state-folder.ts'
@@ -205,7 +206,7 @@ t.test('abandon while it runs', linuxOnly, async (t) => {
 
 t.test('limits of casefile.md', async (t) => {
   const service = await openTestService(t, {
-    files: { 'casefile.md': '---\ntimeout: { work: 400ms, step: 200ms }\n---\n' },
+    files: { 'casefile.md': '---\ntimeout: { work: 3s, step: 200ms }\n---\n' },
   })
   const slow = await ran(service, step('sleep 20'))
   t.match(slow.session, { state: 'failed', output: /step step-1 ran into its time-out/ })
@@ -499,7 +500,7 @@ t.test('no number is used twice', async (t) => {
 })
 
 t.test('what a step does to the artifacts', async (t) => {
-  const service = await openTestService(t)
+  const service = await openTestService(t, { mount: false })
   const own = (replace: string) =>
     step(`echo said; f=${ARTIFACTS}/1-own.log; rm "$f"; ${replace}`, 'sh run id=own') +
     step('echo next', 'sh run id=next')
@@ -555,7 +556,7 @@ t.test('what a step does to the artifacts', async (t) => {
 
 t.test('a diff that has its troubles', async (t) => {
   const inRepository = async (t: Test) => {
-    const service = await openTestService(t, { files: { f: 'a\n' } })
+    const service = await openTestService(t, { files: { f: 'a\n' }, mount: false })
     git(service.root, 'init')
     return service
   }
@@ -595,7 +596,8 @@ t.test('a diff that has its troubles', async (t) => {
       const service = await inRepository(t)
       const { layout } = service.service
       const place = { layout, scratch: join(service.root, scratch), exclude: [], signal }
-      const taker = await startDiff(service.root, { ...place, case_id: 'x', number: 1 })
+      const redactor = createRedactor({})
+      const taker = await startDiff(service.root, { ...place, redactor, case_id: 'x', number: 1 })
       t.match(await taker.take(), { reason })
       await taker.close()
     })
@@ -616,6 +618,9 @@ t.test('a run that breaks off leaves no log open', linuxOnly, async (t) => {
       },
       publish: () => {},
       onProcess: async () => {},
+      onNote: async () => {},
+      endNotes: async () => {},
+      redactor: createRedactor({}),
     })
     const [{ steps }] = [await readPlan(step('true', 'sh run proof=tap'))]
     await t.rejects(recorder.stepStarted(steps[0]!, 1000), /the disk is full/)
@@ -670,11 +675,19 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
       const controller = new AbortController()
       const job: Job = {
         ...{ session_id: ref.id, case_id: ref.case_id, number, kind: 'plan', mark: 'm' },
-        ...{ folder: null, signal: controller.signal, reason: undefined, planned: false },
+        ...{
+          folder: null,
+          signal: controller.signal,
+          reason: undefined,
+          planned: false,
+          processes: [],
+          folderId: ref.id,
+        },
         ending: abort ? 'stop' : null,
       }
       const runner: Runner = {
-        kind: 'odd',
+        kind: 'runbook',
+        capabilities: { isAgent: false, executesAny: true },
         async plan() {
           if (abort) controller.abort()
           return result
@@ -682,7 +695,7 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
         execute: async () => ({ ok: true }),
       }
       service.log.length = 0
-      await plan(needs, job, runner)
+      await plan(needs, job, { id: 'odd', source: 'built-in', spec: null, trusted: true, runner })
       const file = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
       t.match(await must(service, 'GET', ref.path), { state: 'failed', problems: { length: 0 } })
       t.match(file, reason)
@@ -695,6 +708,10 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
 function planningNeeds(service: TestService) {
   return {
     environment: {},
+    redactor: createRedactor({}),
+    conversations: new Map(),
+    touchedInRun: new Set<string>(),
+    mount: true,
     state: { root: service.stateDir } as StateFolder,
     runs: createRunRecords(join(service.stateDir, 'runs'), (line) => service.log.push(line)),
   }

@@ -92,7 +92,7 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
 })
 
 t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
-  const service = await startBuilt(t, folders(t))
+  const service = await startBuilt(t, { ...folders(t), args: ['--no-mount'] })
   const script =
     'f=memory/cases/$CASEFILE_CASE/artifacts/1-own.log; rm "$f"; ln -s /etc/hostname "$f"; sleep 60'
   const ref = await planned(service, {
@@ -209,26 +209,26 @@ t.test('the command line', async (t) => {
   await once(taken, 'listening')
   const port = String((taken.address() as { port: number }).port)
   const state = ['--state-dir', stateDir]
-  const wrong: [name: string, args: string[], stderr: RegExp][] = [
+  const wrong: [name: string, args: string[], stderr: RegExp, code?: number][] = [
     [
       'a port in use',
       ['serve', '--root', root, ...state, '--port', port],
       new RegExp(`^casefile: Port ${port} of 127\\.0\\.0\\.1 is in use\\..*--port`),
     ],
-    ['a port that is none', ['serve', '--port', '65536'], /Expected a number from 0 to 65535/],
-    ['an unknown option', ['serve', '--prot', '0'], /unknown option '--prot'[\s\S]*Usage/],
-    ['an unknown command', ['sevre'], /unknown command 'sevre'/],
-    ['a superfluous argument', ['serve', 'here', ...state], /too many arguments/],
+    ['a port that is none', ['serve', '--port', '65536'], /Expected a number from 0 to 65535/, 2],
+    ['an unknown option', ['serve', '--prot', '0'], /unknown option '--prot'/, 2],
+    ['an unknown command', ['sevre'], /unknown command 'sevre'/, 2],
+    ['a superfluous argument', ['serve', 'here', ...state], /too many arguments/, 2],
     [
       'a root that is missing',
       ['serve', '--root', join(root, 'nowhere'), ...state, '--port', '0'],
       /^casefile: .*nowhere/,
     ],
   ]
-  for (const [name, args, stderr] of wrong) {
+  for (const [name, args, stderr, code = 1] of wrong) {
     await t.test(name, async (t) => {
       const ended = await runBuilt(args)
-      t.match(ended, { code: 1, stdout: '', stderr })
+      t.match(ended, { code, stdout: '', stderr })
       t.notMatch(ended.stderr, /^\s+at /m, 'no stack trace')
     })
   }

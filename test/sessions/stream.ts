@@ -53,8 +53,15 @@ t.test('the whole of a session as it happens', async (t) => {
     [
       ...['session_created', 'context_loaded', 'session_state_changed', 'hypothesis_written'],
       ...['plan_written', 'agent_completed', 'session_state_changed', 'plan_approved'],
-      ...['session_state_changed', 'session_state_changed', 'session_started', 'step_started'],
-      ...['step_finished', 'step_started', 'step_finished', 'diff_taken', 'agent_completed'],
+      ...['session_state_changed', 'session_state_changed', 'session_started', 'guarded'],
+      ...[
+        'step_started',
+        'step_finished',
+        'step_started',
+        'step_finished',
+        'diff_taken',
+        'agent_completed',
+      ],
       ...['session_state_changed', 'session_completed'],
     ],
   )
@@ -69,8 +76,8 @@ t.test('the whole of a session as it happens', async (t) => {
     { ...ids, provider: 'runbook', mode: 'plan', state: 'plan_ready' },
     { ...ids, provider: 'runbook', mode: 'work', state: 'complete' },
   ])
-  const { plan_sha256 } = await must(service, 'GET', ref.path)
-  t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256 }])
+  const { plan_sha256, plan } = await must(service, 'GET', ref.path)
+  t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256, plan }])
   t.strictSame(payloads('session_state_changed').at(-1), {
     ...ids,
     old_state: 'executing',
@@ -301,7 +308,7 @@ t.test('an empty variable is not set, and a switch is on or off', async (t) => {
   t.strictSame(readdirSync(join(dir, 'root')), ['memory'])
   const wrong = await runBuilt([...args, state], { CASEFILE_DEV: 'yes' })
   t.match(wrong, { code: 1, stdout: '', stderr: /CASEFILE_DEV is "yes".*1 or true/ })
-  t.match(await runBuilt([...args, '']), { code: 1, stderr: /Expected a folder/ })
+  t.match(await runBuilt([...args, '']), { code: 2, stderr: /Expected a folder/ })
 })
 
 t.test('no field of a trail makes an event another session’s', (t) => {

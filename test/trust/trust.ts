@@ -17,7 +17,7 @@ import t, { type Test } from 'tap'
 import { trust } from '../../src/trust/command.ts'
 import { openPlaces } from '../../src/workspace/settings/places.ts'
 import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
-import { must, planned, ran, step } from '../fixtures/session-client.ts'
+import { must, planned, ran, step, stream } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -104,6 +104,11 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
     )
   const files = { 'casefile.md': providers('touch, owned') }
   const service = await openTestService(t, { files })
+  const path = process.env.PATH
+  process.env.PATH = '/usr/bin:/bin' // no agent that somebody has installed
+  t.teardown(() => {
+    process.env.PATH = path
+  })
   const { id } = await service.newCase()
   const answered = async (provider?: string) => {
     const body = { type: 'planning', ...(provider === undefined ? {} : { provider }) }
@@ -116,7 +121,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   t.match(await answered(), { ...untrusted, detail: /"mine" \(command \["touch","owned"\]\)/ })
   t.match(await answered('mine'), { ...untrusted, detail: /casefile trust/ })
   t.match(await answered('fast'), { ...untrusted, detail: /preset claude \["--dangerous"\]/ })
-  t.match(await answered('same'), { ...unknown, detail: /no runner/ }, 'needs no trust')
+  t.match(await answered('same'), { status: 201 }, 'needs no trust')
   t.match(await answered('broken'), { ...untrusted, detail: /with a mistake.*GET \/health/ })
   t.match(await healthProblems(service), [
     { code: 'bad_settings', line: 7 },
@@ -124,17 +129,21 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   ])
 
   t.match(await trusted(service), /mine: a command.*\n +plan +touch owned\n +work +touch owned\n/)
-  t.match(await answered('mine'), { ...unknown, detail: /kind command, .* has no runner/ })
-  t.match(await answered('fast'), { ...unknown, detail: /preset claude, .* has no runner/ })
+  t.match(await answered('mine'), { status: 201 })
+  t.match(await answered('fast'), { status: 201 })
 
   writeFileSync(join(service.root, 'casefile.md'), providers('touch, other'))
   t.match(await answered('mine'), { ...untrusted, detail: /has changed since/ })
   writeFileSync(join(service.root, 'casefile.md'), providers('touch, owned'))
-  t.match(await answered('mine'), unknown, 'as it was trusted')
+  t.match(await answered('mine'), { status: 201 }, 'as it was trusted')
   rmSync(join(service.root, 'casefile.md'))
   t.match(await answered('mine'), { ...unknown, detail: 'There is no provider "mine".' })
-  t.notOk(existsSync(join(service.root, 'owned')))
-  t.strictSame(await must(service, 'GET', `/cases/${id}/sessions`), [])
+  const sessions = await must(service, 'GET', `/cases/${id}/sessions`)
+  t.strictSame(
+    sessions.map(({ provider }: { provider: string }) => provider),
+    ['mine', 'fast', 'mine', 'same'],
+  )
+  t.notOk(existsSync(join(service.root, 'owned')), 'what plans plans in a copy')
 })
 
 t.test('a session whose file names an untrusted provider is not approved', async (t) => {
@@ -148,8 +157,10 @@ t.test('a session whose file names an untrusted provider is not approved', async
   t.match(await service.request('POST', `${ref.path}/approve`), refused)
   t.match(await service.request('POST', `${ref.path}/revise`, { note: 'again' }), refused)
   await trusted(service)
-  const unknown = { status: 400, json: { code: 'unknown_provider' } }
-  t.match(await service.request('POST', `${ref.path}/approve`), unknown)
+  t.match(await service.request('POST', `${ref.path}/approve`), { status: 200 })
+  await (await stream(service, ref)).closed
+  t.match(await must(service, 'GET', ref.path), { state: 'complete', output: /^hi$/m })
+  t.notOk(existsSync(join(service.root, 'owned')), 'a runbook needs no agent')
 })
 
 t.test('a folder outside of the workspace is worked in once it is trusted', async (t) => {

@@ -194,7 +194,7 @@ t.test('the receivers of the page', async (t) => {
         receiver = await startReceiver(t, file, folder)
         await must(app, 'PATCH', path, { url: `${receiver.url}/again` })
         await must(app, 'POST', `${path}/deliveries/${delivery.id}/redeliver`)
-        await receiver.until(new RegExp(`^${delivery.id} .*$`, 'm'))
+        await receiver.until(new RegExp(`^${delivery.id} \\w.*\\n`, 'm'))
         t.match(receiver.printed(), `${delivery.id} was here before`)
         t.strictSame(taken(receiver), [])
       })

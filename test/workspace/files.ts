@@ -4,10 +4,13 @@ import {
   chmod,
   lstat,
   mkdir,
+  mkdtemp,
   readdir,
   readFile,
   readlink,
+  rename,
   rm,
+  rmdir,
   stat,
   symlink,
   truncate,
@@ -16,12 +19,14 @@ import {
 } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { constants, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { createDurable, makeFolder, writeDurable } from '../../src/workspace/disk/durable-write.ts'
 import { hasCode } from '../../src/workspace/disk/errno.ts'
+import { realPathOf } from '../../src/workspace/disk/real-path.ts'
 import { emptyTrash, removeFolder } from '../../src/workspace/disk/remove-folder.ts'
+import { removeStubborn } from '../../src/workspace/disk/remove-stubborn.ts'
 import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/workspace/disk/safe-read.ts'
 import { storageRefusal } from '../../src/workspace/disk/storage-refusal.ts'
 import {
@@ -34,13 +39,12 @@ import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
 import { createLastGood } from '../../src/workspace/last-good.ts'
 import { pointLatest } from '../../src/workspace/latest-link.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
+import { clearLeftovers } from '../../src/workspace/leftovers.ts'
+import { openRunFolder } from '../../src/workspace/output/run-folder.ts'
 import { nextSessionNumber } from '../../src/workspace/session-number.ts'
-import {
-  defaultStateFolder,
-  openStateFolder,
-  realPathOf,
-} from '../../src/workspace/state-folder.ts'
+import { defaultStateFolder, openStateFolder } from '../../src/workspace/state-folder.ts'
 import { workingFolder } from '../../src/workspace/workdir.ts'
+import { makeTooDeep } from '../fixtures/deep-folder.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 
 const run = promisify(execFile)
@@ -491,6 +495,113 @@ t.test('removing a folder', async (t) => {
     await emptyTrash(join(root, 'missing'), join(root, 'missing'))
     t.same(await readdir(join(root, 'trash')), ['not-ours'])
     t.same(await readdir(join(root, 'cases')), ['two'])
+  })
+})
+
+t.test('removing what a program left', async (t) => {
+  const folder = (t: Test) => join(t.testdir({ precious: { 'b.md': 'b' }, left: {} }), 'left')
+  const cases: [string, (left: string) => unknown][] = [
+    ['a file', async (left) => rmdir(left).then(() => writeFile(left, ''))],
+    ['nothing', (left) => rmdir(left)],
+    ['folders deeper than a path may be', (left) => makeTooDeep(left)],
+    ['long names', (left) => makeTooDeep(left, { name: 'é'.repeat(127), levels: 40 })],
+    [
+      'folders that nobody may look into',
+      async (left) => {
+        await mkdir(join(left, 'a/b/c'), { recursive: true })
+        makeTooDeep(join(left, 'a/b'))
+        await writeFile(join(left, 'a/b/c/file'), '')
+        for (const name of ['a/b/c', 'a/b', 'a', '.']) await chmod(join(left, name), 0)
+      },
+    ],
+    [
+      'read-only folders',
+      async (left) => {
+        await mkdir(join(left, 'a/b/c'), { recursive: true })
+        for (const name of ['a/b/c', 'a/b', 'a']) await chmod(join(left, name), 0o555)
+      },
+    ],
+    [
+      'FIFOs, links, and names that are no text',
+      async (left) => {
+        await run('mkfifo', [join(left, 'fifo')])
+        await symlink('loop', join(left, 'loop'))
+        const odd = Buffer.concat([Buffer.from(`${left}/`), Buffer.of(0xff)])
+        await mkdir(odd)
+        await writeFile(Buffer.concat([odd, Buffer.from('/\n')]), '')
+      },
+    ],
+    [
+      'many entries',
+      async (left) => {
+        for (let at = 0; at < 300; at += 1) {
+          await mkdir(join(left, `${at}/a/b`), { recursive: true })
+          await writeFile(join(left, `${at}/a/file`), '')
+        }
+      },
+    ],
+  ]
+  for (const [name, make] of cases) {
+    await t.test(name, async (t) => {
+      const left = folder(t)
+      await make(left)
+      t.equal(await removeStubborn(left), null)
+      t.same(await readdir(dirname(left)), ['precious'])
+    })
+  }
+
+  await t.test('a socket', async (t) => {
+    const left = folder(t)
+    // its path may have 107 bytes
+    const short = await mkdtemp(join(tmpdir(), 'casefile-'))
+    const server = createServer().listen(join(short, 'socket'))
+    await once(server, 'listening')
+    await rename(short, join(left, 'a'))
+    t.equal(await removeStubborn(left), null)
+    server.close()
+    t.same(await readdir(dirname(left)), ['precious'])
+  })
+
+  await t.test('links lead nowhere', async (t) => {
+    const left = folder(t)
+    const precious = join(left, '../precious')
+    await chmod(precious, 0o555)
+    await mkdir(join(left, 'a/b'), { recursive: true })
+    for (const name of ['link', 'a/link', 'a/b/link']) await symlink(precious, join(left, name))
+    t.equal(await removeStubborn(left), null)
+    await symlink(precious, left)
+    t.equal(await removeStubborn(left), null)
+    t.same(await readdir(dirname(left)), ['precious'])
+    t.same(await readdir(precious), ['b.md'])
+    t.equal(await modeOf(precious), '555')
+    await chmod(precious, 0o755)
+  })
+
+  await t.test('what cannot be removed stays, and stops nothing', async (t) => {
+    const scratch = folder(t)
+    const mounted = join(scratch, 'plan-1/mounted')
+    await mkdir(mounted, { recursive: true })
+    for (const name of ['plan-1/file', 'other']) await writeFile(join(scratch, name), '')
+    const state = await openStateFolder(join(scratch, '../state'), { memoryRoot: scratch })
+    const layout = layoutOf(dirname(scratch), join(scratch, '../memory'))
+    const clear = (log: (line: string) => void) =>
+      clearLeftovers(layout, { ...state, scratch }, log)
+    await inTmpfs(t, mounted, async () => {
+      await writeFile(join(mounted, 'theirs'), '')
+      const opened = await openRunFolder(scratch, 'plan-1')
+      t.match(opened.path, /\/plan-1-\w{6}$/, 'its name is not free')
+      t.same(await readdir(join(scratch, 'plan-1')), ['mounted'])
+      const lines: string[] = []
+      await clear((line) => lines.push(line))
+      t.equal(lines.length, 1)
+      t.match(lines[0], /left in .* cannot all be removed \(EBUSY\)/)
+      const [left = '', ...more] = await readdir(scratch)
+      t.same(more, [])
+      await rename(join(scratch, left), join(scratch, 'plan-1'))
+      t.same(await readdir(mounted), ['theirs'])
+    })
+    await clear((line) => t.fail(line))
+    t.notOk((await readdir(dirname(scratch))).includes('left'))
   })
 })
 

@@ -1,56 +1,13 @@
-import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseTreeDiff } from '../../src/workspace/git/git-diff.ts'
 import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/workspace/git/git-tree.ts'
-
-type Files = Record<string, string | Buffer>
-
-const env = {
-  PATH: process.env.PATH,
-  HOME: '/nonexistent',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_CONFIG_NOSYSTEM: '1',
-}
-
-function git(cwd: string, ...args: string[]): string {
-  const identity = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
-  return execFileSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' })
-}
-
-/** Outside of this checkout: a folder within it would be in its repository, and ignored. */
-function scratchFolder(t: Test): string {
-  const folder = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'casefile-tree-')))
-  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-function write(folder: string, files: Files): void {
-  for (const [name, content] of Object.entries(files)) {
-    fs.mkdirSync(dirname(join(folder, name)), { recursive: true })
-    fs.writeFileSync(join(folder, name), content)
-  }
-}
-
-function repository(t: Test, files: Files = {}): string {
-  const repo = join(scratchFolder(t), 'repo')
-  fs.mkdirSync(repo)
-  git(repo, 'init', '-q', '-b', 'main')
-  write(repo, files)
-  if (Object.keys(files).length > 0) commit(repo)
-  return repo
-}
-
-function commit(repo: string): void {
-  git(repo, 'add', '-A')
-  git(repo, 'commit', '-q', '-m', 'a change')
-}
+import { commit, git, newFolder, repository, write } from '../fixtures/git-repository.ts'
 
 async function open(t: Test, workdir: string, options: Partial<TreeSnapshotOptions> = {}) {
-  const scratch = scratchFolder(t)
+  const scratch = newFolder(t)
   const snapshots = await openTreeSnapshots(workdir, { scratch, exclude: [], ...options })
   if (snapshots.kind === 'none') throw new Error(snapshots.reason)
   t.teardown(() => snapshots.close())
@@ -222,6 +179,20 @@ t.test('what was changed before is not part of it', async (t) => {
   git(repo, 'add', 'staged')
   fs.rmSync(join(repo, 'b'))
   t.strictSame(await changes(t, repo, () => write(repo, { a: '2\n3\n' })), ['modified a +1 -0'])
+})
+
+t.test('a change that hides: same second, same length, time put back', async (t) => {
+  for (const round of [1, 2, 3]) {
+    const repo = repository(t, { 'a.txt': 'one\n', 'b.txt': 'b\n' })
+    const old = new Date('2020-01-01T00:00:00Z')
+    fs.utimesSync(join(repo, 'a.txt'), old, old)
+    const trees = await open(t, repo)
+    const before = await trees.take()
+    fs.writeFileSync(join(repo, 'a.txt'), 'two\n')
+    fs.utimesSync(join(repo, 'a.txt'), old, old)
+    const { files } = await trees.diff(before, await trees.take())
+    t.match(files, [{ file: 'a.txt', additions: 1, deletions: 1 }], `round ${round}`)
+  }
 })
 
 t.test('the largest change comes first and names the diff', async (t) => {
@@ -460,7 +431,7 @@ t.test('two at once on one repository', async (t) => {
 
 t.test('close leaves nothing behind', async (t) => {
   const repo = repository(t, { a: '1\n' })
-  const scratch = scratchFolder(t)
+  const scratch = newFolder(t)
   const snapshots = await open(t, repo, { scratch })
   await snapshots.take()
   t.equal(fs.readdirSync(scratch).length, 1)
@@ -469,12 +440,12 @@ t.test('close leaves nothing behind', async (t) => {
 })
 
 t.test('a folder without a usable repository says why', async (t) => {
-  const scratch = scratchFolder(t)
+  const scratch = newFolder(t)
   const reason = async (workdir: string) => {
     const snapshots = await openTreeSnapshots(workdir, { scratch, exclude: [] })
     return snapshots.kind === 'none' ? snapshots.reason : 'there is one'
   }
-  t.match(await reason(scratchFolder(t)), /^not a git repository/)
+  t.match(await reason(newFolder(t)), /^not a git repository/)
 
   const repo = repository(t, { a: '1\n', '.gitignore': 'out/\n' })
   t.match(await reason(join(repo, '.git')), /must be run in a work tree/)

@@ -61,7 +61,7 @@ function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => 
     ...{ index, memory, path, cases, said, made: () => made },
     put(n, fields = {}, problems = 0) {
       const value = { ...CASE, id: idOf(n), title: `Case ${n}`, ...fields }
-      const none = { sessions: [], proofs: [] }
+      const none = { sessions: [], proofs: [], held: [] }
       cases.set(idOf(n), { case: value, ...none, problems: Array(problems).fill(problem) })
       index.changed()
     },

@@ -26,6 +26,8 @@ t.test('every setting is read', async (t) => {
     'providers:',
     '  mine: { kind: command, plan: [node, agent.mjs, --port, 8080], work: [node, ""], prompt: file }',
     '  short: { kind: command, plan: [a] }',
+    '  known: { kind: command, plan: [a], stream: claude }',
+    '  plain: { kind: command, plan: [a], stream: plain }',
     '  other: { kind: acp, command: [my-agent, --acp], plan_mode: plan, work_mode: "https://x#code" }',
     '  bare: { kind: acp, command: [my-agent] }',
     '  claude: { preset: claude, args: [--model, opus] }',
@@ -51,6 +53,8 @@ t.test('every setting is read', async (t) => {
       prompt: 'file',
     },
     short: { kind: 'command', plan: ['a'], work: null, prompt: 'stdin' },
+    known: { kind: 'command', plan: ['a'], work: null, prompt: 'stdin', stream: 'claude' },
+    plain: { kind: 'command', plan: ['a'], work: null, prompt: 'stdin' },
     other: {
       kind: 'acp',
       command: ['my-agent', '--acp'],
@@ -168,7 +172,7 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
       '    work: [x]',
     ],
     6,
-    /^providers\.a\.promt is not known \(found "stdin"\), expected one of kind, plan, work, prompt$/,
+    /^providers\.a\.promt is not known \(found "stdin"\), expected one of kind, plan, work, prompt, stream$/,
   ],
   [
     'a key of another kind',
@@ -217,6 +221,12 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     ['providers: { a: { kind: command, plan: [x], work: [x], prompt: env } }'],
     2,
     /^providers\.a\.prompt: found "env", expected one of stdin, argument, file$/,
+  ],
+  [
+    'an unknown stream',
+    ['providers: { a: { kind: command, plan: [x], stream: json } }'],
+    2,
+    /^providers\.a\.stream: found "json", expected one of plain, claude, codex, gemini, opencode, copilot$/,
   ],
   [
     'a mode that is a list',
@@ -440,6 +450,7 @@ t.test('what is trusted is one text for each meaning', async (t) => {
         '  x: { args: ["q"], preset: "p" }',
         '  y:',
         '    prompt: stdin # the default',
+        '    stream: plain # too',
         '    work: [b]',
         '    plan: [a]',
         '    kind: command',

@@ -5,6 +5,11 @@ export function hasCode(error: unknown, ...codes: string[]): error is NodeJS.Err
   return codes.includes(codeOf(error))
 }
 
+/** Whether what is at a place cannot be looked at: no permission, or a path too long or without an end. */
+export function isBarred(error: unknown): boolean {
+  return hasCode(error, 'EACCES', 'EPERM', 'ENAMETOOLONG', 'ELOOP')
+}
+
 /**
  * The code of an error of the system, else an empty string. Trap: codes that libuv does not know,
  * EDQUOT and ESTALE among them, come as `Unknown system error -122`; they are named here.

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder, syncFolder } from './durable-write.ts'
 import { hasCode } from './errno.ts'
+import { removeStubborn } from './remove-stubborn.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { isTrashName, trashName } from './temp-files.ts'
 
@@ -10,14 +11,14 @@ const TRASH_ENTRY = /^[0-9a-f]{24}$/
 
 /**
  * Takes a folder out of the tree in one step, then deletes it; links in it are removed, not
- * followed. True when it was there. What cannot be deleted (a folder without permission, a process
+ * followed. True when it was there. What cannot be deleted (an immutable file, a process
  * that still writes) stays in the trash until `emptyTrash` of the next start.
  */
 export async function removeFolder(path: string, trashFolder: string): Promise<boolean> {
   await makeFolder(trashFolder, 0o700)
   const away = await moveAway(path, join(trashFolder, randomBytes(12).toString('hex')))
   if (away === null) return false
-  await deleteTree(away)
+  await removeStubborn(away)
   return true
 }
 
@@ -27,10 +28,10 @@ export async function removeFolder(path: string, trashFolder: string): Promise<b
  */
 export async function emptyTrash(trashFolder: string, treeFolder: string): Promise<void> {
   for (const name of await namesIn(trashFolder)) {
-    if (TRASH_ENTRY.test(name)) await deleteTree(join(trashFolder, name))
+    if (TRASH_ENTRY.test(name)) await removeStubborn(join(trashFolder, name))
   }
   for (const name of await namesIn(treeFolder)) {
-    if (isTrashName(name)) await deleteTree(join(treeFolder, name))
+    if (isTrashName(name)) await removeStubborn(join(treeFolder, name))
   }
 }
 
@@ -48,14 +49,6 @@ async function renameTo(path: string, first: string, second?: string): Promise<s
     if (hasCode(error, 'ENOENT')) return null
     if (second && hasCode(error, 'EXDEV')) return renameTo(path, second)
     throw storageRefusal(error, path)
-  }
-}
-
-async function deleteTree(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true })
-  } catch (error) {
-    if (!hasCode(error, 'EACCES', 'EPERM', 'ENOTEMPTY', 'EBUSY')) throw error
   }
 }
 

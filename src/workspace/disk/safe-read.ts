@@ -26,6 +26,8 @@ export type ReadResult =
   | { ok: true; bytes: Buffer; stat: FileStamp }
   | { ok: false; reason: UnreadableReason; detail: string }
 
+export type Refused = Extract<ReadResult, { ok: false }>
+
 interface ReadOptions {
   maxBytes: number
   /** A real path. The folder that holds the file must, links resolved, be it or lie in it. */
@@ -39,6 +41,15 @@ interface ReadOptions {
  * mistake of the caller (a NUL in the path) throws.
  */
 export async function readRegular(path: string, options: ReadOptions): Promise<ReadResult> {
+  return withOpened(path, options, (handle) => readOpen(handle, options.maxBytes))
+}
+
+/** Opens what `readRegular` would, for as long as `read` takes; what that throws of the disk is a value too. */
+export async function withOpened<T>(
+  path: string,
+  options: Pick<ReadOptions, 'within'>,
+  read: (handle: FileHandle) => Promise<T>,
+): Promise<T | Refused> {
   try {
     const place = await resolvePlace(path, options)
     if (place === null) {
@@ -47,7 +58,7 @@ export async function readRegular(path: string, options: ReadOptions): Promise<R
     const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
     const handle = await open(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     try {
-      return await readOpen(handle, options.maxBytes)
+      return await read(handle)
     } finally {
       await handle.close()
     }
@@ -111,7 +122,10 @@ function validPrefix(bytes: Uint8Array): number {
   return offset
 }
 
-async function resolvePlace(path: string, options: ReadOptions): Promise<string | null> {
+async function resolvePlace(
+  path: string,
+  options: Pick<ReadOptions, 'within'>,
+): Promise<string | null> {
   if (options.within === undefined) return path
   const place = join(await realpath(dirname(path)), basename(path))
   const root = options.within.endsWith(sep) ? options.within : options.within + sep
@@ -134,11 +148,11 @@ async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResul
   return { ok: true, bytes: buffer.subarray(0, length), stat: toStamp(stats) }
 }
 
-function tooLarge(maxBytes: number): ReadResult {
+function tooLarge(maxBytes: number): Refused {
   return refused('too_large', `it has more than ${maxBytes} bytes`)
 }
 
-function refused(reason: UnreadableReason, detail: string): ReadResult {
+export function refused(reason: UnreadableReason, detail: string): Refused {
   return { ok: false, reason, detail }
 }
 

@@ -6,31 +6,61 @@ import type { GitRepository } from './git-repository.ts'
 
 export interface IndexEntry {
   mode: string
+  id: string
   path: string
 }
 
 export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
   const listed = await gitText(['ls-files', '--stage', '-z'], git)
-  return nulSeparated(listed).map((entry) => ({
-    mode: entry.slice(0, entry.indexOf(' ')),
-    path: entry.slice(entry.indexOf('\t') + 1),
-  }))
+  return nulSeparated(listed).map((entry) => {
+    const [mode = '', id = ''] = entry.split(' ', 2)
+    return { mode, id, path: entry.slice(entry.indexOf('\t') + 1) }
+  })
 }
 
 /**
- * Files the user tracks although they are ignored: `git add --all` leaves those out. `known` is what
- * our index has already, paths are relative to the top.
+ * The entries whose files were changed at this time or later, in seconds: git compares no more than that, so a
+ * later change of theirs within the same second, with its length and time put back, would not show.
  */
-export async function ignoredButTracked(
-  { top, prefix }: GitRepository,
-  excluded: string[],
-  known: Set<string>,
+export async function changedSince(seconds: number, git: GitCommandOptions): Promise<IndexEntry[]> {
+  const listed = await gitText(['ls-files', '--stage', '--debug', '-z'], git)
+  const entries = listed.matchAll(/(\d{6}) ([0-9a-f]+) 0\t([^\0]*)\0 {2}ctime: (\d+):/g)
+  return [...entries]
+    .filter(([, , , , ctime]) => Number(ctime) >= seconds)
+    .map(([, mode = '', id = '', path = '']) => ({ mode, id, path }))
+}
+
+/** Makes git read these files anew, whatever their stamps say. */
+export async function forgetStamps(
+  entries: readonly IndexEntry[],
+  git: GitCommandOptions,
+): Promise<void> {
+  if (entries.length === 0) return
+  const input = entries.map(({ mode, id, path }) => `${mode} ${id} 0\t${path}\0`).join('')
+  await gitText(['update-index', '-z', '--index-info'], { ...git, input })
+}
+
+/** Everything the user tracks below the folder, ignored or not, relative to the top. */
+export async function trackedFiles(
+  { prefix }: GitRepository,
   { env: _ours, ...git }: GitCommandOptions,
 ): Promise<string[]> {
   const only = prefix === '' ? [] : ['--', `:(top,literal)${prefix}`]
-  const listed = nulSeparated(await gitText(['ls-files', '-z', ...only], git))
+  return nulSeparated(await gitText(['ls-files', '-z', ...only], git))
+}
+
+/**
+ * Those of `paths` that are there although our index, which has `known`, lacks them: `git add --all`
+ * leaves out what is ignored.
+ */
+export async function ignoredAmong(
+  paths: Iterable<string>,
+  { top }: GitRepository,
+  excluded: string[],
+  known: Set<string>,
+): Promise<string[]> {
   const files: string[] = []
-  for (const path of new Set(listed)) {
+  for (const path of new Set(paths)) {
     if (known.has(path) || excluded.some((folder) => isWithin(folder, path))) continue
     if (await isFileAt(join(top, path))) files.push(path)
   }

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { type GitCommandOptions, runGit } from './git-command.ts'
 
 export interface GitRepository {
@@ -7,7 +7,8 @@ export interface GitRepository {
   top: string
   /** The folder asked for, relative to `top`; empty if it is `top`. */
   prefix: string
-  objects: string
+  /** Null where no repository of the user's is made use of. */
+  objects: string | null
   /** `info/exclude`, which need not exist. */
   exclude: string
   /** The user's `core.excludesFile`, if one is configured. */
@@ -41,6 +42,18 @@ export async function findRepository(
     exclude: resolve(cwd, await parse('--git-path', 'info/exclude')),
     excludesFile: excludesFile.exit === 0 ? resolve(found.value, excludesFile.value) : null,
     objectFormat: await parse('--show-object-format'),
+  }
+}
+
+/** Stands for a folder that has no repository to use: it is its own top, and its `.gitignore` files count. */
+export function noRepository(top: string): GitRepository {
+  return {
+    top,
+    prefix: '',
+    objects: null,
+    exclude: join(top, '.git', 'info', 'exclude'),
+    excludesFile: null,
+    objectFormat: 'sha1',
   }
 }
 

@@ -1,21 +1,9 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type GitCommandOptions, gitText, runGit } from './git-command.ts'
+import { gitText, runGit } from './git-command.ts'
 import { parseTreeDiff, type TreeDiff } from './git-diff.ts'
-import { excludedPaths } from './git-excluded.ts'
-import { ignoredButTracked, listIndex, updateIndex } from './git-index.ts'
+import { type FolderIndex, type FolderIndexOptions, openFolderIndex } from './git-folder-index.ts'
 import { findRepository, type GitRepository } from './git-repository.ts'
-import { createScratchRepository } from './git-scratch.ts'
 
-export interface TreeSnapshotOptions {
-  /** A folder of ours that exists; everything is kept in a new folder in it. */
-  scratch: string
-  /** Absolute paths that are never part of a snapshot; they need not exist. */
-  exclude: string[]
-  /** For each git command; 2 minutes if not given. */
-  timeoutMs?: number
-  signal?: AbortSignal
-}
+export type TreeSnapshotOptions = FolderIndexOptions
 
 export interface TreeSnapshots {
   kind: 'git'
@@ -59,46 +47,20 @@ export async function openTreeSnapshots(
 ): Promise<TreeSnapshots | NoTreeSnapshots> {
   const repository = await findRepository(workdir, options)
   if ('reason' in repository) return { kind: 'none', reason: repository.reason }
-  const excluded = await excludedPaths(repository, options.exclude)
-  if (excluded === null) return { kind: 'none', reason: 'the folder is within an excluded one' }
-  const ours = (await excludedPaths(repository, [options.scratch])) ?? []
-
-  const folder = await mkdtemp(join(await realpath(options.scratch), 'tree-'))
-  const git = await createScratchRepository(repository, folder, options)
-  return snapshots(repository, [...excluded, ...ours], folder, git)
+  const index = await openFolderIndex(repository, options)
+  return 'reason' in index ? { kind: 'none', ...index } : snapshots(repository, index)
 }
 
-const ADD = ['add', '--all', '--ignore-errors', '--no-warn-embedded-repo', '--']
-
-function snapshots(
-  repository: GitRepository,
-  excluded: string[],
-  folder: string,
-  git: GitCommandOptions,
-): TreeSnapshots {
-  const only = repository.prefix === '' ? '.' : `:(top,literal)${repository.prefix}`
-  const paths = [only, ...excluded.map((path) => `:(top,exclude,literal)${path}`)]
+function snapshots({ prefix }: GitRepository, index: FolderIndex): TreeSnapshots {
+  const { git } = index
   const compare = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
-  if (repository.prefix !== '') compare.push(`--relative=${repository.prefix}/`)
-  let warnings: string[] = []
-  let submodules: string[] = []
+  if (prefix !== '') compare.push(`--relative=${prefix}/`)
 
   return {
     kind: 'git',
-    warnings: () => warnings,
+    warnings: index.warnings,
     async take() {
-      // A command that was killed leaves its lock.
-      await rm(join(folder, 'index.lock'), { force: true })
-      // Git would start another git in each submodule it knows, with that one's configuration.
-      await updateIndex(['--force-remove'], submodules, git)
-      const added = await runGit([...ADD, ...paths], git)
-      if (added.exit > 1) throw new Error(`git add failed: ${added.stderr.trim()}`)
-      const entries = await listIndex(git)
-      submodules = entries.filter((entry) => entry.mode === '160000').map((entry) => entry.path)
-      const known = new Set(entries.map((entry) => entry.path))
-      const tracked = await ignoredButTracked(repository, excluded, known, git)
-      const refused = await updateIndex(['--add', '--replace'], tracked, git)
-      warnings = (added.stderr + refused).split('\n').filter((line) => line !== '')
+      await index.read()
       return (await gitText(['write-tree'], git)).trim()
     },
     async diff(before, after) {
@@ -116,6 +78,6 @@ function snapshots(
       const lines = truncated ? kept.subarray(0, kept.lastIndexOf(0x0a) + 1) : kept
       return { text: lines.toString('utf8'), truncated }
     },
-    close: () => rm(folder, { recursive: true, force: true }),
+    close: index.close,
   }
 }

@@ -25,6 +25,11 @@ export function artifactPath(layout: Layout, id: string, name: string): string {
   return join(layout.artifacts(id), name)
 }
 
+/** Whether the name is one that an artifact of the session with this number may have. */
+export function isArtifactOf(name: string, number: number): boolean {
+  return ARTIFACT.test(name) && name.startsWith(`${number}-`)
+}
+
 export async function makeArtifacts(layout: Layout, id: string): Promise<void> {
   await makeInnerFolder(layout.artifacts(id))
 }

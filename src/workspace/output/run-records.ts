@@ -13,6 +13,8 @@ export interface RunRecord {
   mark: string
   /** The process of the step under way, with its start time: pids are used again. */
   process: { pid: number; start: string | null; boot: string | null } | null
+  /** The agent's own id of its conversation, once it is known. */
+  agent_session: string | null
 }
 
 export interface RunRecords {
@@ -61,6 +63,7 @@ const RECORD = z.object({
       boot: z.string().nullable(),
     })
     .nullable(),
+  agent_session: z.string().nullable().default(null),
 })
 
 async function readRecord(folder: string, name: string): Promise<RunRecord | null> {

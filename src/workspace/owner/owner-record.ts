@@ -81,15 +81,19 @@ export function parseAnswer(text: string | null): OwnerAnswer | null {
 /** `what` is owned; null stands for an owner that could not be identified. */
 export function alreadyActive(
   what: string,
-  owner: (OwnerRecord & { url?: string }) | null,
+  owner: (OwnerRecord & { url?: string; short?: unknown }) | null,
   more = '',
 ): Refusal {
   const url = owner?.url ? ` at ${owner.url}` : ''
   const host = owner && owner.host !== hostname() ? ` on ${owner.host}` : ''
   const who = owner ? `process ${owner.pid}${host}${url}` : 'a process whose pid is unknown'
+  const next =
+    owner?.short === true
+      ? 'It is a command, and ends by itself: try again then.'
+      : 'Use that one, or stop it and start again.'
   return new Refusal(
     'already_active',
-    `Another casefile owns this ${what}: ${who}${more}. Use that one, or stop it and start again.`,
+    `Another casefile owns this ${what}: ${who}${more}. ${next}`,
     owner ? { extra: { owner } } : {},
   )
 }

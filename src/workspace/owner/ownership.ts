@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { Refusal } from '../../model/refusal.ts'
-import { nearestExisting, realPathOf } from '../state-folder.ts'
+import { nearestExisting, realPathOf } from '../disk/real-path.ts'
 import {
   alreadyActive,
   isGone,

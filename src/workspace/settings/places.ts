@@ -1,10 +1,6 @@
 import { resolve } from 'node:path'
-import {
-  defaultStateFolder,
-  openStateFolder,
-  realPathOf,
-  type StateFolder,
-} from '../state-folder.ts'
+import { realPathOf } from '../disk/real-path.ts'
+import { defaultStateFolder, openStateFolder, type StateFolder } from '../state-folder.ts'
 import { memoryRootAt, workspaceRoot } from '../workdir.ts'
 import { createSettings } from './settings.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'

@@ -1,0 +1,81 @@
+import type { CaseJson } from '../../http/present.ts'
+import type { Gate } from '../../model/gate.ts'
+import { layoutOf } from '../../workspace/layout.ts'
+import { visibleText } from '../../workspace/visible-text.ts'
+import type { Console } from '../console.ts'
+import type { ProofJson } from '../named/proof.ts'
+import type { SessionJson } from '../named/session.ts'
+import { shownLine } from '../plan-view.ts'
+import type { Terminal } from '../terminal.ts'
+import { table } from '../text/table.ts'
+import { ago } from '../text/times.ts'
+import { gateText } from './gate.ts'
+import { proofTable } from './proof.ts'
+
+export interface WholeCase extends CaseJson {
+  gate: Gate
+  sessions: SessionJson[]
+  proof: ProofJson[]
+  memory: { filename: string; size: number }[]
+}
+
+/** A case for people: its fields, its text, and one part for each thing that it has. */
+export function caseText(whole: WholeCase, { terminal, workspace }: Console): string {
+  const { color } = terminal
+  const { description, problems, sessions, proof, memory } = whole
+  const folder = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(whole.id)
+  const part = (title: string, text: string) =>
+    text === '' ? '' : `\n${color.bold(title)}\n${text.replace(/^(?=.)/gm, '  ')}`
+  const lines = description
+    .trim()
+    .split(/\r\n|\n|\r/)
+    .map((line) => `${shownLine(line)}\n`)
+  return [
+    `${color.bold(visibleText(whole.title))}\n`,
+    table(fields(whole, folder, terminal)),
+    part('Description', description.trim() === '' ? '' : lines.join('')),
+    part('Problems', problems.map(problemLine).join('')),
+    part('Gate', gateText(whole.gate, terminal)),
+    part('Sessions', sessionTable(sessions, terminal)),
+    part('Proof', proof.length > 0 ? proofTable(proof, terminal, terminal.width() - 2) : ''),
+    part('Memory', memory.map(({ filename }) => `${visibleText(filename)}\n`).join('')),
+  ].join('')
+}
+
+function fields(whole: WholeCase, folder: string, { color, isTerminal }: Terminal) {
+  const time = (text: string) => (isTerminal ? ago(text) : text)
+  const named: [string, string | null][] = [
+    ['id', whole.id],
+    ['state', whole.state],
+    ['outcome', whole.outcome],
+    ['reason', whole.reason],
+    ['type', whole.type],
+    ['tags', whole.tags.join(', ') || null],
+    ['parent', whole.parent],
+    ['works in', whole.workdir],
+    ['provider', whole.provider],
+    ['created', time(whole.created_at)],
+    ['updated', time(whole.updated_at)],
+    ['folder', folder],
+  ]
+  return named.flatMap(([name, value]) =>
+    value === null ? [] : [[{ text: name, paint: color.dim }, { text: visibleText(value) }]],
+  )
+}
+
+function problemLine({ code, file, line, message }: WholeCase['problems'][number]): string {
+  return `${visibleText(`${file}${line === null ? '' : `:${line}`} ${code}: ${message}`)}\n`
+}
+
+function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): string {
+  const { color, isTerminal } = terminal
+  const rows = sessions.map(({ number, state, type, provider, tests, updated_at }) => [
+    { text: String(number), paint: color.cyan },
+    { text: state, paint: state === 'plan_ready' ? color.yellow : color.reset },
+    { text: type },
+    { text: visibleText(provider) },
+    { text: tests ? `${tests.passed}/${tests.run} tests` : '' },
+    { text: isTerminal ? ago(updated_at) : updated_at, paint: color.dim },
+  ])
+  return table(rows, { width: terminal.width() - 2, cuts: [[3, 12]] })
+}

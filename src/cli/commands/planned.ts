@@ -1,0 +1,46 @@
+import type { Console } from '../console.ts'
+import type { SessionJson } from '../named/session.ts'
+import { planView, shownLine } from '../plan-view.ts'
+
+/** What a session wants to do, and how to go on from there. */
+export async function printPlanned(console: Console, session: SessionJson): Promise<void> {
+  const { terminal } = console
+  await printPlan(console, session)
+  const { case_id, number, state, problems } = session
+  const place = `${case_id.slice(0, 8)} ${number}`
+  for (const { message } of problems)
+    terminal.print(`${terminal.color.red('!')} ${shownLine(message)}\n`)
+  if (state !== 'plan_ready') {
+    terminal.say(`session ${number} is ${state}; see casefile tail ${place}`)
+    return
+  }
+  terminal.say(`\nsession ${number} waits for your approval. Go on with one of:`)
+  for (const [command, what] of [
+    [`casefile approve ${place}`, 'carry out exactly this plan'],
+    [`casefile plan ${place} --edit`, 'change it yourself'],
+    [`casefile revise ${place} -m "…"`, 'have it planned again'],
+    [`casefile abandon ${place}`, 'leave it'],
+  ] as const) {
+    terminal.say(`  ${command.padEnd(34)} ${what}`)
+  }
+}
+
+/** Hypothesis and plan, with what will run marked. */
+export async function printPlan(
+  { terminal, workspace }: Console,
+  session: SessionJson,
+): Promise<void> {
+  const { color } = terminal
+  const { number, provider, hypothesis, plan } = session
+  terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
+  if (hypothesis.trim() !== '') {
+    const lines = hypothesis
+      .trim()
+      .split(/\r\n|\n|\r/)
+      .map((line) => `  ${shownLine(line)}`.trimEnd())
+    terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
+  }
+  if (plan === '') return
+  const view = await planView(session, await workspace.settings(), terminal)
+  terminal.print(`\n${color.bold('Plan')}\n${view}`)
+}

@@ -1,0 +1,49 @@
+import { visibleText } from '../../workspace/visible-text.ts'
+import type { Console } from '../console.ts'
+import { printOutput } from '../follow/step-output.ts'
+import type { SessionJson } from '../named/session.ts'
+import { table } from '../text/table.ts'
+import { ago } from '../text/times.ts'
+import { printPlanned } from './planned.ts'
+
+/** A session: what it is to do, what it said, and what came of it. */
+export async function printSession(console: Console, session: SessionJson): Promise<void> {
+  const { terminal } = console
+  const { color, print } = terminal
+  const { state, output, tests, diff, candidates } = session
+  print(`${state}, ${when(session, terminal.isTerminal)}\n`)
+  await printPlanned(console, session)
+  if (output.trim() !== '') {
+    print(`\n${color.bold('Output')}\n`)
+    printOutput(terminal, output.trim())
+  }
+  if (tests) print(`\n${color.bold('Tests')}  ${tests.passed} of ${tests.run} pass\n`)
+  if (diff) {
+    print(`\n${color.bold('Changed')}  +${diff.additions} -${diff.deletions}\n`)
+    const files = [...(diff.files ?? [diff])].sort((a, b) => size(b) - size(a))
+    const rows = files.map(({ file, additions, deletions }) => [
+      { text: `  ${visibleText(file)}` },
+      { text: `+${additions}`, paint: color.green },
+      { text: `-${deletions}`, paint: color.red },
+    ])
+    print(table(rows, { width: terminal.width() }))
+  }
+  if (candidates.length > 0) {
+    print(`\n${color.bold('Candidates for proof')}\n`)
+    const rows = candidates.map(({ artifact, note }) => [
+      { text: `  ${visibleText(artifact)}` },
+      { text: visibleText(note) },
+    ])
+    print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
+  }
+}
+
+function size({ additions, deletions }: { additions: number; deletions: number }): number {
+  return additions + deletions
+}
+
+function when({ started_at, updated_at }: SessionJson, isTerminal: boolean): string {
+  return isTerminal
+    ? `started ${ago(started_at)}, last change ${ago(updated_at)}`
+    : `started ${started_at}, last change ${updated_at}`
+}

@@ -1,0 +1,46 @@
+import { isClosed } from '../../model/attention.ts'
+import type { CaseState } from '../../model/case-state.ts'
+import type { Console } from '../console.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { caseNamed } from '../named/case.ts'
+import { proofsOf } from '../named/proof.ts'
+import { sessionNamed, sessionsOf } from '../named/session.ts'
+import type { Terminal } from '../terminal.ts'
+import { jsonText } from '../text/json-text.ts'
+import { caseText, type WholeCase } from './case-text.ts'
+import { printSession } from './session-text.ts'
+
+/** `casefile show`: a case with all that belongs to it, or one of its sessions. */
+export async function show(
+  console: Console,
+  name: string,
+  word: string | undefined,
+): Promise<ExitCode> {
+  const { client, terminal, json } = console
+  const id = await caseNamed(client, name)
+  if (word !== undefined) {
+    const session = await sessionNamed(client, id, word)
+    if (json) terminal.print(jsonText(session))
+    else await printSession(console, session)
+    return EXIT.done
+  }
+  const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
+  const [found, gate, sessions, proof, memory] = await Promise.all([
+    ...[got(''), got('/gate')],
+    ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
+  ])
+  const whole = { ...found, gate, sessions, proof, memory }
+  terminal.print(json ? jsonText(whole) : caseText(whole, console))
+  if (!json) sayNext(terminal, whole)
+  return EXIT.done
+}
+
+/** The one step that is the operator's now, if there is one. */
+function sayNext(terminal: Terminal, { id, state, sessions, gate }: WholeCase): void {
+  const name = id.slice(0, 8)
+  const waiting = sessions.find((session) => session.state === 'plan_ready')
+  if (waiting) terminal.say(`\nNext: casefile approve ${name} ${waiting.number}`)
+  else if (isClosed(state as CaseState)) return
+  else if (gate.open) terminal.say(`\nNext: casefile resolve ${name}`)
+  else if (sessions.length === 0) terminal.say(`\nNext: casefile start ${name}`)
+}

@@ -1,0 +1,44 @@
+import type { Console, ConsoleOptions } from '../console.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { exitOf, follow } from '../follow/follow.ts'
+import { caseNamed } from '../named/case.ts'
+import type { SessionJson } from '../named/session.ts'
+import { jsonText } from '../text/json-text.ts'
+import { mustOutlast } from './detached.ts'
+import { printPlanned } from './planned.ts'
+
+export interface StartOptions extends ConsoleOptions {
+  type: string
+  provider?: string
+  note?: string
+  detach?: boolean
+}
+
+/** `casefile start`: a new session, followed until its plan waits. */
+export async function start(
+  console: Console,
+  name: string,
+  { type, provider, note, detach }: StartOptions,
+): Promise<ExitCode> {
+  const { client, terminal, json } = console
+  if (detach) mustOutlast(console, 'plan')
+  const id = await caseNamed(client, name)
+  const body = { type, provider, note }
+  const session: SessionJson = (await client.ask('POST', `/cases/${id}/sessions`, { body })).body
+  if (detach) {
+    if (json) terminal.print(jsonText(session))
+    else terminal.print(`session ${session.number} plans; casefile tail ${id.slice(0, 8)}\n`)
+    return EXIT.done
+  }
+  return untilPlanned(console, session)
+}
+
+/** Waits for the plan, and shows it. */
+export async function untilPlanned(console: Console, session: SessionJson): Promise<ExitCode> {
+  const planned = await follow(console, session, {
+    ...{ silent: true, until: ['plan_ready', 'failed', 'abandoned'] },
+  })
+  if (console.json) console.terminal.print(jsonText(planned))
+  else await printPlanned(console, planned)
+  return exitOf(planned)
+}

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Client, createClient } from '../client/client.ts'
+import type { Whereabouts } from '../client/session-stream.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Served } from '../serve.ts'
+import { readRecord } from '../workspace/owner/owner-record.ts'
+import { askOwner } from '../workspace/owner/ownership.ts'
+import type { Workspace } from './place.ts'
+
+export interface Connection {
+  client: Client
+  /** Whether this process itself serves, since nobody else did: what runs ends with the command. */
+  isOwn(): boolean
+  /** Whether what is started goes on by itself: no command serves, neither this one nor another. */
+  isLasting(): boolean
+  close(): Promise<void>
+}
+
+/** How long another owner may take to answer, or to end. */
+const WAIT_MS = 5000
+const POLL_MS = 100
+
+/**
+ * The running service of a workspace; without one this process owns the memory root until `close`. An
+ * owner that is just starting or ending is waited for; one that does not answer is refused by its pid.
+ */
+export async function connect(
+  workspace: Workspace,
+  { signal, log }: { signal: AbortSignal; log: (line: string) => void },
+): Promise<Connection> {
+  const { root, memoryRoot, stateDir } = workspace
+  let served: Served | null = null
+  let isPassing = false
+
+  async function reach(): Promise<string> {
+    for (const until = performance.now() + WAIT_MS; ; ) {
+      signal.throwIfAborted()
+      const owner = await askOwner(memoryRoot)
+      if (!owner.held) {
+        const { openServer } = await import('../serve.ts')
+        try {
+          served = await openServer({ root, memoryRoot, stateDir, port: 0, short: true, log })
+          return served.url
+        } catch (error) {
+          if (!isTaken(error) || performance.now() > until) throw error
+        }
+      } else {
+        const url = owner.answer?.url
+        isPassing = owner.answer?.short === true
+        if (url !== undefined && (await isWell(url, signal))) return url
+        if (performance.now() > until) throw await silent(owner.answer?.pid, url, workspace)
+      }
+      await delay(POLL_MS, undefined, { signal })
+    }
+  }
+
+  const where: Whereabouts = {
+    url: await reach(),
+    async find() {
+      if (served) return served.url
+      const owner = await askOwner(memoryRoot)
+      return (owner.held && owner.answer?.url) || null
+    },
+  }
+  const client = createClient(where, signal)
+
+  /** What served may have been a command that has ended: what it did not take is asked anew. */
+  function again<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    return ask().catch(async (error) => {
+      if (served || !mayAskAnew(error, method)) throw error
+      where.url = await reach()
+      return ask()
+    })
+  }
+
+  return {
+    client: {
+      ...client,
+      get url() {
+        return where.url
+      },
+      exchange: (method, ...asked) => again(method, () => client.exchange(method, ...asked)),
+      ask: (method, ...asked) => again(method, () => client.ask(method, ...asked)),
+    },
+    isOwn: () => served !== null,
+    isLasting: () => served === null && !isPassing,
+    close: async () => served?.close(),
+  }
+}
+
+async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
+  const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]))
+  try {
+    const { status, body } = await client.exchange('GET', '/health')
+    return status === 200 && body.status === 'ok'
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Refusal || (error as Error).name === 'TimeoutError') return false
+    throw error
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'already_active'
+}
+
+/** A question, or what is certainly not carried out: nobody listened, or who did was ending. */
+function mayAskAnew(error: unknown, method: string): boolean {
+  if (!(error instanceof Refusal) || error.code !== 'stopping') return false
+  if (method === 'GET' || error.cause === undefined) return true
+  const { cause } = error.cause as { cause?: { code?: string } }
+  return cause?.code === 'ECONNREFUSED'
+}
+
+async function silent(
+  pid: number | undefined,
+  url: string | undefined,
+  { memoryRoot, stateDir }: Workspace,
+): Promise<Refusal> {
+  const known = pid ?? (await readRecord(stateDir))?.pid
+  const who = known === undefined ? 'A process whose pid is unknown' : `Process ${known}`
+  const at = url === undefined ? '' : ` at ${url}`
+  return new Refusal(
+    'already_active',
+    `${who} owns ${memoryRoot}, but does not answer${at}. If it hangs or is stopped, end it${known === undefined ? '' : ` (kill ${known})`}, then try again.`,
+    known === undefined ? {} : { extra: { owner: { pid: known } } },
+  )
+}

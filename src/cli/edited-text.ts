@@ -1,0 +1,49 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
+import { editFile } from './editor.ts'
+
+/**
+ * Gives a text to the person's editor in a file of its own, and what comes of it to `use`. The file
+ * is removed once `use` is done; where the editor or that fails, what was written stays, for `kept`
+ * to tell where.
+ */
+export async function withEdited(
+  text: string,
+  { name, signal, kept }: { name: string; signal: AbortSignal; kept: (path: string) => void },
+  use: (edited: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'casefile-edit-'))
+  const path = join(folder, name)
+  await writeFile(path, text, { mode: 0o600 })
+  let isDone = false
+  try {
+    await editFile(path, signal)
+    await use(textOf(await readFile(path)))
+    isDone = true
+  } finally {
+    const written = isDone ? null : await writtenIn(folder, name, text)
+    if (written !== null) kept(written)
+    else await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Characters that are not understood would be sent as others. */
+function textOf(bytes: Buffer): string {
+  const read = decodeUtf8(bytes)
+  if (read.ok) return read.text
+  throw new Refusal(
+    'bad_request',
+    `The editor did not save UTF-8 text (line ${read.line}), so it was not sent.`,
+  )
+}
+
+/** The changed file; the folder where the editor left another one, such as its own copy of unsaved text; or null. */
+async function writtenIn(folder: string, name: string, text: string): Promise<string | null> {
+  const names = await readdir(folder)
+  const path = join(folder, name)
+  if (names.includes(name) && !(await readFile(path)).equals(Buffer.from(text))) return path
+  return names.some((each) => each !== name) ? folder : null
+}

@@ -1,0 +1,116 @@
+import type { ReceivedEvent } from '../../client/session-stream.ts'
+import { visibleText } from '../../workspace/visible-text.ts'
+import { duration } from '../text/times.ts'
+
+/** How an event is told: a sign before it, and how much it matters. */
+export interface EventLine {
+  sign: string
+  tone: 'quiet' | 'plain' | 'good' | 'bad' | 'step'
+  text: string
+}
+
+type Payload = Record<string, unknown>
+
+/**
+ * An event of a session as one line for people; null where it says nothing to them. `count`: which step
+ * it is, of how many.
+ */
+export function eventLine({ type, payload }: ReceivedEvent, count: string): EventLine | null {
+  const tell = TELLERS[type]
+  if (tell) return tell(payload, count)
+  return { sign: ' ', tone: 'quiet', text: `${words(type)}${details(payload)}` }
+}
+
+const plain = (text: string): EventLine => ({ sign: '•', tone: 'plain', text })
+const quiet = (text: string): EventLine => ({ sign: ' ', tone: 'quiet', text })
+const bad = (text: string): EventLine => ({ sign: '!', tone: 'bad', text })
+
+const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | null> = {
+  session_created: ({ type, provider }) =>
+    plain(`session created: ${say(type)} by ${say(provider)}`),
+  context_loaded: () => quiet('the case was read'),
+  hypothesis_written: () => null,
+  plan_written: ({ sha256 }) => quiet(`plan written (${short(sha256)})`),
+  plan_edited: ({ by, sha256 }) => plain(`plan edited by ${say(by)} (${short(sha256)})`),
+  plan_approved: ({ plan_sha256 }) => ({
+    ...{ sign: '✓', tone: 'good', text: `plan approved (${short(plan_sha256)})` },
+  }),
+  session_started: ({ provider }) => quiet(`work begins with ${say(provider)}`),
+  session_state_changed: ({ old_state, new_state, reason }) =>
+    stateLine(old_state, new_state, reason),
+  step_started: ({ step, language }, count) => ({
+    ...{ sign: '▶', tone: 'step' },
+    text: `${say(step)}  ${language === undefined ? '' : `${say(language)}, `}step ${count}`,
+  }),
+  step_finished: stepFinished,
+  tests_read: ({ run, passed, failed }) =>
+    failed === 0
+      ? { sign: '✓', tone: 'good', text: `${say(passed)} of ${say(run)} tests pass` }
+      : bad(`${say(failed)} of ${say(run)} tests fail`),
+  diff_taken: ({ file, additions, deletions, files, diff, reason }) => {
+    if (diff === null) return quiet(`no diff: ${say(reason)}`)
+    const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''
+    return plain(`changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)
+  },
+  tool_call: ({ tool, kind, title, status }) =>
+    quiet(
+      ['tool', tool, kind, title, status]
+        .filter((word) => word !== undefined)
+        .map(say)
+        .join(' '),
+    ),
+  denied: ({ tool, title, reason }) => bad(`denied: ${say(title ?? tool)}: ${say(reason)}`),
+  guarded: ({ guard, reason }) =>
+    guard === 'mount' ? null : quiet(`not kept from writing by mounts: ${say(reason)}`),
+  agent_completed: () => null,
+  session_completed: () => null,
+  session_sealed: () => null,
+  resync: () => bad('the session’s trail is not the one that was followed: all of it again'),
+}
+
+function stateLine(from: unknown, to: unknown, reason: unknown): EventLine {
+  const why = reason === undefined ? '' : `: ${say(reason)}`
+  if (to === 'complete') return { sign: '✓', tone: 'good', text: `complete${why}` }
+  if (to === 'failed' || to === 'abandoned') return bad(`${to}${why}`)
+  if (to === 'plan_ready') return plain(`the plan waits for approval${why}`)
+  return quiet(`${say(from)} → ${say(to)}${why}`)
+}
+
+function stepFinished(payload: Payload): EventLine {
+  const { step, exit, signal, duration_ms, timed_out, start_error } = payload
+  const took = typeof duration_ms === 'number' ? `  ${duration(duration_ms)}` : ''
+  const how = start_error
+    ? `did not start: ${say(start_error)}`
+    : timed_out
+      ? 'stopped at its time limit'
+      : exit === null
+        ? `ended by ${say(signal ?? 'a signal')}`
+        : `exit ${say(exit)}`
+  const isGood = exit === 0
+  return {
+    ...{ sign: isGood ? '✓' : '✗', tone: isGood ? 'good' : 'bad' },
+    text: `${say(step)}  ${how}${took}`,
+  }
+}
+
+function details(payload: Payload): string {
+  const shown = Object.entries(payload).filter(([key]) => key !== 'case_id' && key !== 'session_id')
+  if (shown.length === 0) return ''
+  const text = shown.map(([key, value]) => `${key}=${short(value)}`).join(' ')
+  return `: ${text.length > 200 ? `${text.slice(0, 199).toWellFormed()}…` : text}`
+}
+
+/** What others wrote, on one line and without anything that moves the cursor. */
+function say(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return visibleText((text ?? '').replace(/\s+/g, ' '))
+}
+
+/** Of a hash as much as a person compares. */
+function short(value: unknown): string {
+  return say(value).replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, '$1')
+}
+
+function words(type: string): string {
+  return visibleText(type.replaceAll('_', ' '))
+}

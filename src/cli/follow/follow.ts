@@ -1,0 +1,78 @@
+import type { ReceivedEvent } from '../../client/session-stream.ts'
+import { readPlan } from '../../markdown/plan-steps.ts'
+import type { Console } from '../console.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { type SessionJson, sessionPath } from '../named/session.ts'
+import { jsonText } from '../text/json-text.ts'
+import { type Narration, narration } from './narration.ts'
+import { progressLine } from './progress-line.ts'
+import { wholeOutput } from './whole-output.ts'
+
+export interface FollowOptions {
+  /** Tells nothing before the first event of this type. */
+  from?: string
+  /** Ends as soon as the session is in one of these states, else with the stream. */
+  until?: readonly string[]
+  /** Tells the progress alone. */
+  silent?: boolean
+  /** One envelope per line in place of text. */
+  envelopes?: boolean
+}
+
+/** Follows a session, over restarts of the service, and resolves to what it is then. */
+export async function follow(
+  console: Console,
+  session: SessionJson,
+  options: FollowOptions = {},
+): Promise<SessionJson> {
+  const { client, terminal } = console
+  const progress = progressLine(terminal)
+  const narrator: Narration = narration(terminal, progress)
+  let begun = options.from === undefined
+  const tell = (event: ReceivedEvent) => {
+    begun ||= event.type === options.from
+    if (!begun) return
+    if (options.envelopes) return terminal.print(envelopeLine(event))
+    if (options.silent) narrator.progress(event)
+    else narrator.tell(event)
+  }
+  try {
+    const output = wholeOutput(client, session)
+    const stream = client.stream(`${sessionPath(session)}/stream`, {
+      onOpen: output.mayMiss,
+      onGone: () => progress.around(() => terminal.warn('service gone, waiting…')),
+      onBack: () => progress.around(() => terminal.warn('the service is back')),
+    })
+    const isTold = !options.silent && !options.envelopes
+    for await (const event of isTold ? output.of(stream) : stream) {
+      if (event.type === 'plan_approved') narrator.expect(await stepsOf(event.payload.plan))
+      tell(event)
+      if (!options.until?.includes(String(event.payload.new_state))) continue
+      const present = await reread(console, session) // a replay tells of states that are over
+      if (options.until.includes(present.state)) return present
+    }
+  } finally {
+    narrator.end()
+    progress.end()
+  }
+  return reread(console, session)
+}
+
+/** The exit code that a session's state stands for. */
+export function exitOf({ state }: Pick<SessionJson, 'state'>): ExitCode {
+  return state === 'failed' || state === 'abandoned' ? EXIT.sessionFailed : EXIT.done
+}
+
+/** The session as it is now. */
+export async function reread({ client }: Console, session: SessionJson): Promise<SessionJson> {
+  return (await client.ask('GET', sessionPath(session))).body
+}
+
+async function stepsOf(plan: unknown): Promise<number> {
+  return typeof plan === 'string' ? (await readPlan(plan)).steps.length : 0
+}
+
+/** The event as it came (specification §6.2). */
+function envelopeLine({ type, time, payload }: ReceivedEvent): string {
+  return jsonText({ event_type: type, timestamp: time, payload }, 0)
+}

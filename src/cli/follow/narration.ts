@@ -1,0 +1,102 @@
+import type { ReceivedEvent } from '../../client/session-stream.ts'
+import type { Terminal } from '../terminal.ts'
+import { clock } from '../text/times.ts'
+import { type EventLine, eventLine } from './event-line.ts'
+import type { ProgressLine } from './progress-line.ts'
+import { printOutput, stepOutput } from './step-output.ts'
+
+/** Tells what happens in a session, line by line. */
+export interface Narration {
+  tell(event: ReceivedEvent): void
+  /** How many steps the plan has; 0 where an agent works by itself. */
+  expect(steps: number): void
+  /** Of an event only what it means for the progress line. */
+  progress(event: ReceivedEvent): void
+  end(): void
+}
+
+export function narration(terminal: Terminal, line: ProgressLine): Narration {
+  const output = stepOutput(terminal)
+  let steps = 0
+  let position = 0
+  let running: string | null = null
+
+  function progress({ type, time, payload }: ReceivedEvent): void {
+    const from = Date.parse(time) || Date.now()
+    if (type === 'step_started') {
+      running = String(payload.step)
+      line.show(`step ${count()}  ${words(running)}`, from)
+    } else if (type === 'session_state_changed') {
+      line.show(PROGRESS[String(payload.new_state)] ?? '', from)
+    }
+  }
+
+  const count = () => (steps > 0 ? `${position} of ${steps}` : String(position))
+
+  function print(event: ReceivedEvent): void {
+    const { type, payload, time } = event
+    if (type === 'session_output') {
+      output.take(String(payload.step), String(payload.text))
+      return
+    }
+    if (type === 'step_finished') {
+      const wasSeen = output.finish(String(payload.step))
+      if (!wasSeen && payload.tail) printOutput(terminal, String(payload.tail))
+    }
+    const told = eventLine(event, count())
+    if (told) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, told)}\n`)
+  }
+
+  /** Of the steps that are told: a replay begins anew. */
+  function note(event: ReceivedEvent): void {
+    if (event.type === 'resync') position = 0
+    if (event.type === 'step_started') position++
+  }
+
+  return {
+    progress(event) {
+      note(event)
+      progress(event)
+    },
+    expect(count) {
+      steps = count
+    },
+    tell(event) {
+      note(event)
+      line.around(() => print(event))
+      progress(event)
+    },
+    end: () => line.around(() => void (running !== null && output.finish(running))),
+  }
+}
+
+/** What goes on in a state in which something does. */
+const PROGRESS: Record<string, string> = {
+  created: 'reading the case',
+  planning: 'planning',
+  plan_ready: 'the plan waits for approval',
+  approved: 'starting',
+  executing: 'working',
+}
+
+function painted({ color }: Terminal, { sign, tone, text }: EventLine): string {
+  const line = `${sign} ${text}`
+  switch (tone) {
+    case 'quiet':
+      return color.dim(line)
+    case 'good':
+      return color.green(line)
+    case 'bad':
+      return color.red(line)
+    case 'step':
+      return color.cyan(line)
+    case 'plain':
+      return line
+    default:
+      return tone satisfies never
+  }
+}
+
+function words(step: string): string {
+  return step.replace(/[^\w-]/g, '')
+}

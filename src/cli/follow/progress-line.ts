@@ -1,0 +1,52 @@
+import type { Terminal } from '../terminal.ts'
+import { cutTo } from '../text/table.ts'
+import { elapsed } from '../text/times.ts'
+
+/** One line below all others that says what goes on now; nothing where there is no terminal. */
+export interface ProgressLine {
+  /** What it says from now on; the time counts from here, or goes on. */
+  show(text: string, from?: number): void
+  /** Takes it away for as long as `print` runs. */
+  around(print: () => void): void
+  end(): void
+}
+
+const CLEAR = '\r\u001b[K'
+
+export function progressLine(terminal: Terminal): ProgressLine {
+  if (!terminal.hasProgress) return { show() {}, around: (print) => print(), end() {} }
+  let text = ''
+  let since = 0
+  let isShown = false
+  const write = (what: string) => void process.stderr.write(what)
+  const draw = () => {
+    if (text === '') return
+    const width = process.stderr.columns || 80
+    write(
+      `${CLEAR}${terminal.color.dim(cutTo(`${text}  ${elapsed(Date.now() - since)}`, width - 1))}`,
+    )
+    isShown = true
+  }
+  const clear = () => {
+    if (isShown) write(CLEAR)
+    isShown = false
+  }
+  const timer = setInterval(draw, 1000).unref()
+  return {
+    show(wanted, from = Date.now()) {
+      text = wanted
+      since = from
+      draw()
+    },
+    around(print) {
+      clear()
+      print()
+      draw()
+    },
+    end() {
+      clearInterval(timer)
+      text = ''
+      clear()
+    },
+  }
+}

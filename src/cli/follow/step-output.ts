@@ -1,0 +1,51 @@
+import { createTerminalFilter } from '../../web/text/plain-terminal.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** What steps print, by whole lines: pieces need not end where lines do. */
+export interface StepOutput {
+  take(step: string, text: string): void
+  /** Prints what is left of a step that has ended; false where nothing of it was seen as it came. */
+  finish(step: string): boolean
+}
+
+interface OpenStep {
+  rest: string
+  filter(text: string): string
+}
+
+/** So much without a line end is shown as it is. */
+const MAX_OPEN = 8192
+
+export function stepOutput(terminal: Terminal): StepOutput {
+  const open = new Map<string, OpenStep>()
+  return {
+    take(name, text) {
+      const step = open.get(name) ?? { rest: '', filter: filterFor(terminal) }
+      open.set(name, step)
+      const all = step.rest + text
+      const end = all.length > MAX_OPEN ? all.length : all.lastIndexOf('\n') + 1
+      step.rest = all.slice(end)
+      if (end > 0) printLines(terminal, step.filter(all.slice(0, end)))
+    },
+    finish(name) {
+      const step = open.get(name)
+      if (step && step.rest !== '') printLines(terminal, step.filter(step.rest))
+      return open.delete(name)
+    },
+  }
+}
+
+/** Output of agents and steps: colours on a terminal at most, and nothing that acts on it. */
+export function printOutput(terminal: Terminal, text: string): void {
+  printLines(terminal, filterFor(terminal)(text))
+}
+
+function filterFor({ color }: Terminal): (text: string) => string {
+  return createTerminalFilter({ colors: color.level > 0 })
+}
+
+function printLines({ color, print }: Terminal, safe: string): void {
+  for (const line of safe.replace(/\n$/, '').split('\n')) {
+    print(`${`          ${color.dim('│')} ${line}`.trimEnd()}\n`)
+  }
+}

@@ -1,0 +1,57 @@
+import { dirname, join, resolve } from 'node:path'
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { Refusal } from '../model/refusal.ts'
+import { stampOf } from '../workspace/disk/safe-read.ts'
+import { isFolder } from '../workspace/folder-names.ts'
+import { askOwner } from '../workspace/owner/ownership.ts'
+import { type FoundPlaces, findPlaces } from '../workspace/settings/places.ts'
+
+/** As the options of a console command give them; a `root` that is not given is looked for. */
+export interface PlaceChoice {
+  root?: string | undefined
+  memoryRoot?: string | undefined
+  stateDir?: string | undefined
+}
+
+export interface Workspace extends FoundPlaces {
+  stateDir: string
+}
+
+/**
+ * The workspace that a console command is about, as git finds its repository: the nearest folder
+ * upwards that has `casefile.md` or `memory/cases`. Makes nothing; refuses where there is none, unless
+ * a service serves the folder already.
+ */
+export async function findWorkspace(
+  choice: PlaceChoice,
+  warn: (line: string) => void,
+): Promise<Workspace> {
+  const found = choice.root === undefined ? await nearest(process.cwd()) : null
+  const root = choice.root ?? found ?? '.'
+  const places = await findPlaces({ ...choice, root }, process.env, warn)
+  if (found !== null || choice.memoryRoot !== undefined) return places
+  if (choice.root !== undefined && (await isWorkspace(places.root))) return places
+  if ((await askOwner(places.memoryRoot)).held) return places
+  const where =
+    choice.root === undefined
+      ? `This folder (${places.root}) is in no workspace: neither it nor one above it has`
+      : `${places.root} is no workspace: it has no`
+  throw new Refusal(
+    'bad_request',
+    `${where} casefile.md or memory/cases. Make it one with: casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}. Or name another one with --root.`,
+  )
+}
+
+async function nearest(from: string): Promise<string | null> {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (await isWorkspace(folder)) return folder
+    if (folder === dirname(folder)) return null
+  }
+}
+
+async function isWorkspace(folder: string): Promise<boolean> {
+  return (
+    (await stampOf(join(folder, SETTINGS_FILE))) !== null ||
+    (await isFolder(join(folder, 'memory', 'cases')))
+  )
+}

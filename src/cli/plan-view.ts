@@ -1,0 +1,61 @@
+import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
+import type { PlanStep } from '../model/plan-step.ts'
+import { type Undertaking, undertaking } from '../sessions/undertaking.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { visibleText } from '../workspace/visible-text.ts'
+import type { SessionJson } from './named/session.ts'
+import type { Terminal } from './terminal.ts'
+import { wrapped } from './text/wrapped.ts'
+
+/**
+ * The plan of a session as it will count: its lines, those that Casefile runs marked, and what
+ * approving it starts. What a terminal would not show stands there as an escape: the reader decides
+ * by this.
+ */
+export async function planView(
+  { plan, provider, state }: Pick<SessionJson, 'plan' | 'provider' | 'state'>,
+  settings: TrustedSettings,
+  { color, width }: Terminal,
+): Promise<string> {
+  const reading = await readPlan(plan)
+  const carried = undertaking(provider, reading, settings)
+  const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
+  const lines = plan
+    .replace(/\r?\n$/, '')
+    .split(/\r\n|\n|\r/)
+    .map((line, index) => {
+      const shown = shownLine(line)
+      return running.has(index + 1) ? `${color.yellow('▶')} ${color.bold(shown)}` : `  ${shown}`
+    })
+  const end = summary(reading, carried, state === 'plan_ready')
+  const told = end.map((line) => wrapped(visibleText(line), width()))
+  return `${[...lines.map((line) => line.trimEnd()), ...(told.length > 0 ? ['', ...told] : [])].join('\n')}\n`
+}
+
+/** What is shown of a line: all of it, tabs as blanks. */
+export function shownLine(line: string): string {
+  return line.split('\t').map(visibleText).join('    ')
+}
+
+/** An objection is to be told only while an approve is what comes next. */
+function summary(
+  { steps, errors }: PlanReading,
+  { text, willRun, objection }: Undertaking,
+  isWaiting: boolean,
+): string[] {
+  if (errors.length > 0) {
+    const lines = errors.map(({ line, message }) => `  line ${line}: ${message}`)
+    return ['This plan cannot be run as it stands:', ...lines]
+  }
+  if (objection !== null)
+    return isWaiting ? [`It cannot be approved as it stands. ${objection}`] : []
+  const running = steps.filter(willRun)
+  const names = running.map(({ id, language }) => `${id} (${language})`).join(', ')
+  return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]
+}
+
+/** The fence with its two ends. */
+function linesOf({ line, script }: PlanStep): number[] {
+  const length = script.split('\n').length + 2
+  return Array.from({ length }, (_, index) => line + index)
+}

@@ -1,0 +1,54 @@
+import { Chalk, type ChalkInstance, supportsColor } from 'chalk'
+
+/** Where a command speaks: standard output for what was asked, standard error for all else. */
+export interface Terminal {
+  /** Text for standard output, as it is. */
+  print(text: string): void
+  /** A line on standard error. */
+  say(line: string): void
+  /** A line on standard error that names the program. */
+  warn(line: string): void
+  color: ChalkInstance
+  /** Whether standard output is a terminal. */
+  isTerminal: boolean
+  /** Whether somebody can be asked. */
+  canAsk: boolean
+  /** Whether standard error is a terminal, which can show a line that changes. */
+  hasProgress: boolean
+  /** Columns of the terminal; unbounded where there is none. */
+  width(): number
+}
+
+/** The terminal of this process. A reader that has seen enough (`| head`) is no error. */
+export function ownTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process
+  for (const stream of [stdout, stderr]) {
+    stream.off('error', ignoreClosedReader).on('error', ignoreClosedReader) // once, however often
+  }
+  const isTerminal = stdout.isTTY === true
+  return {
+    print: (text) => void stdout.write(text),
+    say: (line) => void stderr.write(`${line}\n`),
+    warn: (line) => void stderr.write(`casefile: ${line}\n`),
+    color: new Chalk({ level: colorLevel(process.env, isTerminal) }),
+    isTerminal,
+    canAsk: isTerminal && stdin.isTTY === true,
+    hasProgress: stderr.isTTY === true && process.env.TERM !== 'dumb',
+    width: () => (isTerminal ? stdout.columns || 80 : Number.POSITIVE_INFINITY),
+  }
+}
+
+/** FORCE_COLOR before NO_COLOR, as node itself has it; else colours are for a terminal alone. */
+function colorLevel(env: NodeJS.ProcessEnv, isTerminal: boolean): 0 | 1 | 2 | 3 {
+  const { FORCE_COLOR: forced, NO_COLOR: refused } = env
+  if (forced !== undefined && forced !== '') {
+    if (forced === '0' || forced === 'false') return 0
+    return forced === '2' || forced === '3' ? (Number(forced) as 2 | 3) : 1
+  }
+  if ((refused !== undefined && refused !== '') || !isTerminal) return 0
+  return supportsColor ? supportsColor.level : 0
+}
+
+function ignoreClosedReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}

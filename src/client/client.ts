@@ -1,0 +1,120 @@
+import { Refusal } from '../model/refusal.ts'
+import { refusalOf } from './problem.ts'
+import {
+  type ReceivedEvent,
+  type StreamOptions,
+  sessionStream,
+  type Whereabouts,
+} from './session-stream.ts'
+
+export interface Answer {
+  status: number
+  etag: string | null
+  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is the service's to say
+  body: any
+  /** The body as it came. */
+  bytes: Uint8Array
+}
+
+/** A string is sent as it is, anything else as JSON, undefined is none. */
+export type Body = string | object | undefined
+
+export interface Asked {
+  body?: Body
+  headers?: Record<string, string>
+}
+
+export interface LastBytes {
+  /** Where in the whole they begin. */
+  from: number
+  bytes: Uint8Array
+}
+
+/** The service as any program sees it: by its address alone. */
+export interface Client {
+  readonly url: string
+  /** Any answer, whatever its status. Refuses with `stopping` where nobody answers. */
+  exchange(method: string, path: string, asked?: Asked): Promise<Answer>
+  /** What was asked for: a refusal of the service is thrown as the `Refusal` that it was there. */
+  ask(method: string, path: string, asked?: Asked): Promise<Answer>
+  /** The end of a text that may be growing, at most `most` bytes of it; null where there is none yet. */
+  lastBytes(path: string, most: number): Promise<LastBytes | null>
+  /** A session's events from the first to the last, over restarts of the service. */
+  stream(path: string, options?: StreamOptions): AsyncGenerator<ReceivedEvent>
+}
+
+/** `where.url` is asked anew for each request. All of it ends with `signal`. */
+export function createClient(where: Whereabouts, signal: AbortSignal): Client {
+  /** Refuses with `stopping` where the connection, or the answer, breaks off. */
+  async function answered<T>(
+    method: string,
+    path: string,
+    asked: Asked,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { url } = where
+    try {
+      return await read(await send(url + path, method, asked, signal))
+    } catch (cause) {
+      if (signal.aborted || !(cause instanceof TypeError)) throw cause
+      const message = `No service answers at ${url} any more. Start it, or try again.`
+      throw new Refusal('stopping', message, { cause })
+    }
+  }
+
+  const exchange = (method: string, path: string, asked: Asked = {}): Promise<Answer> =>
+    answered(method, path, asked, async (response) => {
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      return {
+        status: response.status,
+        etag: response.headers.get('etag'),
+        body: bodyOf(response, new TextDecoder().decode(bytes)),
+        bytes,
+      }
+    })
+
+  return {
+    get url() {
+      return where.url
+    },
+    exchange,
+    async ask(method, path, asked) {
+      const answer = await exchange(method, path, asked)
+      if (answer.status < 400) return answer
+      throw refusalOf(method, path, answer.status, answer.body)
+    },
+    async lastBytes(path, most) {
+      const headers = { range: `bytes=-${most}` }
+      return answered('GET', path, { headers }, async (response) => {
+        const { status } = response
+        if (status === 206) {
+          const [, from] = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '') ?? []
+          return { from: Number(from), bytes: new Uint8Array(await response.arrayBuffer()) }
+        }
+        const text = await response.text()
+        if (status === 404 || status === 416) return null
+        throw refusalOf('GET', path, status, bodyOf(response, text))
+      })
+    },
+    stream: (path, options = {}) => sessionStream(path, where, signal, options),
+  }
+}
+
+function bodyOf(response: Response, text: string): unknown {
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  return isJson && text !== '' ? JSON.parse(text) : text
+}
+
+function send(
+  address: string,
+  method: string,
+  { body, headers = {} }: Asked,
+  signal: AbortSignal,
+): Promise<Response> {
+  const isJson = typeof body === 'object'
+  const type = isJson ? { 'content-type': 'application/json' } : {}
+  return fetch(address, {
+    ...{ method, signal, headers: { ...type, ...headers } },
+    ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
+  })
+}

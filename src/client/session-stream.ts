@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { Refusal } from '../model/refusal.ts'
+import { refusalOf } from './problem.ts'
+
+/** The members of every event, and what the stream says beside them. */
+export interface ReceivedEvent {
+  type: string
+  /** The number of its line in the session's trail; empty for output and `resync`. */
+  id: string
+  time: string
+  payload: Record<string, unknown>
+}
+
+export interface StreamOptions {
+  /** Connected, for the first time or again: what was printed meanwhile was told to nobody. */
+  onOpen?: () => void
+  /** The connection was lost, or the service is gone: it is tried again. */
+  onGone?: () => void
+  /** It goes on. */
+  onBack?: () => void
+  /** How long a service may be gone. */
+  patienceMs?: number
+  /** The pauses between two tries. */
+  pausesMs?: readonly number[]
+}
+
+/** Where the service is: it may be somewhere else after a restart. */
+export interface Whereabouts {
+  url: string
+  /** Where it is now, null while there is none; without it, always at `url`. */
+  find?: () => Promise<string | null>
+}
+
+const PAUSES_MS = [100, 250, 500, 1000, 2000]
+const PATIENCE_MS = 10 * 60_000
+/** Three pings that have not come: whoever is there does not work any more. */
+const SILENCE_MS = 45_000
+
+/**
+ * The events of `GET …/stream`: each line of the trail once, from the first on. A stream that breaks
+ * is taken up where it was; the service says with 204 when there is nothing more to come. After a
+ * `resync`, which is given too, everything comes again.
+ */
+export async function* sessionStream(
+  path: string,
+  where: Whereabouts,
+  signal: AbortSignal,
+  options: StreamOptions,
+): AsyncGenerator<ReceivedEvent> {
+  const { patienceMs = PATIENCE_MS, pausesMs = PAUSES_MS } = options
+  let url: string | null = where.url
+  let last = ''
+  let goneSince: number | null = null
+  let tries = 0
+  for (;;) {
+    const response = url === null ? null : await open(url + path, last, signal)
+    if (response?.status === 204) return
+    if (response) {
+      if (goneSince !== null) options.onBack?.()
+      goneSince = null
+      options.onOpen?.()
+      for await (const event of eventsOf(response, signal)) {
+        tries = 0
+        if (event.id !== '') last = event.id
+        if (event.type === 'resync') last = ''
+        if (event.type !== 'ping') yield event
+      }
+    } else {
+      if (goneSince === null) options.onGone?.()
+      goneSince ??= performance.now()
+      if (performance.now() - goneSince > patienceMs) throw goneTooLong(path, patienceMs)
+    }
+    const pause = pausesMs[Math.min(tries, pausesMs.length - 1)] ?? 0
+    if (tries++ > 0 || !response) await delay(pause, undefined, { signal: signal })
+    url = where.find ? await where.find() : where.url
+    if (url !== null) where.url = url
+  }
+}
+
+/** Null where nobody answers now. */
+async function open(address: string, last: string, signal: AbortSignal): Promise<Response | null> {
+  const headers: Record<string, string> = last === '' ? {} : { 'last-event-id': last }
+  let response: Response
+  try {
+    response = await fetch(address, { headers, signal })
+  } catch (error) {
+    if (signal.aborted || !(error instanceof TypeError)) throw error
+    return null
+  }
+  if (response.ok) return response
+  const text = await response.text()
+  if (response.status === 503) return null
+  throw refusalOf('GET', new URL(address).pathname, response.status, parsed(text))
+}
+
+/** What comes until the connection ends, in whatever way. */
+async function* eventsOf(response: Response, signal: AbortSignal): AsyncGenerator<ReceivedEvent> {
+  const came: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: (event) => came.push(event) })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  try {
+    for (;;) {
+      const part = await readInTime(reader, signal)
+      if (part === null) return
+      parser.feed(part)
+      for (const message of came.splice(0)) yield received(message)
+    }
+  } finally {
+    await reader.cancel().catch(() => {}) // a connection that broke has nothing left to cancel
+  }
+}
+
+async function readInTime(
+  reader: ReadableStreamDefaultReader<string>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), SILENCE_MS)
+  })
+  try {
+    const part = await Promise.race([reader.read(), silence])
+    return part === null || part.done ? null : part.value
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (error instanceof TypeError) return null // "terminated": the service died, or dropped us
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function received({ event = 'message', id = '', data }: EventSourceMessage): ReceivedEvent {
+  const { timestamp, payload } = JSON.parse(data)
+  return { type: event, id, time: timestamp, payload }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null // an answer of something else, which `refusalOf` says
+  }
+}
+
+function goneTooLong(path: string, ms: number): Refusal {
+  return new Refusal(
+    'stopping',
+    `The service has been gone for ${Math.round(ms / 60_000)} min, so ${path} is followed no longer. Start the service and follow it again.`,
+  )
+}

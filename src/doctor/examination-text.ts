@@ -1,0 +1,61 @@
+import type { ProviderStatus } from '../sessions/provider-status.ts'
+import { visibleText } from '../workspace/visible-text.ts'
+import type { Examination } from './examination.ts'
+import type { AgentHandshake } from './handshakes.ts'
+
+/** The facts of an examination for a terminal. */
+export function examinationText(found: Examination): string {
+  const { guard } = found
+  const mount =
+    guard.kind === 'mount' ? 'works' : `does not work here: ${visibleText(guard.reason)}`
+  const facts = [
+    ['workspace', visibleText(found.root)],
+    ['cases', visibleText(found.memoryRoot)],
+    ['state folder', visibleText(found.state)],
+    ['casefile.md', found.trust],
+    ['git', found.git === null ? 'not found; diffs and histories need it' : visibleText(found.git)],
+    ['read-only mount', mount],
+  ]
+  const rows = [
+    ['provider', 'version', 'plan mode', 'found at'],
+    ...found.providers.map((provider) => rowOf(provider, found.standard)),
+  ]
+  const warnings = found.providers.flatMap(({ id, warning }) =>
+    warning === null ? [] : [`${visibleText(id)}: ${visibleText(warning)}\n`],
+  )
+  return `${table(facts)}\n${table(rows)}${warnings.length > 0 ? '\n' : ''}${warnings.join('')}`
+}
+
+export function handshakeText({ id, handshake }: AgentHandshake): string {
+  const name = visibleText(id)
+  if (!handshake.ok) return `${name}: no handshake: ${visibleText(handshake.reason)}\n`
+  const { version, modes, planMode } = handshake
+  const said = version === undefined ? '' : ` with version ${visibleText(version)}`
+  const offer = modes.length === 0 ? 'no modes' : `the modes ${visibleText(modes.join(', '))}`
+  const plans =
+    planMode === null
+      ? 'none of which is known for planning, so it may not plan'
+      : `and would plan in ${visibleText(planMode)}`
+  return `${name}: handshake${said}; it offers ${offer}, ${plans}\n`
+}
+
+function rowOf(provider: ProviderStatus, standard: string): string[] {
+  const { id, version, path, plan_mode, available, trusted, advice } = provider
+  const name = visibleText(id) + (id === standard ? ' (default)' : '')
+  const place = available ? visibleText(path ?? 'built in') : visibleText(advice)
+  return [
+    name,
+    visibleText(version ?? '-'),
+    plan_mode.holds.replace('_', ' '),
+    trusted ? place : `${place} (not trusted)`,
+  ]
+}
+
+/** Columns of equal width, but for the last. */
+function table(rows: readonly string[][]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const lines = rows.map((row) =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]!))),
+  )
+  return lines.map((cells) => `${cells.join('  ').trimEnd()}\n`).join('')
+}

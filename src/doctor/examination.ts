@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Guard } from '../runners/process/guard.ts'
+import { planGuard } from '../sessions/protection.ts'
+import { allStatuses, type ProviderStatus } from '../sessions/provider-status.ts'
+import { providerOf } from '../sessions/providers.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+import { layoutOf } from '../workspace/layout.ts'
+import { openRunFolder } from '../workspace/output/run-folder.ts'
+import type { Places } from '../workspace/settings/places.ts'
+import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
+
+/** What there is to say of this machine and a workspace on it, before any agent is started. */
+export interface Examination {
+  root: string
+  memoryRoot: string
+  state: string
+  /** In a few words. */
+  trust: string
+  /** Null where there is none. */
+  git: string | null
+  /** The mounts that keep an agent from writing while it plans. */
+  guard: Guard
+  providers: ProviderStatus[]
+  /** The provider of new sessions. */
+  standard: string
+  /** What is wrong with it as far as it can be told now; null if nothing is. */
+  complaint: string | null
+}
+
+export async function examine(
+  places: Places,
+  environment: NodeJS.ProcessEnv,
+): Promise<Examination> {
+  const { root, memoryRoot, state } = places
+  const settings = await places.settings()
+  const layout = layoutOf(root, memoryRoot)
+  const providers = await allStatuses({ ...places, environment, layout })
+  return {
+    ...{ root, memoryRoot, state: state.root, providers },
+    trust: trustWords(settings),
+    git: await gitVersion(root),
+    guard: await guardOf(places, environment),
+    standard: settings.provider,
+    complaint: complaintAbout(settings, providers),
+  }
+}
+
+/** The one under which an agent of a session would plan in the workspace. */
+async function guardOf(
+  { root, memoryRoot, state }: Places,
+  environment: NodeJS.ProcessEnv,
+): Promise<Guard> {
+  const folder = await openRunFolder(state.scratch, `doctor-${randomUUID()}`)
+  try {
+    const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
+    const { signal } = new AbortController()
+    return await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
+  } finally {
+    await folder.close()
+  }
+}
+
+function trustWords(settings: TrustedSettings): string {
+  const words = {
+    trusted: trustHash(settings) === null ? 'asks for nothing that needs trust' : 'trusted',
+    untrusted: 'not trusted; look at it with: casefile trust',
+    changed: 'changed since it was trusted; look at it with: casefile trust',
+  }
+  const wrong = settings.problems.filter(({ code }) => code !== 'untrusted_settings').length
+  const more =
+    wrong === 0
+      ? ''
+      : ` (${wrong} ${wrong === 1 ? 'thing' : 'things'} wrong in it; casefile check lists them)`
+  return words[settings.trust] + more
+}
+
+async function gitVersion(cwd: string): Promise<string | null> {
+  try {
+    const { stdout } = await runGit(['--version'], { cwd, timeoutMs: 10_000 })
+    return stdout
+      .toString()
+      .trim()
+      .replace(/^git version /, '')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+function complaintAbout(
+  settings: TrustedSettings,
+  providers: readonly ProviderStatus[],
+): string | null {
+  try {
+    providerOf(settings.provider, settings)
+  } catch (error) {
+    if (error instanceof Refusal) return `${SETTINGS_FILE}, provider: ${error.message}`
+    throw error
+  }
+  const found = providers.find(({ id }) => id === settings.provider)
+  return found && !found.available ? found.advice : null
+}

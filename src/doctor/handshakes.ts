@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import type { AcpSpec } from '../runners/acp/agents.ts'
+import { type Handshake, tryHandshake } from '../runners/acp/handshake.ts'
+import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import { findProgram } from '../runners/process/find-program.ts'
+import { endMarked } from '../runners/process/process-sweep.ts'
+import { stepEnvironment } from '../sessions/environment.ts'
+import { listProviders } from '../sessions/providers.ts'
+import { openRunFolder } from '../workspace/output/run-folder.ts'
+import type { Places } from '../workspace/settings/places.ts'
+
+export interface AgentHandshake {
+  id: string
+  handshake: Handshake
+}
+
+/**
+ * Opens a session with every agent that speaks ACP, is there and is trusted, one after the other, and
+ * asks nothing of it. An agent may take 20 s.
+ */
+export async function* handshakes(
+  places: Places,
+  environment: NodeJS.ProcessEnv,
+): AsyncGenerator<AgentHandshake> {
+  const settings = await places.settings()
+  for (const { id, spec, trusted, source } of listProviders(settings)) {
+    if (!trusted || !spec || !isAcp(spec)) continue
+    const where = { path: environment.PATH, cwd: places.root }
+    if ((await findProgram(spec.program, where)) === null) continue
+    const mark = randomUUID()
+    const folder = await openRunFolder(places.state.scratch, `doctor-${mark}`)
+    try {
+      const ids = { mark, case_id: mark, session_id: mark }
+      const { env } = stepEnvironment(environment, ids, settings, spec.env)
+      // what casefile.md defines may name a file of the workspace
+      const cwd = source === 'casefile.md' ? places.root : folder.path
+      const defined = settings.providers.get(id)
+      const args = defined?.kind === 'preset' ? defined.args : []
+      yield { id, handshake: await tryHandshake(spec, { env, cwd, args }) }
+    } finally {
+      await endMarked(mark)
+      await folder.close()
+    }
+  }
+}
+
+function isAcp(spec: AgentSpec): spec is AcpSpec {
+  return spec.kind === 'acp'
+}

@@ -1,0 +1,45 @@
+import { knownState } from './params.ts'
+import type { CaseJson } from './present.ts'
+
+/** The value of a query's field; undefined where it is not there. */
+export type Query = (name: string) => string | undefined
+
+/** `state=A,B`, `outcome=`, `type=`, `tag=` name values, `q=` words; null when none is given. */
+export function caseFilter(query: Query): ((each: CaseJson) => boolean) | null {
+  const values = (name: string) => valuesOf(query, name)
+  const states = values('state')?.map(knownState)
+  const [outcomes, types, tags] = [values('outcome'), values('type'), values('tag')]
+  const words = wordsOf(query('q') ?? '')
+  const has = (wanted: string[] | undefined, value: string | null) =>
+    !wanted?.length || (value !== null && wanted.includes(value))
+  if (![states, outcomes, types, tags].some((wanted) => wanted?.length) && !words.length)
+    return null
+  return (each) =>
+    has(states, each.state) &&
+    has(outcomes, each.outcome) &&
+    has(types, each.type) &&
+    (!tags?.length || each.tags.some((tag) => tags.includes(tag))) &&
+    (!words.length || hasWords(each, words))
+}
+
+/** Shorter, and what looks like the beginning of an id is a word like any other. */
+const ID_BEGINNING = /^[0-9a-f-]{4,36}$/
+
+function wordsOf(text: string): string[] {
+  return [...new Set(text.toLowerCase().split(/\s+/))].filter((word) => word !== '')
+}
+
+/** Each word stands in the title or the description, or is how the id begins. */
+function hasWords({ id, title, description }: CaseJson, words: readonly string[]): boolean {
+  const text = `${title}\n${description}`.toLowerCase()
+  return words.every(
+    (word) => text.includes(word) || (ID_BEGINNING.test(word) && id.startsWith(word)),
+  )
+}
+
+/** The values of a field that takes several, with commas. */
+export function valuesOf(query: Query, name: string): string[] | undefined {
+  return query(name)
+    ?.split(',')
+    .filter((value) => value !== '')
+}

@@ -1,0 +1,62 @@
+import { Hono } from 'hono'
+import { readJson } from './body.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import { type EventStream, openEventStream, type StreamRegistry } from './event-stream.ts'
+import type { HttpNeeds } from './needs.ts'
+import { operatorOnly } from './operator-only.ts'
+import { logFault, problemJson } from './problem-json.ts'
+import { promptSchema } from './schemas.ts'
+
+/** `/providers` (specification §4.6), for `serve --dev`. A client that goes away ends its run. */
+export function providerRoutes(service: HttpNeeds, registry: StreamRegistry): Hono<ServiceEnv> {
+  const { providers } = service
+  const app = new Hono<ServiceEnv>()
+
+  app.get('/', async (c) => c.json(await providers.statuses()))
+
+  app.post('/:id/run', operatorOnly(service, 'run provider'), async (c) => {
+    const { prompt } = await readJson(c, promptSchema)
+    const id = c.req.param('id')
+    const isStream = /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
+    return isStream ? streamed(c, id, prompt) : whole(c, id, prompt)
+  })
+
+  async function whole(c: ServiceContext, id: string, prompt: string): Promise<Response> {
+    const gone = new AbortController()
+    const leave = () => gone.abort()
+    c.env?.outgoing?.once('close', leave)
+    try {
+      const { result } = await providers.begin(id, prompt, { signal: gone.signal, onOutput() {} })
+      return c.json(await result)
+    } finally {
+      c.env?.outgoing?.off('close', leave)
+    }
+  }
+
+  /** What cannot be run is refused as an answer without a stream. */
+  async function streamed(c: ServiceContext, id: string, prompt: string): Promise<Response> {
+    const gone = new AbortController()
+    let stream: EventStream | null = null
+    const send = (event: string, payload: object) => {
+      const envelope = { event_type: event, timestamp: service.now(), payload }
+      stream?.send({ event, data: JSON.stringify(envelope) })
+    }
+    const { result } = await providers.begin(id, prompt, {
+      signal: gone.signal,
+      onOutput: (name, text) => send('output', { provider: id, stream: name, text }),
+    })
+    stream = openEventStream(c, { registry, onClose: () => gone.abort() })
+    void result
+      .then(
+        (answer) => send('result', answer),
+        (error: unknown) => {
+          logFault(service.log, c.req, error)
+          send('error', problemJson(error))
+        },
+      )
+      .then(() => stream?.end())
+    return stream.response
+  }
+
+  return app
+}

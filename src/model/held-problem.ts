@@ -1,0 +1,48 @@
+import type { Held } from './held.ts'
+import type { Problem } from './problem.ts'
+
+/** What the operator is told of a change that does not count, and how he makes it count. */
+export function heldProblem(caseId: string, held: Held): Problem {
+  const { file } = held
+  const message = `${sentence(held)} by file while a session executed, and does not count. ${remedy(caseId, held)}, or put back what was there`
+  return { code: 'changed_during_run', file, line: null, message }
+}
+
+function sentence(held: Held): string {
+  const { kind, file, from, to } = held
+  switch (kind) {
+    case 'state':
+      return `state: ${from} was changed to ${to}`
+    case 'checklist':
+      return `the required checklist item "${from}" was changed to "${to}"`
+    case 'verification':
+      return `this proof was made ${to}, which was ${from},`
+    case 'session':
+      return held.was === null
+        ? `${file} was put there`
+        : `${file} was changed from ${word(from)} to ${word(to)}`
+    default:
+      return kind satisfies never
+  }
+}
+
+function remedy(caseId: string, held: Held): string {
+  const at = `/cases/${caseId}`
+  switch (held.kind) {
+    case 'state':
+      return `Set the state that is right (PUT ${at}/state)`
+    case 'checklist':
+      return `Write case.md as it is right (PUT ${at}/memory/case.md, also unchanged)`
+    case 'verification':
+      return `Look at its content and verify it (PUT ${at}/proof/${held.id}/verify)`
+    case 'session':
+      return `Look at it and write it as it is (PUT ${at}/memory/${held.file.replace('sessions/', '')})`
+    default:
+      return held satisfies never
+  }
+}
+
+/** The state alone, of the words of a session's progress. */
+function word(progress: string): string {
+  return progress.split(' ', 1)[0]!
+}

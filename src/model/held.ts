@@ -1,0 +1,172 @@
+import type { Case } from './case.ts'
+import type { CaseState } from './case-state.ts'
+import type { ChecklistItem } from './gate.ts'
+import { countsAsVerified, type Proof } from './proof.ts'
+import type { Session } from './session.ts'
+import type { SessionState } from './session-state.ts'
+
+/**
+ * What counts of a case while its files may be written by the very program that they judge (design
+ * §6): a change by file of what is pinned is held back until a request confirms it.
+ */
+export interface Pins {
+  /** As written. */
+  state?: CaseState | undefined
+  required?: RequiredItem[] | undefined
+  /** By proof id: what was verified; null where nothing was. */
+  proofs: Record<string, string | null>
+  /** By session id: how far it was; null where it was not there, `live` where the service itself is at it. */
+  sessions: Record<string, string | null>
+  /** Whether a proof or session that is not named was not verified, or not there; else it is not asked for. */
+  whole: boolean
+}
+
+export type RequiredItem = Pick<ChecklistItem, 'description' | 'type'>
+
+/** A change by file that does not count. `from` and `to` are for people. */
+export type Held = { file: string; from: string; to: string } & (
+  | { kind: 'state'; was: CaseState }
+  | { kind: 'checklist'; was: RequiredItem }
+  | { kind: 'verification' | 'session'; id: string; was: string | null }
+)
+
+interface Records {
+  case: Case
+  sessions: Session[]
+  proofs: Proof[]
+}
+
+const LIVE = 'live'
+
+/** Nothing of a case that was not there is verified, and no session of it was. */
+export const NOTHING_THERE: Pins = { proofs: {}, sessions: {}, whole: true }
+
+/** All that counts of a case now. `isLive`: whether the service itself is at work in a session. */
+export function pinsOf(records: Records, isLive: (session: Session) => boolean): Pins {
+  const proofs = records.proofs.filter(countsAsVerified)
+  return {
+    state: records.case.state,
+    required: requiredOf(records.case.checklist),
+    proofs: Object.fromEntries(proofs.map((proof) => [proof.id, verificationOf(proof)])),
+    sessions: Object.fromEntries(
+      records.sessions.map((session) => [session.id, sessionPin(session, isLive)]),
+    ),
+    whole: true,
+  }
+}
+
+/** The pins that keep back what is held, and nothing else; null where nothing is. */
+export function pinsOfHeld(held: readonly Held[]): Pins | null {
+  if (held.length === 0) return null
+  const pins: Pins = { proofs: {}, sessions: {}, whole: false }
+  for (const each of held) {
+    if (each.kind === 'state') pins.state = each.was
+    else if (each.kind === 'checklist') pins.required = [...(pins.required ?? []), each.was]
+    else if (each.kind === 'verification') pins.proofs[each.id] = each.was
+    else pins.sessions[each.id] = each.was
+  }
+  return pins
+}
+
+export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] {
+  return checklist
+    .filter((item) => item.required)
+    .map(({ description, type }) => ({ description, type }))
+}
+
+/** What is verified of a proof: its content, as proof of its type. Null when it does not count. */
+export function verificationOf(proof: Proof): string | null {
+  return countsAsVerified(proof) ? `${proof.type} ${proof.sha256}` : null
+}
+
+/** How far a session is; of one that the service is at, its own journal decides. */
+export function sessionPin(session: Session, isLive: (session: Session) => boolean): string {
+  return isLive(session) ? LIVE : progressOf(session)
+}
+
+/** The state, and the last line of the trail, which seals or sums up what is before it. */
+export function progressOf({ state, trail }: Session): string {
+  const last = trail.at(-1)
+  const hash = last?.fields.sha256 ?? last?.fields.evidence_sha256 ?? last?.time ?? ''
+  return `${state} ${last?.number ?? 0} ${String(hash)}`
+}
+
+/** The records as they count, with what is held back of what the files say. */
+export function heldBack(files: Records, pins: Pins | undefined): Records & { held: Held[] } {
+  if (!pins) return { ...files, held: [] }
+  const held: Held[] = []
+  const value = { ...files.case }
+  if (pins.state !== undefined && pins.state !== value.state) {
+    held.push({
+      kind: 'state',
+      file: 'case.md',
+      from: pins.state,
+      to: value.state,
+      was: pins.state,
+    })
+    value.state = pins.state
+  }
+  value.checklist = requiredStill(value.checklist, pins.required ?? [], held)
+  const proofs = files.proofs.map((proof) => {
+    const was = pinned(pins.proofs, proof.id, pins)
+    const is = verificationOf(proof)
+    if (is === null || was === undefined || was === is) return proof
+    const [from, to] = [verifiedWord(was), verifiedWord(is)]
+    held.push({ kind: 'verification', file: `proof/${proof.id}.md`, from, to, id: proof.id, was })
+    return { ...proof, verified: false, verified_at: null }
+  })
+  const sessions = files.sessions.map((session) => {
+    const was = pinned(pins.sessions, session.id, pins)
+    const is = progressOf(session)
+    if (was === undefined || was === LIVE || was === is) return session
+    const file = `sessions/${session.number}.md`
+    const [from, to] = [was ?? 'not there', is]
+    held.push({ kind: 'session', file, from, to, id: session.id, was })
+    return was === null ? session : { ...session, state: was.split(' ', 1)[0] as SessionState }
+  })
+  const isSame = held.every(({ file }) => file !== 'case.md')
+  return { case: isSame ? files.case : value, proofs, sessions, held }
+}
+
+function pinned(of: Record<string, string | null>, key: string, { whole }: Pins) {
+  return Object.hasOwn(of, key) ? of[key] : whole ? null : undefined
+}
+
+function verifiedWord(verification: string | null): string {
+  return verification === null ? 'not verified' : `verified (${verification})`
+}
+
+/** The items with those that must stay required; what was added only asks for more. */
+function requiredStill(
+  items: readonly ChecklistItem[],
+  required: readonly RequiredItem[],
+  held: Held[],
+): ChecklistItem[] {
+  let still = [...items]
+  const gone: ChecklistItem[] = []
+  for (const was of required) {
+    if (items.some((item) => item.required && isSameItem(item, was))) continue
+    const loosened = still.find((item) => !item.required && item.description === was.description)
+    const to = loosened ? itemWord(loosened) : 'not there'
+    held.push({
+      kind: 'checklist',
+      file: 'case.md',
+      from: itemWord({ ...was, required: true }),
+      to,
+      was,
+    })
+    const back = { ...was, required: true, checked: loosened?.checked ?? false }
+    if (loosened) still = still.map((item) => (item === loosened ? back : item))
+    else gone.push(back)
+  }
+  return [...gone, ...still]
+}
+
+export function isSameItem(a: RequiredItem, b: RequiredItem): boolean {
+  return a.description === b.description && a.type === b.type
+}
+
+function itemWord({ description, type, required }: Omit<ChecklistItem, 'checked'>): string {
+  const words = [type, required ? 'required' : null].filter((word) => word !== null)
+  return words.length > 0 ? `${description} (${words.join(', ')})` : description
+}

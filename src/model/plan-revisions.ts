@@ -1,0 +1,44 @@
+import type { TrailLine } from './trail.ts'
+
+/** A plan that a session had. */
+export interface PlanRevision {
+  plan_sha256: string
+  at: string
+  /** Who wrote it: the session's provider, the operator by a request, or somebody into the file. */
+  by: 'provider' | 'request' | 'hand'
+  /** What the operator wanted differently before it was written; null where he was not heard. */
+  note: string | null
+  /** The text where the trail itself has it, which is so for an approved one. Its hash is to be checked. */
+  text: string | null
+}
+
+/** The plans that a trail tells of, oldest first; one that was written again as it was counts once. */
+export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
+  const revisions: PlanRevision[] = []
+  let note: string | null = null
+  for (const { event, time, fields } of trail) {
+    if (event === 'session_state_changed' && fields.old_state === 'plan_ready') {
+      note = fields.new_state === 'planning' ? textOf(fields.reason) : null
+    }
+    const plan_sha256 = textOf(event === 'plan_approved' ? fields.plan_sha256 : fields.sha256)
+    const by = plan_sha256 === null ? null : writerOf(event, fields)
+    if (plan_sha256 === null || by === null) continue
+    const text = event === 'plan_approved' ? textOf(fields.plan) : null
+    const last = revisions.at(-1)
+    if (last?.plan_sha256 === plan_sha256) last.text ??= text
+    else revisions.push({ plan_sha256, at: time, by, note, text })
+    note = null
+  }
+  return revisions
+}
+
+/** An approved plan that no line names was written into the file just before. */
+function writerOf(event: string, { by }: TrailLine['fields']): PlanRevision['by'] | null {
+  if (event === 'plan_written') return 'provider'
+  if (event === 'plan_edited') return by === 'request' ? 'request' : 'hand'
+  return event === 'plan_approved' ? 'hand' : null
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

@@ -1,0 +1,89 @@
+import { basename } from 'node:path'
+import type { ProviderSettings } from '../../model/settings.ts'
+import {
+  agentOf,
+  type PlanRequest,
+  type PlanResult,
+  type Runner,
+  RunnerFailure,
+  type WorkRequest,
+  type WorkResult,
+} from '../contract.ts'
+import { ACP_AGENTS, type AcpSpec, plainAgent } from './agents.ts'
+import { temporaryFolders } from './command-reach.ts'
+import { converse } from './converse.ts'
+
+/**
+ * Runs an agent that speaks the Agent Client Protocol, version 1, over its standard streams. `args`
+ * stand behind those that make it speak. It offers the agent no files and no terminal: an agent does
+ * its own work, and what it did is looked at on the disk.
+ */
+export function acpRunner(spec: AcpSpec, args: readonly string[] = []): Runner {
+  const argv = [spec.program, ...spec.args, ...args]
+  return {
+    kind: 'acp',
+    capabilities: { isAgent: true, executesAny: true },
+    plan: (request) => plan(spec, argv, request),
+    execute: (request) => execute(spec, argv, request),
+  }
+}
+
+/** What casefile.md defines; a known agent's ways are known there too, under whatever wrapper it runs. */
+export function customAcpSpec(
+  id: string,
+  { command, planMode, workMode }: Extract<ProviderSettings, { kind: 'acp' }>,
+): AcpSpec {
+  const [program = '', ...args] = command
+  const named = { plan: planMode, work: workMode }
+  const known = knownAgent(command)
+  if (known) return { ...known, id, title: id, program, args, named }
+  const note = 'What its plan mode keeps it from is not known.'
+  return {
+    ...plainAgent(id, id, program, args),
+    version: [],
+    planMode: { holds: 'advice', note },
+    named,
+  }
+}
+
+/** By a word of the command that is its program, with its arguments behind: `npx gemini --acp` as well. */
+function knownAgent(command: readonly string[]): AcpSpec | undefined {
+  return ACP_AGENTS.find(({ program, args }) => {
+    const at = command.findIndex((word) => programName(word) === program)
+    const rest = command.slice(at + 1)
+    return at >= 0 && args.every((word) => rest.includes(word))
+  })
+}
+
+/** `@scope/name@1.2.3`, `/usr/bin/name` and `name.cmd` are all `name`. */
+function programName(word: string): string {
+  return basename(word).replace(/(?<=.)@[^@]*$|\.(?:cmd|exe|ps1|[cm]?js)$/, '')
+}
+
+async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promise<PlanResult> {
+  const agent = agentOf(request)
+  const { workdir, signal } = request
+  const timeoutMs = agent.timeoutMs ?? 0
+  const conversation = { spec, argv, ground: null, workdir, timeoutMs, agent, signal }
+  const { plan, denials } = await converse(conversation)
+  if (plan) return plan
+  const complaints = ['ended its turn without a plan', denials.complaint()]
+  throw new RunnerFailure(`${spec.title} ${complaints.filter((each) => each).join(', and ')}`)
+}
+
+/** Success is the agent's own success, and nothing that was denied to it. */
+async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Promise<WorkResult> {
+  const agent = agentOf(request)
+  const { workdir, signal } = request
+  const temporary = await temporaryFolders(agent.env.TMPDIR)
+  const ground = { workdir, closed: agent.closed ?? [], temporary }
+  const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
+  try {
+    const { denials } = await converse({ spec, argv, ground, workdir, timeoutMs, agent, signal })
+    const complaint = denials.complaint()
+    return complaint === null ? { ok: true } : { ok: false, reason: `${spec.title} ${complaint}` }
+  } catch (error) {
+    if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,127 @@
+import { warningAbout } from '../agents/agent-version.ts'
+import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
+import { type AgentFacts, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
+import type { AcpSpec } from './agents.ts'
+import type { Ground } from './ground.ts'
+import { type Link, openLink } from './link.ts'
+import { toPlanMode, toWorkMode } from './mode-setting.ts'
+import { isUnbounded } from './modes.ts'
+import { openSession } from './session.ts'
+import { createTurn, type Turn, type TurnEnd } from './turn.ts'
+
+export interface Conversation {
+  spec: AcpSpec
+  argv: readonly string[]
+  /** Where it may work; null while it plans. */
+  ground: Ground | null
+  workdir: string
+  timeoutMs: number
+  agent: AgentRun
+  signal: AbortSignal
+}
+
+/** Runs an agent for one prompt, and reports all of it. Rejects with a `RunnerFailure` if it does not end well. */
+export async function converse(asked: Conversation): Promise<TurnEnd> {
+  // An agent whose doings cannot be written down does not go on.
+  const unwritten = new AbortController()
+  const signal = AbortSignal.any([asked.signal, unwritten.signal])
+  const conversation = { ...asked, signal }
+  const { agent, ground, spec } = conversation
+  if (signal.aborted) throw stopped(spec)
+  const began = performance.now()
+  const step = { id: ground ? 'agent' : 'plan-agent', cwd: '.', proof: null }
+  await agent.report.stepStarted(step, conversation.timeoutMs)
+  const finish = (outcome: Omit<StepOutcome, 'timedOut' | 'durationMs'>) => {
+    const durationMs = Math.round(performance.now() - began)
+    return agent.report.stepFinished({ ...outcome, timedOut: false, durationMs })
+  }
+  const queue = createNoteQueue(
+    (note) => agent.report.note(note),
+    () => unwritten.abort(),
+  )
+  const turn = turnOf(conversation, queue)
+  const link = await linkOf(conversation, turn, queue)
+  if ('startError' in link) {
+    await finish({ exit: null, signal: null, startError: link.startError })
+    throw signal.aborted ? stopped(spec) : new RunnerFailure(notStarted(spec, link.startError))
+  }
+  let isGood = false
+  try {
+    const end = await speak(link, turn, conversation)
+    isGood = true
+    return end
+  } catch (error) {
+    throw signal.aborted && error === signal.reason ? stopped(spec) : error
+  } finally {
+    const exit = await link.end(isGood)
+    await queue.idle()
+    await finish(exit)
+  }
+}
+
+function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue): Turn {
+  return createTurn({
+    ...{ title: spec.title, ground, signal },
+    note: queue.add,
+    noted: queue.idle,
+    output: (text) => agent.report.output('stdout', Buffer.from(text)),
+  })
+}
+
+function linkOf(
+  { spec, argv, ground, workdir, agent, signal }: Conversation,
+  turn: Turn,
+  queue: NoteQueue,
+) {
+  const { report, guard, env } = agent
+  return openLink({
+    ...{ title: spec.title, argv, cwd: workdir, guard, signal },
+    env: ground ? env : { ...env, ...spec.planEnv },
+    onStart: (pid) => report.processStarted(pid),
+    onOutput: (stream, bytes) => report.output(stream, bytes),
+    onUpdate: turn.onUpdate,
+    onPermission: turn.onPermission,
+    room: queue.room,
+  })
+}
+
+function stopped({ title }: AcpSpec): RunnerFailure {
+  return new RunnerFailure(`${title} was stopped`)
+}
+
+async function speak(link: Link, turn: Turn, conversation: Conversation): Promise<TurnEnd> {
+  const { spec, argv, ground, agent, workdir, signal } = conversation
+  const resume = agent.resume?.session ?? null
+  const asked = { title: spec.title, cwd: workdir, resume, signal }
+  const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
+  turn.holdSession(session.sessionId)
+  const present = { link, watch: turn.watch, ...session }
+  const planMode = ground ? null : await toPlanMode(present, spec, signal)
+  if (planMode) turn.holdMode(planMode.mode)
+  else await toWorkMode(present, spec, signal)
+  const { note } = agent.report
+  const fields: AgentFacts = {
+    mode: ground ? 'work' : 'plan',
+    command: [...argv],
+    ...(session.version === null ? {} : { version: session.version }),
+    ...warningAbout(spec, session.version),
+    ...(planMode ? { plan_mode: planMode.how } : {}),
+  }
+  await note({ event: 'agent_started', fields })
+  await note({ event: 'agent_session', fields: { agent_session: session.sessionId } })
+  return turn.run(link, session.sessionId, agent.prompt)
+}
+
+/** The operator who names a mode without bounds gets it. */
+function metaOf({ spec, ground }: Conversation) {
+  if (!ground) return spec.meta.plan
+  return spec.named.work !== null && isUnbounded(spec.named.work) ? null : spec.meta.work
+}
+
+/** Why the program of an agent does not run, for the operator. */
+export function notStarted({ title, program, install }: AcpSpec, error: string): string {
+  if (error !== 'ENOENT') return `${title} could not be started (${error})`
+  const hint = install === '' ? '' : `; install it with: ${install}`
+  const where = program.includes('/') ? '' : ' on the PATH of the service'
+  return `${program} was not found${where}${hint}`
+}

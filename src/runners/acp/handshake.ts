@@ -1,0 +1,68 @@
+import { RunnerFailure } from '../contract.ts'
+import { NO_GUARD } from '../process/guard.ts'
+import type { AcpSpec } from './agents.ts'
+import { notStarted } from './converse.ts'
+import { openLink } from './link.ts'
+import { planModeOf } from './modes.ts'
+import { CANCELLED } from './permission.ts'
+import { openSession } from './session.ts'
+
+const LIMIT_MS = 20_000
+
+export type Handshake =
+  | {
+      ok: true
+      version?: string
+      /** The ids of the modes that it offers. */
+      modes: string[]
+      /** The one that it would plan in; null where it could not plan. */
+      planMode: string | null
+    }
+  | { ok: false; reason: string }
+
+export interface HandshakePlace {
+  env: Record<string, string>
+  /** A folder of no other use. */
+  cwd: string
+  /** The user's own words, behind those of the spec. */
+  args?: readonly string[]
+}
+
+/** Starts an agent and opens a session, but asks nothing of it. */
+export async function tryHandshake(
+  spec: AcpSpec,
+  { env, cwd, args = [] }: HandshakePlace,
+): Promise<Handshake> {
+  const { title } = spec
+  const limit = AbortSignal.timeout(LIMIT_MS)
+  const link = await openLink({
+    ...{ title, argv: [spec.program, ...spec.args, ...args], cwd },
+    ...{ guard: NO_GUARD, signal: limit },
+    env: { ...env, ...spec.planEnv },
+    onStart: async () => {},
+    onOutput: () => {},
+    onUpdate: () => {},
+    onPermission: async () => CANCELLED,
+    room: async () => {},
+  })
+  if ('startError' in link) return { ok: false, reason: notStarted(spec, link.startError) }
+  try {
+    const asked = { title, cwd, meta: spec.meta.plan, resume: null, signal: limit }
+    const { version, offer } = await openSession(link, asked)
+    const wanted = { known: spec.modes.plan, named: spec.named.plan }
+    return {
+      ok: true,
+      ...(version === null ? {} : { version }),
+      modes: offer?.modes.map(({ id }) => id) ?? [],
+      planMode: offer && planModeOf(offer, wanted),
+    }
+  } catch (error) {
+    if (error === limit.reason) {
+      return { ok: false, reason: `${title} did not answer within ${LIMIT_MS / 1000} s` }
+    }
+    if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
+    throw error
+  } finally {
+    await link.end(true)
+  }
+}

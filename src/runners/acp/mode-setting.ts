@@ -1,0 +1,116 @@
+import { objectOf } from '../agents/foreign.ts'
+import { within } from '../agents/patience.ts'
+import { RunnerFailure } from '../contract.ts'
+import type { AcpSpec } from './agents.ts'
+import { askWithin } from './ask-within.ts'
+import type { Link } from './link.ts'
+import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
+
+const ANSWER_MS = 30_000
+const CONFIRM_MS = 5000
+
+/** Follows the mode that a session is in, as far as its agent tells. */
+export interface ModeWatch {
+  told(mode: string): void
+  /** The mode that was told last; null where none was. */
+  last(): string | null
+  /** Resolves when the agent tells this mode from now on; what it told before is forgotten. */
+  next(mode: string): Promise<void>
+}
+
+/** `onChange` gets every mode that is told, in order. */
+export function watchMode(onChange: (mode: string) => void): ModeWatch {
+  const waiting = new Map<string, () => void>()
+  let last: string | null = null
+  return {
+    told(mode) {
+      last = mode
+      waiting.get(mode)?.()
+      onChange(mode)
+    },
+    last: () => last,
+    next(mode) {
+      last = null
+      return new Promise((resolve) => waiting.set(mode, resolve))
+    },
+  }
+}
+
+interface Present {
+  link: Link
+  sessionId: string
+  offer: ModeOffer | null
+  watch: ModeWatch
+}
+
+/** Rejects with a `RunnerFailure` unless the agent says itself that it is in the mode to plan in. */
+export async function toPlanMode(
+  present: Present,
+  spec: AcpSpec,
+  signal: AbortSignal,
+): Promise<{ mode: string; how: string }> {
+  const { offer } = present
+  const mode = offer && planModeOf(offer, { known: spec.modes.plan, named: spec.named.plan })
+  const asked = { ...present, title: spec.title, signal }
+  const how = mode && (await setMode(asked, offer, mode))
+  if (how) return { mode, how }
+  const wanted = spec.named.plan === null ? '' : `, and casefile.md names ${spec.named.plan}`
+  throw new RunnerFailure(
+    `${spec.title} has no plan mode that can be confirmed (it offers: ${offered(offer)}${wanted}), so it may not plan`,
+  )
+}
+
+/** Leaves the mode as it is where one can work in it. */
+export async function toWorkMode(
+  present: Present,
+  { title, modes, named }: AcpSpec,
+  signal: AbortSignal,
+): Promise<void> {
+  const { offer } = present
+  if (!offer && named.work === null) return
+  const plan = offer && planModeOf(offer, { known: modes.plan, named: named.plan })
+  const mode = offer ? workModeOf(offer, { known: modes.work, named: named.work, plan }) : 'none'
+  if (mode === 'as it is') return
+  if (offer && mode !== 'none' && (await setMode({ ...present, title, signal }, offer, mode.set)))
+    return
+  const wanted = mode === 'none' ? (named.work ?? 'one to work in') : mode.set
+  throw new RunnerFailure(
+    `${title} cannot be put into its mode ${wanted} (it offers: ${offered(offer)})`,
+  )
+}
+
+function offered(offer: ModeOffer | null): string {
+  const ids = offer?.modes.map(({ id }) => id.slice(0, 100)).slice(0, 20) ?? []
+  return ids.length > 0 ? ids.join(', ') : 'no modes'
+}
+
+/**
+ * Sets a session's mode and reads it back, from the answer or from what the agent tells within 5 s.
+ * Returns how it was set, for the trail; null where it was not confirmed.
+ */
+async function setMode(
+  asked: Present & { title: string; signal: AbortSignal },
+  offer: ModeOffer,
+  mode: string,
+): Promise<string | null> {
+  const { sessionId, watch, signal } = asked
+  const set = async (method: string, params: object) => {
+    const told = watch.next(mode).then(() => true)
+    const answer = await askWithin(ANSWER_MS, asked, method, { sessionId, ...params })
+    const said = modeIn(objectOf(answer).configOptions)
+    return said === null ? (await within(CONFIRM_MS, told)) === true : said === mode
+  }
+  const { option, hasModes, current } = offer
+  if (current === mode && (watch.last() ?? mode) === mode) return `${mode} from the start`
+  if (option !== null) {
+    try {
+      const isSet = await set('session/set_config_option', { configId: option, value: mode })
+      return isSet ? `set by config option \`${option}\` to ${mode}, read back` : null
+    } catch (error) {
+      // Some offer both, and have one of them only.
+      if (!hasModes || signal.aborted || !(error instanceof RunnerFailure)) throw error
+    }
+  }
+  const isSet = await set('session/set_mode', { modeId: mode })
+  return isSet ? `set by session/set_mode to ${mode}, read back` : null
+}

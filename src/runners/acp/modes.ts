@@ -1,0 +1,122 @@
+import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+
+/** The modes that an agent offers for a session, whichever way it does. */
+export interface ModeOffer {
+  /** The configuration option that holds the mode; null where it only has modes of the older kind. */
+  option: string | null
+  /** Whether the older way is there as well. */
+  hasModes: boolean
+  current: string | null
+  modes: readonly Mode[]
+}
+
+export interface Mode {
+  id: string
+  name: string
+}
+
+/** Of an answer to session/new; null where it offers no modes. */
+export function offerIn(session: unknown): ModeOffer | null {
+  const { configOptions, modes } = objectOf(session)
+  const option = modeOption(configOptions)
+  const { availableModes, currentModeId } = objectOf(modes)
+  const older = listOf(availableModes).flatMap((mode) => readMode(mode, 'id'))
+  if (!option && older.length === 0) return null
+  return {
+    option: option?.id ?? null,
+    hasModes: older.length > 0,
+    current: option ? option.current : textOf(currentModeId),
+    modes: option ? option.modes : older,
+  }
+}
+
+/** The mode that the options of an answer or an update say; null where they say none. */
+export function modeIn(configOptions: unknown): string | null {
+  return modeOption(configOptions)?.current ?? null
+}
+
+function modeOption(configOptions: unknown) {
+  const options = listOf(configOptions)
+    .map(objectOf)
+    .filter(({ id, options }) => typeof id === 'string' && Array.isArray(options))
+  const found =
+    options.find(({ category }) => category === 'mode') ?? options.find(({ id }) => id === 'mode')
+  if (!found) return null
+  const modes = listOf(found.options).flatMap((entry) => {
+    const group = objectOf(entry).options
+    return (Array.isArray(group) ? group : [entry]).flatMap((mode) => readMode(mode, 'value'))
+  })
+  return { id: String(found.id), current: textOf(found.currentValue), modes }
+}
+
+function readMode(mode: unknown, key: 'id' | 'value'): Mode[] {
+  const { [key]: id, name } = objectOf(mode)
+  return typeof id === 'string' ? [{ id, name: textOf(name) ?? id }] : []
+}
+
+/** Modes in which nothing is asked or restricted: only casefile.md may name one. */
+const UNBOUNDED =
+  /bypass|yolo|full[-_ ]?access|unrestricted|dangerous|autopilot|allow[-_ ]?all|dont[-_ ]?ask/i
+
+/** What an agent calls a mode in which it does not write, the best word first. */
+const PLANNING = [['plan', 'planning', 'planner'], ['readonly'], ['architect'], ['ask']]
+/** `Always Ask` and `Auto-accept plan` are modes to work in. */
+const WORKING = /^(?:auto|accept|always|skip|no|not|non|without|exit|execute|edits?|act|writes?)$/
+
+/**
+ * The mode to plan in: the one that the operator names, else what the agent is known to call it, else
+ * one whose id or name says so. Null where it is not offered.
+ */
+export function planModeOf(
+  { modes }: ModeOffer,
+  { known, named }: { known: string | null; named: string | null },
+): string | null {
+  const offers = (id: string | null) => modes.some((mode) => mode.id === id)
+  if (named !== null) return offers(named) ? named : null
+  if (known !== null && offers(known)) return known
+  for (const words of PLANNING) {
+    const found = modes.find(({ id, name }) => isCalled(id, words) || isCalled(name, words))
+    if (found) return found.id
+  }
+  return null
+}
+
+export type WorkMode = { set: string } | 'as it is' | 'none'
+
+/**
+ * The mode to work in: the one that the operator names, else what the agent is known to call it, else
+ * the one it is in; but none that only plans, and none without bounds that nobody named.
+ */
+export function workModeOf(
+  { modes, current }: ModeOffer,
+  { known, named, plan }: { known: string | null; named: string | null; plan: string | null },
+): WorkMode {
+  const fits = ({ id, name }: Mode) =>
+    id !== plan &&
+    !isUnbounded(`${id} ${name}`) &&
+    !PLANNING.some((words) => isCalled(id, words) || isCalled(name, words))
+  if (named !== null) {
+    if (named === current) return 'as it is'
+    return modes.some(({ id }) => id === named) ? { set: named } : 'none'
+  }
+  const present = modes.find(({ id }) => id === current)
+  const wanted = modes.find(({ id }) => id === known) ?? (present && fits(present) ? present : null)
+  if (wanted?.id === current || (!wanted && !present)) return 'as it is'
+  const chosen = wanted ?? modes.find(fits)
+  return chosen ? { set: chosen.id } : 'none'
+}
+
+export function isUnbounded(mode: string): boolean {
+  return UNBOUNDED.test(mode)
+}
+
+/** The words of a name, or of an id, of which that behind `#` counts where it is an address. */
+function isCalled(name: string, words: readonly string[]): boolean {
+  const parts = name
+    .slice(name.lastIndexOf('#') + 1)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .replace(/\bread[^a-z]*only\b/, 'readonly')
+    .split(/[^a-z]+/)
+  return parts.some((part) => words.includes(part)) && !parts.some((part) => WORKING.test(part))
+}

@@ -1,0 +1,24 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { codeOf } from '../../workspace/disk/errno.ts'
+import { realPathOf } from '../../workspace/disk/real-path.ts'
+
+/** A path as an agent names it, with the links of what exists of it resolved; null where that is not possible. */
+export async function realOf(path: string, folder: string): Promise<string | null> {
+  try {
+    const expanded = inHome(path.startsWith('file:') ? fileURLToPath(path) : path)
+    return expanded.startsWith('~') ? null : await realPathOf(resolve(folder, expanded))
+  } catch (error) {
+    if (codeOf(error) === '') throw error
+    return null
+  }
+}
+
+function inHome(path: string): string {
+  return /^~(?:\/|$)/.test(path) ? join(homedir(), path.slice(1)) : path
+}
+
+export function shown(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 200).toWellFormed()}…` : path
+}

@@ -1,0 +1,91 @@
+import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import { RunnerFailure } from '../contract.ts'
+import { askWithin } from './ask-within.ts'
+import { clientInfo, type Link } from './link.ts'
+import { isLoginMissing, loginHint } from './link-failure.ts'
+import { type ModeOffer, offerIn } from './modes.ts'
+
+const PROTOCOL_VERSION = 1
+const INITIALIZE_MS = 30_000
+const SESSION_MS = 60_000
+
+export interface SessionOptions {
+  title: string
+  cwd: string
+  meta: Readonly<Record<string, unknown>> | null
+  /** The id of a conversation to go on with, where the agent can and still has it. */
+  resume: string | null
+  signal: AbortSignal
+}
+
+export interface AcpSession {
+  sessionId: string
+  offer: ModeOffer | null
+  version: string | null
+}
+
+/** Introduces us to an agent, and opens a conversation. */
+export async function openSession(link: Link, options: SessionOptions): Promise<AcpSession> {
+  const agent = objectOf(
+    await askWithin(INITIALIZE_MS, { link, ...options }, 'initialize', {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientInfo: clientInfo(),
+    }),
+  )
+  const { title } = options
+  if (agent.protocolVersion !== PROTOCOL_VERSION) {
+    const theirs = JSON.stringify(agent.protocolVersion) ?? 'none'
+    throw new RunnerFailure(
+      `${title} speaks version ${theirs.slice(0, 20)} of the Agent Client Protocol, and casefile version ${PROTOCOL_VERSION}`,
+    )
+  }
+  try {
+    const session = (await resumed(link, options, agent)) ?? (await created(link, options))
+    const version = textOf(objectOf(agent.agentInfo).version)
+    return { ...session, version }
+  } catch (error) {
+    if (!isLoginMissing(error)) throw error
+    const { message } = error as RunnerFailure
+    throw new RunnerFailure(`${message}; log in first${loginHint(agent.authMethods)}`)
+  }
+}
+
+type Conversation = Omit<AcpSession, 'version'>
+
+async function created(link: Link, options: SessionOptions): Promise<Conversation> {
+  const answer = await askWithin(
+    SESSION_MS,
+    { link, ...options },
+    'session/new',
+    sessionParams(options),
+  )
+  const sessionId = textOf(objectOf(answer).sessionId)
+  if (!sessionId) throw new RunnerFailure(`${options.title} gave its session no id`)
+  return { sessionId, offer: offerIn(answer) }
+}
+
+/** Null where the agent cannot, or will not: then the prompt alone has to say what was before. */
+async function resumed(
+  link: Link,
+  options: SessionOptions,
+  { agentCapabilities }: Foreign,
+): Promise<Conversation | null> {
+  const { loadSession, sessionCapabilities } = objectOf(agentCapabilities)
+  const canResume = Boolean(objectOf(sessionCapabilities).resume)
+  if (options.resume === null || !(canResume || loadSession === true)) return null
+  const method = canResume ? 'session/resume' : 'session/load'
+  const params = { sessionId: options.resume, ...sessionParams(options) }
+  try {
+    const answer = await askWithin(SESSION_MS, { link, ...options }, method, params)
+    const offer = offerIn(answer)
+    return offer && { sessionId: options.resume, offer }
+  } catch (error) {
+    if (error instanceof RunnerFailure && !isLoginMissing(error)) return null
+    throw error
+  }
+}
+
+function sessionParams({ cwd, meta }: SessionOptions): object {
+  return { cwd, mcpServers: [], ...(meta ? { _meta: meta } : {}) }
+}

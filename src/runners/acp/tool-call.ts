@@ -1,0 +1,144 @@
+import { beginningOf } from '../agents/cut-text.ts'
+import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { isPlanFile } from '../agents/plan-file.ts'
+import { asCommand } from './command-words.ts'
+
+/** What is known of a tool call: the parts that its updates told, together, and no more than is needed. */
+export interface ToolCall {
+  id: string
+  /** The tool's own name where it is told, else its kind. */
+  tool: string
+  kind: string | null
+  title: string | null
+  status: string | null
+  /** Every path that it names, as written. */
+  paths: readonly string[]
+  /** What it would have a shell do, where it says so. */
+  commands: readonly string[]
+  /** Where, if it says so. */
+  folder: string | null
+  /** Words that may tell which tool it is. */
+  words: readonly string[]
+  /** The text of a plan that it wants approved. */
+  plan: string | null
+  /** A file of plans that it writes: the whole new text. */
+  planFile: string | null
+  /** False where it names more than is looked at. */
+  isWhole: boolean
+}
+
+const MAX_PATHS = 500
+const MAX_WORD = 120
+const MAX_TITLE = 1000
+const MAX_DEPTH = 6
+const COMMAND_NAMES = /^(?:command|cmd|script|argv)$/
+const ARGUMENT_NAMES = ['args', 'arguments']
+const FOLDER_NAMES = /^(?:cwd|workdir|working_directory)$/
+const PATH_NAMES =
+  /(?:^|_)(?:paths?|files?|filename|filepath|dir|directory|cwd|workdir|folder|root|target|source|src|destination|dest|uri|notebook)$/
+
+/** `before` is what earlier updates told of the same call: what is not told again still holds. */
+export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
+  const call = objectOf(update)
+  const content = listOf(call.content).map(objectOf)
+  const diffs = content.filter(({ type }) => type === 'diff')
+  const named = namedIn(call.rawInput)
+  const locations = listOf(call.locations).map((each) => textOf(objectOf(each).path))
+  const found = [...locations, ...diffs.map(({ path }) => textOf(path)), ...named.paths]
+  const paths = [...new Set([...(before?.paths ?? []), ...found.filter((path) => path !== null)])]
+  const kind = textOf(call.kind) ?? before?.kind ?? null
+  return {
+    id: idOf(update),
+    tool: beginningOf(toolName(call) ?? before?.tool ?? kind ?? 'tool', MAX_WORD),
+    kind,
+    title: titleOf(call) ?? before?.title ?? null,
+    status: textOf(call.status) ?? before?.status ?? null,
+    paths: paths.slice(0, MAX_PATHS),
+    commands: named.commands.length > 0 ? named.commands : (before?.commands ?? []),
+    folder: named.folder ?? before?.folder ?? null,
+    words: [...new Set([...(before?.words ?? []), ...named.words])].slice(0, MAX_PATHS),
+    plan: textOf(objectOf(call.rawInput).plan) ?? before?.plan ?? null,
+    planFile: planFileIn(diffs) ?? before?.planFile ?? null,
+    isWhole: paths.length <= MAX_PATHS && named.isWhole && before?.isWhole !== false,
+  }
+}
+
+export function idOf(update: unknown): string {
+  return beginningOf(textOf(objectOf(update).toolCallId) ?? '', MAX_WORD)
+}
+
+function titleOf({ title }: Foreign): string | null {
+  return typeof title === 'string' ? beginningOf(title, MAX_TITLE) : null
+}
+
+/** The texts of its content, which of a plan to be approved are the plan. */
+export function contentText(update: unknown): string {
+  return listOf(objectOf(update).content)
+    .map((each) => textOf(objectOf(objectOf(each).content).text))
+    .filter((text) => text !== null)
+    .join('\n\n')
+}
+
+function toolName(call: Foreign): string | null {
+  const meta = objectOf(call._meta)
+  return textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)
+}
+
+function planFileIn(diffs: readonly Foreign[]): string | null {
+  const last = diffs.findLast(({ path }) => isPlanFile(path))
+  return last ? textOf(last.newText) : null
+}
+
+interface Named {
+  paths: string[]
+  commands: string[]
+  folder: string | null
+  words: string[]
+  isWhole: boolean
+}
+
+/** Agents name their inputs as they like: what is named like a path, and keys that are paths, count. */
+function namedIn(input: unknown): Named {
+  const named: Named = { paths: [], commands: [], folder: null, words: [], isWhole: true }
+  const visit = (value: unknown, name: string, depth: number): void => {
+    if (depth > MAX_DEPTH || named.paths.length > MAX_PATHS) {
+      named.isWhole = false
+    } else if (typeof value === 'string') {
+      if (PATH_NAMES.test(name)) named.paths.push(value)
+      if (FOLDER_NAMES.test(name)) named.folder = value
+      if (value.length <= MAX_WORD) named.words.push(value)
+    } else if (Array.isArray(value)) {
+      for (const item of value) visit(item, name, depth + 1)
+    } else {
+      named.commands.push(...commandsIn(objectOf(value)))
+      for (const [key, item] of Object.entries(objectOf(value))) {
+        if (/^(?:[/\\~]|\.{1,2}[/\\]|[a-z]:[/\\])/i.test(key)) named.paths.push(key)
+        visit(item, snakeCase(key), depth + 1)
+      }
+    }
+  }
+  visit(input, '', 0)
+  return named
+}
+
+/** As one text, or as a list of words, which may also stand behind the program. */
+function commandsIn(input: Foreign): string[] {
+  const behind = ARGUMENT_NAMES.flatMap((name) => stringsIn(input[name]))
+  return Object.entries(input).flatMap(([key, value]) => {
+    if (!COMMAND_NAMES.test(snakeCase(key))) return []
+    const words = stringsIn(value)
+    if (typeof value === 'string') return [[value, asCommand(behind)].join(' ').trim()]
+    return words.length > 0 ? [asCommand([...words, ...behind])] : []
+  })
+}
+
+function stringsIn(value: unknown): string[] {
+  return listOf(value).filter((item) => typeof item === 'string')
+}
+
+function snakeCase(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/-/g, '_')
+    .toLowerCase()
+}

@@ -1,0 +1,90 @@
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import { objectOf } from '../agents/foreign.ts'
+import { createLines, MAX_LINE_MIB } from '../agents/jsonl.ts'
+import { RunnerFailure } from '../contract.ts'
+
+/** For what an agent said before it stopped to read. */
+const LAST_WORDS_MS = 1000
+
+export interface WireNeeds {
+  stdout: Readable
+  stdin: Writable
+  /** Called in the order of arrival, before any answer that came behind it is handed on. */
+  onNotification(method: string, params: unknown): void
+  /** A line that is no message, and an answer that nobody waits for. */
+  onOther(line: Buffer): void
+  /** Nothing more is read until this has resolved; a rejection closes the connection. */
+  room(): Promise<void>
+}
+
+/**
+ * An agent's standard streams as the stream of messages that the SDK reads. Its own reader takes lines
+ * of any kind and number, answers what is no JSON, and prints complaints: here they go to the log.
+ */
+export function openWire(needs: WireNeeds): Stream {
+  const asked = new Set<unknown>()
+  const { stdin } = needs
+  // The failure of a write is told to who wrote.
+  stdin.on('error', () => {})
+  return {
+    readable: ReadableStream.from(messages(needs, asked)) as Stream['readable'],
+    writable: new WritableStream({
+      async write(message: AnyMessage) {
+        if ('id' in message && 'method' in message) asked.add(message.id)
+        if (await written(stdin, `${JSON.stringify(message)}\n`)) return
+        await delay(LAST_WORDS_MS)
+        throw new RunnerFailure('it no longer reads what it is sent')
+      },
+    }),
+  }
+}
+
+async function* messages(needs: WireNeeds, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
+  for await (const line of linesOf(needs.stdout)) {
+    await needs.room()
+    const message = messageIn(line)
+    const { method, params, id } = objectOf(message)
+    const isAnswer = message !== null && method === undefined
+    if (message !== null && typeof method === 'string' && id === undefined) {
+      needs.onNotification(method, params)
+    } else if (message === null || (isAnswer && !asked.delete(id))) {
+      if (line.trim() !== '') needs.onOther(Buffer.from(line))
+    } else yield message
+  }
+}
+
+function messageIn(line: string): AnyMessage | null {
+  const text = line.trim()
+  if (!text.startsWith('{')) return null
+  try {
+    const message = JSON.parse(text)
+    return message.jsonrpc === '2.0' ? message : null
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return null
+    throw error
+  }
+}
+
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const found: string[] = []
+  let isTooLong = false
+  const lines = createLines({
+    line: (text) => found.push(text),
+    dropped() {
+      isTooLong = true
+    },
+  })
+  for await (const chunk of bytes) {
+    lines.write(chunk)
+    yield* found.splice(0)
+    if (isTooLong) throw new RunnerFailure(`it sent a line of more than ${MAX_LINE_MIB} MiB`)
+  }
+  lines.end()
+  yield* found
+}
+
+function written(stdin: Writable, text: string): Promise<boolean> {
+  return new Promise((resolve) => stdin.write(text, (error) => resolve(!error)))
+}

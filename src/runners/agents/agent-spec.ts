@@ -1,0 +1,42 @@
+/** An agent that the service knows by name, as data: what is needed to find it, run it and judge it. */
+export interface AgentSpec {
+  /** The provider's name. */
+  id: string
+  kind: 'command' | 'acp'
+  title: string
+  /** Found on the PATH. */
+  program: string
+  /** How a person gets it, as a command. */
+  install: string
+  /** Variables of the service that it gets, besides those that every step gets. */
+  env: readonly EnvRule[]
+  /** Arguments that make it print its version. */
+  version: readonly string[]
+  /** Versions below one that are known for something bad. */
+  bad: readonly { below: string; why: string }[]
+  /** How strongly its own plan mode holds, as measured (docs/agents.md). */
+  planMode: PlanModeStrength
+}
+
+export interface PlanModeStrength {
+  /**
+   * `sandbox`: the operating system refuses writes; `tools`: the tools that write are taken away;
+   * `asks`: it asks us before it writes; `advice`: nothing but words; `none`: it has no plan mode.
+   */
+  holds: 'sandbox' | 'tools' | 'asks' | 'advice' | 'none'
+  /** One sentence. */
+  note: string
+}
+
+/**
+ * The name of a variable, or the beginning of names: `X_*`. With `where` such names count only while a
+ * variable of the service's is on, which says what they are for.
+ */
+export type EnvRule = string | { where: string; names: readonly string[] }
+
+/** Variables that any program on the network may need. */
+export const NETWORK_ENV: readonly string[] = [
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'],
+  ...['http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+]

@@ -1,0 +1,33 @@
+import { createBoundedMap } from './bounded-map.ts'
+import { beginningOf, clauseOf } from './cut-text.ts'
+
+const MAX_NAMES = 8
+const MAX_NAME = 100
+
+/** What an agent wanted to do, and was not let. */
+export interface Denials {
+  add(action: string): void
+  /** How many of which, for a sentence about the agent; null where there was none. */
+  complaint(): string | null
+}
+
+export function createDenials(): Denials {
+  const counts = createBoundedMap<number>()
+  let total = 0
+  return {
+    add(action) {
+      total += 1
+      const name = clauseOf(beginningOf(action, MAX_NAME)) || 'a tool'
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+    },
+    complaint() {
+      if (total === 0) return null
+      const shown = counts.entries().slice(0, MAX_NAMES)
+      const names = shown.map(([name, count]) => (count > 1 ? `${name} ${count} times` : name))
+      const rest = total - shown.reduce((sum, [, count]) => sum + count, 0)
+      const more = rest > 0 ? ` and ${rest} more` : ''
+      const what = total === 1 ? 'one of its actions' : `${total} of its actions`
+      return `was denied ${what}: ${names.join(', ')}${more}`
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Undefined when it takes longer; neither outcome of the work is lost or left unhandled. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const timer = new AbortController()
+  const late = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    timer.abort()
+  }
+}
+
+/** Rejects with the signal's reason unless the work ends within `graceMs` after the abort. */
+export async function unlessAborted<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  graceMs = 0,
+): Promise<T> {
+  const { promise, release } = abortOf(signal, graceMs)
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    release()
+  }
+}
+
+function abortOf(signal: AbortSignal, graceMs: number) {
+  let timer: NodeJS.Timeout | undefined
+  let onAbort = () => {}
+  const promise = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      if (graceMs === 0) reject(signal.reason)
+      else timer = setTimeout(() => reject(signal.reason), graceMs)
+    }
+  })
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return {
+    promise,
+    release() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { plainText } from '../../workspace/disk/plain-text.ts'
+import { clauseOf } from '../agents/cut-text.ts'
+import { MAX_LINE_MIB } from '../agents/jsonl.ts'
+import type { CommandEnd } from './command-run.ts'
+
+/** It may have been the very one that counts. */
+export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, which was dropped`
+
+/**
+ * Why a run did not end well, for a sentence that begins with the agent's name; null where it did.
+ * Exit codes lie, and so do last words: it takes both.
+ */
+export function complaintAbout({ result, stream, hasDropped, errors }: CommandEnd): string | null {
+  const { verdict } = stream
+  if (verdict.ok && (verdict.anyExit || result.exit === 0)) return null
+  if (result.startError !== undefined) return startComplaint(result.startError)
+  const behind = (verdict.ok || !hasDropped ? '' : `; ${DROPPED}`) + wordsBehind(errors)
+  if (result.exit === 0 && !verdict.ok) return clauseOf(verdict.reason) + behind
+  const how = result.exit === null ? `was ended by ${result.signal}` : `exited with ${result.exit}`
+  return verdict.ok ? how + behind : `${how} and ${clauseOf(verdict.reason)}${behind}`
+}
+
+function startComplaint(code: string): string {
+  const hints: Record<string, string> = {
+    E2BIG:
+      ': the prompt is too long for an argument; set prompt: stdin or prompt: file in casefile.md',
+    EACCES: ': the program may not be executed',
+    ENOENT: ': the program, or the folder to work in, is missing',
+  }
+  return `could not be started (${code})${hints[code] ?? ''}`
+}
+
+/** The end of its standard error, which is for people. */
+function wordsBehind(errors: string): string {
+  const text = clauseOf(plainText(errors).trim().split('\n').slice(-5).join(' '), 'end')
+  return text === '' ? '' : `: ${text}`
+}

@@ -1,0 +1,109 @@
+import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { agentVersion } from '../agents/agent-version.ts'
+import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
+import { findProgram } from '../process/find-program.ts'
+import { runStepProcess, type StepProcessResult } from '../process/step-process.ts'
+import { STREAM_FORMATS } from '../streams/formats.ts'
+import { createListener, type Heard } from './command-listener.ts'
+import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
+
+export interface CommandRun {
+  spec: CommandSpec
+  line: CommandLine
+  /** The user's own words. */
+  args: readonly string[]
+  mode: AgentFacts['mode']
+  /** The agent's own id of the conversation that this run goes on with; null for a new one. */
+  session: string | null
+  workdir: string
+  timeoutMs: number
+  /** A folder of ours for the names of pipes. */
+  scratch: string
+  agent: AgentRun
+  signal: AbortSignal
+}
+
+export interface CommandEnd extends Heard {
+  result: StepProcessResult
+}
+
+const PROMPT_FILE = 'prompt.md'
+
+/**
+ * Runs an agent's command from beginning to end, and tells of it as it goes. Rejects with a
+ * `RunnerFailure` where there is no such program; how else it went is for the caller to judge.
+ */
+export async function runCommand(run: CommandRun): Promise<CommandEnd> {
+  const { spec, line, mode, agent } = run
+  const { report, guard, prompt } = agent
+  const env = { ...agent.env, ...line.env }
+  const facts = await startFacts(run, env)
+  await writeFiles(run)
+
+  const id = mode === 'plan' ? 'plan-agent' : 'agent'
+  await report.stepStarted({ id, cwd: '.', proof: null }, run.timeoutMs)
+  await report.note({ event: 'agent_started', fields: facts })
+  const session = knownSession(run)
+  if (session !== null) {
+    await report.note({ event: 'agent_session', fields: { agent_session: session } })
+  }
+
+  const listener = createListener(STREAM_FORMATS[spec.stream](), report, session)
+  const result = await runStepProcess({
+    ...{ argv: commandOf(run, prompt), cwd: run.workdir, env, guard, scratch: run.scratch },
+    ...(line.prompt === 'stdin' ? { input: prompt } : {}),
+    endsGroup: true,
+    // its time limit is the signal's
+    timeoutMs: Number.POSITIVE_INFINITY,
+    signal: AbortSignal.any([run.signal, listener.broken]),
+    onStart: (pid) => report.processStarted(pid),
+    onOutput: listener.output,
+  })
+  const heard = await listener.end()
+  const { aborted: _, ...outcome } = result
+  await report.stepFinished(outcome)
+  return { result, ...heard }
+}
+
+async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {
+  const { spec, mode, agent, signal } = run
+  const path = await programOf(run, env.PATH)
+  const { folder: cwd, guard } = agent
+  const { version, warning } = await agentVersion(spec, { path, env, cwd, guard, signal })
+  return {
+    ...{ mode, command: commandOf(run, '{prompt}') },
+    ...(version === null ? {} : { version }),
+    ...(warning === undefined ? {} : { warning }),
+    ...(mode === 'plan' ? { plan_mode: spec.planMode.note } : {}),
+  }
+}
+
+async function programOf(run: CommandRun, path: string | undefined): Promise<string> {
+  const { spec, line, workdir } = run
+  const [name = ''] = line.argv
+  const found = await findProgram(name, { path, cwd: workdir })
+  if (found !== null) return found
+  const where = name.includes('/') ? 'in the working folder' : 'on the PATH of the service'
+  const what = spec.install ? `install it with: ${spec.install}` : 'casefile.md names it'
+  throw new RunnerFailure(`${name} was not found ${where}; ${what}`)
+}
+
+function commandOf({ line, args, session, agent }: CommandRun, prompt: string): string[] {
+  const { folder, newId: id } = agent
+  const prompt_file = `${folder}/${PROMPT_FILE}`
+  return wordsOf(line, { prompt, prompt_file, id, session: session ?? '', folder }, args)
+}
+
+/** Those whose conversation we name are known by it before they run, whatever they print. */
+function knownSession({ line, session, agent }: CommandRun): string | null {
+  const isNamed = !line.isLiteral && line.argv.some((word) => word.includes('{id}'))
+  return isNamed ? agent.newId : session
+}
+
+async function writeFiles({ line, agent }: CommandRun): Promise<void> {
+  const { prompt, folder } = agent
+  const files = { ...line.files, ...(line.prompt === 'file' ? { [PROMPT_FILE]: prompt } : {}) }
+  for (const [name, text] of Object.entries(files)) {
+    await writeDurable(`${folder}/${name}`, Buffer.from(text), { mode: 0o600 })
+  }
+}

@@ -1,0 +1,112 @@
+import type { ProviderSettings } from '../../model/settings.ts'
+import { planAmong, planOf } from '../agents/plan-text.ts'
+import {
+  agentOf,
+  type PlanRequest,
+  type PlanResult,
+  type Runner,
+  RunnerFailure,
+  type WorkRequest,
+  type WorkResult,
+} from '../contract.ts'
+import { complaintAbout, DROPPED } from './command-complaint.ts'
+import { type CommandEnd, runCommand } from './command-run.ts'
+import type { CommandLine, CommandSpec } from './command-spec.ts'
+
+/** Runs a program that gets a prompt and prints its answer; `args` are the user's own words for it. */
+export function commandRunner(spec: CommandSpec, args: readonly string[] = []): Runner {
+  return {
+    kind: 'command',
+    capabilities: { isAgent: true, executesAny: spec.work !== null },
+    plan: (request) => plan(spec, args, request),
+    execute: (request) => execute(spec, args, request),
+  }
+}
+
+async function plan(
+  spec: CommandSpec,
+  args: readonly string[],
+  request: PlanRequest,
+): Promise<PlanResult> {
+  const { workdir, signal } = request
+  const first = agentOf(request)
+  const { resume, timeoutMs = 0 } = first
+  const run = async (
+    line: CommandLine,
+    session: string | null,
+    agent = first,
+  ): Promise<Planned> => {
+    const own = { mode: 'plan', scratch: agent.folder, session } as const
+    const end = await runCommand({ ...own, spec, line, args, workdir, timeoutMs, agent, signal })
+    if (signal.aborted) throw new RunnerFailure(`${spec.title} was stopped`)
+    return plannedIn(end)
+  }
+  let agent = first
+  if (resume && spec.resume) {
+    const { result, complaint } = await run(spec.resume, resume.session)
+    if (result && complaint === null) return result
+    if (result) throw new RunnerFailure(`${spec.title} ${complaint}`)
+    // It may have forgotten the conversation; the prompt says all that it needs.
+    agent = { ...first, folder: await resume.anew() }
+  }
+  const { result, complaint } = await run(spec.plan, null, agent)
+  if (result && complaint === null) return result
+  throw new RunnerFailure(`${spec.title} ${complaint ?? 'ended without a plan'}`)
+}
+
+interface Planned {
+  result: PlanResult | null
+  complaint: string | null
+}
+
+/** What it was denied while planning is no failure: it was to plan only. */
+function plannedIn(end: CommandEnd): Planned {
+  const { plan, messages, overlong } = end.stream
+  const result = plan === null ? planAmong(messages) : planOf(plan)
+  const complaint = complaintAbout(end)
+  if (result || complaint !== null) return { result, complaint }
+  if (end.hasDropped && !overlong) return { result, complaint: `ended without a plan; ${DROPPED}` }
+  if (!overlong) return { result, complaint }
+  return { result, complaint: 'said more than a plan may have, 1 MiB in one message' }
+}
+
+async function execute(
+  spec: CommandSpec,
+  args: readonly string[],
+  request: WorkRequest,
+): Promise<WorkResult> {
+  const { work: line, title } = spec
+  if (line === null) return { ok: false, reason: `${title} only plans: it has no command for work` }
+  const { workdir, signal, scratch } = request
+  const agent = agentOf(request)
+  const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
+  const run = { mode: 'work', session: null, line, timeoutMs } as const
+  try {
+    const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
+    if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
+    const reasons = [complaintAbout(end), end.denials.complaint()].filter((each) => each !== null)
+    return reasons.length === 0
+      ? { ok: true }
+      : { ok: false, reason: `${title} ${reasons.join(', and ')}` }
+  } catch (error) {
+    if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
+    throw error
+  }
+}
+
+/** A command of casefile.md, of which nothing is known but its words. */
+export function customCommandSpec(
+  id: string,
+  settings: Extract<ProviderSettings, { kind: 'command' }>,
+): CommandSpec {
+  const { plan, work, prompt, stream = 'plain' } = settings
+  const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
+  return {
+    ...{ id, kind: 'command', title: id, program: plan[0] ?? '', install: '' },
+    ...{ env: [], version: [], bad: [], stream },
+    planMode: { holds: 'none', note: 'What keeps it from writing while it plans is not known.' },
+    plan: line(plan),
+    resume: null,
+    work: work === null ? null : line(work),
+  }
+}

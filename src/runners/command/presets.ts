@@ -1,0 +1,147 @@
+import { AGENT_ENV } from '../agents/agent-env.ts'
+import type { CommandLine, CommandSpec } from './command-spec.ts'
+
+/** Without the first rule plan mode ends by itself, as approved, and everything is allowed then. */
+const GEMINI_PLAN = `[[rule]]
+toolName = "exit_plan_mode"
+decision = "deny"
+priority = 900
+`
+
+/** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
+const GEMINI_WORK = `[[rule]]
+toolName = ["run_shell_command", "web_fetch"]
+decision = "allow"
+priority = 900
+
+[[rule]]
+toolName = "enter_plan_mode"
+decision = "deny"
+priority = 900
+`
+
+/**
+ * The non-interactive modes of well-known agents, as measured with the versions of docs/agents.md. Each
+ * reads its prompt from its standard input: an argument may have 128 KiB at most, and shows in `ps`.
+ *
+ * In Work mode a denial fails the session, and nobody can be asked. So each gets the narrowest setting
+ * in which it edits files and runs commands in the working folder, and none that allows everything.
+ */
+export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
+
+function claude(): CommandSpec {
+  const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose']
+  // With servers of MCP it would have tools again that nobody has looked at.
+  const only = ['--permission-mode', 'plan', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
+  // It writes in its folder alone. Whoever may run commands has the network anyway.
+  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
+  const env = { DISABLE_AUTOUPDATER: '1' }
+  const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
+  return {
+    ...preset('claude', 'Claude Code', 'npm install -g @anthropic-ai/claude-code'),
+    planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
+    plan: line(...start, ...only, '--session-id', '{id}'),
+    resume: line(...start, ...only, '--resume', '{session}'),
+    work: line(...start, ...all, '--session-id', '{id}'),
+  }
+}
+
+function codex(): CommandSpec {
+  const end = ['--json', '--skip-git-repo-check']
+  const line = (...argv: string[]): CommandLine => ({ argv: ['codex', ...argv], prompt: 'stdin' })
+  return {
+    ...preset('codex', 'Codex', 'npm install -g @openai/codex'),
+    planMode: {
+      holds: 'sandbox',
+      note: 'Its commands run in a sandbox of the operating system that refuses writes; servers of MCP that you configured run outside of it.',
+    },
+    plan: line('exec', '{args}', ...end, '--sandbox', 'read-only', '-'),
+    // Here it takes no --sandbox.
+    resume: line(
+      ...['exec', 'resume', '{args}', ...end, '-c', 'sandbox_mode="read-only"'],
+      ...['{session}', '-'],
+    ),
+    work: line('exec', '{args}', ...end, '--sandbox', 'workspace-write', '-'),
+  }
+}
+
+function copilot(): CommandSpec {
+  const start = ['copilot', '{args}', '--output-format', 'json', '--no-ask-user']
+  const only = ['--no-auto-update', '--plan', '--available-tools', 'view', 'grep', 'glob']
+  const all = ['--no-auto-update', '--allow-tool=write', '--allow-tool=shell']
+  // Outside of a terminal this variable of the user's would allow everything.
+  const env = { COPILOT_ALLOW_ALL: 'false' }
+  const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
+  return {
+    ...preset('copilot', 'GitHub Copilot CLI', 'npm install -g @github/copilot'),
+    planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
+    plan: line(...start, ...only, '--session-id={id}'),
+    resume: line(...start, ...only, '--resume={session}'),
+    work: line(...start, ...all, '--session-id={id}'),
+  }
+}
+
+function gemini(): CommandSpec {
+  const start = ['gemini', '{args}', '-o', 'stream-json', '--skip-trust']
+  const line = (policy: string, ...argv: string[]): CommandLine => ({
+    argv: [...start, '--policy', '{folder}/policy.toml', ...argv],
+    prompt: 'stdin',
+    files: { 'policy.toml': policy },
+  })
+  const plan = ['--approval-mode', 'plan']
+  return {
+    ...preset('gemini', 'Gemini CLI', 'npm install -g @google/gemini-cli'),
+    planMode: {
+      holds: 'tools',
+      note: 'Its tools write into its own folder of plans alone, it has no shell, and the tool that leaves plan mode is taken away.',
+    },
+    plan: line(GEMINI_PLAN, ...plan, '--session-id', '{id}'),
+    resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
+    work: line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+  }
+}
+
+function opencode(): CommandSpec {
+  const start = ['opencode', 'run', '{args}', '--format', 'json', '--agent']
+  const line = (permission: Record<string, string>, ...argv: string[]): CommandLine => ({
+    argv: [...start, ...argv],
+    prompt: 'stdin',
+    env: {
+      OPENCODE_PERMISSION: JSON.stringify(permission),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_SHARE: '1',
+    },
+  })
+  // All that reads; the rest by name too, since what the user's own settings allow by name would win.
+  const only = {
+    '*': 'deny',
+    ...{ read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' },
+    ...{ todowrite: 'allow', todoread: 'allow' },
+    ...{ bash: 'deny', edit: 'deny', webfetch: 'deny', task: 'deny', external_directory: 'deny' },
+  }
+  // --auto allows what would be asked, and so all that the user's own settings do not deny.
+  const all = { external_directory: 'deny' }
+  return {
+    ...preset('opencode', 'opencode', 'npm install -g opencode-ai'),
+    bad: [
+      // anomalyco/opencode#43888
+      { below: '1.18.19', why: 'when a subagent asks for a permission, it can wait for ever' },
+    ],
+    planMode: {
+      holds: 'tools',
+      note: 'It is given no tools but those that read; its own plan mode alone would leave it the shell.',
+    },
+    plan: line(only, 'plan'),
+    // In another folder than that of the conversation it would never end; a session plans in one.
+    resume: line(only, 'plan', '-s', '{session}'),
+    work: line(all, 'build', '--auto'),
+  }
+}
+
+function preset<Id extends keyof typeof AGENT_ENV>(id: Id, title: string, install: string) {
+  const env = AGENT_ENV[id]
+  return {
+    ...{ id, kind: 'command' as const, title, program: id, install, env, stream: id },
+    ...{ version: ['--version'], bad: [] },
+  }
+}

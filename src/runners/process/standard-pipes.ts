@@ -1,0 +1,63 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { openInputFile } from '../../workspace/output/input-file.ts'
+import { openOutputPipes } from '../../workspace/output/output-pipe.ts'
+
+/** `none` reads as empty, a text is all that there is to read. */
+export type StandardInput = 'none' | 'pipe' | { text: string }
+
+export interface StandardStreams {
+  /** Null if there is nothing to write to. */
+  stdin: Writable | null
+  stdout: Readable
+  stderr: Readable
+}
+
+export interface StandardPipes {
+  /** For `spawn`. */
+  stdio: ('ignore' | 'pipe' | number)[]
+  /** Our ends; null where the child was not started. */
+  streamsOf(child: ChildProcess): StandardStreams | null
+  /** To be called once the child has its ends, or never will. */
+  closeTheirs(): void
+  /** To be called where there is no child. */
+  closeOurs(): void
+}
+
+/**
+ * With `scratch`, a folder of ours, true pipes for the output and a file for a text; without, or where
+ * they cannot be made, sockets of node's, which a child cannot open as `/dev/stdin` and the like.
+ */
+export async function openStandardPipes(
+  input: StandardInput,
+  scratch: string | undefined,
+): Promise<StandardPipes> {
+  const text = typeof input === 'object' ? input.text : null
+  const file = scratch && text !== null ? await openInputFile(scratch, text) : null
+  const outputs = scratch ? await openOutputPipes(scratch) : null
+  const [out, err] = outputs ?? []
+  const plain = input === 'none' ? 'ignore' : 'pipe'
+  return {
+    stdio: [file?.descriptor ?? plain, out?.descriptor ?? 'pipe', err?.descriptor ?? 'pipe'],
+    streamsOf(child) {
+      const stdout = out?.stream ?? child.stdout
+      const stderr = err?.stream ?? child.stderr
+      if (child.pid === undefined || !stdout || !stderr) return null
+      if (text !== null && child.stdin) feed(child.stdin, text)
+      return { stdin: child.stdin, stdout, stderr }
+    },
+    closeTheirs() {
+      for (const pipe of outputs ?? []) pipe.closeWriter()
+      file?.close()
+    },
+    closeOurs() {
+      for (const pipe of outputs ?? []) pipe.stream.destroy()
+    },
+  }
+}
+
+/** A child that does not read is nothing to complain of: it may end at any time. */
+function feed(stdin: Writable, text: string): void {
+  stdin.on('error', () => {})
+  stdin.end(text)
+}

@@ -1,0 +1,44 @@
+import type { AgentNote } from '../contract.ts'
+
+/**
+ * Reads what an agent prints, in its own format. What is not known of it (a type of event, a line
+ * that is no JSON) is never an error: the log has it all.
+ */
+export interface AgentStream {
+  /** A line of standard output. */
+  line(text: string): StreamNote[]
+  /** A line of standard error: some denials are told only there. */
+  errorLine?(text: string): StreamNote[]
+  /** A line of standard output that was too long to read. */
+  dropped?(): void
+  /** What it all came to, once there are no more lines. */
+  end(): StreamEnd
+}
+
+export type StreamNote = Exclude<AgentNote, { event: 'agent_started' }>
+
+export interface StreamEnd {
+  /** What the agent said, in order. */
+  messages: readonly string[]
+  /** A message was too long to be kept. */
+  overlong: boolean
+  /** The plan that it asked to have approved, where it did. */
+  plan: string | null
+  verdict: Verdict
+}
+
+/**
+ * Whether the agent says that it succeeded. `anyExit`: whatever its exit code, where that is known to
+ * lie. `reason` goes on a sentence that begins with the agent's name.
+ */
+export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string }
+
+export const NO_VERDICT: Verdict = {
+  ok: false,
+  reason: 'ended without saying that it succeeded',
+}
+
+export function said(what: unknown): Verdict {
+  const text = typeof what === 'string' && what.trim() !== '' ? what : 'no reason'
+  return { ok: false, reason: `failed, as it says: ${text}` }
+}

@@ -1,0 +1,114 @@
+import { createBoundedMap } from '../agents/bounded-map.ts'
+import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import type { ToolFacts } from '../contract.ts'
+import {
+  type AgentStream,
+  NO_VERDICT,
+  type StreamNote,
+  said,
+  type Verdict,
+} from './agent-stream.ts'
+import { createDenialNews } from './denial-news.ts'
+import { readEvent } from './json-line.ts'
+import { createMessages } from './messages.ts'
+import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts'
+
+const EXIT_PLAN_MODE = 'ExitPlanMode'
+const NOT_GRANTED = /^Claude requested permissions?\b[\s\S]{0,4000}\byou haven't granted it yet\b/
+
+/** `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
+export function createClaudeStream(): AgentStream {
+  const messages = createMessages()
+  const calls = createBoundedMap<ToolFacts>()
+  const news = createDenialNews()
+  let plan: string | null = null
+  let verdict = NO_VERDICT
+
+  function line(text: string): StreamNote[] {
+    const event = readEvent(text)
+    switch (event?.type) {
+      case 'system':
+        return onSystem(event)
+      case 'assistant':
+        return blocksOf(event).flatMap((block) => onBlock(block, event))
+      case 'user':
+        return blocksOf(event).flatMap(onToolResult)
+      case 'result':
+        return onResult(event)
+      default:
+        return []
+    }
+  }
+
+  function onSystem(event: Foreign): StreamNote[] {
+    if (event.subtype === 'init') return session(event.session_id)
+    return event.subtype === 'permission_denied' ? onDenied('at once', event, event.message) : []
+  }
+
+  function onBlock(block: Foreign, event: Foreign): StreamNote[] {
+    // what a subagent says, it says to the agent
+    if (block.type === 'text' && !event.parent_tool_use_id) messages.add(textOf(block.text) ?? '')
+    if (block.type !== 'tool_use') return []
+    const tool = textOf(block.name) ?? ''
+    if (tool === EXIT_PLAN_MODE) plan = textOf(objectOf(block.input).plan) ?? plan
+    if (tool === 'TodoWrite') return agentPlan(objectOf(block.input).todos, 'content')
+    const facts = toolFacts(tool, block.input)
+    calls.set(String(block.id), facts)
+    return [toolCall(facts, 'in_progress')]
+  }
+
+  function onToolResult(block: Foreign): StreamNote[] {
+    if (block.type !== 'tool_result') return []
+    const id = String(block.tool_use_id)
+    const facts = calls.get(id)
+    const words = block.is_error === true ? textIn(block.content) : ''
+    // some end without a word of it
+    const isRefusal = NOT_GRANTED.test(words)
+    const told = { ...block, tool_name: facts?.tool }
+    const found = isRefusal ? onDenied('at once', told, words) : []
+    calls.delete(id)
+    if (isRefusal || !facts || news.isKnown(id)) return found
+    return [toolCall(facts, block.is_error === true ? 'failed' : 'completed')]
+  }
+
+  /** The newer ones tell of it at once, all of them at the end. */
+  function onDenied(when: 'at once' | 'at the end', told: Foreign, reason: unknown): StreamNote[] {
+    const id = textOf(told.tool_use_id)
+    const tool = textOf(told.tool_name) ?? ''
+    if (!news.isNew({ id, tool, when })) return []
+    const facts = (id === null ? undefined : calls.get(id)) ?? toolFacts(tool, told.tool_input)
+    return [denied(facts, textOf(reason) ?? 'permission was not granted')]
+  }
+
+  function onResult(event: Foreign): StreamNote[] {
+    const denials = listOf(event.permission_denials).map(objectOf)
+    verdict = verdictOf(event, plan !== null && denials.some(isOfPlan))
+    const result = textOf(event.result)
+    if (verdict.ok && result) messages.add(result)
+    return denials.flatMap((denial) => onDenied('at the end', denial, null))
+  }
+
+  return { line, end: () => ({ ...messages.end(), plan, verdict }) }
+}
+
+function blocksOf(event: Foreign): Foreign[] {
+  return listOf(objectOf(event.message).content).map(objectOf)
+}
+
+/** What a tool answered: a text, or blocks of it. */
+function textIn(content: unknown): string {
+  const blocks = listOf(content).map((block) => textOf(objectOf(block).text) ?? '')
+  return textOf(content) ?? blocks.join('\n')
+}
+
+function isOfPlan(denial: Foreign): boolean {
+  return denial.tool_name === EXIT_PLAN_MODE
+}
+
+/** Being kept from leaving plan mode is how planning ends: it calls that an error, and exits with 1. */
+function verdictOf(event: Foreign, isHeldInPlan: boolean): Verdict {
+  if (event.is_error !== true && event.subtype === 'success') return { ok: true }
+  if (event.subtype === 'error_during_execution' && isHeldInPlan) return { ok: true, anyExit: true }
+  const errors = listOf(event.errors).filter((error) => typeof error === 'string')
+  return said(textOf(event.result) || errors.join('; ') || event.subtype)
+}

@@ -1,0 +1,70 @@
+import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import type { ToolFacts } from '../contract.ts'
+import { type AgentStream, type StreamNote, said, type Verdict } from './agent-stream.ts'
+import { readEvent } from './json-line.ts'
+import { createMessages } from './messages.ts'
+import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts'
+
+const REJECTED = /rejected permission/i
+const FORBIDDEN = /\brule which prevents you from using\b|^permission denied by rule\b/i
+const AUTO_REJECTED = /permission requested: (\S+)(?: \((.*)\))?; auto-rejecting/
+
+/**
+ * `opencode run --format json`, as of 1.18: parts of messages once they are finished, and no last
+ * event. So a good end is that there was an answer, and no error.
+ */
+export function createOpencodeStream(): AgentStream {
+  const messages = createMessages()
+  /** A rejection is told in a line for people as well as in the tool's result: it counts once. */
+  const rejections = { line: 0, result: 0 }
+  let failure: Verdict | null = null
+
+  function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): StreamNote[] {
+    const told = Math.max(rejections.line, rejections.result)
+    rejections[by]++
+    return rejections[by] > told ? [denied(facts, reason)] : []
+  }
+
+  function line(text: string): StreamNote[] {
+    const event = readEvent(text)
+    if (!event) return errorLine(text)
+    return [...session(event.sessionID), ...onEvent(event)]
+  }
+
+  function onEvent(event: Foreign): StreamNote[] {
+    const part = objectOf(event.part)
+    if (event.type === 'text') messages.add(textOf(part.text) ?? '')
+    if (event.type === 'error') failure = said(messageOf(objectOf(event.error)))
+    return event.type === 'tool_use' ? onTool(part) : []
+  }
+
+  function onTool(part: Foreign): StreamNote[] {
+    const tool = textOf(part.tool) ?? ''
+    const state = objectOf(part.state)
+    if (tool === 'todowrite') return agentPlan(objectOf(state.input).todos, 'content')
+    const facts = toolFacts(tool, state.input)
+    const error = textOf(state.error) ?? ''
+    if (state.status !== 'error') return [toolCall(facts, 'completed')]
+    if (REJECTED.test(error)) return rejection('result', facts, error)
+    return [FORBIDDEN.test(error) ? denied(facts, error) : toolCall(facts, 'failed')]
+  }
+
+  function errorLine(text: string): StreamNote[] {
+    const [reason, tool = '', title] = AUTO_REJECTED.exec(text) ?? []
+    if (reason === undefined) return []
+    return rejection('line', toolFacts(tool, title ? { description: title } : {}), reason)
+  }
+
+  function end() {
+    const ended = messages.end()
+    const none: Verdict = { ok: false, reason: 'ended without an answer' }
+    const verdict: Verdict = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
+    return { ...ended, plan: null, verdict }
+  }
+
+  return { line, errorLine, end }
+}
+
+function messageOf(error: Foreign): unknown {
+  return objectOf(error.data).message ?? error.message ?? error.name
+}

@@ -1,0 +1,56 @@
+import { beginningOf } from '../agents/cut-text.ts'
+import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import type { ToolFacts } from '../contract.ts'
+import type { StreamNote } from './agent-stream.ts'
+
+/** Inputs that tell a person best what a tool is to do, the first that there is. */
+const TELLING = [
+  ...['command', 'cmd', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url'],
+  ...['description', 'prompt'],
+]
+const MAX_TITLE = 1000
+
+/** In the words of the Agent Client Protocol. */
+const KINDS: readonly [kind: string, tools: RegExp][] = [
+  ['execute', /^(?:bash|shell|run_shell_command|exec_command|command_execution)$/],
+  ['edit', /^(?:edit|multiedit|write|write_file|replace|create|notebookedit|(?:apply_)?patch)$/],
+  ['read', /^(?:read|read_file|read_many_files|view|ls|list|list_directory)$/],
+  ['search', /^(?:grep|glob|grep_search|search_file_content)$/],
+  ['fetch', /^(?:webfetch|web_fetch|websearch|web_search|google_web_search)$/],
+]
+
+export function toolFacts(tool: string, input: unknown): ToolFacts {
+  const kind = KINDS.find(([, tools]) => tools.test(tool.toLowerCase()))?.[0]
+  const title = titleOf(input)
+  return { tool, ...(kind ? { kind } : {}), ...(title === '' ? {} : { title }) }
+}
+
+function titleOf(input: unknown): string {
+  const fields = objectOf(input)
+  const told = TELLING.map((name) => textOf(fields[name])).find((text) => text)
+  if (told) return beginningOf(told, MAX_TITLE)
+  return Object.keys(fields).length === 0 ? '' : beginningOf(JSON.stringify(fields), MAX_TITLE)
+}
+
+export function toolCall(facts: ToolFacts, status: string): StreamNote {
+  return { event: 'tool_call', fields: { ...facts, status } }
+}
+
+export function denied(facts: ToolFacts, reason: string): StreamNote {
+  return { event: 'denied', fields: { ...facts, reason } }
+}
+
+export function session(id: unknown): StreamNote[] {
+  const agent_session = textOf(id)
+  return agent_session ? [{ event: 'agent_session', fields: { agent_session } }] : []
+}
+
+/** An agent's to-do list: `text` names the field of an item that says what is to be done. */
+export function agentPlan(items: unknown, text: string): StreamNote[] {
+  const entries = listOf(items).map((item) => {
+    const { [text]: content, status, completed } = objectOf(item)
+    const plain = completed === true ? 'completed' : 'pending'
+    return { content: textOf(content) ?? '', status: textOf(status) ?? plain }
+  })
+  return entries.length > 0 ? [{ event: 'agent_plan', fields: { entries } }] : []
+}

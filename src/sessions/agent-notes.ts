@@ -1,0 +1,58 @@
+import type { NewTrailLine } from '../model/trail.ts'
+import type { AgentNote } from '../runners/contract.ts'
+import { plainText } from '../workspace/disk/plain-text.ts'
+import type { Redactor } from './redaction.ts'
+
+/** A trail is for people, and is read whole: an agent that calls tools without end must not swell it. */
+const MAX_NOTES = 400
+const MAX_TEXT = 300
+const MAX_ENTRIES = 40
+/** An agent has one conversation, and a new one where it cannot go on with an earlier one. */
+const MAX_SESSIONS = 4
+
+export interface BoundedNotes {
+  /** The trail's lines for a note: one, or none where there were too many already. */
+  lines(note: AgentNote): NewTrailLine[]
+  /** What there was besides, in one line. */
+  rest(): NewTrailLine[]
+}
+
+/** An agent's notes as lines of a trail: short texts, no secrets, and not too many. */
+export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
+  let listed = 0
+  let sessions = 0
+  const unlisted: Record<string, number> = {}
+
+  function bounded(value: unknown): unknown {
+    if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
+    if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(bounded)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([, item]) => item !== undefined)
+        .map(([key, item]) => [key, bounded(item)]),
+    )
+  }
+
+  return {
+    lines({ event, fields }) {
+      const isTooMuch = event === 'agent_session' ? ++sessions > MAX_SESSIONS : ++listed > MAX_NOTES
+      if (isTooMuch) {
+        unlisted[event] = (unlisted[event] ?? 0) + 1
+        return []
+      }
+      return [{ event, fields: bounded(fields) as Record<string, unknown> }]
+    },
+    rest() {
+      const counts = { ...unlisted }
+      for (const event of Object.keys(unlisted)) delete unlisted[event]
+      if (Object.keys(counts).length === 0) return []
+      return [{ event: 'notes_unlisted', fields: counts }]
+    },
+  }
+}
+
+function shortened(text: string): string {
+  if (text.length <= MAX_TEXT) return text
+  return `${text.slice(0, MAX_TEXT).toWellFormed()}…`
+}

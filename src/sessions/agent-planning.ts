@@ -1,0 +1,195 @@
+import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
+import type { Guard } from '../runners/process/guard.ts'
+import { endRun } from '../runners/process/process-sweep.ts'
+import { openPlanFolders, type PlanFolders } from '../workspace/git/plan-folders.ts'
+import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { beginPlanning } from './begin-planning.ts'
+import { promptContext } from './context.ts'
+import { stepEnvironment } from './environment.ts'
+import type { Job } from './jobs.ts'
+import type { SessionNeeds } from './needs.ts'
+import { planPrompt } from './prompt.ts'
+import { recordPrompt } from './prompt-record.ts'
+import { guardLine, holdPlaces, planGuard, whyReplaced } from './protection.ts'
+import type { Provider } from './providers.ts'
+import { appendLine, openRunReport } from './run-report.ts'
+
+export interface AgentPlanning {
+  provider: Provider
+  request: PlanRequest
+  settings: TrustedSettings
+  folder: CaseFolder
+}
+
+/**
+ * Lets an agent plan where it cannot write: in a copy of the working folder, the folder itself mounted
+ * read-only where that works. What it wrote all the same fails the planning (design §6). An agent's
+ * own plan mode is taken for advice.
+ */
+export async function planWithAgent(
+  needs: SessionNeeds,
+  job: Job,
+  planning: AgentPlanning,
+): Promise<PlanResult> {
+  const asked = await askedPrompt(needs, job, planning)
+  const run = await openRunFolder(needs.state.scratch, `plan-${job.session_id}`)
+  try {
+    const { workdir, signal } = planning.request
+    const guard = await planGuard(needs, { workdir, runFolder: run.path, signal })
+    const folders = await openPlanFolders(workdir, {
+      folder: await run.inner('project'),
+      exclude: [needs.layout.memoryRoot, needs.state.root],
+      ignoredToo: guard.kind === 'none',
+      signal,
+    })
+    try {
+      return await plannedIn(needs, job, planning, { asked, run, folders, guard })
+    } finally {
+      await folders.close()
+    }
+  } finally {
+    await run.close()
+  }
+}
+
+interface Asked {
+  prompt: string
+  /** The agent's own conversation to go on with. */
+  resume: string | null
+}
+
+/** What can be no option of a command. */
+const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
+
+/** Makes the prompt, and tells what is in it; a revision goes back to the agent's own conversation. */
+async function askedPrompt(
+  needs: SessionNeeds,
+  job: Job,
+  { request, settings, folder }: AgentPlanning,
+): Promise<Asked> {
+  const session = sessionOf(folder, job.session_id)
+  const { memory, note = '' } = request
+  const { instructions } = settings
+  const context = await promptContext(needs, folder, session, { memory, instructions })
+  const isFirst = session.state === 'created'
+  const plan = isFirst ? null : (await needs.sessionTexts(folder.case.id, session)).plan
+  const hasAsked = note !== '' || plan !== null
+  const prompt = planPrompt(context, hasAsked ? { plan, note } : null)
+  const { text, line } = await recordPrompt(needs, job, 'plan', prompt)
+  if (isFirst) await beginPlanning(needs, job, line)
+  else await appendLine(needs, job, line)
+  const earlier = isFirst ? undefined : needs.conversations.get(session.id)
+  return {
+    prompt: text,
+    resume: earlier !== undefined && CONVERSATION.test(earlier) ? earlier : null,
+  }
+}
+
+interface Place {
+  asked: Asked
+  run: RunFolder
+  folders: PlanFolders
+  guard: Guard
+}
+
+async function plannedIn(
+  needs: SessionNeeds,
+  job: Job,
+  planning: AgentPlanning,
+  place: Place,
+): Promise<PlanResult> {
+  const { guard, folders } = place
+  await appendLine(needs, job, guardLine('plan', guard))
+  // the records are no part of the comparison
+  if (guard.kind === 'none') await needs.holds.begin(job)
+  const places = await holdPlaces(needs, planning.request.workdir)
+  try {
+    const [outcome] = await Promise.allSettled([agentsPlan(needs, job, planning, place)])
+    await endRun(job)
+    await needs.holds.end(job.session_id)
+    planning.request.signal.throwIfAborted()
+    await mustBeInPlace(needs, job, await places.replaced())
+    await mustBeUnchanged(needs, job, folders, guard)
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
+  } finally {
+    await places.close()
+  }
+}
+
+async function agentsPlan(
+  needs: SessionNeeds,
+  job: Job,
+  { provider, request, settings }: AgentPlanning,
+  { asked, run, folders, guard }: Place,
+): Promise<PlanResult> {
+  const { env } = stepEnvironment(needs.environment, job, settings, provider.spec?.env)
+  const report = openRunReport(needs, job)
+  const anew = async () => {
+    await endRun(job)
+    return run.inner(`files-${needs.newId()}`)
+  }
+  try {
+    const folder = await run.inner('files')
+    const own = {
+      newId: needs.newId(),
+      env,
+      folder,
+      guard,
+      report,
+      timeoutMs: settings.timeout.plan,
+    }
+    const { prompt, resume: session } = asked
+    const resume = session === null ? null : { session, anew }
+    const agent = { ...own, prompt, resume }
+    return await provider.runner.plan({ ...request, workdir: folders.copy, agent })
+  } finally {
+    await report.close()
+  }
+}
+
+/** To be asked first: what is not there any more cannot be compared. */
+async function mustBeInPlace(needs: SessionNeeds, job: Job, replaced: string[]): Promise<void> {
+  const why = whyReplaced(replaced)
+  if (why === null) return
+  await appendLine(needs, job, { event: 'plan_violation', fields: { replaced } })
+  throw new RunnerFailure(`plan_violation: the agent was to plan only, and ${why}.`)
+}
+
+/** What the agent changed is a violation; what changed where it could not write is only told. */
+async function mustBeUnchanged(
+  needs: SessionNeeds,
+  job: Job,
+  folders: PlanFolders,
+  guard: Guard,
+): Promise<void> {
+  const inCopy = await folders.copyChanges()
+  const inFolder = await folders.folderChanges()
+  const isHeld = guard.kind === 'mount'
+  if (inFolder.length > 0 && isHeld) {
+    await appendLine(needs, job, { event: 'working_folder_changed', fields: { files: inFolder } })
+  }
+  const found = [
+    ...inCopy.map((file) => `${file} (in its copy)`),
+    ...(isHeld ? [] : inFolder.map((file) => `${file} (in the working folder)`)),
+  ]
+  if (found.length === 0) return
+  const fields = {
+    ...(inCopy.length > 0 ? { copy: inCopy } : {}),
+    ...(isHeld || inFolder.length === 0 ? {} : { working_folder: inFolder }),
+  }
+  await appendLine(needs, job, { event: 'plan_violation', fields })
+  throw new RunnerFailure(violation(found, !isHeld && inFolder.length > 0))
+}
+
+const SHOWN = 10
+
+function violation(found: readonly string[], mayBeOwn: boolean): string {
+  const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : ''
+  const own = mayBeOwn
+    ? ' The working folder could not be mounted read-only here, so this may also be an edit of your own, or a program of yours, during the planning.'
+    : ''
+  return `plan_violation: the agent was to plan only, and these changed: ${found.slice(0, SHOWN).join(', ')}${more}.${own}`
+}

@@ -1,0 +1,20 @@
+import { sessionOf } from '../model/case-folder.ts'
+import { type Move, sessionMove } from '../model/session.ts'
+import type { NewTrailLine } from '../model/trail.ts'
+import type { Job } from './jobs.ts'
+import type { SessionNeeds } from './needs.ts'
+import { patientUpdate } from './patient-update.ts'
+
+/** created → planning: the context is loaded. */
+export async function beginPlanning(
+  { store, now }: SessionNeeds,
+  job: Job,
+  loaded: NewTrailLine,
+): Promise<void> {
+  await patientUpdate(store, job, (folder) => {
+    const session = sessionOf(folder, job.session_id)
+    const move: Move = { trigger: 'context_loaded', now: now(), before: [loaded] }
+    const edit = sessionMove(session, move)
+    return [{ file: 'session', number: session.number, edit }]
+  })
+}

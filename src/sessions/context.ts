@@ -1,0 +1,96 @@
+import type { CaseFolder } from '../model/case-folder.ts'
+import { shownState } from '../model/case-folder.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Session } from '../model/session.ts'
+import { isOver } from '../model/session-state.ts'
+import { lastOf } from '../model/trail.ts'
+import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
+import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
+import type { SessionNeeds } from './needs.ts'
+import type { EarlierSession, PromptContext } from './prompt.ts'
+import type { Redactor } from './redaction.ts'
+
+/** Older sessions say little that the newer ones do not. */
+const EARLIER_SESSIONS = 8
+
+/** case.md and the notes of the case by name, those changed last first. */
+export async function memoryOf(
+  { layout }: Pick<SessionNeeds, 'layout'>,
+  folder: CaseFolder,
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  const listed = await listMemory(layout, folder)
+  const byAge = listed.sort((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+  for (const { filename, kind, size } of byAge) {
+    if (kind === 'session' || size > MAX_MEMORY_BYTES) continue
+    const name = kind === 'case' ? ({ kind } as const) : ({ kind: 'notes', filename } as const)
+    const read = await readMemory(layout, folder.case.id, name)
+    const text = read.ok ? decodeUtf8(read.bytes) : null
+    if (text?.ok) texts.set(filename, text.text)
+  }
+  return texts
+}
+
+/** All that an agent is told of a case. */
+export async function promptContext(
+  needs: Pick<SessionNeeds, 'sessionTexts' | 'redactor'>,
+  folder: CaseFolder,
+  session: Session,
+  { memory, instructions }: { memory: ReadonlyMap<string, string>; instructions: string },
+): Promise<PromptContext> {
+  const { id, title, type, description, checklist } = folder.case
+  const earlier: EarlierSession[] = []
+  const ended = folder.sessions.filter((each) => each.number < session.number && isOver(each.state))
+  for (const each of ended.reverse().slice(0, EARLIER_SESSIONS)) {
+    earlier.push(await earlierSession(needs, id, each))
+  }
+  const notes = [...memory].filter(([name]) => name !== 'case.md')
+  const context: PromptContext = {
+    case: { id, title, type, state: shownState(folder), description },
+    checklist: checklist.map(
+      (item) =>
+        `- ${item.description}${item.type ? ` (${item.type}${item.required ? ', required' : ''})` : ''}`,
+    ),
+    type: session.type,
+    notes: notes.map(([name, text]) => ({ name, text })),
+    earlier,
+    instructions,
+  }
+  return redactedIn(context, needs.redactor)
+}
+
+/** All texts of a value without secrets: before what is too long is cut, since that may make them longer. */
+function redactedIn<T>(value: T, redactor: Redactor): T {
+  if (typeof value === 'string') return redactor.text(value) as T
+  if (Array.isArray(value)) return value.map((item) => redactedIn(item, redactor)) as T
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, item]) => [key, redactedIn(item, redactor)])
+  return Object.fromEntries(entries) as T
+}
+
+async function earlierSession(
+  needs: Pick<SessionNeeds, 'sessionTexts'>,
+  caseId: string,
+  session: Session,
+): Promise<EarlierSession> {
+  const { number } = session
+  const outcome = outcomeOf(session)
+  try {
+    const { hypothesis, plan, output } = await needs.sessionTexts(caseId, session)
+    return { number, outcome, hypothesis, plan, output }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { number, outcome, hypothesis: '', plan: '', output: '' } // broken by hand just now
+  }
+}
+
+function outcomeOf({ type, provider, state, tests, diff, trail }: Session): string {
+  const reason = lastOf(trail, 'session_state_changed')?.fields.reason
+  const parts = [
+    `Type ${type}, run by ${provider}: ${state}.`,
+    typeof reason === 'string' ? reason : '',
+    tests ? `Tests: ${tests.passed} of ${tests.run} passed, ${tests.failed} failed.` : '',
+    diff ? `Changed: ${diff.file || 'nothing'} (+${diff.additions} -${diff.deletions}).` : '',
+  ]
+  return parts.filter((part) => part !== '').join(' ')
+}

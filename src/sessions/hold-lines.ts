@@ -1,0 +1,88 @@
+import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
+import type { Held } from '../model/held.ts'
+import { isSealed } from '../model/session.ts'
+import { type NewTrailLine, numbered } from '../model/trail.ts'
+import type { OpenRun } from '../workspace/hold-files.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
+import type { Store } from '../workspace/store.ts'
+import type { Job } from './jobs.ts'
+import { patientUpdate } from './patient-update.ts'
+
+export type HoldRun = OpenRun & Pick<Job, 'ending'>
+
+/** Names what is held back in the trails of the sessions that execute, once each. */
+export interface HoldLines {
+  name(folder: CaseFolder, runs: readonly HoldRun[]): void
+  /** Takes what is held back already as named; what was named before is forgotten. */
+  begin(folders: Iterable<CaseFolder>): void
+  /** The same by words that `words` gave. */
+  resume(words: Iterable<string>): void
+  words(): string[]
+  idle(): Promise<void>
+}
+
+/** A program that makes proofs without end must not swell the trail. */
+const MAX_NAMED = 100
+
+export function createHoldLines(needs: {
+  store: Pick<Store, 'update'>
+  now(): string
+  log(line: string): void
+}): HoldLines {
+  const told = new Set<string>()
+  const order = createKeyedMutex()
+  let named = 0
+
+  async function append(run: HoldRun, line: NewTrailLine): Promise<void> {
+    await patientUpdate(needs.store, run, (folder) => {
+      const session = sessionOf(folder, run.session_id)
+      if (isSealed(session) || session.trail.some((each) => isSame(each, line))) return []
+      const lines = numbered(session.trail, [line], needs.now())
+      return [{ file: 'session', number: session.number, edit: { lines } }]
+    })
+  }
+
+  return {
+    name({ case: { id }, held }, runs) {
+      for (const each of held.filter((one) => !told.has(wordOf(id, one)))) {
+        told.add(wordOf(id, each))
+        if (++named > MAX_NAMED) continue
+        for (const run of runs) {
+          const line = lineOf(run, id, each)
+          void order
+            .run(run.session_id, () => append(run, line))
+            .catch((error: unknown) =>
+              needs.log(
+                `a change during session ${run.number} of case ${run.case_id} could not be named in its trail: ${String(error)}`,
+              ),
+            )
+        }
+      }
+    },
+    begin(folders) {
+      told.clear()
+      named = 0
+      for (const { case: of, held } of folders) {
+        for (const each of held) told.add(wordOf(of.id, each))
+      }
+    },
+    resume(words) {
+      for (const word of words) told.add(word)
+    },
+    words: () => [...told],
+    idle: order.idle,
+  }
+}
+
+function wordOf(caseId: string, { kind, file, from, to }: Held): string {
+  return [caseId, kind, file, from, to].join('\n')
+}
+
+function lineOf(run: OpenRun, case_id: string, { kind, file, from, to }: Held): NewTrailLine {
+  const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id already
+  return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to } }
+}
+
+function isSame(line: NewTrailLine, { event, fields }: NewTrailLine): boolean {
+  return line.event === event && JSON.stringify(line.fields) === JSON.stringify(fields)
+}

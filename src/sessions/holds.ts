@@ -1,0 +1,197 @@
+import type { Case } from '../model/case.ts'
+import type { Edit } from '../model/case-folder.ts'
+import { NOTHING_THERE, type Pins, pinsOf, pinsOfHeld } from '../model/held.ts'
+import { pinsAfter, pinsWithCase, pinsWithSession } from '../model/pin-changes.ts'
+import type { Session } from '../model/session.ts'
+import { isRunning } from '../model/session-state.ts'
+import { type CaseEntry, type Catalog, filesOf } from '../workspace/catalog.ts'
+import type { HoldFiles } from '../workspace/hold-files.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
+import type { Scan, ScanNeeds } from '../workspace/scan.ts'
+import type { Store } from '../workspace/store.ts'
+import type { Upkeep } from '../workspace/upkeep.ts'
+import { createHoldLines, type HoldRun } from './hold-lines.ts'
+import { createPinBook } from './pin-book.ts'
+
+/**
+ * Keeps the gate shut against the files while a session executes whose processes can write them
+ * (design §6): what counted when it began goes on counting, until a request says otherwise. The
+ * catalog asks `pins` whenever it puts a case together, so that there is no moment in between.
+ */
+export interface Holds {
+  pins(caseId: string): Pins | undefined
+  /** Whether a session executes just now whose processes can write the files. */
+  isWatching(): boolean
+  /** From here on changes by file are held back. Resolves when that is on disk: nothing runs before. */
+  begin(run: HoldRun): Promise<void>
+  /**
+   * When the processes of the run are ended: what was changed is named in its trail, and stays held
+   * back. Nothing to do for a session that did not begin.
+   */
+  end(sessionId: string): Promise<void>
+  /** Called with every change of a case, before it is told. */
+  look(caseId: string): void
+  /** An edit of the service that is on disk, with the case as that makes it: from now on it counts. */
+  onWritten(edit: Edit, entry: CaseEntry): Promise<void>
+  /**
+   * A request says of a whole file that it counts. The caller holds the case's mutex. Where it
+   * `isWritten` anew, a look at the case follows; else this tells what changes by it.
+   */
+  confirm(caseId: string, file: ConfirmedFile, isWritten: boolean): Promise<void>
+  /** What the last service left; before any case is read. */
+  load(): Promise<void>
+  /** Ends the runs of a service that died, as `end` does; when all cases are read and its processes gone. */
+  recover(): Promise<void>
+  /** Resolves when all that was begun is done. */
+  idle(): Promise<void>
+}
+
+/** What case.md says, or which session's file. */
+export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
+
+export interface HoldsNeeds {
+  files: HoldFiles
+  catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'touch'>
+  store: Pick<Store, 'update'>
+  /** Whether the service itself is at work in a session. */
+  isHeld(sessionId: string): boolean
+  upkeep: Pick<Upkeep, 'current' | 'gitDone'>
+  scan: Pick<Scan, 'all'>
+  publish: ScanNeeds['publish']
+  now(): string
+  log(line: string): void
+}
+
+/** What the end of a run waits for a program that changes files, before it looks at them as they are. */
+const GIT_PATIENCE_MS = 10_000
+
+export function createHolds(needs: HoldsNeeds): Holds {
+  const { files, catalog, log } = needs
+  const book = createPinBook(files)
+  const lines = createHoldLines(needs)
+  const runs = new Map<string, HoldRun>()
+  const order = createKeyedMutex()
+  const isLive = ({ id, state }: Session) => isRunning(state) && needs.isHeld(id)
+  let isOpen = false
+
+  function look(caseId: string): void {
+    const isWatching = runs.size > 0
+    const pins = book.get(caseId)
+    if (!isOpen || (!isWatching && !pins)) return
+    const folder = catalog.folder(caseId)
+    if (!folder) return // it may come back
+    if (isWatching) {
+      if (!pins) putLater(caseId, { ...pinsOf(folder, isLive), ...NOTHING_THERE })
+      lines.name(folder, [...runs.values()])
+    } else {
+      const left = pinsOfHeld(folder.held)
+      if (JSON.stringify(left) !== JSON.stringify(pins)) putLater(caseId, left)
+    }
+  }
+
+  function putLater(caseId: string, pins: Pins | null): void {
+    book.put(caseId, pins).catch((error: unknown) => {
+      log(`what counts of case ${caseId} was not kept for the next start: ${String(error)}`)
+    })
+  }
+
+  async function lookAtAll(): Promise<void> {
+    await needs.upkeep.gitDone(GIT_PATIENCE_MS)
+    await needs.scan.all()
+    for (const id of catalog.ids()) look(id)
+    await lines.idle()
+  }
+
+  async function pinAll(): Promise<void> {
+    const written: Promise<void>[] = []
+    const folders = catalog.ids().map((id) => catalog.folder(id)!)
+    lines.begin(folders)
+    for (const folder of folders) {
+      const { id } = folder.case
+      const pins = pinsOf(folder, isLive)
+      if (book.get(id)) written.push(book.put(id, pins))
+      else book.keep(id, pins)
+    }
+    await Promise.all(written)
+  }
+
+  function saveWatch(): Promise<void> {
+    const open = [...runs.values()].map(({ session_id, case_id, number }) => {
+      return { session_id, case_id, number }
+    })
+    return files.writeWatch({ runs: open, told: lines.words(), cases: book.all() })
+  }
+
+  /** Keeps what is held back, and nothing else. */
+  async function settle(): Promise<void> {
+    const left = book.ids().map((id) => {
+      const folder = catalog.folder(id)
+      // of a case that is away just now, on another branch say, nothing can be told: all stays pinned
+      return { id, pins: folder ? pinsOfHeld(folder.held) : (book.get(id) ?? null) }
+    })
+    runs.clear()
+    const others = left.filter(({ pins }) => !pins)
+    for (const { id } of others) book.drop(id)
+    await Promise.all(left.filter(({ pins }) => pins).map(({ id, pins }) => book.put(id, pins)))
+    await files.removeWatch()
+    // not before, or what counted as the run began would count again after a crash
+    await Promise.all(others.filter(({ id }) => !book.get(id)).map(({ id }) => book.put(id, null)))
+  }
+
+  return {
+    pins: (caseId) => book.get(caseId) ?? (runs.size > 0 ? NOTHING_THERE : undefined),
+    look,
+    isWatching: () => runs.size > 0,
+    begin: (run) =>
+      order.run('runs', async () => {
+        await needs.upkeep.current()
+        const isFirst = runs.size === 0
+        runs.set(run.session_id, run)
+        if (isFirst) await pinAll()
+        await saveWatch()
+      }),
+    async end(sessionId) {
+      if (!runs.has(sessionId)) return
+      await lookAtAll()
+      await order.run('runs', async () => {
+        if (runs.size === 1 && runs.has(sessionId)) await settle()
+        else if (runs.delete(sessionId)) await saveWatch()
+      })
+    },
+    async onWritten(edit, entry) {
+      const pins = book.get(entry.id)
+      if (!pins) return
+      const { held = [] } = catalog.folder(entry.id) ?? {}
+      const after = pinsAfter(pins, edit, { held, files: filesOf(entry), isLive })
+      if (after !== pins) await book.put(entry.id, after)
+    },
+    async confirm(caseId, file, isWritten) {
+      const pins = book.get(caseId)
+      if (!pins) return
+      if ('case' in file) await book.put(caseId, pinsWithCase(pins, file.case))
+      else {
+        const session = catalog.entry(caseId)?.sessions.get(file.number)?.value
+        if (session) await book.put(caseId, pinsWithSession(pins, session))
+      }
+      if (isWritten) return
+      catalog.touch(caseId)
+      needs.publish(caseId, [], 'service')
+    },
+    async load() {
+      const watch = await book.load()
+      // a session file that cannot be written is not waited for
+      for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
+      lines.resume(watch?.told ?? [])
+    },
+    async recover() {
+      isOpen = true
+      if (runs.size > 0) await lookAtAll()
+      await settle()
+    },
+    async idle() {
+      await order.idle()
+      await lines.idle()
+      await book.idle()
+    },
+  }
+}

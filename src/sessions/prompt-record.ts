@@ -1,0 +1,31 @@
+import { sha256 } from '../markdown/session-file.ts'
+import type { NewTrailLine } from '../model/trail.ts'
+import { createArtifact } from '../workspace/output/artifacts.ts'
+import type { Job } from './jobs.ts'
+import type { SessionNeeds } from './needs.ts'
+import type { Prompt } from './prompt.ts'
+import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
+
+/**
+ * Keeps a prompt as an artifact, without the secrets of the service's environment, which no agent gets
+ * either. Gives the text to send, and the trail's line that says what went in.
+ */
+export async function recordPrompt(
+  { layout, redactor }: Pick<SessionNeeds, 'layout' | 'redactor'>,
+  { case_id, number }: Pick<Job, 'case_id' | 'number'>,
+  mode: 'plan' | 'work',
+  { text, files, leftOut }: Prompt,
+): Promise<{ text: string; line: NewTrailLine }> {
+  const prompt = redactor.text(text)
+  const wanted = `${number}-${mode}-prompt.md`
+  const name = await underFreeName(wanted, isTakenArtifact, async (name) => {
+    await createArtifact(layout, case_id, name, prompt)
+    return name
+  })
+  const fields = {
+    files,
+    ...(leftOut.length > 0 ? { left_out: leftOut } : {}),
+    ...{ prompt: name, prompt_bytes: Buffer.byteLength(prompt), prompt_sha256: sha256(prompt) },
+  }
+  return { text: prompt, line: { event: 'context_loaded', fields } }
+}

@@ -1,0 +1,140 @@
+import { fenceFor } from '../markdown/section.ts'
+import type { SessionType } from '../model/case-state.ts'
+import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
+
+/** All that a prompt is built from; texts may be of any length. */
+export interface PromptContext {
+  case: { id: string; title: string; type: string; state: string; description: string }
+  checklist: readonly string[]
+  type: SessionType
+  /** The notes of the case by name, the most useful first. */
+  notes: readonly { name: string; text: string }[]
+  /** The newest first. */
+  earlier: readonly EarlierSession[]
+  /** The body of casefile.md. */
+  instructions: string
+}
+
+export interface EarlierSession {
+  number: number
+  /** What became of it, one sentence. */
+  outcome: string
+  hypothesis: string
+  plan: string
+  output: string
+}
+
+/** What the operator has to say: of the plan that he wants changed, or at the beginning. */
+export interface Request {
+  plan: string | null
+  note: string
+}
+
+export interface Prompt {
+  text: string
+  /** What went in, by name; and what did not, or not whole, for want of room. */
+  files: string[]
+  leftOut: string[]
+}
+
+/**
+ * What may be left out goes in up to here. So most prompts fit into one argument of a command, which Linux
+ * limits to 128 KiB; a long plan or note, never cut, can make a prompt longer.
+ */
+const MAX_PROMPT_BYTES = 96 * 1024
+const MAX_DESCRIPTION_BYTES = 32 * 1024
+/** So that one long file does not keep all others out. */
+const MAX_NOTE_BYTES = 24 * 1024
+/** Of an earlier session: enough to say what was tried and how it ended. */
+const MAX_EARLIER_BYTES = 6 * 1024
+
+/** Asks an agent for hypothesis and plan. What is least useful is dropped first where room is short. */
+export function planPrompt(context: PromptContext, request: Request | null): Prompt {
+  const asked = request ? [requestText(request)] : []
+  return fitted([PLAN_TASK, ...asked, aim(context.type), caseText(context)], context)
+}
+
+/** Tells an agent to carry out the approved plan, which is never cut. */
+export function workPrompt(context: PromptContext, plan: string, sha256: string): Prompt {
+  return fitted([workTask(plan, sha256), caseText(context)], context)
+}
+
+function fitted(required: readonly string[], context: PromptContext): Prompt {
+  const { instructions, notes, earlier } = context
+  const [newest, ...older] = earlier.map(earlierPart)
+  const optional: PromptPart[] = [
+    ...(instructions === ''
+      ? []
+      : [
+          {
+            name: 'casefile.md',
+            text: section('Standing instructions of this workspace', instructions),
+          },
+        ]),
+    ...(newest ? [newest] : []),
+    ...notes.map(notePart),
+    ...older,
+  ]
+  const { text, files, leftOut } = packed(required, optional, MAX_PROMPT_BYTES)
+  return { text, files: ['case.md', ...files], leftOut }
+}
+
+const AIMS: Record<SessionType, string> = {
+  planning: 'Plan the work that this case asks for.',
+  implementing: 'Plan how to make the change that this case asks for, and how to prove it.',
+  investigating:
+    'Plan how to find the cause of what this case describes: what to look at, what to run, and what each result would mean. It is not to be repaired yet.',
+  verifying: 'Plan how to check that what this case asks for is true of the code as it is now.',
+}
+
+function aim(type: SessionType): string {
+  return section('The aim of this session', AIMS[type])
+}
+
+function caseText({ case: theCase, checklist }: PromptContext): string {
+  const { id, title, type, state, description } = theCase
+  const { text } = cutText(description, MAX_DESCRIPTION_BYTES)
+  const items =
+    checklist.length > 0 ? `\n\nProof that will be asked for:\n\n${checklist.join('\n')}` : ''
+  const head = `Title: ${title}\nCase: ${id}\nType: ${type}\nState: ${state}`
+  return section(
+    'The case',
+    `${head}\n\n${text === '' ? '(no description)' : verbatim(text)}${items}`,
+  )
+}
+
+function requestText({ plan, note }: Request): string {
+  if (plan === null) return section('What the operator asks for', verbatim(note))
+  const said = note === '' ? '' : ` He says:\n\n${verbatim(note)}`
+  return section(
+    'What the operator wants changed',
+    `You wrote the plan below. The operator does not approve it as it is.${said}\n\nWrite the whole plan again, changed accordingly. The plan so far:\n\n${verbatim(plan)}`,
+  )
+}
+
+function notePart({ name, text }: { name: string; text: string }): PromptPart {
+  const cut = cutText(text, MAX_NOTE_BYTES)
+  return { name, text: section(`Memory file ${name}`, verbatim(cut.text)), isCut: cut.isCut }
+}
+
+function earlierPart({ number, outcome, hypothesis, plan, output }: EarlierSession): PromptPart {
+  const part = (title: string, text: string, bytes: number) =>
+    text === '' ? '' : `\n\n${title}:\n\n${verbatim(cutText(text, bytes).text)}`
+  const third = MAX_EARLIER_BYTES / 3
+  const texts = [
+    part('Hypothesis', hypothesis, third),
+    part('Plan', plan, third),
+    part('Output', output, third),
+  ]
+  const text = section(`Earlier session ${number}`, outcome + texts.join(''))
+  return { name: `sessions/${number}.md`, text }
+}
+
+function section(title: string, text: string): string {
+  return `# ${title}\n\n${text}`
+}
+
+function verbatim(text: string): string {
+  const fence = fenceFor(text)
+  return `${fence}text\n${text}\n${fence}`
+}

@@ -1,0 +1,87 @@
+import type { NewTrailLine } from '../model/trail.ts'
+import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'
+import { type HeldFolders, holdFolders } from '../workspace/disk/held-folders.ts'
+import { isWithin } from '../workspace/disk/path-within.ts'
+import { repositoryFolders } from '../workspace/git/repository-folders.ts'
+import type { SessionNeeds } from './needs.ts'
+
+type ProtectionNeeds = Pick<SessionNeeds, 'layout' | 'state' | 'environment' | 'mount'>
+
+export interface Scene {
+  workdir: string
+  /** The folder of the run, where its programs may write. */
+  runFolder: string
+  signal: AbortSignal
+}
+
+/** While an agent plans it can write nowhere in the workspace, the working folder and its repository. */
+export async function planGuard(needs: ProtectionNeeds, scene: Scene): Promise<Guard> {
+  const { root, memoryRoot } = needs.layout
+  const repository = await repositoryFolders(scene.workdir, scene.signal)
+  return guardOf(
+    needs,
+    scene,
+    outermost([root, memoryRoot, scene.workdir, ...repository]),
+    'isolation',
+  )
+}
+
+/** While a session works the records of the cases are out of its programs' reach (design §6). */
+export async function workGuard(needs: ProtectionNeeds, scene: Scene): Promise<Guard> {
+  const { memoryRoot } = needs.layout
+  if (isWithin(memoryRoot, scene.workdir)) {
+    return { kind: 'none', reason: 'the working folder lies within the memory root' }
+  }
+  return guardOf(needs, scene, [memoryRoot], 'powers')
+}
+
+/** What no run may put something else in the place of: the records would be written there. */
+export function holdPlaces(
+  { layout, state }: Pick<SessionNeeds, 'layout' | 'state'>,
+  workdir: string,
+): Promise<HeldFolders> {
+  return holdFolders({
+    'the workspace': layout.root,
+    'the memory root': layout.memoryRoot,
+    'the working folder': workdir,
+    'the state folder': state.root,
+  })
+}
+
+/** In a clause; null where all are the same. */
+export function whyReplaced(replaced: readonly string[]): string | null {
+  if (replaced.length === 0) return null
+  const were = replaced.length === 1 ? 'was' : 'were'
+  return `${replaced.join(', ')} ${were} moved away or replaced by something else during the run`
+}
+
+/** The trail's word for which guard holds in a run. */
+export function guardLine(mode: 'plan' | 'work', guard: Guard): NewTrailLine {
+  const fields =
+    guard.kind === 'mount' ? { guard: 'mount' } : { guard: 'comparison', reason: guard.reason }
+  return { event: 'guarded', fields: { mode, ...fields } }
+}
+
+async function guardOf(
+  needs: ProtectionNeeds,
+  scene: Scene,
+  readOnly: string[],
+  prefer: Preference,
+): Promise<Guard> {
+  if (!needs.mount) return { kind: 'none', reason: 'mounts are switched off (--no-mount)' }
+  if (isWithin(needs.state.root, scene.workdir)) {
+    return { kind: 'none', reason: 'the working folder lies within the state folder' }
+  }
+  const home = needs.environment.HOME
+  const around = home && readOnly.find((folder) => isWithin(folder, home))
+  // an agent keeps its login and its conversations there, and could not even begin
+  if (around) return { kind: 'none', reason: `the home folder lies within ${around}` }
+  const hidden = [needs.state.root]
+  return openGuard({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
+}
+
+/** Without those that lie within another one. */
+function outermost(folders: readonly string[]): string[] {
+  const all = [...new Set(folders)]
+  return all.filter((folder) => !all.some((other) => other !== folder && isWithin(other, folder)))
+}

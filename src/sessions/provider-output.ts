@@ -1,0 +1,27 @@
+import type { RunReport } from '../runners/contract.ts'
+import { createLiveOutput } from './live-output.ts'
+import type { Redactor } from './redaction.ts'
+
+export type OutputListener = (stream: 'stdout' | 'stderr', text: string) => void
+
+/** A report of a run that leaves no record: its output is told, without secrets, and the rest forgotten. */
+export function openOutputReport(
+  redactor: Redactor,
+  onOutput: OutputListener,
+  onProcess: (pid: number) => Promise<void>,
+): RunReport & { end(): void } {
+  const live = createLiveOutput(onOutput, 'no record; the result is still to come')
+  const streams = { stdout: redactor.stream(), stderr: redactor.stream() }
+  return {
+    processStarted: onProcess,
+    output: (stream, bytes) => void live.write(stream, streams[stream].write(bytes)),
+    async stepStarted() {},
+    async stepFinished() {},
+    async note() {},
+    end() {
+      live.write('stdout', streams.stdout.end())
+      live.write('stderr', streams.stderr.end())
+      live.end()
+    },
+  }
+}

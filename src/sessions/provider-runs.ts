@@ -1,0 +1,198 @@
+import { newCase } from '../model/decide-case.ts'
+import { Refusal, stoppingRefusal } from '../model/refusal.ts'
+import { OWN_PROVIDER } from '../model/settings.ts'
+import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
+import { bootId } from '../runners/process/process-facts.ts'
+import { endRun } from '../runners/process/process-sweep.ts'
+import { type MarkedRun, type RunProcess, runProcess } from '../runners/process/run-members.ts'
+import { plainText } from '../workspace/disk/plain-text.ts'
+import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { stepEnvironment } from './environment.ts'
+import type { SessionNeeds } from './needs.ts'
+import { planGuard } from './protection.ts'
+import { type OutputListener, openOutputReport } from './provider-output.ts'
+import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
+import { listProviders, type Provider, providerOf } from './providers.ts'
+
+/** Each is an agent with all that it starts. */
+const MOST_AT_ONCE = 2
+
+export interface ProviderResult extends PlanResult {
+  provider: string
+  /** Hypothesis and plan in one. */
+  text: string
+}
+
+/** What `--dev` answers about providers (design §4). */
+export interface Providers {
+  statuses(): Promise<ProviderStatus[]>
+  /**
+   * Lets a provider answer a prompt in its plan mode, in an empty folder, for no session: what it says
+   * is given back, and kept nowhere. Refuses what cannot be run; resolves once it runs.
+   */
+  begin(id: string, prompt: string, run: ProviderRun): Promise<{ result: Promise<ProviderResult> }>
+  /** What is under way, to tell requests of its own processes by. */
+  runs(): MarkedRun[]
+  /** Ends what runs. */
+  close(): Promise<void>
+}
+
+export interface ProviderRun {
+  /** Its abort ends the run. */
+  signal: AbortSignal
+  onOutput: OutputListener
+}
+
+interface Active {
+  /** The value of CASEFILE_RUN too. */
+  mark: string
+  processes: RunProcess[]
+  folderId: string
+  ended: Promise<unknown>
+}
+
+type RunNeeds = Omit<SessionNeeds, 'store' | 'catalog' | 'outputs' | 'sessionTexts' | 'holds'>
+
+export function createProviders(needs: RunNeeds): Providers {
+  const active = new Set<Active>()
+  const stop = new AbortController()
+
+  async function resultOf(run: Active, wanted: Wanted): Promise<ProviderResult> {
+    const { provider, settings, signal: wish } = wanted
+    const limit = AbortSignal.timeout(settings.timeout.plan)
+    const signal = AbortSignal.any([wish, stop.signal, limit])
+    try {
+      const { hypothesis, plan } = await answered(needs, run, { ...wanted, signal })
+      const text = hypothesis === '' ? plan : `## Hypothesis\n\n${hypothesis}\n\n## Plan\n\n${plan}`
+      return { provider: provider.id, text, hypothesis, plan }
+    } catch (error) {
+      if (stop.signal.aborted) throw stoppingRefusal()
+      if (wish.aborted) throw failed(provider, 'the client has gone', error)
+      if (limit.aborted) throw failed(provider, 'it ran into timeout.plan of casefile.md', error)
+      if (error instanceof RunnerFailure) throw failed(provider, clean(needs, error.message), error)
+      throw error
+    } finally {
+      active.delete(run)
+      for (const process of run.processes) process.release()
+    }
+  }
+
+  return {
+    statuses: async () => (await allStatuses(needs)).map((status) => told(needs, status)),
+    async begin(id, prompt, run) {
+      const settings = await needs.settings()
+      const provider = await runnable(needs, id, settings)
+      if (stop.signal.aborted) throw stoppingRefusal()
+      if (active.size >= MOST_AT_ONCE) throw tooMany()
+      const mark = needs.newId()
+      const entry: Active = { mark, folderId: mark, processes: [], ended: Promise.resolve() }
+      active.add(entry)
+      const result = resultOf(entry, { ...run, provider, settings, prompt })
+      entry.ended = Promise.allSettled([result])
+      return { result }
+    },
+    runs: () => [...active],
+    async close() {
+      stop.abort()
+      await Promise.all([...active].map(({ ended }) => ended))
+    },
+  }
+}
+
+interface Wanted extends ProviderRun {
+  provider: Provider
+  settings: TrustedSettings
+  prompt: string
+}
+
+async function answered(needs: RunNeeds, run: Active, wanted: Wanted): Promise<PlanResult> {
+  const { redactor, runs } = needs
+  const { mark } = run
+  // of no session, so that the next start ends its processes and finds nothing else to do
+  const record = { session_id: mark, case_id: mark, number: 1, mark, agent_session: null }
+  await runs.write({ ...record, process: null })
+  const folder = await openRunFolder(needs.state.scratch, `provider-${mark}`)
+  const report = openOutputReport(redactor, wanted.onOutput, async (pid) => {
+    const process = runProcess(pid)
+    run.processes.push(process)
+    await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
+  })
+  try {
+    const request = await requestOf(needs, wanted, { mark, folder })
+    const agent = { ...request.agent, report }
+    const { hypothesis, plan } = await wanted.provider.runner.plan({ ...request, agent })
+    return { hypothesis: clean(needs, hypothesis), plan: clean(needs, plan) }
+  } finally {
+    report.end()
+    await endRun(run)
+    await folder.close()
+    await runs.remove(mark)
+  }
+}
+
+/** As for the planning of a session, but with nothing to plan for. */
+async function requestOf(
+  needs: RunNeeds,
+  { provider, settings, prompt, signal }: Wanted,
+  { mark, folder }: { mark: string; folder: RunFolder },
+) {
+  const ids = { mark, case_id: mark, session_id: mark }
+  const given = stepEnvironment(needs.environment, ids, settings, provider.spec?.env)
+  const { CASEFILE_CASE: _, CASEFILE_SESSION: __, ...env } = given.env
+  const { root } = needs.layout
+  const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
+  const files = await folder.inner('files')
+  const agent = { prompt, newId: needs.newId(), resume: null, env, folder: files, guard }
+  return {
+    case: newCase({ title: 'A prompt without a case' }, mark, needs.now()),
+    ...{ memory: new Map<string, string>(), steps: [], signal, agent },
+    workdir: await folder.inner('project'),
+  }
+}
+
+async function runnable(needs: RunNeeds, id: string, settings: TrustedSettings): Promise<Provider> {
+  if (id === OWN_PROVIDER) {
+    const why =
+      'The runbook takes no prompt: it plans from the files of a case. Open a session on one.'
+    throw new Refusal('provider_unavailable', why)
+  }
+  const isKnown =
+    settings.faulty.includes(id) || listProviders(settings).some((each) => each.id === id)
+  if (!isKnown) {
+    const name = JSON.stringify(id.slice(0, 80).toWellFormed())
+    throw new Refusal('not_found', `There is no provider ${name}. GET /providers lists them.`)
+  }
+  const provider = providerOf(id, settings)
+  const { available, advice } = await providerStatus(needs, provider)
+  if (!available) throw new Refusal('provider_unavailable', needs.redactor.text(advice))
+  return provider
+}
+
+/** What an agent said, as a person can read it. */
+function clean({ redactor }: Pick<RunNeeds, 'redactor'>, text: string): string {
+  return redactor.text(plainText(text))
+}
+
+/** What the program and casefile.md say of it. */
+function told({ redactor }: Pick<RunNeeds, 'redactor'>, status: ProviderStatus): ProviderStatus {
+  const orNull = (text: string | null) => (text === null ? null : redactor.text(text))
+  const { title, path, version, warning, advice } = status
+  const texts = { path: orNull(path), version: orNull(version), warning: orNull(warning) }
+  return { ...status, ...texts, title: redactor.text(title), advice: redactor.text(advice) }
+}
+
+function tooMany(): Refusal {
+  return new Refusal(
+    'already_active',
+    `${MOST_AT_ONCE} providers run already, which is all that may at a time. Wait for one to finish, or close its request.`,
+  )
+}
+
+function failed({ id }: Provider, reason: string, cause: unknown): Refusal {
+  return new Refusal(
+    'provider_failed',
+    `The provider ${id} came to no result: ${reason.replace(/\.$/, '')}.`,
+    { cause },
+  )
+}

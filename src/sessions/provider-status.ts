@@ -1,0 +1,72 @@
+import { tmpdir } from 'node:os'
+import { OWN_PROVIDER } from '../model/settings.ts'
+import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent-spec.ts'
+import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
+import type { Runner } from '../runners/contract.ts'
+import { findProgram } from '../runners/process/find-program.ts'
+import { stepEnvironment } from './environment.ts'
+import type { SessionNeeds } from './needs.ts'
+import { listProviders, type Provider } from './providers.ts'
+
+/** What there is to know of a provider before it is used. */
+export interface ProviderStatus {
+  id: string
+  kind: Runner['kind']
+  title: string
+  /** Whether its program is there; one that is not trusted may not be run all the same. */
+  available: boolean
+  path: string | null
+  version: string | null
+  /** What is known against this version. */
+  warning: string | null
+  plan_mode: { holds: PlanModeStrength['holds'] | 'runs_nothing'; note: string }
+  source: Provider['source']
+  trusted: boolean
+  /** How to get the program; empty where it is there. */
+  advice: string
+}
+
+type StatusNeeds = Pick<SessionNeeds, 'environment' | 'layout' | 'settings'>
+
+const RUNBOOK: Omit<ProviderStatus, 'source' | 'trusted'> = {
+  id: OWN_PROVIDER,
+  kind: 'runbook',
+  title: 'Runbook',
+  ...{ available: true, path: null, version: null, warning: null, advice: '' },
+  plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
+}
+
+/** Of every provider, in the order of their list. */
+export async function allStatuses(needs: StatusNeeds): Promise<ProviderStatus[]> {
+  const providers = listProviders(await needs.settings())
+  return Promise.all(providers.map((provider) => providerStatus(needs, provider)))
+}
+
+/** Looks for the program, and asks it for its version where it is trusted. */
+export async function providerStatus(
+  needs: StatusNeeds,
+  { id, source, trusted, runner, spec }: Provider,
+): Promise<ProviderStatus> {
+  if (spec === null) return { ...RUNBOOK, source, trusted }
+  const { environment, layout } = needs
+  const path = await findProgram(spec.program, { path: environment.PATH, cwd: layout.root })
+  const ids = { mark: '', case_id: '', session_id: '' }
+  const { env } = stepEnvironment(environment, ids, await needs.settings(), spec.env)
+  // not in the workspace, whose files may be settings to the program
+  const found: AgentVersion =
+    path !== null && trusted
+      ? await agentVersion(spec, { path, cwd: tmpdir(), env })
+      : { version: null }
+  return {
+    ...{ id, kind: runner.kind, title: spec.title, available: path !== null, path },
+    ...{ version: found.version, warning: found.warning ?? null },
+    plan_mode: spec.planMode,
+    ...{ source, trusted },
+    advice: path === null ? adviceFor(spec) : '',
+  }
+}
+
+function adviceFor({ program, install }: AgentSpec): string {
+  const how = install === '' ? 'Correct it in casefile.md, or install it' : `Install it: ${install}`
+  return `${program} is not on the PATH. ${how}`
+}

@@ -1,0 +1,141 @@
+import { cutSecrets } from './cut-secrets.ts'
+import { markOf, type Secret, secretsIn } from './secrets.ts'
+
+/** Puts `[redacted NAME]` in the place of every secret, so that none gets into a record. */
+export interface Redactor {
+  /** The same again changes nothing. */
+  text(text: string): string
+  stream(): RedactedStream
+}
+
+/** For texts only. */
+export type TextRedactor = Pick<Redactor, 'text'>
+
+/** The same for bytes that come in pieces: a secret cut in two is found. */
+export interface RedactedStream {
+  /** What is sure by now: at most the beginning of a secret is held back. */
+  write(bytes: Buffer): Buffer
+  /** The rest. */
+  end(): Buffer
+}
+
+/** The secrets are those of this environment. */
+export function createRedactor(environment: NodeJS.ProcessEnv): Redactor {
+  const secrets = secretsIn(environment)
+  if (secrets.length === 0) return NOTHING_SECRET
+  const redacted = replacerOf(secrets)
+  const withoutCut = cutSecrets(secrets)
+  return {
+    text(text) {
+      const bytes = Buffer.from(text)
+      const { done } = redacted(bytes, true)
+      return withoutCut(done === bytes ? text : done.toString())
+    },
+    stream() {
+      let held = NO_BYTES
+      return {
+        write(bytes) {
+          const { done, rest } = redacted(
+            held.length > 0 ? Buffer.concat([held, bytes]) : bytes,
+            false,
+          )
+          held = Buffer.from(rest) // a copy, for what came may be much larger
+          return done
+        },
+        end() {
+          const { done } = redacted(held, true)
+          held = NO_BYTES
+          return done
+        },
+      }
+    },
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+const NOTHING_SECRET: Redactor = {
+  text: (text) => text,
+  stream: () => ({ write: (bytes) => bytes, end: () => NO_BYTES }),
+}
+
+interface Needle {
+  bytes: Buffer
+  instead: Buffer
+}
+
+/** `rest` may be the beginning of a secret, and is to come again before what follows it. */
+type Replacer = (bytes: Buffer, isEnd: boolean) => { done: Buffer; rest: Buffer }
+
+/** Replaces the first secret in the bytes, of those that begin there the longest, and goes on behind it. */
+function replacerOf(secrets: readonly Secret[]): Replacer {
+  const needles = needlesOf(secrets)
+  return (bytes, isEnd) => {
+    const pieces: Buffer[] = []
+    let from = 0
+    let at = 0
+    while (at < bytes.length) {
+      const found = needles.at(bytes, at, isEnd)
+      if (found === 'partial') break
+      if (found === null) {
+        at++
+        continue
+      }
+      pieces.push(bytes.subarray(from, at), found.instead)
+      at += found.bytes.length
+      from = at
+    }
+    if (from === 0 && at === bytes.length) return { done: bytes, rest: NO_BYTES }
+    pieces.push(bytes.subarray(from, at))
+    return { done: Buffer.concat(pieces), rest: bytes.subarray(at) }
+  }
+}
+
+interface Needles {
+  /** The longest that begins here; `partial` where a longer one may, but for the bytes to come. */
+  at(bytes: Buffer, at: number, isEnd: boolean): Needle | 'partial' | null
+}
+
+/** Looked up by their first two bytes, so that the time hardly grows with their number. */
+function needlesOf(secrets: readonly Secret[]): Needles {
+  const isStart = new Uint8Array(65536)
+  const byStart = new Map<number, Needle[]>()
+  const firsts = new Set<number>()
+  // what was put there before is passed over, though a password may be `redacted`
+  const marks = [...new Set(secrets.map(({ name }) => name))].map((name) => {
+    const bytes = Buffer.from(markOf(name))
+    return { bytes, instead: bytes }
+  })
+  const needles = secrets
+    .map(({ name, text }) => ({ bytes: Buffer.from(text), instead: Buffer.from(markOf(name)) }))
+    .concat(marks)
+    .sort((a, b) => b.bytes.length - a.bytes.length)
+  for (const needle of needles) {
+    const start = needle.bytes.readUInt16BE(0)
+    isStart[start] = 1
+    firsts.add(start >> 8)
+    byStart.set(start, [...(byStart.get(start) ?? []), needle])
+  }
+  return {
+    at(bytes, at, isEnd) {
+      const first = bytes[at]!
+      if (at + 1 === bytes.length) return !isEnd && firsts.has(first) ? 'partial' : null
+      const start = (first << 8) | bytes[at + 1]!
+      if (isStart[start] === 0) return null
+      for (const needle of byStart.get(start)!) {
+        const same = sameBytes(needle.bytes, bytes, at)
+        if (same === needle.bytes.length) return needle
+        if (!isEnd && at + same === bytes.length) return 'partial'
+      }
+      return null
+    },
+  }
+}
+
+/** How many bytes from `at` on are those of the needle. */
+function sameBytes(needle: Buffer, bytes: Buffer, at: number): number {
+  const most = Math.min(needle.length, bytes.length - at)
+  let same = 2
+  while (same < most && needle[same] === bytes[at + same]) same++
+  return same
+}

@@ -1,0 +1,59 @@
+import { sessionOf } from '../model/case-folder.ts'
+import { isSealed } from '../model/session.ts'
+import { isOver } from '../model/session-state.ts'
+import { type NewTrailLine, numbered } from '../model/trail.ts'
+import { bootId, processStart } from '../runners/process/process-facts.ts'
+import { runProcess } from '../runners/process/run-members.ts'
+import { boundedNotes } from './agent-notes.ts'
+import type { Job } from './jobs.ts'
+import type { SessionNeeds } from './needs.ts'
+import { patientUpdate } from './patient-update.ts'
+import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
+
+/** Takes what a runner reports of a job: into the trail, the artifacts, the stream and the run record. */
+export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
+  const { layout, outputs, runs, redactor, now } = needs
+  const { case_id, session_id, number, mark } = job
+  const record = { session_id, case_id, number, mark, agent_session: null as string | null }
+  let process: { pid: number; start: string | null; boot: string | null } | null = null
+  const append = (line: NewTrailLine) => appendLine(needs, job, line)
+  const notes = boundedNotes(redactor)
+  return createStepRecorder({
+    ...{ layout, case_id, number, append, redactor },
+    publish: (output) => outputs.publish({ case_id, session_id, ...output, time: now() }),
+    async onProcess(pid) {
+      job.processes.push(runProcess(pid))
+      process = { pid, start: processStart(pid), boot: bootId() }
+      await runs.write({ ...record, process })
+    },
+    async onNote(note) {
+      const lines = notes.lines(note)
+      if (note.event === 'agent_session' && lines.length > 0) {
+        record.agent_session = redactor.text(note.fields.agent_session)
+        needs.conversations.set(session_id, note.fields.agent_session)
+        await runs.write({ ...record, process })
+      }
+      for (const line of lines) await append(line)
+    },
+    endNotes: async () => {
+      for (const line of notes.rest()) await append(line)
+    },
+  })
+}
+
+/**
+ * A line of the session's own trail, beside a change of its state. Nothing comes behind its end: a report that
+ * is late then has nobody to tell.
+ */
+export async function appendLine(
+  { store, now }: Pick<SessionNeeds, 'store' | 'now'>,
+  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
+  line: NewTrailLine,
+): Promise<void> {
+  await patientUpdate(store, job, (folder) => {
+    const session = sessionOf(folder, job.session_id)
+    if (isOver(session.state) || isSealed(session)) return []
+    const lines = numbered(session.trail, [line], now())
+    return [{ file: 'session', number: session.number, edit: { lines } }]
+  })
+}

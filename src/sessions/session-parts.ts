@@ -1,0 +1,33 @@
+import { createRunRecords } from '../workspace/output/run-records.ts'
+import { createPlanTexts, type PlanTexts } from '../workspace/plan-texts.ts'
+import { createHandEdits, type HandEditNeeds, type HandEdits } from './hand-edits.ts'
+import type { SessionNeeds } from './needs.ts'
+import { createProviders, type Providers } from './provider-runs.ts'
+import { createSessions, type Sessions } from './sessions.ts'
+
+type OwnParts = 'runs' | 'plans' | 'conversations' | 'touchedInRun'
+
+export interface SessionParts {
+  sessions: Sessions
+  providers: Providers
+  handEdits: HandEdits
+  plans: PlanTexts
+}
+
+/** The parts that plan, execute and record, with what they share. */
+export function createSessionParts(
+  needs: Omit<SessionNeeds, OwnParts> & Pick<HandEditNeeds, 'holds'>,
+): SessionParts {
+  const { state, log } = needs
+  const plans = createPlanTexts(state.plans, log)
+  const shared = {
+    ...needs,
+    ...{ plans, runs: createRunRecords(state.runs, log) },
+    ...{ conversations: new Map(), touchedInRun: new Set<string>() },
+  }
+  const sessions = createSessions(shared)
+  return {
+    ...{ sessions, plans, providers: createProviders(shared) },
+    handEdits: createHandEdits({ ...shared, sessions }),
+  }
+}

@@ -1,0 +1,84 @@
+import { forgetNear } from './list-chunks.ts'
+import { keepListAddress } from './list-return.ts'
+import { refresh } from './refresh.ts'
+
+/** A word is typed at once; this is shorter than the pause after it. */
+const TYPING_MS = 150
+
+/** Whether the address is already that of this search, so that Back leads to before it. */
+let isSearching = false
+let typing: number | undefined
+
+/** The filters of the list change the address and bring the list to it, without a new page. */
+export function startListFilters(): void {
+  document.addEventListener('input', ({ target }) => {
+    if (!isSearchField(target)) return
+    clearTimeout(typing)
+    typing = setTimeout(() => void search(target.form!), TYPING_MS)
+  })
+  document.addEventListener('change', ({ target }) => {
+    if (isSearchField(target)) isSearching = false
+    else if (target instanceof HTMLSelectElement && target.form?.id === 'filters')
+      void show(formAddress(target.form))
+  })
+  document.addEventListener('submit', (event) => {
+    const form = event.target as HTMLFormElement
+    if (form.id !== 'filters') return
+    event.preventDefault()
+    clearTimeout(typing)
+    void search(form).then(() => document.querySelector<HTMLElement>('[data-row]')?.focus())
+  })
+  document.addEventListener('click', (event) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+      return
+    const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-filter]')
+    if (!link) return
+    event.preventDefault()
+    void show(link.href)
+  })
+  addEventListener('popstate', () => {
+    isSearching = false
+    clearTimeout(typing)
+    showWords()
+    keepListAddress()
+    forgetNear()
+    void refresh()
+  })
+}
+
+async function search(form: HTMLFormElement): Promise<void> {
+  const address = formAddress(form)
+  if (address === location.pathname + location.search) return
+  const shown = show(address, isSearching ? 'replace' : 'push')
+  isSearching = true
+  await shown
+}
+
+async function show(address: string, how: 'push' | 'replace' = 'push'): Promise<void> {
+  clearTimeout(typing)
+  if (how === 'push') history.pushState(null, '', address)
+  else history.replaceState(null, '', address)
+  isSearching = false
+  keepListAddress()
+  forgetNear()
+  await refresh()
+}
+
+/** Without the fields that say nothing, and with commas as they are. */
+function formAddress(form: HTMLFormElement): string {
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '')
+  const query = fields.map(([name, value]) => {
+    return `${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`
+  })
+  return query.length === 0 ? '/' : `/?${query.join('&')}`
+}
+
+/** A field that has the focus keeps its text through a refresh, but not through Back. */
+function showWords(): void {
+  const field = document.querySelector<HTMLInputElement>('#filter-q')
+  if (field) field.value = new URLSearchParams(location.search).get('q') ?? ''
+}
+
+function isSearchField(target: EventTarget | null): target is HTMLInputElement {
+  return target instanceof HTMLInputElement && target.id === 'filter-q'
+}

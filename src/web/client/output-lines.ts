@@ -1,0 +1,101 @@
+import { type AnsiLine, createAnsiReader } from '../text/ansi.ts'
+import { lookOf } from '../text/ansi-look.ts'
+import type { LogText } from '../text/output-log.ts'
+
+/** Lines of output in a `<pre>`, the last of which may still grow. */
+export interface OutputLines {
+  /** Adds text, and keeps at most `max` lines; gives how many were let go. */
+  add(texts: readonly LogText[], max: number): number
+  /** Lets go of the first lines. */
+  drop(count: number): void
+  count(): number
+}
+
+/** So many lines are one block: what is added or let go makes the browser lay out that block alone. */
+const BLOCK_LINES = 250
+
+export function outputLines(pre: HTMLElement): OutputLines {
+  const reader = createAnsiReader()
+  let open: HTMLElement | null = null
+  let isError = false
+  let count = 0
+
+  function drop(wanted: number): void {
+    let left = wanted
+    while (left > 0 && pre.firstElementChild) {
+      const block = pre.firstElementChild
+      if (!(block instanceof HTMLDivElement)) {
+        block.remove() // a line that the page came with
+        left--
+        continue
+      }
+      const whole = block.childElementCount <= left
+      const gone = whole ? block.childElementCount : left
+      if (whole) block.remove()
+      else for (let each = 0; each < gone; each++) block.firstElementChild!.remove()
+      left -= gone
+      count -= gone
+    }
+    if (open && !open.isConnected) open = null
+  }
+
+  function append(line: HTMLElement): void {
+    const last = pre.lastElementChild
+    const isRoomy = last instanceof HTMLDivElement && last.childElementCount < BLOCK_LINES
+    if (isRoomy) last.append(line)
+    else {
+      const block = document.createElement('div')
+      block.append(line)
+      pre.append(block)
+    }
+    count++
+  }
+
+  return {
+    count: () => count,
+    drop,
+    add(texts, max) {
+      const made: { line: AnsiLine; isError: boolean }[] = []
+      for (const part of texts) {
+        isError ||= part.isError
+        for (const line of reader.write(part.text, part.isError ? 'stderr' : 'stdout')) {
+          made.push({ line, isError })
+          isError = part.isError
+        }
+        if (reader.open() === null) isError = false
+      }
+      if (open) {
+        open.remove()
+        count--
+      }
+      const left = Math.max(0, made.length - max)
+      for (const each of made.slice(left)) append(element(each.line, each.isError))
+      const rest = reader.open()
+      open = rest ? element(rest, isError, true) : null
+      if (open) append(open)
+      const over = Math.max(0, count - max)
+      drop(over)
+      return left + over
+    },
+  }
+}
+
+function element({ runs, wrapped }: AnsiLine, isError: boolean, isOpen = false): HTMLElement {
+  const line = document.createElement('span')
+  line.className = isError ? 'line error' : 'line'
+  for (const { text, style } of runs) {
+    const { classes, color, background } = lookOf(style)
+    if (classes.length === 0 && color === undefined && background === undefined) {
+      line.append(text)
+      continue
+    }
+    const run = document.createElement('span')
+    run.className = classes.join(' ')
+    if (color !== undefined) run.style.color = color
+    if (background !== undefined) run.style.background = background
+    run.textContent = text
+    line.append(run)
+  }
+  if (!wrapped && !isOpen) line.append('\n')
+  return line
+}

@@ -1,0 +1,56 @@
+import { CaseChunk } from './case-chunk.tsx'
+import { type Filters, listAddress } from './filters.ts'
+import { type Chunk, GROUPS } from './groups.ts'
+import type { Listing } from './listing.ts'
+import { number } from './number-text.ts'
+
+interface CaseGroupsProps {
+  list: Listing
+  filters: Filters
+  /** The chunks with their rows; of the others only their place. */
+  filled: readonly Chunk[]
+}
+
+/** The cases that fit, under their headings. */
+export function CaseGroups({ list, filters, filled }: CaseGroupsProps) {
+  return (
+    <>
+      <div id="case-list" data-order={list.order}>
+        {list.groups.map(({ name, count, chunks }) => (
+          <section class="case-group" id={`group-${name}`} aria-labelledby={`heading-${name}`}>
+            <h2 id={`heading-${name}`}>
+              {GROUPS[name]} <span class="group-count">{number(count)}</span>
+            </h2>
+            <div class="case-rows">
+              {chunks.map((chunk) => (
+                <CaseChunk chunk={chunk} order={list.order} filled={filled.includes(chunk)} />
+              ))}
+            </div>
+          </section>
+        ))}
+      </div>
+      <Pages list={list} filters={filters} filled={filled} />
+    </>
+  )
+}
+
+/** For readers without the script, which else fills the list as it is scrolled. */
+function Pages({ list, filters, filled }: CaseGroupsProps) {
+  const [first, last] = [filled[0], filled.at(-1)]
+  if (!first || !last) return null
+  const next = last.start + last.rows.length
+  if (first.start === 0 && next >= list.fitting) return null
+  return (
+    <nav class="list-pages" aria-label="Pages">
+      {first.start > 0 && <a href={listAddress(filters)}>First cases</a>}
+      <span class="muted">
+        {number(first.start + 1)} to {number(next)} of {number(list.fitting)}
+      </span>
+      {next < list.fitting && (
+        <a href={listAddress(filters, {}, { from: next })} rel="next">
+          Next cases
+        </a>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,52 @@
+import type { Assets } from '../assets.ts'
+import type { PageNeeds } from '../needs.ts'
+import { changesOf, NEW_CASE } from '../shell/addresses.ts'
+import { Page } from '../shell/page.tsx'
+import { AttentionIcons } from './attention-icons.tsx'
+import { CaseGroups } from './case-groups.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { type Filters, hasFilters } from './filters.ts'
+import type { Chunk } from './groups.ts'
+import type { Listing } from './listing.ts'
+import { NoCasesYet, NothingFits } from './no-cases.tsx'
+import { WorkspaceNotice } from './workspace-notice.tsx'
+
+interface ListPageProps {
+  service: PageNeeds['service']
+  assets: Pick<Assets, 'href'>
+  filters: Filters
+  list: Listing
+  filled: readonly Chunk[]
+}
+
+/** All cases, those first that need the operator. */
+export function ListPage({ service, assets, filters, list, filled }: ListPageProps) {
+  const waiting = list.groups.find(({ name }) => name === 'needs')?.count ?? 0
+  const isBare = list.total === 0 && !hasFilters(filters)
+  return (
+    <Page
+      title={waiting > 0 ? `(${waiting}) Cases` : 'Cases'}
+      assets={assets}
+      kind="cases"
+      live={changesOf()}
+    >
+      <div class="list-head">
+        <h1>Cases</h1>
+        <a class="button primary" href={NEW_CASE}>
+          New case
+        </a>
+      </div>
+      <WorkspaceNotice service={service} />
+      <AttentionIcons />
+      {isBare ? (
+        <NoCasesYet />
+      ) : (
+        <>
+          <FilterBar filters={filters} list={list} />
+          {list.fitting === 0 && <NothingFits filters={filters} />}
+          <CaseGroups list={list} filters={filters} filled={filled} />
+        </>
+      )}
+    </Page>
+  )
+}

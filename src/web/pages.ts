@@ -1,0 +1,33 @@
+import { Hono } from 'hono'
+import type { ServiceEnv } from '../http/context.ts'
+import type { HttpNeeds } from '../http/needs.ts'
+import type { RefusalPage } from '../http/refusal-page.ts'
+import { loadAssets } from './assets.ts'
+import { caseRoutes } from './case/case-routes.tsx'
+import { listRoutes } from './list/list-routes.tsx'
+import type { PageNeeds } from './needs.ts'
+import { sessionRoutes } from './session/session-routes.tsx'
+import { errorPages, refusalPage } from './shell/error-page.tsx'
+import { pageHeaders } from './shell/page-response.ts'
+
+interface Pages {
+  pages: Hono<ServiceEnv>
+  refusalPage: RefusalPage
+}
+
+/**
+ * The operator's pages. They read as the JSON endpoints read and change nothing themselves: their
+ * script sends what the operator does to those endpoints, so that every rule holds for it too.
+ */
+export function pages(service: HttpNeeds): Pages {
+  const assets = loadAssets()
+  const needs: PageNeeds = { service, assets }
+  const app = new Hono<ServiceEnv>()
+  app.use('/assets/*', pageHeaders())
+  app.route('/', assets.routes)
+  for (const routes of [listRoutes(needs), caseRoutes(needs), sessionRoutes(needs)]) {
+    routes.onError(errorPages(assets, service.log))
+    app.route('/', routes)
+  }
+  return { pages: app, refusalPage: refusalPage(assets) }
+}

@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache'
+import type { HttpNeeds } from '../../http/needs.ts'
+import { contentHash } from '../../markdown/proof-file.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import type { Proof } from '../../model/proof.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Candidate, Session } from '../../model/session.ts'
+import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
+import { stampOf } from '../../workspace/disk/safe-read.ts'
+import { artifactPath, isArtifactOf, readArtifact } from '../../workspace/output/artifacts.ts'
+import { proofTypeOf } from '../case/proof-type.ts'
+
+export interface CandidateRow extends Candidate {
+  /** The type that proof of it usually has. */
+  type: string
+  /** Null where it is not on this machine. */
+  size: number | null
+  /** The proof that has its very content. */
+  attached: Proof | null
+}
+
+export async function candidateRows(
+  { layout }: Pick<HttpNeeds, 'layout'>,
+  folder: CaseFolder,
+  session: Session,
+  candidates: readonly Candidate[],
+): Promise<CandidateRow[]> {
+  const { case_id, number } = session
+  return Promise.all(
+    candidates.map(async ({ artifact, note }) => {
+      // a session's file lists them by name, and may have been written by anybody
+      const isOurs = isArtifactOf(artifact, number)
+      const stamp = isOurs ? await stampOf(artifactPath(layout, case_id, artifact)) : null
+      const row = { artifact, note, type: proofTypeOf(artifact), size: stamp?.size ?? null }
+      if (stamp === null || folder.proofs.length === 0) return { ...row, attached: null }
+      const version = `${stamp.size} ${stamp.mtimeMs} ${stamp.ino}`
+      const sha256 = await hashOf(layout, case_id, artifact, version)
+      const attached = folder.proofs.find((proof) => sha256 !== null && proof.sha256 === sha256)
+      return { ...row, attached: attached ?? null }
+    }),
+  )
+}
+
+const hashes = new LRUCache<string, { sha256: string | null }>({ max: 500 })
+
+/** Null for what cannot be proof: it is no text, or too large. */
+async function hashOf(
+  layout: HttpNeeds['layout'],
+  caseId: string,
+  artifact: string,
+  version: string,
+): Promise<string | null> {
+  const key = `${caseId}/${artifact} ${version}`
+  const known = hashes.get(key)
+  if (known) return known.sha256
+  const text = await textOf(layout, caseId, artifact)
+  const sha256 = text === null ? null : contentHash(text)
+  hashes.set(key, { sha256 })
+  return sha256
+}
+
+async function textOf(
+  layout: HttpNeeds['layout'],
+  caseId: string,
+  artifact: string,
+): Promise<string | null> {
+  try {
+    return await readArtifact(layout, caseId, artifact, MAX_PROOF_CONTENT_BYTES)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}

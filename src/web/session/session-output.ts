@@ -1,0 +1,144 @@
+import type { HttpNeeds } from '../../http/needs.ts'
+import type { Session } from '../../model/session.ts'
+import { isOver } from '../../model/session-state.ts'
+import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
+import { readSlice } from '../../workspace/disk/read-slice.ts'
+import { listArtifacts } from '../../workspace/output/artifact-listing.ts'
+import { artifactPath } from '../../workspace/output/artifacts.ts'
+import { type AnsiLine, createAnsiReader } from '../text/ansi.ts'
+import { type ByteRange, splitBy } from '../text/byte-ranges.ts'
+import { beginningOf, CUT } from '../text/cut-line.ts'
+import type { ToldOutput } from './told-output.ts'
+
+/** What a page shows of a step's log: its end, since that is what is looked for. */
+const MAX_STEP_BYTES = 96 * 1024
+const MAX_PAGE_BYTES = 200 * 1024
+const MAX_STEP_LINES = 2000
+
+/** A line of output; `isError` where part of it came from standard error. */
+export interface OutputLine {
+  line: AnsiLine
+  isError: boolean
+}
+
+/** The output of one step, as far as the page shows it. */
+export interface StepOutput {
+  /** Told apart from another run of the same step, as after a revision. */
+  key: string
+  id: string
+  /** Null: it printed nothing. */
+  artifact: string | null
+  isFinished: boolean
+  /** It runs, and no more is told live of it: its log is to be looked at. */
+  isSilent: boolean
+  /** The file is not on this machine. */
+  isMissing: boolean
+  /** Where in the file the lines begin, and where they end. */
+  from: number
+  to: number
+  /** The first line has its end alone. */
+  isMidLine: boolean
+  lines: OutputLine[]
+  stderr: readonly ByteRange[]
+}
+
+export interface OutputNeeds {
+  service: Pick<HttpNeeds, 'layout'>
+  told(caseId: string, artifact: string): ToldOutput
+}
+
+/** `withText` false: only how far the logs have come. */
+export async function sessionOutput(
+  { service, told }: OutputNeeds,
+  session: Session,
+  withText: boolean,
+): Promise<StepOutput[]> {
+  const { case_id, number, trail } = session
+  const steps = stepsOf(number, trail)
+  if (steps.length === 0) return []
+  const files = await listArtifacts(service.layout, case_id, number)
+  const sizes = new Map(files.map(({ artifact, size }) => [artifact, size]))
+  let room = MAX_PAGE_BYTES
+  const parts: StepOutput[] = []
+  for (const [index, step] of [...steps.entries()].reverse()) {
+    const part = emptyPart(step, index, session)
+    const size = part.artifact === null ? undefined : sizes.get(part.artifact)
+    part.isMissing = part.artifact !== null && size === undefined && part.isFinished
+    part.to = size ?? 0
+    part.from = part.to
+    if (part.artifact !== null) {
+      const { stderr, isSilent } = told(case_id, part.artifact)
+      part.stderr = stderr
+      part.isSilent = isSilent && !part.isFinished
+    }
+    // not bound to the size: a log that grows before it is read would lose its beginning
+    const wanted = Math.min(room, MAX_STEP_BYTES)
+    if (withText && wanted > 0 && part.to > 0) await read(part, service, case_id, wanted)
+    room -= part.to - part.from
+    parts.unshift(part)
+  }
+  return parts
+}
+
+function emptyPart(step: TrailStep, index: number, { state }: Session): StepOutput {
+  return {
+    key: `${index + 1}-${step.id}`,
+    id: step.id,
+    artifact: step.artifacts.log,
+    isFinished: step.finished !== null || isOver(state),
+    isMissing: false,
+    isSilent: false,
+    isMidLine: false,
+    ...{ from: 0, to: 0, lines: [], stderr: [] },
+  }
+}
+
+async function read(
+  part: StepOutput,
+  { layout }: OutputNeeds['service'],
+  caseId: string,
+  wanted: number,
+): Promise<void> {
+  const place = artifactPath(layout, caseId, part.artifact!)
+  const slice = (size: number) => {
+    const from = Math.max(0, size - wanted)
+    return { from, length: size - from }
+  }
+  const result = await readSlice(place, slice, { within: layout.caseFolder(caseId) })
+  if (!result.ok) {
+    part.isMissing = true
+    return
+  }
+  const { bytes, from } = result
+  const { start, isMidLine } = from === 0 ? { start: 0, isMidLine: false } : beginningOf(bytes)
+  const whole = { from: from + start, to: from + bytes.length }
+  const lines = readLines(bytes.subarray(start), whole, part.stderr, isMidLine)
+  Object.assign(part, whole, { isMidLine, lines: lines.slice(-MAX_STEP_LINES) })
+}
+
+function readLines(
+  bytes: Buffer,
+  whole: ByteRange,
+  stderr: readonly ByteRange[],
+  isMidLine: boolean,
+): OutputLine[] {
+  const reader = createAnsiReader()
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  const lines: OutputLine[] = []
+  let isError = false
+  if (isMidLine) reader.write(CUT)
+  for (const { from, to, inside } of splitBy(stderr, whole)) {
+    const chunk = bytes.subarray(from - whole.from, to - whole.from)
+    const stream = inside ? 'stderr' : 'stdout'
+    const finished = reader.write(decoders[stream].decode(chunk, { stream: true }), stream)
+    isError ||= inside
+    for (const line of finished) {
+      lines.push({ line, isError })
+      isError = inside
+    }
+    if (reader.open() === null) isError = false
+  }
+  const rest = reader.open()
+  if (rest) lines.push({ line: rest, isError })
+  return lines
+}

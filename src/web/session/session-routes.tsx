@@ -1,0 +1,58 @@
+import { Hono } from 'hono'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import { caseId } from '../../http/params.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Session } from '../../model/session.ts'
+import { UUID } from '../../model/words.ts'
+import type { PageNeeds } from '../needs.ts'
+import { sessionPage } from '../shell/addresses.ts'
+import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { SessionPage } from './session-page.tsx'
+import { PLAN_VIEWS, type SessionQuery, sessionView } from './session-view.ts'
+import { toldOutput } from './told-output.ts'
+
+/** `/case/:id/session/:number`; `latest` and a session's id lead there. */
+export function sessionRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>()
+  const needs = { service, assets, told: toldOutput(service.outputs) }
+  app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
+    const folder = await service.store.read(caseId(c))
+    const named = c.req.param('number')
+    const session = sessionNamed(folder, named)
+    if (String(session.number) !== named) {
+      const { search } = new URL(c.req.url)
+      return c.redirect(sessionPage(folder.case.id, session.number) + search)
+    }
+    const view = await sessionView(needs, folder, session, queryOf(c))
+    return pageResponse(c, <SessionPage view={view} assets={assets} />)
+  })
+  return app
+}
+
+function sessionNamed(folder: CaseFolder, name: string): Session {
+  const { sessions } = folder
+  const found =
+    name === 'latest'
+      ? sessions.toSorted((a, b) => a.number - b.number).at(-1)
+      : UUID.test(name)
+        ? sessions.find(({ id }) => id === name)
+        : sessions.find(({ number }) => String(number) === name)
+  if (found) return found
+  throw new Refusal(
+    'not_found',
+    `Case ${folder.case.id} has no session ${JSON.stringify(name.slice(0, 40).toWellFormed())}.`,
+  )
+}
+
+function queryOf(c: ServiceContext): SessionQuery {
+  const view = PLAN_VIEWS.find((each) => each === c.req.query('view')) ?? 'rendered'
+  const against = c.req.query('against') ?? ''
+  const trail = c.req.query('trail') ?? ''
+  return {
+    view,
+    against: /^[0-9a-f]{8,64}$/.test(against) ? against : null,
+    trailPage: /^[1-9]\d{0,5}$/.test(trail) ? Number(trail) : null,
+    withOutput: c.req.query('output') !== 'none',
+  }
+}

@@ -1,0 +1,103 @@
+import { stepFacts } from '../text/step-figure.ts'
+import type { SessionView } from './session-view.ts'
+import { spanText } from './spans.ts'
+import type { StepRow, StepState } from './step-rows.ts'
+
+const STATES: Record<StepState, { word: string; sign: string }> = {
+  will_run: { word: 'will run', sign: '○' },
+  running: { word: 'running', sign: '▶' },
+  ok: { word: 'ok', sign: '✓' },
+  failed: { word: 'failed', sign: '✗' },
+  broken_off: { word: 'broken off', sign: '✗' },
+  not_run: { word: 'not run', sign: '–' },
+}
+
+/** With more of them the list scrolls in itself. */
+const MANY = 5
+const DONE: readonly StepState[] = ['ok', 'failed']
+
+/** What runs, has run and will run, with how it ended and how long it took; what made the plan stands apart. */
+export function StepList({ view }: { view: SessionView }) {
+  const { rows } = view
+  if (rows.length === 0) return null
+  const planning = rows.filter(({ isPlanning }) => isPlanning)
+  const work = rows.filter(({ isPlanning }) => !isPlanning)
+  return (
+    <section class="card" id="steps" aria-labelledby="steps-title">
+      <header>
+        <h2 id="steps-title">Steps</h2>
+        {work.length > 0 && <span class="muted small">{countText(view, work)}</span>}
+      </header>
+      {work.length > 0 && (
+        <ol
+          class="steps"
+          id="step-rows"
+          tabindex={work.length > MANY ? 0 : undefined}
+          aria-labelledby="steps-title"
+        >
+          {work.map((row, index) => (
+            <StepItem row={row} id={`row-${index + 1}`} hasPlan={view.query.view === 'rendered'} />
+          ))}
+        </ol>
+      )}
+      {planning.length > 0 && (
+        <div class="planning-runs">
+          <h3 id="planning-title">Before approval</h3>
+          <ol
+            class="steps"
+            id="planning-rows"
+            tabindex={planning.length > MANY ? 0 : undefined}
+            aria-labelledby="planning-title"
+          >
+            {planning.map((row, index) => (
+              <StepItem row={row} id={`planning-row-${index + 1}`} hasPlan={false} />
+            ))}
+          </ol>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** What was broken off is not done. */
+function countText({ session }: SessionView, work: readonly StepRow[]): string {
+  if (session.state === 'plan_ready') return `${work.length} to run`
+  const done = work.filter(({ state }) => DONE.includes(state)).length
+  return `${done} of ${work.length} done`
+}
+
+function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boolean }) {
+  const { state, plan } = row
+  const { word, sign } = STATES[state]
+  const facts = plan ? stepFacts(plan).filter((fact) => !fact.startsWith('reports')) : ['agent']
+  return (
+    <li class="step-row" data-step-state={state} id={id}>
+      <span class="step-sign" aria-hidden="true">
+        {sign}
+      </span>
+      <div>
+        <div class="step-line">
+          {plan && hasPlan ? <a href={`#step-${row.id}`}>{row.id}</a> : <strong>{row.id}</strong>}
+          <span class="step-state">
+            {word}
+            {row.wentOn ? ', went on' : ''}
+          </span>
+          <span class="step-time">
+            {state === 'running' && row.began !== null ? (
+              <span data-since={row.began} />
+            ) : row.durationMs !== null ? (
+              spanText(row.durationMs)
+            ) : (
+              ''
+            )}
+          </span>
+        </div>
+        <div class="muted small">
+          {[row.end, ...facts, row.proves === '' ? '' : `proves: ${row.proves}`]
+            .filter((text) => text !== '')
+            .join(' · ')}
+        </div>
+      </div>
+    </li>
+  )
+}

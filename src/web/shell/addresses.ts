@@ -1,0 +1,33 @@
+/** Where the pages are. The JSON endpoints keep `/cases`, so a page of one case is below `/case`. */
+export const CASES = '/'
+export const NEW_CASE = '/new'
+
+export function casesWithTag(tag: string): string {
+  return `${CASES}?tag=${encodeURIComponent(tag)}`
+}
+
+export function casePage(id: string): string {
+  return `/case/${id}`
+}
+
+export function sessionPage(id: string, number: number | string): string {
+  return `/case/${id}/session/${number}`
+}
+
+export function memoryPage(id: string, filename: string): string {
+  return `/case/${id}/memory/${filename}`
+}
+
+export function proofPage(id: string, proof: string): string {
+  return `/case/${id}/proof/${proof}`
+}
+
+/** The events that change a page which shows no output: of one case, or of all. */
+export function changesOf(id?: string): string {
+  return `/events?after=now&output=no${id === undefined ? '' : `&case=${id}`}`
+}
+
+/** The content of a proof as plain text, from the API. */
+export function proofText(id: string, proof: string): string {
+  return `/cases/${id}/proof/${proof}/content`
+}

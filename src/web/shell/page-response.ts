@@ -1,0 +1,49 @@
+import type { MiddlewareHandler } from 'hono'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import { bytesWithETag } from '../../http/etag.ts'
+
+/**
+ * Only what this service itself serves: no inline script or style, nothing from another host, in
+ * nobody's frame. So a text that slipped through the sanitizer could still do nothing.
+ */
+const policyOf = (forms: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    `form-action '${forms}'`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** `forms: 'self'` is for a page with a form that the browser itself sends; the others are sent by script. */
+export function pageHeaders({
+  forms = 'none',
+}: {
+  forms?: 'none' | 'self'
+} = {}): MiddlewareHandler<ServiceEnv> {
+  const policy = policyOf(forms)
+  return async (c, next) => {
+    await next()
+    setPageHeaders(c.res.headers, policy)
+  }
+}
+
+export function setPageHeaders(headers: Headers, policy = policyOf('none')): void {
+  headers.set('content-security-policy', policy)
+  headers.set('referrer-policy', 'no-referrer')
+  headers.set('cross-origin-opener-policy', 'same-origin')
+  headers.set('cross-origin-resource-policy', 'same-origin')
+}
+
+/** A page with a strong ETag: one that did not change costs a reader nothing. */
+export async function pageResponse(
+  c: ServiceContext,
+  page: JSX.Element | Promise<JSX.Element>,
+): Promise<Response> {
+  const html = `<!doctype html>${await (await page).toString()}`
+  return bytesWithETag(c, new TextEncoder().encode(html), 'text/html; charset=utf-8')
+}

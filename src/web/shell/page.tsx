@@ -1,0 +1,63 @@
+import type { Child } from 'hono/jsx'
+import type { Assets } from '../assets.ts'
+import { CASES, NEW_CASE } from './addresses.ts'
+
+export interface PageProps {
+  title: string
+  assets: Pick<Assets, 'href'>
+  /** Below which address of `GET /events` what changes this page is told; none: the page stays as it is. */
+  live?: string
+  /** Marks the page's kind for the style sheet and the script. */
+  kind: 'cases' | 'new-case' | 'case' | 'session' | 'memory' | 'proof' | 'error'
+  children: Child
+}
+
+/** The frame of every page. Nothing in it is inline, so that the content security policy can be strict. */
+export function Page({ title, assets, live, kind, children }: PageProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} · Casefile`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href={assets.href('favicon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={assets.href('console.css')} />
+        <script type="module" src={assets.href('console.js')} />
+      </head>
+      <body data-page={kind} data-live={live}>
+        <a class="skip-link" href="#main">
+          Skip to the content
+        </a>
+        <header class="site">
+          <a class="brand" href={CASES}>
+            <img src={assets.href('favicon.svg')} alt="" width="22" height="22" />
+            Casefile
+          </a>
+          <nav aria-label="Main">
+            <a href={CASES} data-key="g" aria-current={kind === 'cases' ? 'page' : undefined}>
+              Cases
+            </a>
+            <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
+              New case
+            </a>
+          </nav>
+          <span id="live" class="live" role="status" data-keep />
+          <button type="button" class="quiet needs-script" data-help aria-keyshortcuts="?">
+            Keys <kbd>?</kbd>
+          </button>
+        </header>
+        <main id="main" tabindex={-1}>
+          <noscript>
+            <p class="notice">
+              Reading works without JavaScript. To change anything here, turn it on, or use the
+              casefile command or the API.
+            </p>
+          </noscript>
+          {children}
+        </main>
+        <div id="notices" class="notices" role="status" aria-live="polite" data-keep />
+      </body>
+    </html>
+  )
+}

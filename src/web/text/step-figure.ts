@@ -1,0 +1,48 @@
+import type { Element, ElementContent } from 'hast'
+import type { MarkedStep } from './markdown.ts'
+
+/** A fence that will run, with what the operator has to know of it. `number` is its 1-based place. */
+export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {
+  const caption: ElementContent[] = [
+    span('step-number', String(number)),
+    { type: 'text', value: ' ' },
+    span('step-id', step.id),
+    { type: 'text', value: ' ' },
+    span('step-facts', stepFacts(step).join(' · ')),
+  ]
+  return {
+    type: 'element',
+    tagName: 'figure',
+    properties: { className: ['step'], id: `step-${step.id}`, dataStep: step.id },
+    children: [{ type: 'element', tagName: 'figcaption', properties: {}, children: caption }, pre],
+  }
+}
+
+/** As in `sh`, `at most 2 min`, `reports TAP`: what differs from a step that says nothing. */
+export function stepFacts(step: MarkedStep): string[] {
+  const facts: string[] = [step.language]
+  if (step.timeoutMs !== null) facts.push(`at most ${durationText(step.timeoutMs)}`)
+  if (step.cwd !== '.') facts.push(`in ${step.cwd}`)
+  if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)
+  if (step.continue) facts.push('goes on if it fails')
+  if (step.proof !== null) facts.push(PROOFS[step.proof])
+  return facts
+}
+
+const PROOFS = { tap: 'reports TAP', junit: 'reports JUnit', log: 'its log is proof' }
+
+function durationText(ms: number): string {
+  if (ms < 1000) return `${ms} ms`
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
+  if (ms % 60_000 === 0) return `${ms / 60_000} min`
+  return `${ms / 1000} s`
+}
+
+function span(className: string, value: string): Element {
+  return {
+    type: 'element',
+    tagName: 'span',
+    properties: { className: [className] },
+    children: [{ type: 'text', value }],
+  }
+}

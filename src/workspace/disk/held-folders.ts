@@ -1,0 +1,60 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { hasCode } from './errno.ts'
+
+export interface HeldFolders {
+  /** The names of those that are not at their paths any more, whatever is there now. */
+  replaced(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/**
+ * Remembers by name which folders stand at some paths: where each leads, its device, its inode. Holds them
+ * open, so that no new folder gets the inode of one that is removed meanwhile. One that is not
+ * there yet counts for nothing.
+ */
+export async function holdFolders(paths: Readonly<Record<string, string>>): Promise<HeldFolders> {
+  const handles: FileHandle[] = []
+  const before = new Map<string, string>()
+  const close = async () => {
+    for (const handle of handles) await handle.close()
+  }
+  try {
+    for (const [name, path] of Object.entries(paths)) {
+      const handle = await unlessBarred(open(path, constants.O_RDONLY | constants.O_DIRECTORY))
+      if (handle !== null) handles.push(handle)
+      const identity = await identityOf(path)
+      if (identity !== null) before.set(name, identity)
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    async replaced() {
+      const found: string[] = []
+      for (const [name, identity] of before) {
+        if ((await identityOf(paths[name]!)) !== identity) found.push(name)
+      }
+      return found
+    },
+    close,
+  }
+}
+
+async function identityOf(path: string): Promise<string | null> {
+  const found = await unlessBarred(Promise.all([realpath(path), stat(path, { bigint: true })]))
+  if (found === null) return null
+  const [real, { dev, ino }] = found
+  return `${dev} ${ino} ${real}`
+}
+
+/** Null where no folder is there, or none that may be looked at. */
+async function unlessBarred<T>(look: Promise<T>): Promise<T | null> {
+  try {
+    return await look
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES')) return null
+    throw error
+  }
+}

@@ -1,0 +1,8 @@
+import { realpath, stat } from 'node:fs/promises'
+
+/** Changes with the program that a path leads to, by whatever links: when it is updated, or another one. */
+export async function programStamp(path: string): Promise<string> {
+  const real = await realpath(path)
+  const { size, mtimeMs } = await stat(real)
+  return [real, size, mtimeMs].join(' ')
+}

@@ -1,0 +1,24 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { hasCode } from './errno.ts'
+
+/** The path with all links resolved, also of what is not there yet: its nearest ancestor's, and the rest. */
+export async function realPathOf(path: string): Promise<string> {
+  const { real, rest } = await nearestExisting(path)
+  return join(real, rest)
+}
+
+/** The real path of the nearest ancestor that exists (or of the path itself), and what remains. */
+export async function nearestExisting(path: string): Promise<{ real: string; rest: string }> {
+  let ancestor = resolve(path)
+  let rest = ''
+  for (;;) {
+    try {
+      return { real: await realpath(ancestor), rest }
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT') || ancestor === dirname(ancestor)) throw error
+      rest = join(basename(ancestor), rest)
+      ancestor = dirname(ancestor)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually, inBrowser, isLive } from '../fixtures/browser.ts'
+import { serveSample } from '../fixtures/browser-service.ts'
+import { must, planned, step } from '../fixtures/session-client.ts'
+
+const SAY = step('echo this runs', 'sh run id=say')
+
+inBrowser('Approve is held back while an edit is not saved', async (t, visitor) => {
+  const service = await serveSample(t)
+  const ref = await planned(service, { runbook: SAY })
+  const page = await visitor.open(`${service.url}/case/${ref.case_id}/session/1`)
+  await isLive(page)
+  const approve = page.locator('#approve-button')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  t.equal(await approve.isEnabled(), true, 'nothing is written yet')
+  await page.getByLabel('Plan', { exact: true }).fill(SAY.replace('this', 'that'))
+  t.equal(await approve.isEnabled(), false)
+  await page.getByText('Your edit is not saved').waitFor()
+  await must(service, 'PUT', `/cases/${ref.case_id}`, { title: 'Told anew' })
+  await page.getByText('Told anew').first().waitFor()
+  t.equal(await approve.isEnabled(), false, 'another page does not lift it')
+  await page.getByRole('button', { name: 'Discard' }).click()
+  t.equal(await approve.isEnabled(), true)
+  t.equal(await page.locator('.unsaved-said').count(), 0)
+
+  await page.getByRole('button', { name: 'Revise' }).click()
+  await page.getByLabel('What shall be different?').fill('More')
+  t.equal(await approve.isEnabled(), false)
+  await page.getByLabel('What shall be different?').fill('')
+  t.equal(await approve.isEnabled(), true)
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Plan', { exact: true }).fill(SAY.replace('this', 'that'))
+  await page.getByRole('button', { name: 'Save the plan' }).click()
+  await page.locator('#plan-text').getByText('echo that runs').waitFor()
+  await eventually(() => approve.isEnabled())
+
+  await page.goto(`${page.url()}?view=diff`)
+  t.equal(await approve.count(), 0, 'where a part of the text is shown nothing is approved')
+  await page.getByRole('link', { name: 'Read the whole plan' }).click()
+  await page.locator('#plan-text').getByText('echo that runs').waitFor()
+  t.equal(await approve.isEnabled(), true)
+})
+
+inBrowser('Enter that is pressed twice approves once', async (t, visitor) => {
+  const service = await serveSample(t)
+  const ref = await planned(service, { runbook: SAY })
+  const address = `${service.url}/case/${ref.case_id}/session/1`
+  const page = await visitor.open(address)
+  await isLive(page)
+  let sent = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/approve')) sent++
+  })
+  await page.route(address, (route) => route.abort())
+  visitor.expect(/ERR_FAILED/)
+  await page.keyboard.press('a')
+  const answer = page.waitForResponse(/\/approve$/)
+  await page.keyboard.press('Enter')
+  await (await answer).finished()
+  await eventually(async () => !(await page.locator('#approve-button').isEnabled()))
+  await page.keyboard.press('Enter')
+  await page.unroute(address)
+  await page.locator('#session-head .state[data-state=complete]').waitFor()
+  t.equal(sent, 1)
+})
+
+inBrowser('what was said goes once it does not hold any more', async (t, visitor) => {
+  visitor.expect(/status of 409|ERR_FAILED/)
+  const service = await serveSample(t)
+  const go = join(service.root, 'go')
+  const wait = step(`until [ -e '${go}' ]; do sleep 0.05; done`, 'sh run id=wait')
+  const [one, other] = [
+    await planned(service, { runbook: wait }),
+    await planned(service, { runbook: SAY }),
+  ]
+  const page = await visitor.open(`${service.url}/case/${other.case_id}/session/1`)
+  await isLive(page)
+  await page.route('**/approve', (route) => route.abort())
+  await page.locator('#approve-button').click()
+  await page.getByText('The service does not answer').waitFor()
+  await page.unroute('**/approve')
+  await must(service, 'PUT', `/cases/${other.case_id}`, { title: 'Told anew' })
+  await page.getByText('The service does not answer').waitFor({ state: 'detached' })
+
+  await must(service, 'POST', `${one.path}/approve`)
+  await page.locator('#approve-button').click()
+  await page.getByRole('link', { name: 'Show that session' }).waitFor()
+  writeFileSync(go, '')
+  await page.locator('.problem-said').waitFor({ state: 'detached' })
+  t.equal(await page.locator('#approve-button').isEnabled(), true)
+})

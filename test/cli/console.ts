@@ -1,0 +1,253 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { startBuilt } from '../fixtures/built-service.ts'
+import { cliOn } from '../fixtures/cli.ts'
+import { cliHere } from '../fixtures/cli-here.ts'
+import { step } from '../fixtures/session-client.ts'
+
+const RUNBOOK = step('echo fine', 'sh run id=say proof=log')
+
+t.test('the whole job is done by commands, with a running service', async (t) => {
+  const cli = cliHere(t)
+  const { url } = await cli.serve()
+  const description = `Mend it.\n\n${RUNBOOK}`
+  const made = await cli.runWith(
+    { input: description },
+    ...['new', 'Sign-in fails', '--tag', 'auth,web', '-d', '-', '--json'],
+  )
+  t.match(made, { code: 0, stderr: '' })
+  t.match(made.json, { title: 'Sign-in fails', type: 'bug', tags: ['auth', 'web'], description })
+  const id: string = made.json.id
+
+  const started = await cli.run('start', 'sign-in')
+  t.match(started, { code: 0, stdout: /^▶ echo fine$[\s\S]*^Run by Casefile: say \(sh\)$/m })
+  t.match(started.stderr, /casefile approve [0-9a-f]{8} 1 /)
+
+  t.match(await cli.run('list', '--needs', 'plan'), {
+    stdout:
+      /^[0-9a-f]{8} {2}PLANNING {2}Sign-in fails {2}the plan of session 1 waits .* {2}\d{4}-.*Z\n$/,
+  })
+  t.match(await cli.run('resolve', id.slice(0, 8)), {
+    code: 4,
+    stderr: /Missing:\n {2}at least one[\s\S]*casefile proof add/,
+  })
+  const shut = await cli.run('resolve', id, '--json')
+  t.match(shut, { code: 4, json: { code: 'proof_gate', missing: [String] } })
+
+  const approved = await cli.run('approve', 'fails', '--yes')
+  t.match(approved, { code: 0, stdout: /▶ say {2}sh, step 1 of 1\n +│ fine\n.*✓ say {2}exit 0/ })
+  t.match(approved.stderr, /proof add [0-9a-f]{8} --artifact 1-say\.log --verify/)
+  t.match(await cli.run('approve', 'fails', '--yes'), { code: 1, stderr: /Session 1 is complete/ })
+
+  const tail = await cli.run('tail', id, 'latest', '--json')
+  const events = tail.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  t.equal(tail.code, 0)
+  t.strictSame(Object.keys(events[0]), ['event_type', 'timestamp', 'payload'])
+  t.equal(events.at(-1).event_type, 'session_completed')
+
+  t.match(await cli.run('gate', id), {
+    code: 4,
+    stdout: /The gate is shut\. Missing:\n {2}at least/,
+  })
+  const proof = await cli.run('proof', 'add', id, '--artifact', '1-say.log', '--json')
+  t.match(proof, { code: 0, json: { verified: false, type: 'test-log', content: /fine/ } })
+  t.match(await cli.run('proof', 'verify', id, proof.json.id.slice(0, 8)), { code: 0 })
+  t.match(await cli.run('proof', 'verify', id, '--all'), { code: 0, stderr: /no proof waits/ })
+  t.match(await cli.run('proof', 'list', id), { stdout: /^[0-9a-f]{8} {2}test-log {2}verified/ })
+  t.match(await cli.run('gate', id, '--json'), { code: 0, json: { open: true } })
+  t.match(await cli.run('note', id, 'It', 'was the clock.'), { code: 0 })
+  t.match(await cli.run('resolve', id, '--outcome', 'ConfirmedCodeBug'), { stdout: /RESOLVED/ })
+  t.match(await cli.run('list'), { stdout: '', stderr: /no open case\n1 closed case, with --all/ })
+  t.match(await cli.run('show', id), {
+    code: 0,
+    stdout: /outcome +ConfirmedCodeBug[\s\S]*notes\.md/,
+  })
+  t.match(await cli.run('show', id, '1', '--json'), { json: { number: 1, state: 'complete' } })
+  t.match(
+    readFileSync(join(cli.root, 'memory', 'cases', id, 'notes.md'), 'utf8'),
+    /^## \d{4}-\d\d-\d\d\n\nIt was the clock\.\n$/,
+  )
+  t.match(await cli.run('open', 'sign', '--print'), { stdout: new RegExp(`^${url}/case/`) })
+})
+
+t.test('and by processes of their own, with the files alone', async (t) => {
+  const cli = cliOn(t)
+  await cli.run('new', 'Sign-in fails', '-d', RUNBOOK)
+  t.match(await cli.run('start', 'sign'), { code: 0, stdout: /^▶ echo fine$/m })
+  t.match(await cli.run('approve', 'sign', '--yes'), { code: 0, stdout: /✓ say {2}exit 0/ })
+  const proof = ['proof', 'add', 'sign', '--text', 'I saw it', '--type', 'note', '--verify']
+  t.match(await cli.run(...proof), { code: 0, stdout: /note, verified/ })
+  t.match(await cli.run('resolve', 'sign'), { code: 0, stdout: /RESOLVED/ })
+})
+
+t.test('what needs a service is refused without one', async (t) => {
+  const cli = cliHere(t)
+  await cli.run('new', 'Door', '-d', RUNBOOK)
+  t.match(await cli.run('start', 'door', '--detach'), { code: 2, stderr: /running service/ })
+  t.match(await cli.run('open', 'door', '--print'), { code: 1, stderr: /casefile serve/ })
+  t.match(await cli.run('open', 'door', '--folder'), { code: 0, stdout: /memory\/cases\// })
+})
+
+t.test('a workspace is found', async (t) => {
+  const cli = cliHere(t, { src: { deep: {} }, elsewhere: { memory: { cases: {} } } })
+  t.test('from a folder below it', async (t) => {
+    const cwd = join(cli.root, 'src', 'deep')
+    t.match(await cli.runWith({ cwd }, 'list'), { code: 0, stderr: /no case yet/ })
+  })
+  t.test('by its cases alone, and the nearest one', async (t) => {
+    const elsewhere = join(cli.root, 'elsewhere')
+    await cli.runWith({ cwd: elsewhere }, 'new', 'There')
+    t.match(await cli.run('list', '--root', elsewhere), { stdout: /There/ })
+    t.match(await cli.run('list'), { stdout: '' })
+  })
+  t.test('or the command says how to make one, and makes nothing', async (t) => {
+    const cwd = join(cli.root, '..')
+    const before = readdirSync(cwd, { recursive: true })
+    for (const args of [['list'], ['new', 'x'], ['list', '--root', cwd]]) {
+      const said = await cli.runWith({ cwd }, ...args)
+      t.match(said, { code: 1, stdout: '', stderr: /casefile\.md.*casefile init/ })
+    }
+    t.strictSame(readdirSync(cwd, { recursive: true }), before)
+  })
+})
+
+t.test('a name that fits', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  await cli.run('new', 'Red door')
+  await cli.run('new', 'Red window')
+  t.test('several cases lists them', async (t) => {
+    const said = await cli.run('show', 'red')
+    t.match(said, { code: 3, stderr: /could be any of 2 cases[\s\S]*OPEN {2}Red/ })
+    const { code, json } = await cli.run('show', 'red', '--json')
+    t.match({ code, json }, { code: 3, json: { status: 404, candidates: [Object, Object] } })
+  })
+  t.test('none says where to look', async (t) => {
+    t.match(await cli.run('gate', 'blue'), { code: 3, stderr: /casefile list --all/ })
+    const id = 'c12d54ae-1933-4631-a05f-aecf75428827'
+    t.match(await cli.run('gate', id), { code: 3 })
+  })
+  t.test('no session', async (t) => {
+    t.match(await cli.run('tail', 'window'), { code: 3, stderr: /casefile start/ })
+    await cli.run('start', 'window')
+    t.match(await cli.run('tail', 'window', '7'), { code: 3, stderr: /It has: 1 \(plan_ready\)/ })
+    t.match(await cli.run('proof', 'verify', 'window', 'abc'), { code: 3, stderr: /proof add/ })
+  })
+})
+
+t.test('what is wrong is told, with a code for it', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  const { json: made } = await cli.run('new', 'Door', '--json')
+  const wrong: [args: string[], code: number, stderr: RegExp][] = [
+    [['list', '--wrong'], 2, /unknown option '--wrong'/],
+    [['start'], 2, /missing required argument 'case'/],
+    [['approve', 'door'], 2, /--yes.*--sha/],
+    [['proof', 'verify', 'door'], 2, /--all/],
+    [['proof', 'add', 'door'], 2, /--artifact/],
+    [
+      ['proof', 'add', 'door', 'gone.txt'],
+      1,
+      /gone\.txt cannot be attached: the file is not there/,
+    ],
+    [['note', 'door', ' '], 2, /blank/],
+    [['list', '--needs', 'love'], 1, /needs: expected any, or some of plan/],
+    [['state', 'door', 'shut'], 1, /state: got "SHUT", expected one of OPEN/],
+    [['new', ''], 1, /title: expected a text that says something/],
+    [['list', '--root', 'gone'], 1, /no folder/],
+  ]
+  for (const [args, code, stderr] of wrong) {
+    t.test(args.join(' '), async (t) => {
+      const { json, ...said } = await cli.run(...args, '--json')
+      t.match({ ...said, json }, { code, stderr, json: { status: Number, detail: String } })
+    })
+  }
+  t.equal((await cli.run('state', 'door', 'blocked', '--reason', 'Rain')).code, 0)
+  t.match((await cli.run('show', made.id, '--json')).json, { state: 'BLOCKED', reason: 'Rain' })
+})
+
+t.test('a session that fails gives its code', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  await cli.run('new', 'Door', '-d', step('echo no; exit 3'))
+  await cli.run('start', 'door')
+  t.match(await cli.run('approve', 'door', '--yes'), {
+    code: 5,
+    stdout: /✗ step-1 {2}exit 3[\s\S]*! failed/,
+  })
+  t.match(await cli.run('tail', 'door'), {
+    code: 5,
+    stdout: /│ no\n/,
+    stderr: /session 1 is failed/,
+  })
+  await cli.run('start', 'door')
+  t.match(await cli.run('abandon', 'door', '2', '--reason', 'Rain'), { code: 0 })
+  t.match(await cli.run('tail', 'door'), { code: 5, stdout: /! abandoned: Rain/ })
+})
+
+t.test('two commands at once without a service both do their work', async (t) => {
+  const cli = cliOn(t)
+  const titles = ['one', 'two', 'three']
+  const said = await Promise.all(titles.map((title) => cli.run('new', title)))
+  t.strictSame(
+    said.map(({ code, stderr }) => [code, /Next:/.test(stderr)]),
+    titles.map(() => [0, true]),
+    said.map(({ stderr }) => stderr).join(''),
+  )
+  const { json } = await cli.run('list', '--json')
+  t.strictSame(json.map(({ title }: { title: string }) => title).sort(), titles.toSorted())
+})
+
+t.test('an owner that does not answer is named by its pid', async (t) => {
+  const cli = cliHere(t)
+  const service = await startBuilt(t, { root: cli.root, stateDir: cli.env.CASEFILE_STATE_DIR })
+  process.kill(service.pid, 'SIGSTOP')
+  const said = await cli.run('list')
+  process.kill(service.pid, 'SIGCONT')
+  t.match(said, { code: 1, stderr: new RegExp(`Process ${service.pid} owns .*does not answer`) })
+})
+
+t.test('a service waits for a command that is at work', async (t) => {
+  const cli = cliHere(t)
+  await cli.run('new', 'Door', '-d', step('echo begun; while [ ! -e go ]; do sleep 0.05; done'))
+  await cli.run('start', 'door')
+  const approve = cli.apart.start('approve', 'door', '--yes')
+  await approve.says(/│ begun/)
+  const serve = cli.apart.start('serve', '--port', '0')
+  await serve.says(/waiting for a command that is at work here/)
+  writeFileSync(join(cli.root, 'go'), '')
+  t.match(await approve.ended, { code: 0 })
+  await serve.says(/Casefile is listening on/)
+  serve.signal('SIGTERM')
+  t.match(await serve.ended, { code: 0 })
+})
+
+t.test('a plan is edited with the editor of the person', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  await cli.run('new', 'Door', '-d', RUNBOOK)
+  await cli.run('start', 'door')
+  const edit = (EDITOR: string) =>
+    cli.runWith({ env: { EDITOR, VISUAL: '' } }, 'plan', 'door', '--edit')
+  t.match(await edit('true'), { code: 0, stderr: /left as it is/ })
+  t.match(await edit('false'), { code: 1, stderr: /The editor \(false\) ended with exit 1/ })
+  t.match(await edit("sed -i 's/fine/better/'"), { code: 0, stdout: /▶ echo better/ })
+  t.match(await cli.run('plan', 'door', '--diff'), { stdout: /^-echo fine\n\+echo better$/m })
+  const wrong = await edit(`sed -i 's/sh run/cobol run/'`)
+  t.match(wrong, { code: 1, stderr: /what you wrote is kept in \S+\n.*line 3: .cobol/ })
+  const [, kept = ''] = /is kept in (\S+)/.exec(wrong.stderr) ?? []
+  t.ok(existsSync(kept))
+})
+
+t.test('a reader that has read enough is no error', async (t) => {
+  const cli = cliHere(t)
+  await cli.runWith({ input: 'Long.\n'.repeat(10_000) }, 'new', 'Door', '-d', '-')
+  const show = cli.apart.start('show', 'door')
+  await show.says(/Long/)
+  show.closeOutput()
+  t.match(await show.ended, { code: 0, stderr: /^\nNext: \S/ })
+})

@@ -1,0 +1,155 @@
+import t from 'tap'
+import { sayNext } from '../../src/cli/commands/approve.ts'
+import { changeText } from '../../src/cli/commands/plan-change.ts'
+import { planView } from '../../src/cli/plan-view.ts'
+import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
+import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'
+import { kept } from '../fixtures/kept-terminal.ts'
+
+t.after(() => closeParser())
+
+const PLANNER: ProviderSettings = {
+  ...{ kind: 'command', plan: ['planner'], work: null, prompt: 'stdin' },
+}
+const SETTINGS: TrustedSettings = {
+  ...{ ...DEFAULT_SETTINGS, providers: new Map([['planner', PLANNER]]) },
+  ...{ trust: 'trusted', folders: new Set() },
+}
+const RUNBOOK = 'Look.\n\n```sh run id=look\nls\n```\n\nThen rest.\n'
+const ORDER =
+  '1. Mend it.\n\n```sh run id=look\nls\n```\n\n```sh run id=test proof=log\nmake\n```\n'
+
+interface Waiting {
+  provider?: string
+  state?: string
+  settings?: TrustedSettings
+}
+
+function view(
+  plan: string,
+  { provider = 'runbook', state = 'plan_ready', settings }: Waiting = {},
+) {
+  const terminal = { ...kept(0), width: () => Number.POSITIVE_INFINITY }
+  return planView({ plan, provider, state }, settings ?? SETTINGS, terminal)
+}
+
+t.test('a plan is shown with what will run marked', async (t) => {
+  t.equal(
+    await view('Look.\n\n```sh run id=look\nls\n```\n\n```sh\nrm -rf /\n```\n'),
+    [
+      ...['  Look.', '', '▶ ```sh run id=look', '▶ ls', '▶ ```', ''],
+      ...['  ```sh', '  rm -rf /', '  ```', ''],
+      ...[
+        'Casefile itself runs this one step; no agent takes part.',
+        'Run by Casefile: look (sh)',
+        '',
+      ],
+    ].join('\n'),
+  )
+})
+
+t.test('what a terminal would not show stands in it as an escape', async (t) => {
+  const shown = await view('```sh run\necho \u001b[2J\u202e\n```\n')
+  t.match(shown, /^▶ echo \\u\{1b\}\[2J\\u\{202e\}$/m)
+})
+
+t.test('below a plan stands what approving it starts:', async (t) => {
+  const cases: [how: string, plan: string, waiting: Waiting, end: RegExp][] = [
+    [
+      'nothing',
+      '1. Think\n',
+      {},
+      /\n\nNothing in this plan is marked to run: .* nothing done\.\n$/,
+    ],
+    [
+      'the agent, for a plan in words',
+      '1. Mend it.\n',
+      { provider: 'claude' },
+      /\n\nThe agent claude gets this plan as its order\. Casefile itself runs none of it\.\n$/,
+    ],
+    [
+      'the agent, and behind it the steps that give proof',
+      ORDER,
+      { provider: 'claude' },
+      /^ {2}ls$[\s\S]*^▶ make$[\s\S]*The agent claude .* runs 1 step marked with proof=: test\.\nRun by Casefile: test \(sh\)\n$/m,
+    ],
+    [
+      'no agent, for a runbook that one wrote',
+      RUNBOOK,
+      { provider: 'claude' },
+      /Casefile itself runs this one step; no agent takes part\.\n/,
+    ],
+    ['no agent, where one only plans', RUNBOOK, { provider: 'planner' }, /no agent takes part\.\n/],
+    [
+      'nothing, where one only plans and this is no runbook',
+      '1. Mend it.\n',
+      { provider: 'planner' },
+      /\n\nIt cannot be approved as it stands\. The provider planner only plans, .* revise it\.\n$/,
+    ],
+    [
+      'nothing, where the provider is not known',
+      RUNBOOK,
+      { provider: 'nobody' },
+      /cannot be approved as it stands\. There is no provider "nobody"\.\n$/,
+    ],
+    [
+      'nothing, where the provider is not trusted',
+      RUNBOOK,
+      { provider: 'planner', settings: { ...SETTINGS, trust: 'untrusted' } },
+      /cannot be approved as it stands\. casefile\.md defines .*casefile trust/,
+    ],
+    [
+      'its mistakes',
+      '```cobol run\nx\n```\n',
+      { provider: 'claude' },
+      /\n\nThis plan cannot be run as it stands:\n {2}line 1: "cobol"/,
+    ],
+    [
+      'and no objection once that is over',
+      '1. Go\n',
+      { provider: 'gone', state: 'complete' },
+      /^ {2}1\. Go\n$/,
+    ],
+  ]
+  for (const [how, plan, waiting, end] of cases) {
+    t.test(how, async (t) => {
+      t.match(await view(plan, waiting), end)
+    })
+  }
+})
+
+t.test('the change of a plan', async (t) => {
+  t.test('is told in lines, and what does not show in escapes', async (t) => {
+    t.equal(
+      changeText(kept(0), 'a\nb\n', 'a\n-c\u202e\n'),
+      '@@ -1,2 +1,2 @@\n a\n-b\n+-c\\u{202e}\n',
+    )
+    t.equal(changeText(kept(0), 'a\n', 'a\n'), '(the same text)\n')
+  })
+  t.test('is not looked for without end', async (t) => {
+    const lines = (word: string) =>
+      Array.from({ length: 60_000 }, (_, line) => `${word}${line}\n`).join('')
+    const began = performance.now()
+    t.match(changeText(kept(0), lines('a'), lines('b')), /too large, or too different/)
+    t.ok(performance.now() - began < 5000)
+  })
+})
+
+t.test('a command to copy names no artifact but those that there may be', async (t) => {
+  const terminal = kept(0)
+  const candidates = ['1-a.tap; rm -rf ~', '1-$(id).xml', '2-other.tap', '1-\u001b[2J', '1-say.log']
+  const session = { case_id: 'c12d54ae-1933', number: 1 }
+  sayNext(
+    { terminal },
+    { ...session, candidates: candidates.map((artifact) => ({ artifact, note: '' })) },
+  )
+  t.equal(
+    terminal.text(),
+    [
+      'session 1 is complete',
+      '  casefile proof add c12d54ae --artifact 1-say.log --verify',
+      '  casefile resolve c12d54ae',
+    ].join(''),
+  )
+})

@@ -1,0 +1,151 @@
+import t from 'tap'
+import { list } from '../../src/cli/commands/list.ts'
+import { withNote } from '../../src/cli/commands/note.ts'
+import { eventLine } from '../../src/cli/follow/event-line.ts'
+import { printOutput, stepOutput } from '../../src/cli/follow/step-output.ts'
+import { casesFitting } from '../../src/cli/named/case.ts'
+import { jsonText } from '../../src/cli/text/json-text.ts'
+import { table } from '../../src/cli/text/table.ts'
+import { ago, duration, elapsed } from '../../src/cli/text/times.ts'
+import { wrapped } from '../../src/cli/text/wrapped.ts'
+import { kept } from '../fixtures/kept-terminal.ts'
+
+t.test('a case is named by', async (t) => {
+  const cases = [
+    { id: 'c12d54ae-1933-4631-a05f-aecf75428827', title: 'Sign-in fails', state: 'OPEN' },
+    { id: 'c1ffffff-1933-4631-a05f-aecf75428827', title: 'Sign-in', state: 'OPEN' },
+    { id: 'addaddad-1933-4631-a05f-aecf75428827', title: 'Über C12', state: 'OPEN' },
+  ]
+  const names: [how: string, word: string, fitting: number[]][] = [
+    ['the beginning of its id', 'c12d', [0]],
+    ['the beginning of its id in capitals', 'C12D', [0]],
+    ['a part of its title', 'FAILS', [0]],
+    ['a part of its title beyond ASCII', 'über', [2]],
+    ['its exact title, before parts of others', 'sign-in', [1]],
+    ['what fits several: all of them', 'c1', [0, 1, 2]],
+    ['what fits none', 'nothing', []],
+    ['nothing', '  ', []],
+  ]
+  for (const [how, word, fitting] of names) {
+    t.test(how, async (t) => {
+      t.strictSame(
+        casesFitting(cases, word),
+        cases.filter((_, index) => fitting.includes(index)),
+      )
+    })
+  }
+})
+
+t.test('a note goes to the end, below the heading of its day', async (t) => {
+  const now = new Date('2026-11-22T23:30:00Z')
+  const day = '## 2026-11-22\n\n'
+  const notes: [there: string, after: string][] = [
+    ['', `${day}New.\n`],
+    ['Old.', `Old.\n\n${day}New.\n`],
+    ['# Notes\n\nOld.  \n\n\n', `# Notes\n\nOld.  \n\n\n${day}New.\n`],
+    ['Old.  ', `Old.  \n\n${day}New.\n`],
+    ['Old.\n\t', `Old.\n\t\n${day}New.\n`],
+    ['\ufeff', `\ufeff${day}New.\n`],
+    ['\ufeffOld.\n', `\ufeffOld.\n\n${day}New.\n`],
+    [`${day}Old.\n`, `${day}Old.\n\nNew.\n`],
+    [`${day}Old.\n\n### More\n`, `${day}Old.\n\n### More\n\n${day}New.\n`],
+    ['Old.\r\n', 'Old.\r\n\r\n## 2026-11-22\r\n\r\nNew.\r\n'],
+  ]
+  for (const [there, after] of notes) t.equal(withNote(there, ' New.\n', now), after)
+})
+
+t.test('a table is aligned as a screen shows it', async (t) => {
+  const rows = [
+    [{ text: '日本語' }, { text: 'x' }],
+    [{ text: '👩‍👩‍👧 é' }, { text: 'y' }],
+    [{ text: 'plain ascii text' }, { text: 'z' }],
+  ]
+  t.equal(
+    table(rows),
+    ['日本語            x', '👩‍👩‍👧 é              y', 'plain ascii text  z', ''].join('\n'),
+  )
+  t.equal(
+    table(rows, { width: 15 }),
+    ['日本語        x', '👩‍👩‍👧 é          y', 'plain ascii…  z', ''].join('\n'),
+  )
+  t.equal(table([]), '')
+})
+
+t.test('cases in a narrow terminal', async (t) => {
+  const long = 'The report of the month has the wrong totals for some'
+  const rows = [
+    {
+      title: long,
+      state: 'PLANNING',
+      needs: { kind: 'plan', text: 'the plan of session 1 waits' },
+    },
+    { title: 'Short', state: 'BLOCKED', needs: { kind: 'blocked', text: 'blocked: no rain' } },
+  ].map((row) => ({ id: 'c12d54ae-1933', outcome: null, updated_at: '', ...row }))
+  const client = { ask: async () => ({ body: rows }) }
+  const shown = async (width: number) => {
+    const terminal = { ...kept(0), width: () => width }
+    await list({ client, terminal, json: false } as never, {}, undefined)
+    return terminal.text()
+  }
+  t.test('give the title half of it at least, and the reason gives way', async (t) => {
+    t.equal(
+      await shown(80),
+      [
+        'c12d54ae  PLANNING  The report of the month has the wrong totals…  plan waits',
+        'c12d54ae  BLOCKED   Short                                          no rain\n',
+      ].join('\n'),
+    )
+  })
+  t.test('are told whole where there is room', async (t) => {
+    t.match(await shown(120), `${long}  the plan of session 1 waits\n`)
+  })
+  t.test('fit even a very narrow one', async (t) => {
+    for (const line of (await shown(50)).trimEnd().split('\n')) t.ok(line.length <= 50, line)
+  })
+})
+
+t.test('lines are broken between words, and keep their indent', async (t) => {
+  const text = 'Short.\n  some words that are long\nunbreakable/word'
+  t.equal(wrapped(text, 12), 'Short.\n  some words\n  that are\n  long\nunbreakable/word')
+})
+
+t.test('times are told as people say them', async (t) => {
+  const now = Date.parse('2026-11-22T12:00:00Z')
+  t.equal(ago('2026-11-22T11:59:30Z', now), 'just now')
+  t.equal(ago('2026-11-22T11:57:00Z', now), '3 min ago')
+  t.equal(ago('2026-11-20T11:57:00Z', now), '2 d ago')
+  t.equal(ago('2026-11-22T12:00:05Z', now), 'just now', 'by a clock that is ahead')
+  t.strictSame([400, 12_000, 187_000, 3_723_000].map(duration), [
+    ...['0.4 s', '12 s', '3:07 min', '1:02:03 h'],
+  ])
+  t.equal(elapsed(187_000), '3:07')
+})
+
+t.test('what others wrote cannot act on the terminal', async (t) => {
+  t.test('in the output of steps, whole or in pieces', async (t) => {
+    const hostile = '\u001b]0;title\u0007\u001b[2J\u001b[31mred\u001b[0m\u009b5A\u202eabc\n'
+    for (const level of [0, 1] as const) {
+      const whole = kept(level)
+      printOutput(whole, hostile)
+      const pieces = kept(level)
+      const output = stepOutput(pieces)
+      for (const character of hostile) output.take('a', character)
+      output.finish('a')
+      for (const text of [whole.text(), pieces.text()]) {
+        t.match(text, /red/)
+        t.notMatch(text.replace(/\u001b\[[\d;]*m/g, ''), /[\u001b\u0007\u009b\u202e]/)
+        if (level === 0) t.notMatch(text, /\u001b/)
+      }
+    }
+  })
+  t.test('in an event', async (t) => {
+    const payload = { tool: 'x\u001b[2J', title: 'a\nb' }
+    const told = eventLine({ type: 'tool_call', id: '1', time: '', payload }, '1')
+    t.equal(told?.text, 'tool x\\u{1b}[2J a b')
+  })
+  t.test('in JSON, which stays the same document', async (t) => {
+    const text = jsonText({ a: '\u009b2J\u202e\u001b' })
+    t.notMatch(text, /[\u009b\u202e\u001b]/)
+    t.strictSame(JSON.parse(text), { a: '\u009b2J\u202e\u001b' })
+  })
+})

@@ -1,0 +1,141 @@
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { doctor } from '../../src/doctor/command.ts'
+import { trust } from '../../src/trust/command.ts'
+
+/** Speaks as much of the Agent Client Protocol as opens a session; its arguments are its modes. */
+const ACP = `
+import { writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+const [, script, ...modes] = process.argv
+writeFileSync(script + '.started', '')
+if (modes[0] === 'none') process.exit(5)
+const availableModes = modes.map((id) => ({ id, name: id }))
+const answers = {
+  initialize: { protocolVersion: 1, agentCapabilities: {}, agentInfo: { name: 'fake', version: '9.8.7' } },
+  'session/new': { sessionId: 'one', modes: { currentModeId: modes[0], availableModes } },
+}
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line)
+  if (method in answers) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method] }))
+}`
+
+/** Answers with its version, else keeps its words and speaks ACP. */
+const OPENCODE = `#!/bin/sh
+case "$1" in --version) echo 1.18.33 ;; *) echo "$@" >> "$0.words"; exec '${process.execPath}' "$0.mjs" build plan ;; esac
+`
+
+interface Scene {
+  /** Lines of casefile.md's frontmatter. */
+  settings?: string[]
+  isTrusted?: boolean
+  /** Below the folder that has the workspace in it as `root`. */
+  home?: string
+}
+
+async function told(t: Test, { settings = [], isTrusted = false, home = '' }: Scene) {
+  const dir = t.testdir({
+    root: { 'casefile.md': ['---', ...settings, '---', ''].join('\n'), memory: {} },
+    state: {},
+    bin: { opencode: OPENCODE, 'opencode.mjs': ACP, 'mine.mjs': ACP },
+  })
+  const [root, stateDir, bin] = ['root', 'state', 'bin'].map((name) => join(dir, name)) as [
+    string,
+    string,
+    string,
+  ]
+  chmodSync(join(bin, 'opencode'), 0o755)
+  const quiet = () => {}
+  if (isTrusted)
+    await trust({ root, stateDir, yes: true }, { print: quiet, warn: quiet, ask: null })
+  let text = ''
+  const print = (more: string) => {
+    text += more
+  }
+  const environment = { PATH: `${bin}:/usr/bin:/bin`, HOME: join(dir, home) }
+  const code = await doctor({ root, stateDir }, { print, warn: quiet }, environment)
+  return { code, text, bin, stateDir }
+}
+
+t.test('says what there is, and talks to what speaks ACP', async (t) => {
+  const { code, text, bin, stateDir } = await told(t, {})
+  t.equal(code, 0)
+  t.match(text, /^git +\d/m)
+  t.match(text, /^casefile\.md +asks for nothing that needs trust$/m)
+  t.match(text, /^read-only mount +(works|does not work here: .+)$/m)
+  t.match(text, /^runbook \(default\) +- +runs nothing +built in$/m)
+  t.match(text, `1.18.33`)
+  t.match(text, join(bin, 'opencode'))
+  t.match(text, /^codex +- .* npm install -g @openai\/codex$/m)
+  t.match(
+    text,
+    /^opencode-acp: handshake with version 9\.8\.7; it offers the modes build, plan, and would plan in plan$/m,
+  )
+  t.strictSame(readdirSync(join(stateDir, 'scratch')), [])
+})
+
+t.test('the guard is the one of a session', async (t) => {
+  const { text } = await told(t, { home: 'root/memory' })
+  const isLinux = process.platform === 'linux'
+  t.match(
+    text,
+    isLinux ? /^read-only mount +does not work here: .*home folder lies within/m : /not/,
+  )
+})
+
+t.test('an agent that speaks ACP is given its words', async (t) => {
+  const settings = ['providers:', '  mine: { preset: opencode-acp, args: [--mine] }']
+  const { text, bin } = await told(t, { settings, isTrusted: true })
+  t.match(text, /^mine: handshake /m)
+  t.equal(readFileSync(join(bin, 'opencode.words'), 'utf8'), 'acp --mine\nacp\n')
+})
+
+t.test('an exit code for the provider of new sessions', async (t) => {
+  const mine = (...modes: string[]) => {
+    const words = JSON.stringify([process.execPath, '../bin/mine.mjs', ...modes])
+    return ['provider: mine', 'providers:', `  mine: { kind: acp, command: ${words} }`]
+  }
+  const cases: [name: string, scene: Scene, code: number, said: RegExp][] = [
+    [
+      'it can plan',
+      { settings: mine('plan'), isTrusted: true },
+      0,
+      /^mine: handshake .*, and would plan in plan$/m,
+    ],
+    ['it is not trusted', { settings: mine('plan') }, 1, /cannot use mine: .*casefile trust/],
+    [
+      'it cannot plan',
+      { settings: mine('fast'), isTrusted: true },
+      1,
+      /cannot use mine: it offers no mode to plan in/,
+    ],
+    [
+      'it ends at once',
+      { settings: mine('none'), isTrusted: true },
+      1,
+      /^mine: no handshake: .*cannot use mine: /ms,
+    ],
+    [
+      'it is not installed',
+      { settings: ['provider: claude'] },
+      1,
+      /cannot use claude: claude is not on the PATH\. Install it: npm install -g /,
+    ],
+    ['there is none such', { settings: ['provider: nobody'] }, 1, /There is no provider "nobody"/],
+    [
+      'another one ends at once',
+      { settings: mine('none').slice(1), isTrusted: true },
+      0,
+      /^mine: no handshake: /m,
+    ],
+  ]
+  for (const [name, scene, code, said] of cases) {
+    await t.test(name, async (t) => {
+      const found = await told(t, scene)
+      t.equal(found.code, code)
+      t.match(found.text, said)
+      t.equal(existsSync(join(found.bin, 'mine.mjs.started')), scene.isTrusted === true)
+    })
+  }
+})

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { sha256 } from '../../src/markdown/session-file.ts'
+import { planRevisions } from '../../src/model/plan-revisions.ts'
+import { envelope, finished, must, planned, reaches, stream } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const plansOf = (app: TestService, path: string) => must(app, 'GET', `${path}/plans`)
+
+/** Changes the plan in the file as a person would. */
+function editByHand(app: TestService, caseId: string, from: string, to: string): void {
+  const file = app.file(caseId, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  if (!text.includes(from)) throw new Error(`no ${from} in it`)
+  writeFileSync(file, text.replace(from, to))
+}
+
+t.test('every plan that a session had, with its text, oldest first', async (t) => {
+  const app = await openTestService(t)
+  const ref = await planned(app, { runbook: 'First.\n' })
+  const one = (await must(app, 'GET', ref.path)).plan
+  await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Second.' })
+  await must(app, 'PUT', `/cases/${ref.case_id}/memory/runbook.md`, 'Third.\n')
+  const events = await stream(app, ref)
+  await must(app, 'POST', `${ref.path}/revise`, { note: 'Read it again.' })
+  await events.next(
+    (event) => event.event === 'plan_written' && envelope(event).payload.sha256 !== sha256(one),
+  )
+  await reaches(app, ref, 'plan_ready')
+  await events.next((event) => envelope(event).payload.new_state === 'plan_ready')
+  const three = (await must(app, 'GET', ref.path)).plan
+  editByHand(app, ref.case_id, 'Third.', 'Fourth.')
+  const early = await plansOf(app, ref.path)
+  t.match(early.at(-1), { by: 'hand', current: true, text: /Fourth/ }, 'before the trail has it')
+  await events.next(({ event, data }) => event === 'plan_edited' && data.includes('"hand"'))
+  const four = (await must(app, 'GET', ref.path)).plan
+  const found = await plansOf(app, ref.path)
+  const row = (text: string, by: string, note: string | null = null, current = false) => ({
+    ...{ plan_sha256: sha256(text), at: /Z$/, by, current, note, text },
+  })
+  t.match(found, [
+    row(one, 'provider'),
+    row('Second.', 'request'),
+    row(three, 'provider', 'Read it again.'),
+    row(four, 'hand', null, true),
+  ])
+  t.equal(found.length, 4)
+  t.strictSame(Object.keys(found[0]), ['plan_sha256', 'at', 'by', 'current', 'note', 'text'])
+
+  await t.test('a restart changes nothing', async (t) => {
+    await app.restart()
+    t.strictSame(await plansOf(app, ref.path), found)
+  })
+
+  await t.test('they lie in the state folder, for their user alone', async (t) => {
+    const folder = join(app.stateDir, 'plans')
+    t.strictSame(readdirSync(folder).sort(), [one, 'Second.', three, four].map(sha256).sort())
+    for (const name of readdirSync(folder)) {
+      t.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
+    }
+  })
+
+  await t.test(
+    'where they are not kept, or damaged, the approved one and the present one are there',
+    async (t) => {
+      await finished(app, ref)
+      rmSync(join(app.stateDir, 'plans', sha256(one)))
+      writeFileSync(join(app.stateDir, 'plans', sha256('Second.')), 'forged')
+      const texts = (await plansOf(app, ref.path)).map(({ text }: { text: string }) => text)
+      t.strictSame(texts, [null, null, three, four])
+      rmSync(join(app.stateDir, 'plans'), { recursive: true })
+      const left = await plansOf(app, ref.path)
+      t.strictSame(
+        left.map(({ text, current }: { text: string; current: boolean }) => [text, current]),
+        [
+          [null, false],
+          [null, false],
+          [null, false],
+          [four, true],
+        ],
+      )
+    },
+  )
+})
+
+t.test('a plan that came from elsewhere is kept when it is replaced', async (t) => {
+  const app = await openTestService(t)
+  const ref = await planned(app, { runbook: 'From a clone.\n' })
+  rmSync(join(app.stateDir, 'plans'), { recursive: true })
+  await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Mine.' })
+  t.match(await plansOf(app, ref.path), [{ text: /From a clone/ }, { text: 'Mine.' }])
+})
+
+t.test('where they cannot be kept the session goes on, and the log says why', async (t) => {
+  const app = await openTestService(t)
+  writeFileSync(join(app.stateDir, 'plans'), 'a file in its place')
+  const ref = await planned(app, { runbook: 'A plan.\n' })
+  await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Another.' })
+  t.match(await plansOf(app, ref.path), [{ text: null }, { text: 'Another.', current: true }])
+  t.match((await finished(app, ref)).session, { state: 'complete' })
+  t.match(app.log.join('\n'), /a plan was not kept for comparison: The folder plans cannot be made/)
+})
+
+t.test('what is not there', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  const nobody = '00000000-0000-4000-8000-000000000000'
+  t.match(await app.request('GET', `/cases/${id}/sessions/${nobody}/plans`), { status: 404 })
+})
+
+t.test('what a trail tells of plans', async (t) => {
+  const at = '2026-11-20T09:54:00.000Z'
+  const trail = (lines: [event: string, fields: object][]) =>
+    planRevisions(
+      lines.map(([event, fields], n) => ({
+        ...{ number: n + 1, time: at, event, fields: { ...fields } },
+      })),
+    ).map(({ plan_sha256, by, note, text }) => [plan_sha256, by, note, text])
+  const back = (reason?: string) => ({ old_state: 'plan_ready', new_state: 'planning', reason })
+
+  t.strictSame(
+    trail([
+      ['plan_written', { sha256: 'a' }],
+      ['plan_edited', { by: 'hand', sha256: 'a', hypothesis_sha256: 'x' }],
+      ['session_state_changed', back('other')],
+      ['plan_written', { sha256: 'b' }],
+      ['session_state_changed', back()],
+      ['plan_written', { sha256: 'a' }],
+      ['plan_approved', { plan_sha256: 'a', plan: 'A' }],
+    ]),
+    [
+      ['a', 'provider', null, null],
+      ['b', 'provider', 'other', null],
+      ['a', 'provider', null, 'A'],
+    ],
+    'one that stays is told once, one that comes back twice',
+  )
+  t.strictSame(
+    trail([
+      ['plan_written', { sha256: 'a' }],
+      ['plan_approved', { plan_sha256: 'b', plan: 'B' }],
+      ['plan_edited', { by: 'nobody', sha256: 7 }],
+      ['plan_written', {}],
+    ]),
+    [
+      ['a', 'provider', null, null],
+      ['b', 'hand', null, 'B'],
+    ],
+    'one that was approved is told though no line names it; what is no hash is nothing',
+  )
+})

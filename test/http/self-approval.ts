@@ -1,0 +1,183 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import {
+  envelope,
+  finished,
+  must,
+  planned,
+  type Ref,
+  says,
+  step,
+  stream,
+} from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const linuxOnly = process.platform === 'linux' ? {} : { skip: 'a sender is told on Linux only' }
+
+/** `node ask.mjs <url> <method> <path> [body]` prints the status of the answer. */
+const ASK = `
+const [url, method, path, body] = process.argv.slice(2)
+const headers = body ? { 'content-type': path.includes('/memory/') ? 'text/plain' : 'application/json' } : {}
+const answer = await fetch(url + path, { method, headers, body: body || null })
+console.log(method, answer.status, (await answer.text()).slice(0, 2000))`
+
+/** Writes all requests at once on one connection, and prints every status; with \`leave\`, waits for none. */
+const RAW = `
+import { connect } from 'node:net'
+const [url, how, ...requests] = process.argv.slice(2)
+const { hostname, port, host } = new URL(url)
+const socket = connect({ port, host: hostname })
+const text = requests.map((line) => line + ' HTTP/1.1\\r\\nHost: ' + host + '\\r\\n\\r\\n')
+const ends = () => process.exit()
+if (how === 'leave') socket.write(text.join(''), ends)
+else if (how === 'pipelined') socket.write(text.join(''))
+else socket.write(text.shift())
+let said = ''
+socket.setEncoding('utf8').on('data', (more) => {
+  said += more
+  const statuses = said.match(/HTTP\\/1.1 \\d+/g) ?? []
+  if (how === 'kept' && statuses.length === 1 && text.length > 0) socket.write(text.shift())
+  if (statuses.length === requests.length) {
+    console.log(statuses.join(' '))
+    ends()
+  }
+})`
+
+async function opened(t: Test): Promise<TestService> {
+  const service = await openTestService(t)
+  writeFileSync(join(service.root, 'ask.mjs'), ASK)
+  writeFileSync(join(service.root, 'raw.mjs'), RAW)
+  return service
+}
+
+/** Runs the script as a session's step, and gives its output and its `denied` lines. */
+async function tried(service: TestService, script: string) {
+  const ref = await planned(service, { runbook: step(script) })
+  const { session, events } = await finished(service, ref)
+  const denied = events.filter(({ event_type }) => event_type === 'denied')
+  const output: string = session.output
+  return { events, output, denied: denied.map(({ payload }) => payload) }
+}
+
+const target = (service: TestService): Promise<Ref> =>
+  planned(service, { runbook: step('touch approved-by-itself') })
+
+const WAIT = 'while [ ! -s out ]; do sleep 0.05; done; cat out'
+
+t.test('a session cannot approve, however its process has hidden', linuxOnly, async (t) => {
+  const service = await opened(t)
+  const { path, id } = await target(service)
+  const ask = `node ask.mjs ${service.url} POST ${path}/approve`
+  const raw = (how: string) =>
+    `node raw.mjs ${service.url} ${how} 'GET /version' 'POST ${path}/approve'`
+  const ways: [name: string, script: string][] = [
+    ['as it is', ask],
+    ['in a session of its own', `setsid -w ${ask}`],
+    ['forked twice', `(setsid ${ask} > out &); ${WAIT}; rm out`],
+    ['without an environment', `env -i PATH="$PATH" ${ask}`],
+    [
+      'forked twice, without an environment',
+      `(env -i PATH="$PATH" ${ask} > out &); ${WAIT}; rm out`,
+    ],
+    ['as the second request of a connection', raw('kept')],
+    ['right behind another request', raw('pipelined')],
+  ]
+  for (const [name, script] of ways) {
+    await t.test(name, async (t) => {
+      const { output, denied } = await tried(service, script)
+      t.match(output, / 403\b/)
+      t.match(denied, [{ tool: 'approve', title: `POST ${path}/approve`, pid: Number }])
+      t.equal(denied.length, 1)
+      t.match(await must(service, 'GET', path), { id, state: 'plan_ready' })
+    })
+  }
+
+  await t.test('without waiting for the answer', async (t) => {
+    const leave = `node raw.mjs ${service.url} leave 'POST ${path}/approve'`
+    // one that is gone before it is read may never arrive at all
+    const often = `i=0; while [ $i -lt 20 ]; do ${leave}; i=$((i + 1)); done; sleep 30`
+    const ref = await planned(service, { runbook: step(often) })
+    const events = await stream(service, ref)
+    await must(service, 'POST', `${ref.path}/approve`)
+    const { data } = await events.next(({ event }) => event === 'denied')
+    t.match(envelope({ data }).payload, { tool: 'approve', reason: String })
+    await must(service, 'POST', `${ref.path}/abandon`)
+    await events.closed
+    t.match(await must(service, 'GET', path), { state: 'plan_ready' })
+  })
+
+  await t.test('forked twice, in another session, without an environment', async (t) => {
+    const hidden = `env -i PATH="$PATH" setsid ${ask}`
+    const { output, events } = await tried(service, `(${hidden} > out &); ${WAIT}; rm out`)
+    const guard = events.find(({ event_type }) => event_type === 'guarded')?.payload.guard
+    if (guard !== 'mount') return t.pass('', { skip: 'it cannot be told without a mount' })
+    t.match(output, / 403\b/)
+    t.match(await must(service, 'GET', path), { state: 'plan_ready' })
+  })
+})
+
+t.test('what is refused to a session, and what is not', linuxOnly, async (t) => {
+  const service = await opened(t)
+  const { path, case_id } = await target(service)
+  const of = `/cases/${case_id}`
+  const log = { type: 'log', content: 'it works' }
+  const { id: proof } = await must(service, 'POST', `${of}/proof`, log)
+  const item = { description: 'It works', type: 'log', required: true }
+  const requests: [method: string, path: string, body: object | string | null, status: number][] = [
+    ['POST', `${path}/approve`, null, 403],
+    ['PUT', `${path}/plan`, { plan: 'another' }, 403],
+    ['POST', `${path}/revise`, { note: 'another' }, 403],
+    ['PUT', `${of}/proof/${proof}/verify`, null, 403],
+    ['PUT', `${of}/state`, { state: 'WONT_FIX' }, 403],
+    ['PUT', `${of}/memory/case.md`, 'title: x', 403],
+    ['PUT', `${of}/memory/1.md`, 'x', 403],
+    ['PUT', `${of}/memory/latest.md`, 'x', 403],
+    ['DELETE', of, null, 403],
+    ['PUT', `${of}/memory/notes.md`, 'what I found', 201],
+    ['POST', `${of}/proof/checklist`, item, 201],
+    ['POST', `${of}/proof`, log, 201],
+    ['GET', path, null, 200],
+  ]
+  const script = requests.map(([method, path, body]) => {
+    const text = typeof body === 'string' ? body : body === null ? '' : JSON.stringify(body)
+    return `node ask.mjs ${service.url} ${method} ${path} '${text}'`
+  })
+  const before = await must(service, 'GET', path)
+  const { output, denied } = await tried(service, script.join('\n'))
+  const statuses = [...output.matchAll(/^[A-Z]+ (\d{3}) /gm)].map(([, status]) => Number(status))
+  t.strictSame(
+    statuses,
+    requests.map(([, , , status]) => status),
+  )
+  const refused = requests.filter(([, , , status]) => status === 403)
+  t.strictSame(
+    denied.map(({ title }) => title),
+    refused.map(([method, path]) => `${method} ${path}`),
+  )
+  t.match(output, 'urn:casefile:own_session')
+  t.match(await must(service, 'GET', path), { state: before.state, plan: before.plan })
+})
+
+t.test('the operator goes on while a session runs', async (t) => {
+  const service = await opened(t)
+  const running = await planned(service, { runbook: step('echo begun; sleep 1000') })
+  const events = await stream(service, running)
+  await must(service, 'POST', `${running.path}/approve`)
+  await says(events, 'begun')
+  const { id } = await service.newCase()
+  const proof = await must(service, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
+  await must(service, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
+  await must(service, 'PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
+  await must(service, 'DELETE', `/cases/${id}`)
+  await must(service, 'POST', `${running.path}/abandon`)
+})
+
+t.test('a session that asks in a loop does not fill its trail', linuxOnly, async (t) => {
+  const service = await opened(t)
+  const { path } = await target(service)
+  const ask = `node raw.mjs ${service.url} pipelined${` 'POST ${path}/approve'`.repeat(30)}`
+  const { output, denied } = await tried(service, ask)
+  t.equal(output.match(/ 403/g)?.length, 30)
+  t.equal(denied.length, 20)
+})

@@ -1,0 +1,153 @@
+import { writeFileSync } from 'node:fs'
+import t from 'tap'
+import { type TriageRow, triageCounts, triageRows } from '../../src/http/triage.ts'
+import { finished, must, planned, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const app = await openTestService(t)
+const { request } = app
+
+const rows = async (query = ''): Promise<TriageRow[]> =>
+  (await request('GET', `/triage${query}`)).json
+const titles = async (query = '') => (await rows(query)).map(({ title }) => title)
+const setState = (id: string, state: string, reason?: string) =>
+  must(app, 'PUT', `/cases/${id}/state`, { state, ...(reason ? { reason } : {}) })
+
+/** One case of each kind, the least urgent first. */
+const ids: Record<string, string> = {}
+await t.test('the cases of these tests', async () => {
+  for (const title of ['nothing', 'closed', 'gate', 'unverified', 'blocked', 'broken']) {
+    ids[title] = (await app.newCase({ title, tags: [title === 'gate' ? 'auth' : 'other'] })).id
+  }
+  const proof = { type: 'log', content: 'seen' }
+  for (const title of ['closed', 'gate', 'unverified']) {
+    const { id } = await must(app, 'POST', `/cases/${ids[title]}/proof`, proof)
+    if (title !== 'unverified') await must(app, 'PUT', `/cases/${ids[title]}/proof/${id}/verify`)
+  }
+  await setState(ids.closed!, 'RESOLVED')
+  await setState(ids.blocked!, 'NEEDS_USER_INPUT', 'Which database?')
+  writeFileSync(app.file(ids.broken!, 'notes.md'), Buffer.from([0xff, 0x0a]))
+  const done = await planned(app, { fields: { title: 'complete' }, runbook: step('true') })
+  await finished(app, done)
+  const plan = await planned(app, { fields: { title: 'plan' }, runbook: step('true') })
+  ids.complete = done.case_id
+  ids.plan = plan.case_id
+})
+
+t.test('GET /triage has every case, what needs the operator first', async (t) => {
+  const found = await rows()
+  t.strictSame(
+    found.map(({ title, needs }) => [title, needs?.kind ?? null, needs?.text]),
+    [
+      ['plan', 'plan', 'the plan of session 1 waits for approval'],
+      ['broken', 'problem', 'bad_encoding in notes.md'],
+      ['blocked', 'blocked', 'needs your input: Which database?'],
+      ['complete', 'proof', 'session 1 is complete and has no proof'],
+      ['unverified', 'proof', '1 proof is still to be verified'],
+      ['gate', 'gate_open', 'the gate is open: the case can be resolved'],
+      ['closed', null, undefined],
+      ['nothing', null, undefined],
+    ],
+  )
+  const [first] = found
+  t.strictSame(Object.keys(first!), [
+    ...['id', 'title', 'type', 'state', 'outcome', 'tags', 'updated_at', 'created_at', 'needs'],
+    ...['sessions', 'running', 'problems', 'gate'],
+  ])
+  t.match(first, {
+    id: ids.plan,
+    state: 'PLANNING',
+    needs: { session_id: String, session: 1 },
+    sessions: 1,
+    running: false,
+    problems: 0,
+    gate: { open: false, verified: 0, missing: 1 },
+  })
+  t.match(found[1], { problems: 1, needs: { session_id: null, session: null } })
+})
+
+t.test('what was touched last is first of its kind', async (t) => {
+  await must(app, 'POST', `/cases/${ids.unverified}/proof`, { type: 'log', content: 'more' })
+  t.strictSame(await titles('?needs=proof'), ['unverified', 'complete'])
+})
+
+t.test('filters are those of GET /cases, and needs', async (t) => {
+  const table: [query: string, found: string[]][] = [
+    ['?needs=any', ['plan', 'broken', 'blocked', 'unverified', 'complete', 'gate']],
+    ['?needs=blocked,plan', ['plan', 'blocked']],
+    ['?needs=gate_open&tag=other', []],
+    ['?tag=auth', ['gate']],
+    ['?state=RESOLVED', ['closed']],
+    ['?q=BROK', ['broken']],
+    ['?needs=running', []],
+    ['?needs=', await titles()],
+  ]
+  for (const [query, found] of table) t.strictSame(await titles(query), found, query)
+  t.match(await request('GET', '/triage?needs=any,nonsense'), {
+    status: 400,
+    json: { code: 'bad_request', errors: [{ path: 'needs', message: /plan, problem.*nonsense/ }] },
+  })
+  t.equal((await request('GET', '/triage?state=NOPE')).json.code, 'unknown_state')
+})
+
+t.test('pages follow the same order', async (t) => {
+  const whole = await titles()
+  const seen: string[] = []
+  let path: string | undefined = '/triage?limit=3'
+  while (path !== undefined) {
+    const reply = await request('GET', path)
+    t.equal(reply.headers['x-total-count'], '8')
+    seen.push(...reply.json.map(({ title }: TriageRow) => title))
+    path = /^<([^>]+)>; rel="next"$/.exec(reply.headers.link ?? '')?.[1]
+  }
+  t.strictSame(seen, whole)
+})
+
+t.test('an unchanged list is neither made nor sent again', async (t) => {
+  const { etag } = (await request('GET', '/triage')).headers
+  t.equal(await triageRows(app.service), await triageRows(app.service), 'the very same rows')
+  t.equal((await request('GET', '/triage', undefined, { 'if-none-match': etag! })).status, 304)
+  await must(app, 'PUT', `/cases/${ids.nothing}`, { title: 'still nothing' })
+  t.equal((await request('GET', '/triage', undefined, { 'if-none-match': etag! })).status, 200)
+})
+
+t.test('counts by state and by need', async (t) => {
+  t.match(triageCounts(await triageRows(app.service)), {
+    states: { OPEN: 4, PLANNING: 1, VERIFYING: 1, RESOLVED: 1, NEEDS_USER_INPUT: 1, BLOCKED: 0 },
+    needs: { plan: 1, problem: 1, blocked: 1, proof: 2, gate_open: 1, running: 0 },
+  })
+})
+
+t.test('a session that runs is told, and is nobody’s turn', async (t) => {
+  const ref = await planned(app, { fields: { title: 'at work' }, runbook: step('sleep 30') })
+  await must(app, 'POST', `${ref.path}/approve`)
+  const [row] = await rows('?needs=running')
+  t.match(row, { title: 'at work', running: true, needs: { kind: 'running', session: 1 } })
+  t.notOk((await titles('?needs=any')).includes('at work'))
+  await must(app, 'POST', `${ref.path}/abandon`)
+  t.strictSame(await rows('?needs=running'), [])
+})
+
+t.test('10,000 cases', async (t) => {
+  const cases = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, n) => [
+      `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+      { 'case.md': `---\ntitle: Case ${n}\nstate: ${n % 3 ? 'OPEN' : 'BLOCKED'}\n---\n` },
+    ]),
+  )
+  const many = await openTestService(t, { files: { memory: { cases } } })
+  await many.service.watched
+  const timed = async (path: string) => {
+    const began = performance.now()
+    const reply = await many.request('GET', path)
+    return { ms: performance.now() - began, reply }
+  }
+  const first = await timed('/triage')
+  t.equal(first.reply.json.length, 10_000)
+  t.match(first.reply.json[0], { needs: { kind: 'blocked' } })
+  const again = await timed('/triage')
+  const part = await timed('/triage?needs=blocked&limit=50')
+  t.comment(`${first.ms.toFixed()} ms, ${again.ms.toFixed()} ms, ${part.ms.toFixed()} ms`)
+  t.ok(first.ms < 3000 && again.ms < 1000 && part.ms < 500)
+  t.equal(part.reply.headers['x-total-count'], '3334')
+})

@@ -1,0 +1,652 @@
+import { existsSync, realpathSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
+import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
+import { commandWords } from '../../src/runners/acp/command-words.ts'
+import { whyOutside } from '../../src/runners/acp/ground.ts'
+import { tryHandshake } from '../../src/runners/acp/handshake.ts'
+import type { Link } from '../../src/runners/acp/link.ts'
+import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
+import { planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
+import { openSession } from '../../src/runners/acp/session.ts'
+import { readToolCall } from '../../src/runners/acp/tool-call.ts'
+import type { AgentRun } from '../../src/runners/contract.ts'
+import { NO_GUARD } from '../../src/runners/process/guard.ts'
+import { processStat } from '../../src/runners/process/process-facts.ts'
+import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
+import { CASE } from '../fixtures/records.ts'
+
+const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
+const ENV = { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: tmpdir() }
+const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
+const FAKE = { title: 'fake', meta: null, resume: null }
+const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
+
+interface Named {
+  planMode?: string
+  workMode?: string
+}
+
+function fake(variant: string, detail = '', { planMode, workMode }: Named = {}) {
+  return customAcpSpec('fake', {
+    kind: 'acp',
+    command: [process.execPath, AGENT, variant, detail],
+    planMode: planMode ?? null,
+    workMode: workMode ?? null,
+  })
+}
+
+interface Scene {
+  spec?: ReturnType<typeof fake>
+  run?: Partial<AgentRun>
+  signal?: AbortSignal
+}
+
+function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: Scene = {}) {
+  const folder = realpathSync(t.testdir({ work: { memory: {}, 'app.js': '' }, elsewhere: {} }))
+  const workdir = `${folder}/work`
+  const report = recordRun()
+  const agent: AgentRun = {
+    prompt: 'Plan it.',
+    newId: 'unused',
+    resume: null,
+    env: { ...ENV },
+    folder: workdir,
+    guard: NO_GUARD,
+    closed: [`${workdir}/memory`],
+    report,
+    ...run,
+  }
+  const shared = { workdir, agent, signal: signal ?? new AbortController().signal }
+  const runner = acpRunner(spec)
+  return {
+    workdir,
+    report,
+    plan: () => runner.plan({ ...shared, case: CASE, memory: new Map(), steps: [] }),
+    execute: () =>
+      runner.execute({
+        ...{ ...shared, plan: '1. Do it.', env: {}, stepTimeoutMs: 60_000 },
+        ...{ scratch: workdir, guard: NO_GUARD, report },
+      }),
+  }
+}
+
+function answers({ said }: RunRecorder): Record<string, string> {
+  return Object.fromEntries(
+    [...said.stdout.matchAll(/<([\w./-]+): ([\w-]+)>/g)].map(([, id, answer]) => [id, answer]),
+  )
+}
+
+const eventsOf = ({ events }: RunRecorder) => events.join(' ')
+
+t.test('an agent that behaves plans and works', async (t) => {
+  const planning = scene(t, 'plain')
+  t.strictSame(await planning.plan(), PLAN)
+  t.equal(
+    eventsOf(planning.report),
+    'started plan-agent process agent_started agent_session tool_call finished',
+    'the id of its session is told before it gets its prompt',
+  )
+  t.match(planning.report.notes, [
+    {
+      event: 'agent_started',
+      fields: {
+        ...{ mode: 'plan', version: '0.99.1' },
+        plan_mode: 'set by session/set_mode to plan, read back',
+      },
+    },
+    { event: 'agent_session', fields: { agent_session: 'session-1' } },
+    { event: 'tool_call', fields: { tool: 'read', kind: 'read', title: 'Read app.js' } },
+  ])
+  t.match(planning.report.outcome, { exit: 0, signal: null, timedOut: false })
+
+  const working = scene(t, 'plain')
+  t.strictSame(await working.execute(), { ok: true })
+  t.ok(existsSync(`${working.workdir}/new.txt`))
+  t.equal(
+    eventsOf(working.report),
+    'started agent process agent_started agent_session tool_call tool_call finished',
+    'a tool call is told when it is first seen, and when it has ended',
+  )
+})
+
+t.test('the plan mode is set and read back, or there is no planning', async (t) => {
+  const confirmed: [variant: string, how: string, named?: Named][] = [
+    ['options', 'set by config option `m1` to plan, read back'],
+    ['options-grouped', 'set by config option `m1` to plan, read back'],
+    ['url', 'set by session/set_mode to https://example.org/modes#plan, read back'],
+    ['readonly', 'set by session/set_mode to read-only, read back'],
+    ['text-mode', 'set by session/set_mode to plan, read back'],
+    ['unclear', 'set by session/set_mode to chat, read back', { planMode: 'chat' }],
+  ]
+  for (const [variant, plan_mode, named] of confirmed) {
+    t.test(variant, async (t) => {
+      const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
+      t.strictSame(await plan(), PLAN)
+      t.match(report.notes[0], { fields: { plan_mode } })
+      t.notMatch(report.said.stdout, 'MODE_UPDATE')
+    })
+  }
+  const refused: [variant: string, reason: RegExp, named?: Named][] = [
+    ['modeless', /no plan mode that can be confirmed \(it offers: no modes\), so it may not plan/],
+    ['unclear', /it offers: Always Ask, chat\)/],
+    ['plain', /it offers: code, plan, and casefile.md names draft\)/, { planMode: 'draft' }],
+    ['mute', /no plan mode that can be confirmed/],
+    ['options-lie', /no plan mode that can be confirmed/],
+  ]
+  for (const [variant, reason, named] of refused) {
+    t.test(`refused: ${variant}`, async (t) => {
+      const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
+      await t.rejects(plan(), { name: 'RunnerFailure', message: reason })
+      t.equal(eventsOf(report), 'started plan-agent process finished', 'it never got its prompt')
+    })
+  }
+  const message = 'fake left its plan mode for the mode code, so it was stopped'
+  t.test('an agent that leaves it while it plans is stopped', async (t) => {
+    const { plan } = scene(t, 'leaves')
+    await t.rejects(plan(), { message })
+  })
+  t.test('one that leaves it before it got its prompt never gets it', async (t) => {
+    const { plan, report } = scene(t, 'leaves-at-once')
+    await t.rejects(plan(), { name: 'RunnerFailure', message })
+    t.equal(eventsOf(report), 'started plan-agent process finished')
+  })
+  t.test('one that leaves it right behind its answer is stopped', async (t) => {
+    await t.rejects(scene(t, 'leaves-behind').plan(), { name: 'RunnerFailure', message })
+  })
+  t.test('what it told before it was asked does not count', async (t) => {
+    t.strictSame(await scene(t, 'tells-before').plan(), PLAN)
+  })
+})
+
+t.test('modes are chosen with care', async (t) => {
+  const offer = (ids: string[], current = ids[0] ?? null) => ({
+    ...{ option: null, hasModes: true, current },
+    modes: ids.map((id) => ({ id, name: id })),
+  })
+  const unknown = { known: null, named: null }
+  const planning: [ids: string[], mode: string | null][] = [
+    [['ask', 'plan', 'code'], 'plan'],
+    [['code', 'planMode'], 'planMode'],
+    [['code', 'Read only'], 'Read only'],
+    [['code', 'architect'], 'architect'],
+    [['auto-accept-plan', 'ask-before-edits', 'explain', 'planet'], null],
+  ]
+  for (const [ids, mode] of planning) t.equal(planModeOf(offer(ids), unknown), mode, ids.join())
+  t.equal(planModeOf(offer(['x', 'plan']), { known: null, named: 'x' }), 'x', 'as named')
+  t.equal(planModeOf(offer(['x', 'plan']), { known: 'p', named: null }), 'plan', 'as renamed')
+  t.equal(
+    planModeOf(offer(['x', 'plan']), { known: 'plan', named: 'x' }),
+    'x',
+    'the operator first',
+  )
+  t.equal(planModeOf(offer(['x', 'plan']), { known: 'plan', named: 'y' }), null, 'or none')
+
+  const none = { ...unknown, plan: 'plan' }
+  t.equal(workModeOf(offer(['code', 'plan']), none), 'as it is')
+  t.strictSame(workModeOf(offer(['plan', 'yolo', 'code']), none), { set: 'code' })
+  t.strictSame(workModeOf(offer(['bypassPermissions', 'plan', 'code']), none), { set: 'code' })
+  t.equal(workModeOf(offer(['plan', 'full-access']), none), 'none')
+  t.strictSame(workModeOf(offer(['code', 'yolo']), { ...none, named: 'yolo' }), { set: 'yolo' })
+  t.strictSame(workModeOf(offer(['plan', 'build']), { ...none, known: 'build' }), { set: 'build' })
+})
+
+t.test('while planning it may read, once, and nothing else', async (t) => {
+  const { plan, report } = scene(t, 'asks')
+  t.strictSame(await plan(), PLAN, 'a denial is no failure of planning')
+  const allowed = { read: 'yes', search: 'yes', think: 'yes' }
+  const rejected = {
+    fetch: 'no',
+    edit: 'no',
+    execute: 'no',
+    other: 'no',
+    kindless: 'no',
+    shell: 'no',
+  }
+  t.strictSame(answers(report), { ...allowed, ...rejected, always: 'cancelled' })
+  const denied = report.notes.filter(({ event }) => event === 'denied')
+  t.equal(denied.length, 7)
+  t.match(denied[0], {
+    fields: { tool: 'fetch', reason: 'while planning only reading is allowed, not the kind fetch' },
+  })
+})
+
+t.test('the wish to begin is not granted, and brings its plan', async (t) => {
+  t.test('as a switch of modes, with a bypass offered first', async (t) => {
+    const { plan, report, workdir } = scene(t, 'switches')
+    t.strictSame(await plan(), { ...PLAN, plan: `${PLAN.plan}\n2. Test it.` })
+    t.notOk(existsSync(`${workdir}/began.txt`))
+    t.equal(report.notes.filter(({ event }) => event === 'denied').length, 0)
+  })
+  t.test('with what it shows, before what it was called with', async (t) => {
+    const { plan } = scene(t, 'switches', { spec: fake('switches', 'Raw.') })
+    t.strictSame(await plan(), { ...PLAN, plan: `${PLAN.plan}\n2. Test it.` })
+  })
+  t.test('as something other, with the plan in a file of plans', async (t) => {
+    const { plan, report } = scene(t, 'gemini')
+    t.strictSame(await plan(), PLAN)
+    t.match(answers(report), { 'exit_plan_mode-1': 'cancelled' })
+  })
+})
+
+t.test('what it tells comes in order, and only what is new', async (t) => {
+  const { plan, report } = scene(t, 'items')
+  t.strictSame(await plan(), PLAN)
+  const entry = { content: 'Look', status: 'pending' }
+  t.strictSame(report.notes.slice(2), [
+    { event: 'agent_plan', fields: { entries: [entry] } },
+    { event: 'agent_plan', fields: { entries: [{ ...entry, status: 'completed' }] } },
+    { event: 'tool_call', fields: { tool: 'tool', status: 'completed' } },
+  ])
+  t.match(report.said.stdout, 'an update of a kind that is not known: something_new')
+})
+
+t.test('what is of another session does not count', async (t) => {
+  const { plan, report } = scene(t, 'two-sessions')
+  t.strictSame(await plan(), PLAN)
+  t.equal(eventsOf(report), 'started plan-agent process agent_started agent_session finished')
+  t.match(answers(report), { foreign: 'cancelled' })
+  t.notMatch(report.said.stdout, 'Of another')
+  t.equal(report.said.stdout.match(/another session, session-2/g)?.length, 1, 'told once')
+})
+
+t.test('an answer has its own limit', async (t) => {
+  const limits: [method: string, seconds: number][] = [
+    ['initialize', 30],
+    ['session/new', 60],
+    ['session/set_mode', 30],
+  ]
+  for (const [silent, seconds] of limits) {
+    t.test(silent, async (t) => {
+      const waits: [ms: number, end: AbortController][] = []
+      t.intercept(AbortSignal, 'timeout', {
+        value: (ms: number) => {
+          const end = new AbortController()
+          waits.push([ms, end])
+          return end.signal
+        },
+      })
+      const modes = ['code', 'plan'].map((id) => ({ id, name: id }))
+      const answers: Record<string, object> = {
+        initialize: { protocolVersion: 1 },
+        'session/new': { sessionId: 's', modes: { currentModeId: 'code', availableModes: modes } },
+      }
+      const link: Link = {
+        async ask(method, _, signal) {
+          if (method !== silent) return answers[method]
+          const [ms, end] = waits.at(-1)!
+          t.equal(ms, seconds * 1000)
+          end.abort()
+          throw signal.reason
+        },
+        tell: async () => {},
+        end: async () => ({ exit: 0, signal: null }),
+      }
+      const { signal } = new AbortController()
+      const opened = async () => {
+        const session = await openSession(link, { ...FAKE, cwd: '/', signal })
+        const watch = watchMode(() => {})
+        await toPlanMode({ link, watch, ...session }, fake('plain'), signal)
+      }
+      const message = `fake did not answer ${silent} within ${seconds} s`
+      await t.rejects(opened(), { name: 'RunnerFailure', message })
+    })
+  }
+})
+
+t.test('at work it may do what stays in the working folder', async (t) => {
+  const spec = fake('outside', '../elsewhere/outside.txt')
+  const { execute, report, workdir } = scene(t, 'outside', { spec })
+  symlinkSync('../elsewhere', `${workdir}/link`)
+  t.strictSame(await execute(), {
+    ok: false,
+    reason:
+      'fake was denied 7 of its actions: Write outside.txt, Write link.txt, Write memory.md, run-there, run-memory, pathless, switch',
+  })
+  t.strictSame(answers(report), {
+    ...{ 'write-inside.txt': 'yes', 'write-outside.txt': 'no', 'write-link.txt': 'no' },
+    ...{ 'write-memory.md': 'no' },
+    ...{ 'run-here': 'yes', 'run-there': 'no', 'run-memory': 'no', pathless: 'no', switch: 'no' },
+  })
+})
+
+t.test('what a call names is inside, or is not', async (t) => {
+  const top = realpathSync(t.testdir({ work: { memory: {}, sub: {} }, workshop: {} }))
+  const workdir = `${top}/work`
+  symlinkSync('../workshop', `${workdir}/away`)
+  const ground = { workdir, closed: [`${workdir}/memory`], temporary: [] }
+  const why = (fields: object) => whyOutside(readToolCall({ toolCallId: 'x', ...fields }), ground)
+  const inside: object[] = [
+    { locations: [{ path: workdir }, { path: 'sub/new/file' }] },
+    { rawInput: { file_path: 'sub/../a', cwd: '.' } },
+    {
+      rawInput: { uri: `file://${workdir}/a`, content: '/etc/passwd', url: 'https://example.org' },
+    },
+    { rawInput: { command: 'git commit -am "memory of things" && npm test', workdir: 'sub' } },
+  ]
+  for (const fields of inside) t.equal(await why(fields), null, JSON.stringify(fields))
+  const outside: object[] = [
+    { locations: [{ path: `${top}/workshop/x` }] },
+    { content: [{ type: 'diff', path: '/etc/hosts', newText: '' }] },
+    { rawInput: { edits: [{ filePath: '~/x' }] } },
+    { rawInput: { changes: { '/etc/hosts': { type: 'add' } } } },
+    { rawInput: { paths: ['a', 'away/x'] } },
+    { rawInput: { dirPath: '..' } },
+    { rawInput: { path: 'a\0b' } },
+    { rawInput: { path: 'sub/../memory/case.md' } },
+    { rawInput: { command: 'cd sub; rm -rf memory' } },
+    { rawInput: { command: ['sh', '-c', `echo x>${workdir}/memory/case.md`] } },
+    { rawInput: { a: { b: { c: { d: { e: { f: { path: 'x' } } } } } } } },
+  ]
+  for (const fields of outside) t.type(await why(fields), 'string', JSON.stringify(fields))
+})
+
+t.test('the words of a command are looked at', async (t) => {
+  const top = realpathSync(t.testdir({ work: { '.git': {}, sub: {} }, elsewhere: {}, temp: {} }))
+  const workdir = `${top}/work`
+  symlinkSync('../elsewhere', `${workdir}/link`)
+  const temporary = await temporaryFolders(`${top}/temp`)
+  const ground = { workdir, closed: [], temporary: temporary.filter((each) => each !== '/tmp') }
+  const why = (rawInput: unknown, more: object = {}) =>
+    whyOutside(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
+  const inside: (string | string[])[] = [
+    ...[
+      'npm test',
+      'git commit -m "Do what /etc/hosts says"',
+      `ls ${workdir}/sub`,
+      'cat ./sub/../a',
+    ],
+    ...[
+      '/usr/bin/env FOO=1 /bin/sh -c "npm test"',
+      'X=1 /bin/ls',
+      'sudo -n /bin/ls && /bin/ls | /bin/cat',
+    ],
+    ...['make >/dev/null 2>&1 </dev/stdin', 'x 2> /dev/tty', 'cat /dev/fd/3', 'x < a > b'],
+    ...[
+      `cp a ${top}/temp/b`,
+      'curl http://localhost:3000/api/users',
+      'grep -rn "/no-such/route" sub',
+    ],
+    ...[
+      "awk '/^from/,/to$/ { print $1 / 2 }' a",
+      'git diff HEAD~1 a..b',
+      'PATH=/usr/bin:$PATH make',
+    ],
+    ...['cd sub && cat ../a && cd ..', 'echo $(/bin/ls) "$(pwd)/a" $((4 / 2)) # not /etc/hosts'],
+    ...['cat > a.html <<\'EOF\'\n<a href="/etc">x</a> </etc>\nEOF\nls', 'node -e "1 / 2 // of it"'],
+    ...["echo don't", '', '"', '$(', "a 'b", 'bash -c "', '$PWD/a'],
+    ['bash', '-lc', 'npm test > out.txt'],
+    ['/usr/bin/node', 'a.js', '--out=sub/x y'],
+  ]
+  for (const command of inside) t.equal(await why({ command }), null, JSON.stringify(command))
+  const outside: (string | string[])[] = [
+    ...[
+      'rm -rf /etc/x',
+      'rm -rf /',
+      'echo x >> ~/.bashrc',
+      'cat ~root/x',
+      'ls $HOME',
+      `ls "\${HOME}/a b"`,
+    ],
+    ...[
+      'echo x>/etc/x',
+      'echo x 2>/etc/x',
+      'cat </etc/passwd',
+      '>/etc/x',
+      'x &> /etc/x',
+      'dd of=/dev/sda',
+    ],
+    ...[
+      'touch /no-such-file',
+      "rm '/etc/x'",
+      'rm "/etc/x"',
+      'rm /et"c/x"',
+      'rm \\/etc/x',
+      "rm $'/etc/x'",
+    ],
+    ...[
+      'a --out=/etc/x',
+      'gcc -o/etc/x a.c',
+      'curl -d @/etc/passwd x',
+      'curl file:///etc/passwd',
+      'A=/etc/x b',
+    ],
+    ...[
+      'cat ../elsewhere/a',
+      'rm -rf ..',
+      'cat sub/../../a',
+      'cd sub && cat ../../a',
+      'cd .. && ls',
+    ],
+    ...['bash -c "rm -rf /etc/x"', "sh -ec 'npm test; cat ~/x'", 'env sh -c "sh -c \'rm /etc/x\'"'],
+    ...[
+      'echo $(cat /etc/passwd)',
+      'echo "`cat /etc/passwd`"',
+      'eval "rm /etc/x"',
+      'find . -exec rm /etc/x \\;',
+    ],
+    ...[
+      'npm test && rm /etc/x',
+      'npm test\nrm /etc/x',
+      '(cd sub; rm /etc/x)',
+      'if true; then rm /etc/x; fi',
+    ],
+    ...['python3 -c "import os; os.remove(\'/etc/x\')"', "python3 <<EOF\nopen('/etc/x', 'w')\nEOF"],
+    ...['cat <<EOF | sh\nrm /etc/x\nEOF', 'echo x > link/x', 'echo x > .git/hooks/pre-commit'],
+    `echo ${'a'.repeat(200_000)}`,
+    `ls ${Array.from({ length: 501 }, (_, at) => `${workdir}/${at}`).join(' ')}`,
+    ['bash', '-lc', 'cat /etc/passwd'],
+    ['rm', '-rf', '/etc/x'],
+    ['/bin/rm', '/etc/a b'],
+  ]
+  for (const command of outside) {
+    t.type(await why({ command }), 'string', JSON.stringify(command).slice(0, 80))
+  }
+  t.type(await why({ command: 'rm', args: ['-rf', '/etc/x'] }), 'string', 'behind the program')
+  t.type(await why({ argv: ['rm', '/etc/x'] }), 'string', 'by another name')
+  t.type(await why(undefined, { title: 'rm -rf /etc/x' }), 'string', 'in the title alone')
+  t.equal(await why({ command: 'ls' }, { title: 'Look, not at /etc/x' }), null)
+  t.equal(await why({ command: 'cat ../a', cwd: 'sub' }), null, 'from where it runs')
+  t.equal(
+    await why({ command: 'rm -rf /etc/x' }),
+    'it names /etc/x, which is outside the working folder',
+  )
+
+  for (const kind of ['edit', 'delete', 'move', 'other']) {
+    for (const path of ['.git/hooks/pre-commit', `${workdir}/.GIT/config`, 'sub/x/.git/HEAD']) {
+      t.match(await why({ path }, { kind }), /is git's own/, `${kind} ${path}`)
+    }
+  }
+  t.equal(await why({ path: '.git/HEAD' }, { kind: 'read' }), null)
+  t.equal(await why({ path: '.gitignore' }, { kind: 'edit' }), null)
+  t.equal(await why({ command: 'git commit', cwd: '.' }), null)
+  t.strictSame(await temporaryFolders('/'), [realpathSync('/tmp')], 'never all of it')
+})
+
+t.test('a hostile command is taken apart in no time', async (t) => {
+  const began = performance.now()
+  for (const part of [
+    '$(',
+    '"',
+    "'",
+    '`',
+    '\\',
+    '<<a\n',
+    '$(a(b)',
+    '"$(',
+    '(',
+    '<',
+    '# ',
+    'sh -c "',
+  ]) {
+    commandWords(part.repeat(Math.ceil(200_000 / part.length)))
+  }
+  t.ok(performance.now() - began < 10_000)
+})
+
+t.test('nothing is offered to it', async (t) => {
+  const { plan, report } = scene(t, 'services')
+  t.strictSame(await plan(), PLAN)
+  t.strictSame(answers(report), {
+    ...{ 'fs/read_text_file': '-32601', 'terminal/create': '-32601' },
+    ...{ 'elicitation/create': '-32601', 'x/y': '-32601' },
+  })
+})
+
+t.test('it does not speak as it should', async (t) => {
+  const cases: [variant: string, detail: string, message: string | RegExp][] = [
+    ['version', '', /speaks version 2 of the Agent Client Protocol, and casefile version 1/],
+    [
+      'login',
+      '',
+      /refused session\/new: .* \(-32000\); log in first; it needs one of: Log in: Run `acp-agent login`/,
+    ],
+    ['breaks', '', 'fake refused session/new: Internal error (-32603): no disk'],
+    ['dies', '', 'fake ended with exit code 3 before it answered session/prompt: out of luck'],
+    ['closes', '', 'fake closed its output before it answered session/prompt'],
+    ['floods', '', 'fake: it sent a line of more than 8 MiB'],
+    ['silent', '', 'fake ended its turn without a plan'],
+    ['ends', 'refusal', 'fake refused to go on'],
+    ['ends', 'max_tokens', /limit of tokens/],
+    ['ends', 'max_turn_requests', /limit of requests/],
+    ['ends', 'cancelled', /which nobody asked for/],
+  ]
+  for (const [variant, detail, message] of cases) {
+    t.test(`${variant} ${detail}`, async (t) => {
+      const { plan, report } = scene(t, variant, { spec: fake(variant, detail) })
+      await t.rejects(plan(), { name: 'RunnerFailure', message })
+      t.equal(report.events.at(-1), 'finished')
+      if (variant !== 'silent' && detail === '') return
+      const work = scene(t, variant, { spec: fake(variant, detail) })
+      t.equal((await work.execute()).ok, variant === 'silent')
+    })
+  }
+  t.test('a greeting before the first message', async (t) => {
+    const { plan, report } = scene(t, 'noise')
+    t.strictSame(await plan(), PLAN)
+    t.match(report.said.stdout, 'Welcome to the agent!')
+  })
+  t.test('a program that is not there', async (t) => {
+    const spec = { ...fake('plain'), program: 'no-such-agent', install: 'npm install -g it' }
+    const { plan, report } = scene(t, 'plain', { spec })
+    const message =
+      'no-such-agent was not found on the PATH of the service; install it with: npm install -g it'
+    await t.rejects(plan(), { name: 'RunnerFailure', message })
+    t.match(report.outcome, { startError: 'ENOENT' })
+  })
+})
+
+t.test('it is stopped', async (t) => {
+  t.test('before it has answered anything', async (t) => {
+    const stop = new AbortController()
+    const { plan, report } = scene(t, 'never', { signal: stop.signal })
+    const planned = plan()
+    report.note = async () => {}
+    setImmediate(() => stop.abort())
+    await t.rejects(planned, { message: 'fake was stopped' })
+  })
+  t.test('while it goes on and on, deaf to cancel and TERM', async (t) => {
+    const stop = new AbortController()
+    const { execute, report } = scene(t, 'deaf', { signal: stop.signal })
+    const began = performance.now()
+    const worked = execute()
+    await report.saying('on and on')
+    stop.abort()
+    t.strictSame(await worked, { ok: false, reason: 'fake was stopped' })
+    t.equal(report.outcome?.signal, 'SIGKILL')
+    t.ok(performance.now() - began < 15_000)
+  })
+  t.test('and what it asks then is answered with cancelled', async (t) => {
+    const stop = new AbortController()
+    const { execute, report } = scene(t, 'pending', { signal: stop.signal })
+    const worked = execute()
+    await report.saying('<ready>')
+    stop.abort()
+    await worked
+    t.match(answers(report), { after: 'cancelled' })
+  })
+})
+
+t.test('a line of the trail that cannot be written ends the run', async (t) => {
+  const { plan, report } = scene(t, 'deaf')
+  report.note = async () => {
+    throw new Error('the disk is full')
+  }
+  await t.rejects(plan(), { message: 'the disk is full' })
+  t.ok((report.outcome?.durationMs ?? 0) < 10_000)
+  const items = scene(t, 'items')
+  const { note } = items.report
+  items.report.note = async (each) => {
+    if (each.event === 'agent_plan') throw new Error('the disk is full')
+    return note(each)
+  }
+  await t.rejects(items.plan(), { message: 'the disk is full' })
+})
+
+t.test('a child in the background ends with the agent, however it ends', linuxOnly, async (t) => {
+  for (const variant of ['plain', 'exit']) {
+    const agent = variant === 'exit' ? ['false'] : [process.execPath, AGENT, variant, '']
+    const words = ['sleep 60 & echo "<child $!>" >&2; "$@"', 'sh', ...agent]
+    const spec = { ...fake(variant), program: '/bin/sh', args: ['-c', ...words] }
+    const { plan, report } = scene(t, variant, { spec })
+    await plan().catch((error) => t.match(error, { name: 'RunnerFailure' }))
+    const child = Number(/<child (\d+)>/.exec(report.said.stderr)?.[1])
+    t.ok(child > 0)
+    t.match(processStat(child)?.state ?? 'Z', 'Z', variant)
+  }
+})
+
+t.test('a child in a session of its own is left to the sweep', linuxOnly, async (t) => {
+  const env = { ...ENV, CASEFILE_RUN: 'acp-test-mark' }
+  const { plan, report } = scene(t, 'setsid', { run: { env } })
+  t.strictSame((await plan()).plan, PLAN.plan)
+  t.match(report.said.stdout, /<child \d+>/)
+  t.equal(await endMarked('acp-test-mark'), 1)
+})
+
+t.test('a revision goes back to its conversation', async (t) => {
+  const noOther = () => Promise.reject(new Error('the same process opens a new one'))
+  for (const [resume, expected] of [
+    ['session-0', 'session-0'],
+    ['session-lost', 'session-1'],
+  ] as const) {
+    const { plan, report } = scene(t, 'resumes', {
+      run: { resume: { session: resume, anew: noOther } },
+    })
+    t.strictSame(await plan(), PLAN)
+    t.match(report.notes[1], { fields: { agent_session: expected } })
+  }
+})
+
+t.test('what is known of an agent holds for a command that runs it', async (t) => {
+  const known = (...command: string[]) => {
+    const spec = customAcpSpec('mine', { kind: 'acp', command, planMode: null, workMode: null })
+    return ACP_AGENTS.find(({ meta, modes }) => spec.meta === meta && spec.modes === modes)?.id
+  }
+  t.equal(known('npx', '-y', '@agentclientprotocol/claude-agent-acp@0.100.0'), 'claude-agent-acp')
+  t.equal(known('/opt/bin/opencode', '--log-level', 'DEBUG', 'acp'), 'opencode-acp')
+  t.equal(known('gemini', '--acp'), 'gemini-acp')
+  t.equal(known('gemini'), undefined)
+  t.equal(known('my-agent', '--acp'), undefined)
+})
+
+t.test('a handshake tells what there is, and asks nothing', async (t) => {
+  const cwd = t.testdir()
+  const here = { env: ENV, cwd }
+  const [version, modes] = ['0.99.1', ['code', 'plan']]
+  t.strictSame(await tryHandshake(fake('plain'), here), {
+    ok: true,
+    version,
+    modes,
+    planMode: 'plan',
+  })
+  t.match(await tryHandshake(fake('modeless'), here), { ok: true, modes: [], planMode: null })
+  t.match(await tryHandshake(fake('login'), here), { ok: false, reason: /log in first/ })
+  t.match(await tryHandshake({ ...fake('plain'), program: 'no-such-agent' }, here), {
+    ...{ ok: false, reason: 'no-such-agent was not found on the PATH of the service' },
+  })
+})

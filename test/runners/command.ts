@@ -1,0 +1,525 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { ProviderSettings } from '../../src/model/settings.ts'
+import { AGENT_ENV, agentVariables } from '../../src/runners/agents/agent-env.ts'
+import { commandRunner, customCommandSpec } from '../../src/runners/command/command.ts'
+import { type CommandSpec, wordsOf } from '../../src/runners/command/command-spec.ts'
+import { PRESETS } from '../../src/runners/command/presets.ts'
+import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
+import { NO_GUARD } from '../../src/runners/process/guard.ts'
+import { processStat } from '../../src/runners/process/process-facts.ts'
+
+type Custom = Extract<ProviderSettings, { kind: 'command' }>
+
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const ID = '6f1c1d7e-0d0c-4d0f-9a53-3f5f0e6d2c11'
+
+/** A command of casefile.md that runs a script with `sh`, in both modes. */
+function script(text: string, more: Partial<Custom> = {}): CommandSpec {
+  const command = ['/bin/sh', '-c', text, 'agent']
+  const settings = { kind: 'command', plan: command, work: command, prompt: 'stdin' } as const
+  return customCommandSpec('mine', { ...settings, ...more })
+}
+
+/** A preset whose program is this script, found on the PATH. */
+function fake(t: Test, id: string, text: string): { spec: CommandSpec; env: { PATH: string } } {
+  const bin = t.testdir({ [id]: `#!/bin/sh\n${text}\n`, files: {}, project: {} })
+  chmodSync(`${bin}/${id}`, 0o755)
+  return { spec: PRESETS.find((each) => each.id === id)!, env: { PATH: `${bin}:${PATH}` } }
+}
+
+interface Run {
+  prompt?: string
+  env?: Record<string, string>
+  args?: string[]
+  resume?: string | null
+  signal?: AbortSignal
+  note?: (note: AgentNote) => Promise<void>
+  onOutput?: (text: string) => void
+}
+
+/** Runs in both modes, and writes down in order what is reported. */
+function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
+  const root = existsSync(t.testdirName) ? t.testdirName : t.testdir({ files: {}, project: {} })
+  const log: string[] = []
+  const notes: AgentNote[] = []
+  const said = { stdout: '', stderr: '' }
+  const anew = async () => {
+    log.push('anew')
+    mkdirSync(`${root}/again`)
+    return `${root}/again`
+  }
+  const agent: AgentRun = {
+    prompt: run.prompt ?? 'Do it.\n',
+    newId: ID,
+    resume: run.resume ? { session: run.resume, anew } : null,
+    env: { PATH, ...run.env },
+    folder: `${root}/files`,
+    guard: NO_GUARD,
+    timeoutMs: 5_000,
+    report: {
+      async stepStarted({ id }, timeoutMs) {
+        log.push(`step ${id} ${timeoutMs}`)
+      },
+      async processStarted() {
+        await delay(20)
+        log.push('process')
+      },
+      output(stream, bytes) {
+        if (!log.includes('output')) log.push('output')
+        said[stream] += bytes
+        run.onOutput?.(said.stdout)
+      },
+      async stepFinished({ exit, signal, startError }) {
+        log.push(`finished ${startError ?? signal ?? exit}`)
+      },
+      async note(note) {
+        await run.note?.(note)
+        notes.push(note)
+        const { fields } = note
+        log.push(`${note.event} ${'status' in fields ? fields.status : ''}`.trim())
+      },
+    },
+  }
+  const signal = run.signal ?? new AbortController().signal
+  const request = { workdir: `${root}/project`, signal, agent }
+  const runner = commandRunner(spec, run.args)
+  const plan = () => runner.plan(request as unknown as PlanRequest)
+  const work = () =>
+    runner.execute({
+      ...request,
+      plan: '',
+      env: {},
+      stepTimeoutMs: 1,
+      scratch: `${root}/files`,
+      guard: NO_GUARD,
+      report: agent.report,
+    } as WorkRequest)
+  return { root, log, notes, said, plan, work, runner }
+}
+
+t.test('a command of casefile.md', async (t) => {
+  t.test('plans from its prompt, and what it prints is the plan', async (t) => {
+    const { plan, log, said, notes } = recorded(
+      t,
+      script('cat; echo "## Hypothesis"; echo H; echo "## Plan"; echo P; echo log >&2'),
+    )
+    t.strictSame(await plan(), { hypothesis: 'H', plan: 'P' })
+    t.strictSame(log, ['step plan-agent 5000', 'agent_started', 'process', 'output', 'finished 0'])
+    t.strictSame(said, { stdout: 'Do it.\n## Hypothesis\nH\n## Plan\nP\n', stderr: 'log\n' })
+    t.match(notes[0], { fields: { mode: 'plan', command: ['/bin/sh', '-c'] } })
+  })
+
+  t.test('works', async (t) => {
+    const { work, log, root } = recorded(t, script('cat > done.txt'))
+    t.strictSame(await work(), { ok: true })
+    t.equal(readFileSync(`${root}/project/done.txt`, 'utf8'), 'Do it.\n')
+    t.strictSame(log, ['step agent 5000', 'agent_started', 'process', 'finished 0'])
+  })
+
+  t.test('gets its prompt as an argument, which no trail shows', async (t) => {
+    const prompt = 'a {prompt_file} {id}\n$HOME "x"'
+    const cases: [name: string, command: string[], output: string][] = [
+      [
+        'in its place',
+        ['/bin/echo', '-n', '<{prompt}>', '{id}', '{args}'],
+        `<${prompt}> {id} {args}`,
+      ],
+      ['else last', ['/bin/echo', '-n', '--plan'], `--plan ${prompt}`],
+    ]
+    for (const [name, command, output] of cases) {
+      t.test(name, async (t) => {
+        const spec = script('', { plan: command, prompt: 'argument' })
+        const { plan, said, notes } = recorded(t, spec, { prompt, args: ['--model', 'opus'] })
+        await plan()
+        t.equal(said.stdout, output)
+        t.notMatch(JSON.stringify(notes), 'HOME')
+      })
+    }
+  })
+
+  t.test('gets its prompt in a file of its own', async (t) => {
+    const text = 'cat "$1"; read -r line || echo nothing to read'
+    const { plan, root, said } = recorded(t, script(text, { prompt: 'file' }))
+    await plan()
+    t.equal(said.stdout, 'Do it.\nnothing to read\n')
+    t.equal(statSync(`${root}/files/prompt.md`).mode & 0o777, 0o600)
+  })
+
+  t.test('may be a program of the working folder', async (t) => {
+    const root = t.testdir({ files: {}, project: { 'agent.sh': '#!/bin/sh\necho P\n' } })
+    chmodSync(`${root}/project/agent.sh`, 0o755)
+    const spec = script('', { plan: ['./agent.sh'], work: null })
+    const { plan, work, runner } = recorded(t, spec)
+    t.match(await plan(), { plan: 'P' })
+    t.strictSame(runner.capabilities, { isAgent: true, executesAny: false })
+    t.match(await work(), { ok: false, reason: 'mine only plans: it has no command for work' })
+  })
+})
+
+t.test('planning that comes to nothing', async (t) => {
+  const cases: [name: string, spec: CommandSpec, message: string | RegExp][] = [
+    ['no plan', script('echo'), 'mine ended without a plan'],
+    [
+      'an exit code',
+      script('echo P; echo "cannot\n  log in." >&2; exit 3'),
+      'mine exited with 3: cannot log in',
+    ],
+    ['a signal', script('kill -9 $$'), 'mine was ended by SIGKILL'],
+    [
+      'a program that is missing',
+      script('', { plan: ['no-such-agent'] }),
+      'no-such-agent was not found on the PATH of the service; casefile.md names it',
+    ],
+    [
+      'a program of the working folder that is missing',
+      script('', { plan: ['bin/agent'] }),
+      'bin/agent was not found in the working folder; casefile.md names it',
+    ],
+    [
+      'a prompt that is too long for an argument',
+      { ...script('', { prompt: 'argument' }), title: 'big' },
+      'big could not be started (E2BIG): the prompt is too long for an argument; set prompt: stdin or prompt: file in casefile.md',
+    ],
+    [
+      'too much to say',
+      script('head -c 2000000 /dev/zero | tr "\\0" x'),
+      'mine said more than a plan may have, 1 MiB in one message',
+    ],
+    [
+      'no last event',
+      script(`echo '{"type":"assistant","message":{"content":[{"type":"text","text":"P"}]}}'`, {
+        stream: 'claude',
+      }),
+      'mine ended without saying that it succeeded',
+    ],
+    [
+      'a failure with exit code 0',
+      script(`echo '{"type":"result","status":"error","error":{"message":"no key"}}'; echo x >&2`, {
+        stream: 'gemini',
+      }),
+      'mine failed, as it says: no key: x',
+    ],
+  ]
+  for (const [name, spec, message] of cases) {
+    t.test(name, async (t) => {
+      const prompt = spec.title === 'big' ? 'x'.repeat(200_000) : 'P'
+      const { plan, log } = recorded(t, spec, { prompt })
+      await t.rejects(plan(), { name: 'RunnerFailure', message })
+      if (log.length > 0) t.match(log.at(-1), /^finished/)
+    })
+  }
+
+  t.test('a preset that is missing says how to get it', async (t) => {
+    const { plan } = recorded(t, PRESETS[0]!, { env: { PATH: t.testdir() } })
+    const message = /^claude was not found on the PATH of the service; install it with: npm /
+    await t.rejects(plan(), { name: 'RunnerFailure', message })
+  })
+})
+
+/** Prints lines of JSON, each as one word of a here-document. */
+const prints = (...events: object[]) =>
+  `cat <<'EOF'\n${events.map((event) => JSON.stringify(event)).join('\n')}\nEOF`
+const calls = (id: string, name: string, input: object) => ({
+  type: 'assistant',
+  message: { content: [{ type: 'tool_use', id, name, input }] },
+})
+const success = (result: string, ...denials: object[]) => ({
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  result,
+  permission_denials: denials,
+})
+const denial = (tool_name: string, tool_use_id: string) => ({ tool_name, tool_use_id })
+
+t.test('an agent that the service knows', async (t) => {
+  const text = `case "$*" in *--version*) echo "2.1.328 (Claude Code)"; exit;; esac
+echo "$*" > args; cat > prompt`
+
+  t.test('is told of before it begins, then as it goes', async (t) => {
+    const todos = [{ content: 'one', status: 'pending' }]
+    const { spec, env } = fake(
+      t,
+      'claude',
+      `${text}; ${prints(
+        { type: 'system', subtype: 'init', session_id: ID },
+        calls('1', 'Read', { file_path: 'a' }),
+        calls('2', 'TodoWrite', { todos }),
+        calls('3', 'TodoWrite', { todos }),
+        calls('4', 'Write', { file_path: 'b' }),
+        success('## Plan\nP', denial('Write', '4')),
+      )}`,
+    )
+    const { plan, log, notes, root } = recorded(t, spec, { env, args: ['--model', 'opus'] })
+    t.strictSame(await plan(), { hypothesis: '', plan: 'P' }, 'a denial is no failure of planning')
+    t.strictSame(log, [
+      'step plan-agent 5000',
+      'agent_started',
+      'agent_session',
+      'process',
+      'output',
+      'tool_call in_progress',
+      'agent_plan',
+      'tool_call in_progress',
+      'denied',
+      'finished 0',
+    ])
+    t.match(notes.slice(0, 2), [
+      {
+        fields: {
+          mode: 'plan',
+          version: '2.1.328',
+          plan_mode: 'It is given no tools but Read, Grep and Glob.',
+          command: ['claude', '-p', '--model', 'opus'],
+        },
+      },
+      { fields: { agent_session: ID } },
+    ])
+    t.match(
+      readFileSync(`${root}/project/args`, 'utf8'),
+      / plan --tools Read,Grep,Glob .* --session-id /,
+    )
+    t.equal(readFileSync(`${root}/project/prompt`, 'utf8'), 'Do it.\n')
+  })
+
+  t.test('in Work mode a denial is a failure, whatever it says of itself', async (t) => {
+    const denials = [denial('Write', '1'), denial('Bash', '2'), denial('Bash', '3')]
+    const { spec, env } = fake(t, 'claude', `${text}; ${prints(success('done', ...denials))}`)
+    const { work } = recorded(t, spec, { env })
+    const reason = 'Claude Code was denied 3 of its actions: Write, Bash 2 times'
+    t.strictSame(await work(), { ok: false, reason })
+  })
+
+  t.test('in Work mode it is to succeed in both its words and its exit code', async (t) => {
+    const cases: [name: string, script: string, result: object][] = [
+      ['both', prints(success('done')), { ok: true }],
+      ['only words', `${prints(success('done'))}\nexit 1`, { reason: 'Claude Code exited with 1' }],
+      ['only its exit code', 'true', { reason: /^Claude Code ended without saying/ }],
+      [
+        'neither',
+        'echo sorry >&2; exit 2',
+        { reason: /^Claude Code exited with 2 and ended without saying .*: sorry$/ },
+      ],
+      [
+        'all of it',
+        `${prints({ ...success('x', denial('Bash', '1')), is_error: true })}\nexit 2`,
+        {
+          reason:
+            /^Claude Code exited with 2 and failed, .*: x, and was denied one of its actions: Bash$/,
+        },
+      ],
+    ]
+    for (const [name, script, result] of cases) {
+      t.test(name, async (t) => {
+        const { spec, env } = fake(t, 'claude', script)
+        t.match(await recorded(t, spec, { env }).work(), result)
+      })
+    }
+  })
+
+  t.test('kept from leaving plan mode, it has planned', async (t) => {
+    const { spec, env } = fake(
+      t,
+      'claude',
+      `${prints(calls('1', 'ExitPlanMode', { plan: '## Plan\nP' }), {
+        type: 'result',
+        subtype: 'error_during_execution',
+        is_error: true,
+        permission_denials: [denial('ExitPlanMode', '1')],
+      })}\nexit 1`,
+    )
+    t.match(await recorded(t, spec, { env }).plan(), { plan: 'P' })
+  })
+
+  t.test('reads its policy from a file of ours', async (t) => {
+    const { spec, env } = fake(
+      t,
+      'gemini',
+      `test "$1" = --version || { grep -A1 exit_plan_mode "$5" > policy; ${prints(
+        { type: 'message', role: 'assistant', content: 'P' },
+        { type: 'result', status: 'success' },
+      )}
+}`,
+    )
+    const { plan, root } = recorded(t, spec, { env })
+    t.match(await plan(), { plan: 'P' })
+    t.match(readFileSync(`${root}/project/policy`, 'utf8'), /exit_plan_mode"\ndecision = "deny"/)
+  })
+})
+
+t.test('a revision goes back to the conversation', async (t) => {
+  const body = (known: string) => `case "$*" in *--version*) exit;; esac
+echo "$*" >> ../runs; cat > /dev/null
+case "$*" in *"--resume ${known}"*|*--session-id*) ;; *) echo "No conversation found" >&2; exit 1;; esac
+${prints({ type: 'system', subtype: 'init', session_id: 'old' }, success('P'))}`
+  const ways = (root: string) =>
+    [...readFileSync(`${root}/runs`, 'utf8').matchAll(/--(resume|session-id) (\S+)/g)].map(
+      ([, way, id]) => `${way} ${id}`,
+    )
+
+  t.test('that it knows', async (t) => {
+    const { spec, env } = fake(t, 'claude', body('old'))
+    const { plan, root, notes } = recorded(t, spec, { env, resume: 'old' })
+    t.match(await plan(), { plan: 'P' })
+    t.strictSame(ways(root), ['resume old'])
+    t.match(notes.slice(1), [{ event: 'agent_session', fields: { agent_session: 'old' } }])
+    t.equal(notes.length, 2)
+  })
+
+  t.test('or else begins a new one', async (t) => {
+    const { spec, env } = fake(t, 'claude', body('other'))
+    const { plan, root, log } = recorded(t, spec, { env, resume: 'old' })
+    t.match(await plan(), { plan: 'P' })
+    t.strictSame(ways(root), ['resume old', `session-id ${ID}`])
+    t.equal(log.filter((line) => line.startsWith('step')).length, 2)
+  })
+
+  t.test('which uses nothing that the first attempt had in its hands', async (t) => {
+    const { spec, env } = fake(
+      t,
+      'gemini',
+      `case "$*" in *--version*) exit;; *--resume*) rm -r ../files; ln -s work ../files; exit 1;; esac
+cp "$5" policy; ${prints(
+        { type: 'message', role: 'assistant', content: 'P' },
+        { type: 'result', status: 'success' },
+      )}`,
+    )
+    const { plan, root, log } = recorded(t, spec, { env, resume: 'old' })
+    t.match(await plan(), { plan: 'P' })
+    const between = log.slice(log.indexOf('finished 1'), log.lastIndexOf('agent_started'))
+    t.strictSame(between, ['finished 1', 'anew', 'step plan-agent 5000'])
+    t.match(readFileSync(`${root}/project/policy`, 'utf8'), 'exit_plan_mode')
+    t.notOk(existsSync(`${root}/project/policy.toml`), 'nothing was written through the link')
+  })
+})
+
+t.test('nothing hangs', async (t) => {
+  t.test('an abort ends it', async (t) => {
+    for (const mode of ['plan', 'work'] as const) {
+      const abort = new AbortController()
+      const { plan, work, log } = recorded(t, script('echo begun; trap "" TERM; sleep 60 & wait'), {
+        signal: abort.signal,
+        onOutput: () => abort.abort(),
+      })
+      const began = performance.now()
+      if (mode === 'plan') await t.rejects(plan(), { message: 'mine was stopped' })
+      else t.strictSame(await work(), { ok: false, reason: 'mine was stopped' })
+      t.ok(performance.now() - began < 10_000)
+      t.match(log.at(-1), /^finished/)
+    }
+  })
+
+  t.test('what it leaves in the background ends with it', async (t) => {
+    const { plan } = recorded(t, script('sleep 60 & echo $!'))
+    const child = Number((await plan()).plan)
+    t.match(processStat(child)?.state ?? 'Z', 'Z')
+  })
+
+  t.test('a prompt that nobody reads', async (t) => {
+    const { plan } = recorded(t, script('echo P'), { prompt: 'x'.repeat(4_000_000) })
+    t.match(await plan(), { plan: 'P' })
+  })
+
+  t.test('notes that are slow to write hold nothing up, and keep their order', async (t) => {
+    const events = Array.from({ length: 200 }, (_, at) => calls(`${at}`, `T${at}`, {}))
+    const { spec, env } = fake(t, 'claude', prints(...events, success('P')))
+    const { plan, notes } = recorded(t, spec, { env, note: () => delay(1) })
+    t.match(await plan(), { plan: 'P' })
+    t.strictSame(
+      notes.flatMap(({ event, fields }) => (event === 'tool_call' ? [fields.tool] : [])),
+      events.map((_, at) => `T${at}`),
+    )
+  })
+
+  t.test('a note that cannot be written ends the agent, and is the failure', async (t) => {
+    const text = `test "$1" = --version && exit; ${prints(calls('1', 'Read', {}))}\nsleep 60`
+    const { spec, env } = fake(t, 'claude', text)
+    const { plan } = recorded(t, spec, {
+      env,
+      async note({ event }) {
+        if (event === 'tool_call') throw new Error('disk full')
+      },
+    })
+    const began = performance.now()
+    await t.rejects(plan(), { message: 'disk full' })
+    t.ok(performance.now() - began < 10_000)
+  })
+
+  t.test('a line of 40 MB', async (t) => {
+    const flood = 'head -c 40000000 /dev/zero | tr "\\0" x; echo'
+    const { spec, env } = fake(t, 'claude', `${flood}\n${prints(success('P'))}`)
+    const { plan, said } = recorded(t, spec, { env, onOutput: () => {} })
+    t.match(await plan(), { plan: 'P' })
+    t.match(said.stderr, /^\[casefile: a line of this output is too long, and was not read\]\n$/)
+    const message = 'mine said more than a plan may have, 1 MiB in one message'
+    await t.rejects(recorded(t, script(`echo P; ${flood}`)).plan(), { message })
+
+    const dropped = 'it printed a line of more than 8 MiB, which was dropped'
+    const lost = fake(t, 'claude', `${flood}; echo sorry >&2`)
+    const failure = recorded(t, lost.spec, lost)
+    const reason = `Claude Code ended without saying that it succeeded; ${dropped}: sorry`
+    await t.rejects(failure.plan(), { message: reason })
+    t.strictSame(await failure.work(), { ok: false, reason })
+    const mute = fake(t, 'codex', `${flood}\n${prints({ type: 'turn.completed' })}`)
+    const planless = `Codex ended without a plan; ${dropped}`
+    await t.rejects(recorded(t, mute.spec, mute).plan(), { message: planless })
+    const stderr = fake(t, 'claude', `(${flood}) >&2`)
+    await t.rejects(recorded(t, stderr.spec, stderr).plan(), {
+      message: 'Claude Code ended without saying that it succeeded',
+    })
+  })
+})
+
+t.test('the presets', async (t) => {
+  t.strictSame(
+    PRESETS.map(({ id }) => id),
+    ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
+  )
+  const values = { prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' }
+  for (const { id, program, plan, resume, work } of PRESETS) {
+    t.test(id, async (t) => {
+      for (const line of [plan, resume, work]) {
+        const words = wordsOf(line!, values, ['--model', 'x y'])
+        t.equal(words[0], program)
+        t.equal(words.filter((word) => word === 'x y').length, 1, 'the words of the user are in it')
+        t.notMatch(words.join(' '), /[{}]/, 'everything is filled in')
+        t.equal(line!.prompt, 'stdin', 'no prompt shows in ps')
+        t.notMatch(words.join(' '), /yolo|bypass|dangerous|allow-all|full-access/i)
+      }
+      t.match(wordsOf(resume!, values, []).join(' '), /\bold\b/)
+    })
+  }
+})
+
+t.test('an agent gets the variables of its own login and model', async (t) => {
+  const service = {
+    ...{ ANTHROPIC_API_KEY: 'a', CLAUDE_CODE_OAUTH_TOKEN: 'b', HTTPS_PROXY: 'c' },
+    ...{ AWS_SECRET_ACCESS_KEY: 'd', AZURE_CLIENT_SECRET: 'e', GOOGLE_CLOUD_PROJECT: 'f' },
+    ...{ CLAUDE_CODE_ENTRYPOINT: 'g', OPENAI_API_KEY: 'h' },
+  }
+  const own = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'HTTPS_PROXY']
+  const cases: [cloud: string, value: string, more: string[]][] = [
+    ['CLAUDE_CODE_USE_BEDROCK', '1', ['AWS_SECRET_ACCESS_KEY']],
+    ['CLAUDE_CODE_USE_BEDROCK', '0', []],
+    ['CLAUDE_CODE_USE_BEDROCK', '', []],
+    ['CLAUDE_CODE_USE_VERTEX', 'true', ['GOOGLE_CLOUD_PROJECT']],
+    ['CLAUDE_CODE_USE_FOUNDRY', '1', ['AZURE_CLIENT_SECRET']],
+    ['CLAUDE_CODE_USE_SOMETHING', '1', []],
+  ]
+  for (const [cloud, value, more] of cases) {
+    const isClaudes = agentVariables(AGENT_ENV.claude, { ...service, [cloud]: value })
+    t.strictSame(Object.keys(service).filter(isClaudes), [...own, ...more].sort(byPlace), cloud)
+  }
+  function byPlace(a: string, b: string) {
+    const names = Object.keys(service)
+    return names.indexOf(a) - names.indexOf(b)
+  }
+})
+
+t.test('a file of ours that is there already is written again', async (t) => {
+  const { plan, root } = recorded(t, script('cat "$1"', { prompt: 'file' }))
+  writeFileSync(`${root}/files/prompt.md`, 'old')
+  t.match(await plan(), { plan: 'Do it.' })
+})

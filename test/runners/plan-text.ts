@@ -1,0 +1,175 @@
+import t from 'tap'
+import { planAmong, planOf } from '../../src/runners/agents/plan-text.ts'
+
+const lines = (...texts: string[]) => texts.join('\n')
+const BEGIN = '<!-- casefile:plan -->'
+const END = '<!-- /casefile:plan -->'
+
+t.test('the plan in what an agent said', async (t) => {
+  const cases: [name: string, said: string, hypothesis: string, plan: string][] = [
+    ['no headings', 'Fix it.\n\n1. do\n', '', 'Fix it.\n\n1. do'],
+    [
+      'both headings, with chatter before',
+      lines(
+        'Here you are:',
+        '',
+        '## Hypothesis',
+        '',
+        'It is slow.',
+        '',
+        '## Plan',
+        '',
+        '1. do',
+        '',
+      ),
+      'It is slow.',
+      '1. do',
+    ],
+    [
+      'any case, depth 1 to 3, and what people put around a heading',
+      lines('# HYPOTHESIS:', 'H', '### **plan** ###', 'P'),
+      'H',
+      'P',
+    ],
+    ['CRLF', '## Hypothesis\r\nH\r\n## Plan\r\na\r\nb\r\n', 'H', 'a\r\nb'],
+    ['depth 4 is part of a section', lines('#### Plan', 'P'), '', '#### Plan\nP'],
+    [
+      'other sections of the plan stay in it',
+      lines('## Hypothesis', 'H', '## Plan', 'P', '### Step', 'S', '## Verification', 'V'),
+      'H',
+      lines('P', '### Step', 'S', '## Verification', 'V'),
+    ],
+    [
+      'other sections of the hypothesis stay in it',
+      lines('## Hypothesis', 'H', '## Evidence', 'E', '## Plan', 'P'),
+      lines('H', '## Evidence', 'E'),
+      'P',
+    ],
+    [
+      'the plan first',
+      lines('## Plan', 'P', '## Hypothesis', 'H', '## Verification', 'V'),
+      'H',
+      lines('P', '## Verification', 'V'),
+    ],
+    [
+      'a title that says plan as well',
+      lines('# Plan', '## Hypothesis', 'H', '## Plan', 'P'),
+      'H',
+      'P',
+    ],
+    [
+      'a title that says plan, and no other',
+      lines('# Plan', '## Hypothesis', 'H', '## Steps', 'S'),
+      'H',
+      lines('## Steps', 'S'),
+    ],
+    ['only a plan', lines('Sure!', '## Plan', 'P'), '', 'P'],
+    [
+      'only a hypothesis, and more',
+      lines('Sure!', '## Hypothesis', 'H', '## Steps', 'S'),
+      'H',
+      lines('## Steps', 'S'),
+    ],
+    ['only a hypothesis', lines('## Hypothesis', 'H'), '', lines('## Hypothesis', 'H')],
+    [
+      'headings in fences are none',
+      lines('```sh run', '# Plan', 'make', '```', '~~~', '## Hypothesis', '```', '~~~', 'x'),
+      '',
+      lines('```sh run', '# Plan', 'make', '```', '~~~', '## Hypothesis', '```', '~~~', 'x'),
+    ],
+    [
+      'headings in a fence of a list are none',
+      lines('## Plan', '1. do', '   ```sh', '   # plan', '   ```', '2. end'),
+      '',
+      lines('1. do', '   ```sh', '   # plan', '   ```', '2. end'),
+    ],
+    [
+      'one fence around all of it, with fences inside',
+      lines('```markdown', '## Plan', '', '```sh run', 'make', '```', '', 'End.', '```', ''),
+      '',
+      lines('```sh run', 'make', '```', '', 'End.'),
+    ],
+    [
+      'two fences are not one around all of it',
+      lines('```md', 'a', '```', 'or', '```sh run', 'make', '```'),
+      '',
+      lines('```md', 'a', '```', 'or', '```sh run', 'make', '```'),
+    ],
+    ['a fence of another kind', lines('```sh run', 'make', '```'), '', '```sh run\nmake\n```'],
+    [
+      'the marked text, whatever is around it',
+      lines(
+        '## Plan',
+        'chat',
+        BEGIN,
+        '',
+        '## Hypothesis',
+        'H',
+        '## Plan',
+        'P',
+        END,
+        '## Plan',
+        'x',
+      ),
+      'H',
+      'P',
+    ],
+    ['the last pair', lines(BEGIN, 'first', END, BEGIN, 'second', END, 'bye'), '', 'second'],
+    [
+      'marks that are only named',
+      lines(BEGIN, 'P', END, `I put it between ${BEGIN} and ${END}.`),
+      '',
+      'P',
+    ],
+    ['an empty pair', lines(BEGIN, 'P', END, BEGIN, '', END), '', 'P'],
+    ['a pair that is not complete', lines('P', BEGIN, 'Q'), '', lines('P', BEGIN, 'Q')],
+    ['marks in a fence', lines('```markdown', BEGIN, 'P', END, '```'), '', 'P'],
+    ['a fence in marks', lines(BEGIN, '```md', '## Plan', 'P', '```', END), '', 'P'],
+    ['indented code first', lines('## Plan', '', '    make', ''), '', '    make'],
+    ['half a character', 'fix \ud83d', '', 'fix \ufffd'],
+  ]
+  for (const [name, said, hypothesis, plan] of cases) {
+    t.test(name, async (t) => {
+      t.strictSame(planOf(said), { hypothesis, plan })
+    })
+  }
+
+  for (const said of ['', ' \n\n', '## Plan\n', '## Hypothesis\nH\n## Plan\n \n']) {
+    t.equal(planOf(said), null, `no plan: ${JSON.stringify(said)}`)
+  }
+})
+
+t.test('the message that holds the plan', async (t) => {
+  const P = { hypothesis: '', plan: 'P' }
+  const cases: [name: string, messages: string[], plan: object | null][] = [
+    ['none', [], null],
+    ['nothing said', ['', '\n'], null],
+    ['the last one', ['I look.', 'P', ''], P],
+    ['the one with a heading', ['I look.', '## Plan\nP', 'That was the plan.'], P],
+    ['the last with a heading', ['## Plan\nold', '## Plan\nP', 'Bye.'], P],
+    ['the marked one', [`${BEGIN}\nP\n${END}`, '## Plan\nother'], P],
+    ['a marked text across messages', ['Now:', `${BEGIN}\nP`, `${END}\nBye.`], P],
+  ]
+  for (const [name, messages, plan] of cases) {
+    t.test(name, async (t) => t.strictSame(planAmong(messages), plan))
+  }
+})
+
+t.test('a hostile text takes no time', async (t) => {
+  const texts = [
+    '`'.repeat(200_000),
+    `${BEGIN}${END}`.repeat(10_000),
+    '\n'.repeat(300_000),
+    `${'# '.repeat(100_000)}\n`,
+    '```\n'.repeat(50_000),
+    BEGIN.repeat(10_000) + END.repeat(10_000),
+    ' '.repeat(200_000) + '\nx',
+    `## Plan${'*'.repeat(200_000)}x\nP`,
+  ]
+  for (const text of texts) {
+    const began = performance.now()
+    planOf(text)
+    const took = performance.now() - began
+    t.ok(took < 2_000, `${JSON.stringify(text.slice(0, 20))} took ${Math.round(took)} ms`)
+  }
+})

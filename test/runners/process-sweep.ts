@@ -1,0 +1,188 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type Guard, NO_GUARD, openGuard } from '../../src/runners/process/guard.ts'
+import {
+  mountNamespace,
+  processIdLimit,
+  processStat,
+} from '../../src/runners/process/process-facts.ts'
+import { endRun } from '../../src/runners/process/process-sweep.ts'
+import {
+  type MarkedRun,
+  membersOf,
+  type RunProcess,
+  runProcess,
+} from '../../src/runners/process/run-members.ts'
+import { runStepProcess } from '../../src/runners/process/step-process.ts'
+
+const isLinux = process.platform === 'linux'
+const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
+
+const guarded = await guardWith(ID)
+t.teardown(guarded.remove)
+const here = guarded.guard.kind === 'mount' ? {} : { skip: `no guard: ${guarded.guard.reason}` }
+
+/** A guard as a session has it: state hidden, the folder of its own run shown again. */
+async function guardWith(id: string) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'casefile-sweep-')))
+  const [state, records] = [join(base, 'state'), join(base, 'records')]
+  const run = join(state, 'scratch', `work-${id}`)
+  for (const folder of [run, records]) mkdirSync(folder, { recursive: true })
+  const guard = await openGuard({ readOnly: [records], hidden: [state], open: [run] })
+  return { guard, run, remove: () => rmSync(base, { recursive: true, force: true }) }
+}
+
+/** Runs a shell to its end that has left `sleep` behind; both as the run knows them. */
+async function leftBehind(t: Test, words: string, guard: Guard) {
+  const processes: RunProcess[] = []
+  let said = ''
+  const result = await runStepProcess({
+    argv: ['/bin/sh', '-c', `(${words} sh -c 'echo $$; exec sleep 60' &)`],
+    cwd: '/',
+    env: { PATH, CASEFILE_RUN: 'the-mark' },
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    guard,
+    onStart: (pid) => void processes.push(runProcess(pid)),
+    onOutput(_, bytes) {
+      said += bytes
+    },
+  })
+  const orphan = Number(said)
+  t.match(result, { exit: 0 })
+  t.ok(orphan > 1, said)
+  t.teardown(() => isAlive(orphan) && process.kill(orphan, 'SIGKILL'))
+  t.teardown(() => {
+    for (const { release } of processes) release()
+  })
+  return { orphan, processes }
+}
+
+const isAlive = (pid: number) => !['Z', 'X', undefined].includes(processStat(pid)?.state)
+
+/** A process that has been killed is seen for a moment longer: it loses what it is known by before its state. */
+async function isGone(pid: number): Promise<boolean> {
+  const end = performance.now() + 5_000
+  while (isAlive(pid) && performance.now() < end) await delay(10)
+  return !isAlive(pid)
+}
+
+const SHED = 'env -i setsid'
+
+t.test('what has shed its mark under a guard', here, async (t) => {
+  const { guard, run: folder, remove } = await guardWith(ID)
+  t.teardown(remove)
+  const known: [name: string, words: string, run: (left: RunProcess[]) => MarkedRun][] = [
+    ['at the end of its run', SHED, (processes) => ({ mark: 'the-mark', processes })],
+    ['by a later service', SHED, () => ({ mark: 'the-mark', processes: [], folderId: ID })],
+    [
+      'in one more namespace',
+      `${SHED} unshare --user --map-root-user --mount`,
+      (processes) => ({ mark: 'the-mark', processes, folderId: ID }),
+    ],
+    [
+      'when the folder of the run is gone',
+      SHED,
+      () => {
+        rmSync(folder, { recursive: true })
+        return { mark: 'the-mark', processes: [], folderId: ID }
+      },
+    ],
+  ]
+  for (const [name, words, runOf] of known) {
+    await t.test(`is ended ${name}`, async (t) => {
+      const { orphan, processes } = await leftBehind(t, words, guard)
+      const run = runOf(processes)
+      t.ok(isAlive(orphan))
+      t.equal(await endRun(run), 1)
+      t.ok(await isGone(orphan))
+      t.equal(await endRun(run), 0)
+    })
+  }
+})
+
+t.test('strangers live on', here, async (t) => {
+  const other = await guardWith('0b1e2d3c-0000-4000-8000-00000000dcba')
+  t.teardown(other.remove)
+  const strangers = [
+    await leftBehind(t, SHED, NO_GUARD),
+    await leftBehind(t, SHED, other.guard),
+    await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_GUARD),
+  ]
+  const run = { mark: 'another-mark', processes: [], folderId: ID }
+  t.equal(await endRun(run), 0)
+  for (const { orphan } of strangers) t.ok(isAlive(orphan))
+})
+
+t.test('without a guard', linuxOnly, async (t) => {
+  await t.test('what stays in its session is found', async (t) => {
+    const { orphan, processes } = await leftBehind(t, 'env -i', NO_GUARD)
+    t.equal(await endRun({ mark: 'the-mark', processes }), 1)
+    t.ok(await isGone(orphan))
+  })
+
+  await t.test('what has shed mark, session and parents is not: a known limit', async (t) => {
+    const { orphan, processes } = await leftBehind(t, SHED, NO_GUARD)
+    const run = { mark: 'the-mark', processes, folderId: ID }
+    t.equal(await endRun(run), 0)
+    t.ok(isAlive(orphan))
+  })
+})
+
+t.test('the id of a leader that has ended', linuxOnly, async (t) => {
+  const { orphan, processes } = await leftBehind(t, 'env -i', NO_GUARD)
+  const [leader] = processes as [RunProcess]
+  const find = (noted: RunProcess) =>
+    membersOf([{ mark: 'the-mark', processes: [noted] }]).has(orphan)
+  t.ok(find(leader))
+  const forks = leader.forks - processIdLimit()
+  t.notOk(find({ ...leader, forks }), 'may have been that of another one since')
+
+  const words = ['-c', 'sleep 60 & echo $!; wait']
+  const another = spawn('/bin/sh', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => process.kill(-another.pid!, 'SIGKILL'))
+  const [child] = await once(another.stdout, 'data')
+  const inIts = (noted: RunProcess) =>
+    membersOf([{ mark: 'the-mark', processes: [noted] }]).has(Number(child))
+  t.ok(inIts(runProcess(another.pid!)))
+  t.notOk(inIts({ ...leader, pid: another.pid! }), 'is that of another one now')
+})
+
+t.test('the name of a namespace stays that of the run', here, async (t) => {
+  const { orphan, processes } = await leftBehind(t, SHED, guarded.guard)
+  const [{ namespace, release }] = processes as [RunProcess]
+  t.match(namespace, /^mnt:\[\d+\]$/)
+  t.equal(mountNamespace(orphan), namespace)
+  process.kill(orphan, 'SIGKILL')
+  while (isAlive(orphan)) await delay(10)
+  const next = () =>
+    spawnSync('unshare', ['-Urm', 'readlink', '/proc/self/ns/mnt'], { encoding: 'utf8' }).stdout
+  for (let round = 0; round < 20; round++) t.not(next().trim(), namespace)
+  release()
+  processes.length = 0
+})
+
+t.test('a sweep that finds nothing is short', here, async (t) => {
+  const words = ['-c', 'for i in $(seq 300); do sleep 60 & done; echo ready; wait']
+  const crowd = spawn('/bin/sh', words, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => process.kill(-crowd.pid!, 'SIGKILL'))
+  await once(crowd.stdout, 'data')
+  const { processes } = await leftBehind(t, '', guarded.guard)
+  await endRun({ mark: 'the-mark', processes, folderId: ID })
+  const times: number[] = []
+  for (let round = 0; round < 9; round++) {
+    const began = performance.now()
+    t.equal(await endRun({ mark: 'the-mark', processes, folderId: ID }), 0)
+    times.push(performance.now() - began)
+  }
+  const median = times.sort((a, b) => a - b)[4]!
+  t.comment(`${median.toFixed(1)} ms, ${readFileSync('/proc/loadavg', 'utf8').trim()}`)
+  t.ok(median < 250, `${median} ms`)
+})

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { acpRunner } from '../../src/runners/acp/acp.ts'
+import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { commandRunner } from '../../src/runners/command/command.ts'
+import { PRESETS } from '../../src/runners/command/presets.ts'
+import type { AgentRun, Runner } from '../../src/runners/contract.ts'
+import { NO_GUARD } from '../../src/runners/process/guard.ts'
+import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import {
+  homeEnvironment,
+  REAL_AGENTS,
+  type RealAgentId,
+  whyMissing,
+} from '../fixtures/agents/real-agents.ts'
+import { recordRun } from '../fixtures/agents/run-recorder.ts'
+import type { Turn } from '../fixtures/model-dialects.ts'
+import { CASE } from '../fixtures/records.ts'
+import { openScriptedModel, type ScriptedModel } from '../fixtures/scripted-model.ts'
+
+const TIMEOUT_MS = 120_000
+const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
+const ANSWER: Turn = {
+  text: `I looked.\n\n## Hypothesis\n\n${PLAN.hypothesis}\n\n## Plan\n\n${PLAN.plan}\n`,
+}
+interface Scene {
+  model: ScriptedModel
+  workdir: string
+  /** A folder that an agent has no business in. */
+  elsewhere: string
+}
+
+/** A home of its own, a model that says what is scripted, and a place to work in. */
+async function scene(t: Test, id: RealAgentId, runner: Runner) {
+  const folder = realpathSync(t.testdir({ work: { 'app.js': '' }, elsewhere: {}, files: {} }))
+  const home = `${folder}/home`
+  mkdirSync(`${home}/tmp`, { recursive: true })
+  const model = await openScriptedModel()
+  t.teardown(() => model.close())
+  const mark = randomUUID()
+  t.teardown(() => endMarked(mark))
+  const env = {
+    ...homeEnvironment(home),
+    ...REAL_AGENTS[id].settle(home, model.url),
+    CASEFILE_RUN: mark,
+  }
+  const { workdir, elsewhere } = { workdir: `${folder}/work`, elsewhere: `${folder}/elsewhere` }
+  const report = recordRun()
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const agentRun: AgentRun = {
+    ...{ prompt: 'Look at app.js.\n', newId: randomUUID(), resume: null, env },
+    ...{ folder: `${folder}/files`, guard: NO_GUARD, timeoutMs: TIMEOUT_MS, report },
+  }
+  return {
+    ...{ model, workdir, elsewhere, report, mark },
+    plan: (resume: string | null = null) => {
+      const anew = () => Promise.reject(new Error('it knows its conversation'))
+      const agent = { ...agentRun, resume: resume === null ? null : { session: resume, anew } }
+      return runner.plan({ agent, workdir, signal, case: CASE, memory: new Map(), steps: [] })
+    },
+    execute: () =>
+      runner.execute({
+        ...{ agent: agentRun, workdir, signal, report, env, plan: PLAN.plan },
+        ...{ stepTimeoutMs: TIMEOUT_MS, scratch: `${folder}/files`, guard: NO_GUARD },
+      }),
+  }
+}
+
+const filesOf = ({ workdir, elsewhere }: Scene) =>
+  [workdir, elsewhere].flatMap((folder) => readdirSync(folder))
+
+interface Driven {
+  name: string
+  id: RealAgentId
+  runner: Runner
+  /** Why it does not know what was said before; it plans all the same. */
+  forgets?: string | undefined
+}
+
+const FORGETS: Record<string, string> = {
+  gemini: 'session/load in the minute in which the session began writes over it, in 0.61.0',
+}
+
+const RUNNERS: Driven[] = [
+  ...(['codex', 'gemini', 'opencode'] as const).map((id) => {
+    const spec = PRESETS.find((each) => each.id === id)!
+    return { name: `${id}, by its command`, id, runner: commandRunner(spec) }
+  }),
+  ...(['gemini', 'opencode'] as const).map((id) => {
+    const spec = ACP_AGENTS.find((each) => each.id === `${id}-acp`)!
+    return {
+      ...{ name: `${id}, by the protocol`, id, runner: acpRunner(spec) },
+      forgets: FORGETS[id],
+    }
+  }),
+]
+
+t.test('real agents', async (t) => {
+  for (const { name, id, runner, forgets } of RUNNERS) {
+    const real = REAL_AGENTS[id]
+    const why = whyMissing(id)
+    t.test(name, why === null ? {} : { skip: why }, async (t) => {
+      t.test('plans, and plans again in the same conversation', async (t) => {
+        const here = await scene(t, id, runner)
+        here.model.script(ANSWER, ANSWER)
+        t.strictSame(await here.plan(), PLAN)
+        const [started, session] = here.report.notes
+        t.match(started, { event: 'agent_started', fields: { mode: 'plan' } })
+        if (session?.event !== 'agent_session') throw new Error('it tells no id of a conversation')
+
+        t.strictSame(await here.plan(session.fields.agent_session), PLAN)
+        const said = JSON.stringify(here.model.requests.at(-1)?.body)
+        t.match(said, 'I looked.', 'it knows what it said before', forgets ? { skip: forgets } : {})
+        t.strictSame(filesOf(here), ['app.js'])
+      })
+
+      t.test('cannot write while it plans', async (t) => {
+        const here = await scene(t, id, runner)
+        here.model.script(
+          real.writes(`${here.workdir}/inside.txt`),
+          real.runs('echo x > inside-too.txt'),
+          real.writes(`${here.elsewhere}/outside.txt`),
+          real.runs(`echo x > '${here.elsewhere}/outside-too.txt'`),
+          ANSWER,
+        )
+        await here.plan()
+        t.strictSame(filesOf(here), ['app.js'])
+        t.equal(here.model.requests.length, 5, 'it was asked to')
+      })
+
+      t.test('works', async (t) => {
+        const here = await scene(t, id, runner)
+        here.model.script(
+          real.writes(`${here.workdir}/written.txt`),
+          real.runs('echo x > by-command.txt'),
+          { text: 'It is done.' },
+        )
+        t.strictSame(await here.execute(), { ok: true })
+        t.strictSame(filesOf(here).sort(), ['app.js', 'by-command.txt', 'written.txt'])
+        t.ok(here.report.notes.some(({ event }) => event === 'tool_call'))
+        t.equal(await endMarked(here.mark), 0, 'it leaves no process behind')
+      })
+    })
+  }
+})

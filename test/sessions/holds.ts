@@ -1,0 +1,455 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
+import { caseMove } from '../../src/model/decide-session.ts'
+import { must, planned, type Ref, step } from '../fixtures/session-client.ts'
+import { listen } from '../fixtures/told.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const OTHER = '6a0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
+const FORGED_PROOF = '1b0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
+const FORGED_SESSION = '2c0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
+const ITEM = { description: 'The test passes', type: 'test-log', required: true }
+const LINE = '- [ ] The test passes (test-log, required)'
+
+/** A case with a required item and two proofs, one of them verified, and a session in whose name it runs. */
+interface Scene {
+  app: TestService
+  run: Ref
+  id: string
+  open: string
+  verified: string
+}
+
+async function scene(t: Test): Promise<Scene> {
+  const app = await openTestService(t, { mount: false })
+  const run = await planned(app, { runbook: step('true') })
+  const id = run.case_id
+  await must(app, 'POST', `/cases/${id}/proof/checklist`, ITEM)
+  const attach = (type: string) =>
+    must(app, 'POST', `/cases/${id}/proof`, { type, content: `of ${type}`, session_id: null })
+  const open = await attach('test-log')
+  const verified = await attach('trace')
+  await must(app, 'PUT', `/cases/${id}/proof/${verified.id}/verify`)
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'IMPLEMENTING' })
+  return { app, run, id, open: open.id, verified: verified.id }
+}
+
+const begin = ({ app, run }: Scene) =>
+  app.service.holds.begin({ session_id: run.id, case_id: run.case_id, number: 1, ending: null })
+const end = ({ app, run }: Scene) => app.service.holds.end(run.id)
+
+async function running(t: Test): Promise<Scene> {
+  const made = await scene(t)
+  await begin(made)
+  return made
+}
+
+function edit({ app, id }: Scene, file: string, change: (text: string) => string): void {
+  const path = app.file(id, file)
+  const text = readFileSync(path, 'utf8')
+  const changed = change(text)
+  if (changed === text) throw new Error(`nothing to change in ${file}`)
+  writeFileSync(path, changed)
+}
+
+const get = ({ app, id }: Scene, path = '') => must(app, 'GET', `/cases/${id}${path}`)
+
+async function codes(at: Scene): Promise<string[]> {
+  const { problems } = await get(at)
+  return problems.map(({ code, file }: { code: string; file: string }) => `${code} ${file}`)
+}
+
+/** What the trail of the run says was changed. */
+async function named({ app, run }: Scene): Promise<string[]> {
+  const events = await app.service.store.read(run.case_id)
+  const { trail } = events.sessions.find(({ id }) => id === run.id)!
+  return trail
+    .filter(({ event }) => event === 'changed_during_run')
+    .map(({ fields: { what, from, to } }) => `${what}: ${from} → ${to}`)
+}
+
+const resolved = (text: string) => text.replace(/^state: .*$/m, 'state: RESOLVED')
+const verifiedNow = (text: string) => text.replace('verified: false', 'verified: true')
+const dropped = (text: string) => text.replace(`${LINE}\n`, '')
+
+t.test('an agent that edits the files opens no gate', async (t) => {
+  const at = await running(t)
+  const told = listen(t, at.app)
+  edit(at, `proof/${at.open}.md`, verifiedNow)
+  edit(at, 'case.md', (text) => resolved(dropped(text)))
+
+  async function heldBack(): Promise<void> {
+    t.match(await get(at), { state: 'IMPLEMENTING' })
+    t.match(await get(at, `/proof/${at.open}`), { verified: false, verified_at: null })
+    t.match(await get(at, '/proof/checklist'), [{ ...ITEM, satisfied_by: null }])
+    t.match(await get(at, '/gate'), { open: false, verified: 1 })
+    t.strictSame(await codes(at), [
+      'changed_during_run case.md',
+      'changed_during_run case.md',
+      `changed_during_run proof/${at.open}.md`,
+    ])
+  }
+  await heldBack()
+  const events = await told.news()
+  const wrong = events.filter(
+    ({ event_type, payload }) => event_type === 'case_state_changed' || payload.verified === true,
+  )
+  t.strictSame(wrong, [], 'no event tells of it as if it counted')
+  t.equal(events.filter(({ event_type }) => event_type === 'problem_found').length, 3)
+  await end(at)
+  await heldBack()
+  const lines = await named(at)
+  t.match(lines.sort(), [
+    'checklist: The test passes (test-log, required) → not there',
+    'state: IMPLEMENTING → RESOLVED',
+    /^verification: not verified → verified \(test-log [0-9a-f]{64}\)$/,
+  ])
+  await at.app.restart()
+  await heldBack()
+  t.strictSame((await named(at)).sort(), lines, 'each is named once')
+  t.notOk(existsSync(join(at.app.stateDir, 'holds', 'watch.json')))
+
+  t.match(await at.app.request('PUT', `/cases/${at.id}/state`, { state: 'RESOLVED' }), {
+    status: 422,
+  })
+  await must(at.app, 'PUT', `/cases/${at.id}/proof/${at.open}/verify`)
+  t.match(
+    await get(at, '/gate'),
+    { open: true, verified: 2 },
+    'the item is still asked for, and proved',
+  )
+  t.match(await get(at), { state: 'IMPLEMENTING' }, 'an open gate does not make the state count')
+  const back = await at.app.request('POST', `/cases/${at.id}/proof/checklist`, ITEM)
+  t.match(back, { status: 201, json: { ...ITEM, satisfied_by: at.open } })
+  t.equal(readFileSync(at.app.file(at.id, 'case.md'), 'utf8').split(LINE).length, 2)
+  t.match(await must(at.app, 'PUT', `/cases/${at.id}/state`, { state: 'RESOLVED' }), {
+    state: 'RESOLVED',
+    problems: [],
+  })
+  t.strictSame(readdirSync(join(at.app.stateDir, 'holds')), [])
+})
+
+const changes: {
+  what: string
+  file: (at: Scene) => string
+  change(text: string): string
+  path: (at: Scene) => string
+  shown: object
+  named: RegExp
+}[] = [
+  {
+    what: 'a state that asks for no gate',
+    file: () => 'case.md',
+    change: (text) => text.replace(/^state: .*$/m, 'state: WONT_FIX'),
+    path: () => '',
+    shown: { state: 'IMPLEMENTING' },
+    named: /^state: IMPLEMENTING → WONT_FIX$/,
+  },
+  {
+    what: 'an item that is not required any more',
+    file: () => 'case.md',
+    change: (text) => text.replace('test-log, required', 'test-log'),
+    path: () => '/proof/checklist',
+    shown: [{ ...ITEM, checked: false }],
+    named: /^checklist: The test passes \(test-log, required\) → The test passes \(test-log\)$/,
+  },
+  {
+    what: 'an item that asks for a proof that is there',
+    file: () => 'case.md',
+    change: (text) => text.replace('test-log, required', 'trace, required'),
+    path: () => '/proof/checklist',
+    shown: [ITEM, { ...ITEM, type: 'trace' }],
+    named: /^checklist: The test passes \(test-log, required\) → not there$/,
+  },
+  {
+    what: 'a verified proof that is of another type now',
+    file: (at) => `proof/${at.verified}.md`,
+    change: (text) => text.replace('type: trace', 'type: test-log'),
+    path: (at) => `/proof/${at.verified}`,
+    shown: { verified: false },
+    named: /^verification: verified \(trace .*\) → verified \(test-log .*\)$/,
+  },
+  {
+    what: 'a verified proof with other content that fits its hash',
+    file: (at) => `proof/${at.verified}.md`,
+    change: (text) =>
+      text
+        .replace(contentHash('of trace'), contentHash('forged'))
+        .replace('\nof trace\n', '\nforged\n'),
+    path: (at) => `/proof/${at.verified}`,
+    shown: { verified: false, content: 'forged' },
+    named: /^verification: verified \(trace .*\) → verified \(trace .*\)$/,
+  },
+]
+
+for (const { what, file, change, path, shown, named: line } of changes) {
+  t.test(`${what} does not count, and is let go when it is put back`, async (t) => {
+    const at = await running(t)
+    const name = file(at)
+    const before = readFileSync(at.app.file(at.id, name), 'utf8')
+    edit(at, name, change)
+    t.match(await get(at, path(at)), shown)
+    t.strictSame(await codes(at), [`changed_during_run ${name}`])
+    await at.app.service.holds.idle()
+    t.match(await named(at), [line])
+    edit(at, name, () => before)
+    t.strictSame(await codes(at), [])
+    edit(at, name, change)
+    await end(at)
+    t.match(await get(at, path(at)), shown)
+    edit(at, name, () => before)
+    t.strictSame(await codes(at), [])
+    edit(at, name, change)
+    t.strictSame(await codes(at), [], 'after the run, what a person writes counts again')
+    t.notMatch(await get(at, path(at)), shown)
+  })
+}
+
+t.test('what only asks for more, or takes away, counts', async (t) => {
+  const at = await running(t)
+  edit(at, 'case.md', (text) =>
+    text.replace(LINE, `${LINE}\n- [ ] Seen by two (operator-note, required)`),
+  )
+  edit(at, `proof/${at.verified}.md`, (text) => text.replace('verified: true', 'verified: false'))
+  t.match(await get(at, '/proof/checklist'), [ITEM, { description: 'Seen by two', required: true }])
+  t.match(await get(at, '/gate'), { open: false, verified: 0 })
+  t.strictSame(await codes(at), [])
+  await end(at)
+  t.strictSame(await named(at), [])
+  t.strictSame(readdirSync(join(at.app.stateDir, 'holds')), [])
+})
+
+t.test('requests count while a session executes, and are held to in their turn', async (t) => {
+  const at = await running(t)
+  await must(at.app, 'PUT', `/cases/${at.id}/state`, { state: 'BLOCKED' })
+  await must(at.app, 'PUT', `/cases/${at.id}/proof/${at.open}/verify`)
+  const other = { description: 'Reviewed', type: 'operator-note', required: true }
+  await must(at.app, 'POST', `/cases/${at.id}/proof/checklist`, other)
+  t.match(await get(at), { state: 'BLOCKED', problems: [] })
+  t.match(await get(at, '/gate'), { verified: 2 })
+  edit(at, 'case.md', (text) =>
+    resolved(text).replace('- [ ] Reviewed (operator-note, required)\n', ''),
+  )
+  t.match(await get(at), { state: 'BLOCKED' })
+  t.match(await get(at, '/proof/checklist'), [other, ITEM])
+  await must(at.app, 'PUT', `/cases/${at.id}`, { title: 'Another title' })
+  t.match(
+    await get(at),
+    { state: 'BLOCKED', title: 'Another title' },
+    'another field confirms nothing',
+  )
+  await end(at)
+  await at.app.restart()
+  t.match(await get(at), { state: 'BLOCKED' })
+})
+
+t.test('a PUT of case.md confirms what it says, also unchanged', async (t) => {
+  const at = await running(t)
+  const told = listen(t, at.app)
+  edit(at, 'case.md', (text) => dropped(text).replace(/^state: .*$/m, 'state: WATCHLIST'))
+  t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 2 } })
+  await at.app.service.holds.idle()
+  await told.news()
+  const file = `/cases/${at.id}/memory/case.md`
+  const { text } = await at.app.request('GET', file)
+  t.match(await at.app.request('PUT', file, text), { status: 200 })
+  t.match(await get(at), { state: 'WATCHLIST', problems: { length: 0 } })
+  t.match(await get(at, '/proof/checklist'), { length: 0 })
+  t.match(await told.words(), [
+    'case_state_changed IMPLEMENTING→WATCHLIST',
+    'case_updated',
+    'problem_cleared changed_during_run case.md',
+    'problem_cleared changed_during_run case.md',
+  ])
+  t.match(await at.app.request('PUT', file, text.replace('WATCHLIST', 'BLOCKED')), { status: 200 })
+  t.match(await told.words(), ['case_state_changed WATCHLIST→BLOCKED'], 'a new text as well')
+  edit(at, 'case.md', (now) => now.replace('BLOCKED', 'OPEN'))
+  t.match(await get(at), { state: 'BLOCKED' })
+  await end(at)
+  t.match(await at.app.request('PUT', file, text.replace('WATCHLIST', 'OPEN')), { status: 200 })
+  t.match(await get(at), { state: 'OPEN', problems: { length: 0 } })
+})
+
+t.test('any state by request takes the place of one that is held back', async (t) => {
+  for (const state of ['IMPLEMENTING', 'RESOLVED', 'OPEN']) {
+    const at = await running(t)
+    await must(at.app, 'PUT', `/cases/${at.id}/proof/${at.open}/verify`)
+    edit(at, 'case.md', resolved)
+    t.match(await get(at), { state: 'IMPLEMENTING' })
+    await end(at)
+    t.match(await must(at.app, 'PUT', `/cases/${at.id}/state`, { state }), { state, problems: [] })
+    t.match(readFileSync(at.app.file(at.id, 'case.md'), 'utf8'), `state: ${state}\n`)
+    await at.app.restart()
+    t.match(await get(at), { state, problems: { length: 0 } })
+    await at.app.close()
+  }
+})
+
+t.test(
+  'the end of a session moves the case, and leaves what was written for the operator',
+  async (t) => {
+    const at = await running(t)
+    edit(at, 'case.md', resolved)
+    await end(at)
+    const move = () =>
+      at.app.service.store.update(at.id, (folder) => caseMove(folder, 'completed', 'implementing'))
+    await move()
+    t.match(await get(at), { state: 'VERIFYING' })
+    t.match(readFileSync(at.app.file(at.id, 'case.md'), 'utf8'), 'state: RESOLVED\n')
+    await move()
+    await at.app.restart()
+    t.match(await get(at), { state: 'VERIFYING', problems: [{ code: 'changed_during_run' }] })
+    edit(at, 'case.md', (text) => text.replace('RESOLVED', 'VERIFYING'))
+    t.match(await get(at), { state: 'VERIFYING', problems: { length: 0 } })
+  },
+)
+
+t.test('other cases are held to as well, and those that come up', async (t) => {
+  const at = await running(t)
+  const { id: asked } = await at.app.newCase({ title: 'By request' })
+  const proof = {
+    id: FORGED_PROOF,
+    session_id: null,
+    type: 'log',
+    created_at: '2026-11-20T09:54:00.000Z',
+  }
+  const forged = (case_id: string) =>
+    newProofText(
+      {
+        ...{ ...proof, case_id, sha256: contentHash('all well'), intact: true },
+        ...{ verified: true, verified_at: proof.created_at },
+      },
+      'all well',
+    )
+  const put = async (case_id: string, name: string, text: string) => {
+    const path = at.app.file(case_id, name)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+  }
+  await put(OTHER, 'case.md', '---\ntitle: By file\nstate: RESOLVED\n---\n')
+  await put(OTHER, `proof/${FORGED_PROOF}.md`, forged(OTHER))
+  await put(asked, `proof/${FORGED_PROOF}.md`, forged(asked))
+  edit({ ...at, id: asked }, 'case.md', resolved)
+  await end(at)
+  for (const restart of [false, true]) {
+    if (restart) await at.app.restart()
+    t.match(await must(at.app, 'GET', `/cases/${OTHER}`), {
+      state: 'VERIFYING',
+      problems: [{ code: 'changed_during_run' }, { code: 'proof_gate' }],
+    })
+    t.match(await must(at.app, 'GET', `/cases/${asked}`), { state: 'OPEN' })
+  }
+  t.equal((await named(at)).length, 3)
+  const folder = await at.app.service.store.read(at.id)
+  const line = folder.sessions[0]!.trail.find(({ fields }) => fields.changed_case === OTHER)
+  t.match(line, { event: 'changed_during_run', fields: { file: `proof/${FORGED_PROOF}.md` } })
+})
+
+t.test('a session that was put there, or changed while nothing remembered it', async (t) => {
+  const at = await running(t)
+  const path = at.app.file(at.id, 'sessions', '1.md')
+  const text = readFileSync(path, 'utf8')
+  const trail = text.slice(text.indexOf('## Audit trail'))
+  writeFileSync(
+    at.app.file(at.id, 'sessions', '2.md'),
+    text.replace(at.run.id, FORGED_SESSION).replace('number: 1', 'number: 2'),
+  )
+  t.strictSame(await codes(at), ['changed_during_run sessions/2.md'])
+  await at.app.close()
+  const number = trail.trim().split('\n').length - 1
+  const time = '2026-11-21T10:00:00.000Z'
+  const line = `${number}. ${time} session_state_changed old_state=plan_ready new_state=complete`
+  writeFileSync(path, `${text.replace('state: plan_ready', 'state: complete')}${line}\n`)
+  await at.app.restart()
+  t.match(await must(at.app, 'GET', at.run.path), {
+    state: 'plan_ready',
+    problems: [{ code: 'changed_during_run', file: 'sessions/1.md' }],
+  })
+  for (const file of ['1.md', '2.md']) {
+    const memory = `/cases/${at.id}/memory/${file}`
+    const { text: bytes } = await at.app.request('GET', memory)
+    t.match(await at.app.request('PUT', memory, bytes), { status: 200 }, file)
+  }
+  t.match(await must(at.app, 'GET', at.run.path), { state: 'complete' })
+  t.strictSame(
+    (await codes(at)).filter((code) => code.startsWith('changed_during_run')),
+    [],
+  )
+})
+
+t.test('a service that dies meanwhile holds back what differs at its next start', async (t) => {
+  const at = await running(t)
+  await at.app.close()
+  edit(at, 'case.md', (text) => resolved(dropped(text)))
+  edit(at, `proof/${at.open}.md`, verifiedNow)
+  await at.app.restart()
+  t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 3 } })
+  t.equal((await named(at)).length, 3, 'and names it in the trail')
+  const told = listen(t, at.app)
+  await at.app.restart()
+  t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 3 } })
+  t.equal((await named(at)).length, 3)
+  t.strictSame(told.history, [])
+})
+
+t.test('of two runs the last one ends it', async (t) => {
+  const at = await running(t)
+  const second = await planned(at.app, { runbook: step('true') })
+  const { holds } = at.app.service
+  await holds.begin({ session_id: second.id, case_id: second.case_id, number: 1, ending: null })
+  await end(at)
+  edit(at, 'case.md', resolved)
+  t.match(await get(at), { state: 'IMPLEMENTING' })
+  await holds.end(second.id)
+  await holds.end(second.id)
+  t.strictSame(await named(at), [], 'it was not in the first')
+  t.strictSame(await named({ ...at, run: second }), ['state: IMPLEMENTING → RESOLVED'])
+  await must(at.app, 'PUT', `/cases/${at.id}/state`, { state: 'OPEN' })
+  edit(at, 'case.md', (text) => text.replace(/^state: .*$/m, 'state: BLOCKED'))
+  t.match(await get(at), { state: 'BLOCKED', problems: { length: 0 } })
+})
+
+t.test('what is held back from one run is not named in the next', async (t) => {
+  const at = await running(t)
+  edit(at, 'case.md', resolved)
+  await end(at)
+  const second = await planned(at.app, { runbook: step('true') })
+  const next = { ...at, run: second }
+  await begin(next)
+  edit(at, `proof/${at.open}.md`, verifiedNow)
+  await end(next)
+  t.match(await named(next), [/^verification: /])
+  t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 2 } })
+})
+
+t.test('a case that is deleted and made again opens no gate', async (t) => {
+  const at = await running(t)
+  const text = readFileSync(at.app.file(at.id, 'case.md'), 'utf8')
+  rmSync(at.app.file(at.id), { recursive: true })
+  await at.app.service.upkeep.sweep()
+  await at.app.service.upkeep.current()
+  t.match(await at.app.request('GET', `/cases/${at.id}`), { status: 404 })
+  await mkdir(at.app.file(at.id))
+  writeFileSync(at.app.file(at.id, 'case.md'), resolved(dropped(text)))
+  await at.app.service.upkeep.sweep()
+  await at.app.service.upkeep.current()
+  t.match(await get(at), { state: 'IMPLEMENTING' })
+  t.match(await get(at, '/proof/checklist'), [ITEM])
+})
+
+t.test('a damaged record is said, and nothing else is lost by it', async (t) => {
+  const at = await running(t)
+  await at.app.close()
+  const folder = join(at.app.stateDir, 'holds')
+  writeFileSync(join(folder, 'watch.json'), '{"runs":')
+  writeFileSync(join(folder, `${at.id}.json`), '{}')
+  await at.app.restart()
+  t.match(at.app.log.filter((line) => line.includes('holds/')).sort(), [
+    new RegExp(`^holds/${at.id}.json .* damaged`),
+    /^holds\/watch\.json .* damaged/,
+  ])
+  t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 0 } })
+})

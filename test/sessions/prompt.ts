@@ -1,0 +1,90 @@
+import t from 'tap'
+import { type PromptContext, planPrompt, workPrompt } from '../../src/sessions/prompt.ts'
+
+const MAX_BYTES = 96 * 1024
+
+function contextWith(more: Partial<PromptContext> = {}): PromptContext {
+  return {
+    case: {
+      ...{ id: 'c1', title: 'Slow logins', type: 'bug', state: 'PLANNING' },
+      description: 'It takes 30 s.\n\n```js\nwait()\n```',
+    },
+    checklist: ['- The test passes (test-log, required)'],
+    type: 'implementing',
+    notes: [],
+    earlier: [],
+    instructions: '',
+    ...more,
+  }
+}
+
+function earlier(number: number, more: object = {}) {
+  return {
+    ...{ number, outcome: `Session ${number} failed.` },
+    ...{ hypothesis: 'h', plan: 'p', output: 'o', ...more },
+  }
+}
+
+t.test('what goes in', async (t) => {
+  const { text, files, leftOut } = planPrompt(
+    contextWith({
+      notes: [{ name: 'notes.md', text: 'The pool is small.\n\n````\nfence\n````' }],
+      earlier: [earlier(2), earlier(1)],
+      instructions: 'Begin with a test.',
+    }),
+    null,
+  )
+  t.strictSame(leftOut, [])
+  t.strictSame(files, ['case.md', 'casefile.md', 'sessions/2.md', 'notes.md', 'sessions/1.md'])
+  for (const part of [
+    ...['Slow logins', 'It takes 30 s.', 'The test passes (test-log, required)'],
+    ...['Begin with a test.', 'Session 2 failed.', 'The pool is small.', 'Session 1 failed.'],
+    ...['<!-- casefile:plan -->', '<!-- /casefile:plan -->', '```sh run id=', 'how to prove it'],
+  ]) {
+    t.ok(text.includes(part), part)
+  }
+  t.match(text, /`````text\nThe pool is small\./, 'a fence that the text cannot close')
+  t.notOk(text.includes('operator wants changed'))
+})
+
+t.test('a note, and a plan that is to be changed', async (t) => {
+  const first = planPrompt(contextWith(), { plan: null, note: 'Mind the schema.' }).text
+  t.match(first, /# What the operator asks for\n\n```text\nMind the schema\.\n```/)
+  const again = planPrompt(contextWith(), { plan: '1. Drop the table', note: 'No.' }).text
+  t.match(again, /# What the operator wants changed[\s\S]*No\.[\s\S]*1\. Drop the table/)
+})
+
+t.test('what is least useful is left out first, and the rest stays whole', async (t) => {
+  const long = ['a.md', 'b.md', 'c.md', 'd.md'].map((name) => ({
+    name,
+    text: `${name} ${'é'.repeat(20_000)}`,
+  }))
+  const notes = [{ name: 'short.md', text: 'short' }, ...long]
+  const { text, files, leftOut } = planPrompt(
+    contextWith({ notes, earlier: [earlier(2), earlier(1)], instructions: 'Do it well.' }),
+    null,
+  )
+  t.ok(Buffer.byteLength(text) <= MAX_BYTES, `${Buffer.byteLength(text)} bytes`)
+  const first = ['case.md', 'casefile.md', 'sessions/2.md', 'short.md']
+  t.strictSame(files, [...first, 'a.md', 'b.md', 'c.md', 'd.md'])
+  t.strictSame(leftOut, ['a.md', 'b.md', 'c.md', 'd.md', 'sessions/1.md'])
+  t.equal(text.match(/\[casefile: cut here, for want of room\]/g)?.length, 4)
+  t.notOk(text.includes('\ufffd'), 'cut between characters')
+  t.ok(text.includes('Do it well.'))
+})
+
+t.test('a description of any length leaves room for the task', async (t) => {
+  const description = 'x'.repeat(250_000)
+  const { text } = planPrompt(contextWith({ case: { ...contextWith().case, description } }), null)
+  t.ok(Buffer.byteLength(text) <= MAX_BYTES)
+  t.match(text, /You plan a piece of work/)
+})
+
+t.test('the approved plan is never cut', async (t) => {
+  const plan = `# Plan\n\n${'1. do it\n'.repeat(25_000)}\`\`\`sh\nx\n\`\`\``
+  const notes = [{ name: 'a.md', text: 'a' }]
+  const { text, leftOut } = workPrompt(contextWith({ notes }), plan, 'abc123')
+  t.ok(text.includes(plan))
+  t.match(text, /Its SHA-256 is abc123/)
+  t.strictSame(leftOut, ['a.md'])
+})

@@ -1,0 +1,119 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { holdFolders } from '../../src/workspace/disk/held-folders.ts'
+import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
+import { ran, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+/** Each puts a copy in the place of a folder that it may not have held, or of one around it. */
+const REPLACED = {
+  'the workspace': { folder: '$WORKSPACE', names: ['the workspace', 'the memory root'] },
+  'the memory root': { folder: '$WORKSPACE/memory', names: ['the memory root'] },
+  'the state folder': { folder: '$STATE', names: ['the state folder'] },
+}
+
+const swapped = (folder: string) =>
+  `cd / && mv "${folder}" "${folder}.was" && cp -a "${folder}.was" "${folder}"\n`
+
+async function serviceWith(t: Test, mount: boolean): Promise<TestService> {
+  const agents = Object.values(REPLACED).map(({ folder }, index) => {
+    const plan = `${swapped(folder)}${says(LIST_PLAN)}`
+    return [`a${index}`, { plan }] as const
+  })
+  const files = agentFiles(Object.fromEntries(agents), 'env: [WORKSPACE, STATE]\n')
+  const service = await openTestService(t, { files, trust: true, mount })
+  committed(service.root)
+  Object.assign(process.env, { WORKSPACE: service.root, STATE: service.stateDir })
+  t.teardown(() => {
+    delete process.env.WORKSPACE
+    delete process.env.STATE
+  })
+  return service
+}
+
+function isMounted(service: TestService, case_id: string): boolean {
+  return readFileSync(service.file(case_id, 'sessions', '1.md'), 'utf8').includes('guard=mount')
+}
+
+t.test('a folder is told from all that may stand in its place', async (t) => {
+  const cases: [name: string, change: (folder: string) => void, isOther: boolean][] = [
+    ['what is in it', (folder) => writeFileSync(join(folder, 'new'), ''), false],
+    ['a removal', (folder) => rmSync(folder, { recursive: true }), true],
+    [
+      'a new one at once',
+      (folder) => {
+        rmSync(folder, { recursive: true })
+        mkdirSync(folder)
+      },
+      true,
+    ],
+    [
+      'a link to itself',
+      (folder) => {
+        renameSync(folder, `${folder}.was`)
+        symlinkSync(`${folder}.was`, folder)
+      },
+      true,
+    ],
+    [
+      'a link above that leads to itself',
+      (folder) => {
+        const above = join(folder, '..')
+        renameSync(above, `${above}.was`)
+        symlinkSync(`${above}.was`, above)
+      },
+      true,
+    ],
+    [
+      'a file',
+      (folder) => {
+        rmSync(folder, { recursive: true })
+        writeFileSync(folder, '')
+      },
+      true,
+    ],
+  ]
+  for (const [name, change, isOther] of cases) {
+    const place = t.testdir({ above: { folder: { kept: '' } } })
+    const folder = join(place, 'above/folder')
+    const held = await holdFolders({ it: folder, none: join(place, 'none') })
+    t.strictSame(await held.replaced(), [])
+    change(folder)
+    t.strictSame(await held.replaced(), isOther ? ['it'] : [], name)
+    await held.close()
+    rmSync(place, { recursive: true })
+  }
+})
+
+for (const mount of [true, false]) {
+  const how = mount ? 'with' : 'without'
+  for (const [index, [name, { folder, names }]] of Object.entries(REPLACED).entries()) {
+    t.test(`a plan during which ${name} is replaced, ${how} mounts`, async (t) => {
+      const service = await serviceWith(t, mount)
+      const { ref, session } = await plannedBy(service, `a${index}`)
+      if (isMounted(service, ref.case_id)) {
+        t.equal(session.state, 'plan_ready', 'it was refused')
+        return
+      }
+      t.equal(session.state, 'failed')
+      t.match(
+        session.output,
+        /plan_violation: the agent was to plan only, and .* moved away or rep/,
+      )
+      for (const each of names) t.match(session.output, each)
+    })
+
+    t.test(`work during which ${name} is replaced, ${how} mounts`, async (t) => {
+      const service = await serviceWith(t, mount)
+      const { ref, session } = await ran(service, step(swapped(folder)))
+      t.equal(session.state, 'failed')
+      if (isMounted(service, ref.case_id)) {
+        t.match(session.output, /mv: cannot move/)
+        return
+      }
+      t.match(session.output, /The run stopped: .* moved away or replaced by something else/)
+      for (const each of names) t.match(session.output, each)
+    })
+  }
+}

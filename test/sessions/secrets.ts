@@ -1,0 +1,205 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import {
+  agentFiles,
+  committed,
+  LIST_PLAN,
+  type PlainAgent,
+  plannedBy,
+  plannedOn,
+  reaches,
+  says,
+} from '../fixtures/plain-agents.ts'
+import { finished, must, type Ref } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+/** The agents have it in their scripts, as if they had read it anywhere. */
+const SECRET = 'S3CRET-hunter2/"va+lue'
+const PLAIN = 'S3CRET-simple-0123'
+const SAID = '[redacted A_TOKEN]'
+
+async function serviceWith(
+  t: Test,
+  agents: Record<string, PlainAgent>,
+  { more = '', ...options }: { more?: string; mount?: boolean } = {},
+): Promise<TestService> {
+  const files = { ...agentFiles(agents, more), 'code.txt': 'one\n' }
+  inEnvironment(t, { A_TOKEN: PLAIN, B_TOKEN: SECRET })
+  const service = await openTestService(t, { files, trust: true, dev: true, ...options })
+  committed(service.root)
+  return service
+}
+
+function inEnvironment(t: Test, variables: Record<string, string>): void {
+  Object.assign(process.env, variables)
+  t.teardown(() => {
+    for (const name of Object.keys(variables)) delete process.env[name]
+  })
+}
+
+/** Every file of the records and of the state folder, and what the service logged. */
+function mustBeClean(t: Test, service: TestService): void {
+  let files = 0
+  for (const folder of [service.memory, service.stateDir].filter(existsSync)) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      t.notMatch(entry.name, /S3CRET/)
+      if (!entry.isFile()) continue
+      files++
+      const path = join(entry.parentPath, entry.name)
+      if (/S3CRET-(?:simple|hunter)/.test(readFileSync(path, 'latin1'))) t.fail(path)
+    }
+  }
+  t.ok(files > 0)
+  t.notMatch(service.log.join('\n'), /S3CRET-(?:simple|hunter)/)
+}
+
+function record(service: TestService, { case_id }: Ref): string {
+  return readFileSync(service.file(case_id, 'sessions', '1.md'), 'utf8')
+}
+
+const failing: [name: string, plan: string, reason: RegExp][] = [
+  ['standard error', `echo '${PLAIN}' >&2; exit 9`, /exited with 9: \[redacted A_TOKEN\]/],
+  [
+    'the end of a long line of standard error',
+    `printf '%s%s' '${PLAIN}' "$(printf '%0260d' 0)" >&2; exit 9`,
+    /exited with 9/,
+  ],
+]
+
+for (const [name, plan, reason] of failing) {
+  t.test(`why a planning failed: ${name}`, async (t) => {
+    const service = await serviceWith(t, { fails: { plan } })
+    const { ref, session } = await plannedBy(service, 'fails')
+    t.match(session, { state: 'failed', output: reason })
+    t.match(record(service, ref), /reason="/)
+    mustBeClean(t, service)
+  })
+}
+
+t.test('a command that is not there', async (t) => {
+  const files = {
+    'casefile.md': `---\nproviders:\n  gone: { kind: command, plan: [${PLAIN}x, a] }\n---\n`,
+  }
+  inEnvironment(t, { A_TOKEN: PLAIN })
+  const service = await openTestService(t, { files, trust: true, dev: true })
+  const { session } = await plannedBy(service, 'gone')
+  t.match(session, { state: 'failed', output: `${SAID}x was not found on the PATH` })
+  const run = await service.request('POST', '/providers/gone/run', { prompt: 'x' })
+  t.equal(run.status, 422)
+  t.notMatch(run.text, 'S3CRET')
+  t.notMatch((await service.request('GET', '/providers')).text.replaceAll(`${SAID}x`, ''), 'S3CRET')
+  mustBeClean(t, service)
+})
+
+for (const mount of [true, false]) {
+  t.test(`names of files that an agent made, ${mount ? 'with' : 'without'} mounts`, async (t) => {
+    const service = await serviceWith(
+      t,
+      { writes: { plan: `echo x > 'evil-${PLAIN}'; ${says(LIST_PLAN)}` } },
+      { mount },
+    )
+    const { ref, session } = await plannedBy(service, 'writes')
+    t.equal(session.state, 'failed')
+    t.match(record(service, ref), `plan_violation copy=["evil-${SAID}"]`)
+    mustBeClean(t, service)
+  })
+}
+
+t.test('the evidence, whose seal holds', async (t) => {
+  const service = await serviceWith(t, {
+    makes: {
+      plan: says(LIST_PLAN),
+      work: [
+        `mkdir 'of-${PLAIN}'; echo '${PLAIN}' > 'of-${PLAIN}/made-${PLAIN}.txt'`,
+        `echo 'k=${SECRET}' >> code.txt`,
+        `printf 'S3CRET\\033[31m-simple-0123\\033[0m\\n'`,
+        `echo '/${encodeURI(SECRET)}/ …'`,
+      ].join('\n'),
+    },
+  })
+  const { ref } = await plannedBy(service, 'makes')
+  const { session, events } = await finished(service, ref)
+  t.match(session, {
+    state: 'complete',
+    problems: { length: 0 },
+    diff: { files: [{ file: 'code.txt' }, { file: `of-${SAID}/made-${SAID}.txt` }] },
+  })
+  t.match(session.output, `${SAID}\n/[redacted B_TOKEN]/`)
+  t.notMatch(
+    events.filter(({ event_type }) => event_type !== 'session_output'),
+    /S3CRET/,
+  )
+  const patch = readFileSync(service.file(ref.case_id, 'artifacts', '1-changes.patch'), 'utf8')
+  t.match(patch, `+k=[redacted B_TOKEN]`)
+  t.match(patch, `made-${SAID}.txt`)
+  const raw = readFileSync(service.file(ref.case_id, 'artifacts', '1-agent.log'), 'utf8')
+  t.match(raw, 'S3CRET\x1b[31m', 'as it was printed')
+  mustBeClean(t, service)
+  await service.restart()
+  const again = await must(service, 'GET', ref.path)
+  t.strictSame(again.problems, [], 'no session_changed')
+})
+
+t.test("the operator's notes and reasons", async (t) => {
+  const service = await serviceWith(t, { mine: { plan: says(LIST_PLAN) } })
+  const { id } = await service.newCase()
+  const { ref } = await plannedOn(service, id, 'mine', { note: `first ${PLAIN}` })
+  t.match(record(service, ref), `note="first ${SAID}"`)
+  await must(service, 'POST', `${ref.path}/revise`, { note: `again ${PLAIN}` })
+  await reaches(service, ref, 'plan_ready')
+  t.match(record(service, ref), `reason="again ${SAID}"`)
+  await must(service, 'POST', `${ref.path}/abandon`, { reason: `for ${PLAIN}` })
+  t.match(record(service, ref), `reason="for ${SAID}"`)
+  t.match(await must(service, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
+  mustBeClean(t, service)
+})
+
+t.test('his plan stays as he wrote it, and is approved by its hash', async (t) => {
+  const service = await serviceWith(t, { mine: { plan: says(LIST_PLAN) } })
+  const { ref } = await plannedBy(service, 'mine')
+  const plan = `Say it.\n\n\`\`\`sh run id=say\necho ${PLAIN}; exit 3\n\`\`\``
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  const { session } = await finished(service, ref)
+  t.match(session, {
+    state: 'failed',
+    plan,
+    output: `$ step say\n${SAID}\n`,
+    problems: { length: 0 },
+  })
+})
+
+t.test('a secret that is a word of the trail', async (t) => {
+  const files = agentFiles({ planning: { plan: says(LIST_PLAN), work: 'echo is complete' } })
+  inEnvironment(t, { A_PASSWORD: 'planning', B_PASSWORD: 'plan_ready', C_PASSWORD: 'complete' })
+  const service = await openTestService(t, { files, trust: true })
+  const { ref } = await plannedBy(service, 'planning')
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', provider: 'planning', problems: { length: 0 } })
+  t.match(session.output, 'is [redacted C_PASSWORD]')
+})
+
+t.test('a run of a provider for no session', async (t) => {
+  inEnvironment(t, { A_TOKEN: PLAIN })
+  const agents = {
+    fails: `echo '${PLAIN}' >&2; exit 9`,
+    says: `printf 'S3CRET\\033[1m-simple-0123\\n'; ${says(LIST_PLAN)}`,
+  }
+  const lines = Object.entries(agents).map(
+    ([name, script]) =>
+      `  ${name}: { kind: command, plan: [/bin/sh, -c, ${JSON.stringify(script)}] }\n`,
+  )
+  const files = { 'casefile.md': `---\nproviders:\n${lines.join('')}---\n` }
+  const service = await openTestService(t, { files, trust: true, dev: true })
+  const failed = await service.request('POST', '/providers/fails/run', { prompt: 'x' })
+  t.equal(failed.status, 502)
+  t.match(failed.json.detail, `exited with 9: ${SAID}`)
+  const accept = { accept: 'text/event-stream' }
+  const told = await service.request('POST', '/providers/fails/run', { prompt: 'x' }, accept)
+  t.match(told.text, /event: error/)
+  t.notMatch(told.text, 'S3CRET')
+  const said = await service.request('POST', '/providers/says/run', { prompt: 'x' })
+  t.equal(said.status, 200)
+  t.notMatch(said.text, 'S3CRET')
+  mustBeClean(t, service)
+})

@@ -1,0 +1,190 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { formTag, textOf } from '../fixtures/page-text.ts'
+import { planned, ran, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const app = await openTestService(t)
+
+async function pageOf(path: string, of: TestService = app): Promise<string> {
+  const reply = await of.request('GET', path, undefined, { accept: 'text/html' })
+  t.equal(reply.status, 200, `${path}: ${reply.text.slice(0, 300)}`)
+  t.match(reply.headers['content-type'], /^text\/html/)
+  return reply.text
+}
+
+t.test('a new case', async (t) => {
+  const { id } = await app.newCase({ title: 'Lost sums', description: '# Why\n\nSee `sum`.' })
+  const html = await pageOf(`/case/${id}`)
+  t.match(html, /<h1[^>]*>Lost sums<\/h1>/)
+  t.match(html, /<h3 id="text-why">Why<\/h3>/, 'its headings are below that of the card')
+  t.match(html, '<code>sum</code>')
+  t.match(textOf(html, 'gate'), /Incomplete.*Missing: At least one verified proof/)
+  t.match(textOf(html, 'sessions'), /Sessions 0 .*None yet/)
+  t.match(textOf(html, 'memory'), 'case.md')
+  t.notMatch(html, 'id="resolve"', 'nothing to resolve it with')
+  t.match(html, /<option value="RESOLVED"[^>]* disabled/, 'nor in the list of states')
+  t.match(html, `data-live="/events?after=now&amp;output=no&amp;case=${id}"`)
+  t.match(textOf(html, 'memory'), app.file(id), 'the path of the folder')
+  const hints = [...html.matchAll(/class="hint" id="([^"]*)"/g)].map(([, hint]) => hint!)
+  t.ok(hints.length > 8, 'fields have hints')
+  for (const hint of hints)
+    t.match(html, `aria-describedby="${hint}"`, `a control is described by ${hint}`)
+})
+
+t.test('the forms that change a case are held to what the page shows', async (t) => {
+  const { id } = await app.newCase({ title: 'Held' })
+  const html = await pageOf(`/case/${id}`)
+  const { headers } = await app.request('GET', `/cases/${id}`)
+  const etag = headers.etag!.replaceAll('"', '&quot;')
+  for (const form of ['edit-case-form', 'edit-description-form', 'delete-case'])
+    t.ok(formTag(html, form).includes(`data-if-match="${etag}"`), form)
+})
+
+t.test('texts come into the fields as they are', async (t) => {
+  const description = '\n\nbegins with empty lines\n</textarea><b>not bold</b>'
+  const { id } = await app.newCase({ title: '"quoted" <i>', description, tags: ['a', 'b'] })
+  const html = await pageOf(`/case/${id}`)
+  const { description: kept } = (await app.request('GET', `/cases/${id}`)).json
+  const [, area] = /<textarea id="description-text"[^>]*>(.*?)<\/textarea>/s.exec(html)!
+  const shown = area!.replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+  t.equal(shown, `\n${kept}`, 'behind the line end that HTML leaves out')
+  t.match(html, 'value="&quot;quoted&quot; &lt;i&gt;"')
+  t.match(html, 'name="tags" value="a b"')
+  t.notMatch(html, '<b>not bold')
+})
+
+t.test('the gate', async (t) => {
+  const { id } = await app.newCase()
+  const item = { description: 'All tests pass', type: 'test-log', required: true }
+  await app.request('POST', `/cases/${id}/proof/checklist`, item)
+  const proof = { type: 'test-log', content: '\u001b[32mok\u001b[0m 1 - <all>\n' }
+  const { id: pid } = (await app.request('POST', `/cases/${id}/proof`, proof)).json
+
+  await t.test('shut, it says what is missing, and what is only to be verified', async (t) => {
+    const html = await pageOf(`/case/${id}`)
+    t.match(
+      textOf(html, 'gate'),
+      /Incomplete.*Missing: All tests pass test-log, required verify it/,
+    )
+    t.match(textOf(html, 'gate'), '2 things missing for RESOLVED')
+    t.match(textOf(html, 'proof'), /test-log not verified Verify/)
+    t.match(html, '<span class="fg-2">ok</span> 1 - &lt;all&gt;')
+    t.match(html, 'id="proof-type" name="type" value="test-log"', 'the type that is missing')
+  })
+  await t.test('a proof is verified as the page shows it', async (t) => {
+    const html = await pageOf(`/case/${id}`)
+    const { headers } = await app.request('GET', `/cases/${id}/proof/${pid}`)
+    const etag = headers.etag!.replaceAll('"', '&quot;')
+    const form = formTag(html, `verify-${pid}`)
+    t.ok(form.includes(`data-if-match="${etag}"`), form)
+    t.ok(form.includes(`action="/cases/${id}/proof/${pid}/verify"`), form)
+  })
+  await t.test('open, it names the proof, and the case can be resolved', async (t) => {
+    await app.request('PUT', `/cases/${id}/proof/${pid}/verify`)
+    const html = await pageOf(`/case/${id}`)
+    t.match(textOf(html, 'gate'), /Complete.*There: All tests pass.*the proof/)
+    t.match(html, `<a class="small" href="/case/${id}/proof/${pid}">the proof`)
+    t.match(formTag(html, 'resolve'), `action="/cases/${id}/state"`)
+    t.notMatch(html, `id="verify-${pid}"`)
+  })
+  await t.test('a proof that was changed in its file is told apart', async (t) => {
+    const other = await app.newCase()
+    const made = await app.request('POST', `/cases/${other.id}/proof`, proof)
+    await app.request('PUT', `/cases/${other.id}/proof/${made.json.id}/verify`)
+    const file = app.file(other.id, 'proof', `${made.json.id}.md`)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('1 - <all>', '2 - none'))
+    const html = await pageOf(`/case/${other.id}`)
+    t.match(textOf(html, 'proof'), 'changed since it was verified')
+    t.match(html, 'proof_changed')
+    t.match(html, 'What to do: ')
+  })
+})
+
+t.test('parents and parts lead to one another', async (t) => {
+  const parent = await app.newCase({ title: 'The whole' })
+  const part = await app.newCase({ title: 'A part', parent: parent.id })
+  t.match(await pageOf(`/case/${parent.id}`), `href="/case/${part.id}" dir="auto">A part</a>`)
+  t.match(await pageOf(`/case/${part.id}`), `href="/case/${parent.id}" dir="auto">The whole</a>`)
+})
+
+t.test('a plan that waits comes first', async (t) => {
+  const { case_id: id } = await planned(app, { runbook: step('true') })
+  const html = await pageOf(`/case/${id}`)
+  t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 waits for your approval.')
+  t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
+  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready waits for your approval runbook/)
+})
+
+t.test('what a session offers is attached with one click', async (t) => {
+  const tap = step("printf 'TAP version 13\\nok 1 - sums\\n1..1\\n'", 'sh run id=test proof=tap')
+  const { ref, session } = await ran(app, tap)
+  const html = await pageOf(`/case/${ref.case_id}`)
+  t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 test passed/)
+  const artifact = session.candidates[0].artifact as string
+  t.match(textOf(html, 'offer-1'), `${artifact} 1 of 1 test passed Attach as test-log`)
+  t.match(formTag(html, `attach-${artifact}`), `action="/cases/${ref.case_id}/proof"`)
+  t.match(html, `name="session_id" value="${ref.id}"`)
+  const fields = { artifact, session_id: ref.id, type: 'test-log' }
+  t.equal((await app.request('POST', `/cases/${ref.case_id}/proof`, fields)).status, 201)
+  const after = await pageOf(`/case/${ref.case_id}`)
+  t.match(textOf(after, 'proof'), /test-log not verified Verify session 1 .*ok 1 - sums/)
+})
+
+t.test('problems have a place, a message and what to do', async (t) => {
+  const { id } = await app.newCase({ title: 'Marked' })
+  writeFileSync(app.file(id, 'case.md'), '---\ntitle: a: b\n---\n\nText\n')
+  const html = await pageOf(`/case/${id}`)
+  t.match(html, /href="\/case\/[0-9a-f-]+\/memory\/case\.md\?source#L\d">case\.md, line \d/)
+  t.match(html, 'bad_frontmatter')
+  t.match(html, 'What to do: Mend the line')
+})
+
+const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(1)>'
+
+t.test('hostile texts are text, wherever they stand', async (t) => {
+  const { id } = await app.newCase({ title: HOSTILE, description: HOSTILE, workdir: HOSTILE })
+  const proof = { type: 'log', content: HOSTILE }
+  const { id: pid } = (await app.request('POST', `/cases/${id}/proof`, proof)).json
+  await app.request('PUT', `/cases/${id}/memory/x.md`, `---\n${HOSTILE}\n---\n${HOSTILE}`)
+  await app.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED', reason: HOSTILE })
+  const paths = ['', `/proof/${pid}`, '/memory/x.md', '/memory/x.md?source']
+  for (const path of [...paths, '/memory/case.md'])
+    await t.test(path, async (t) => {
+      const html = await pageOf(`/case/${id}${path}`)
+      t.notMatch(html, /<img src=x/)
+      t.notMatch(html, /<script>|alert\(1\)[^<]*<\/script>/)
+      t.notMatch(html, / style="/, 'no inline style, which the policy would refuse')
+      t.equal(html.match(/<script/g)?.length, 1, 'only that of the page')
+      t.equal(html.match(/<h1/g)?.length, 1)
+    })
+})
+
+t.test('a case that is not there, and an id that is none', async (t) => {
+  for (const id of ['00000000-0000-4000-8000-000000000000', 'nonsense']) {
+    const read = { accept: 'text/html' }
+    const reply = await app.request('GET', `/case/${id}`, undefined, read)
+    t.equal(reply.status, 404)
+    t.match(reply.headers['content-type'], /^text\/html/)
+    const program = await app.request('GET', `/case/${id}`)
+    t.equal(program.json.code, 'not_found')
+  }
+})
+
+t.test('many sessions and much proof', async (t) => {
+  await t.test('are listed, the contents of the newest only', async (t) => {
+    const { id } = await app.newCase()
+    for (let n = 1; n <= 30; n++) {
+      const path = app.file(id, 'proof', `00000000-0000-4000-8000-0000000000${n + 10}.md`)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, `---\ntype: log\n---\n\n\`\`\`\ntext ${n}\n\`\`\`\n`)
+    }
+    // a file that is a moment old may still be on its way
+    while ((await app.request('GET', `/cases/${id}/proof`)).json.length < 30) await delay(20)
+    const html = await pageOf(`/case/${id}`)
+    t.equal(html.match(/<li id="proof-/g)?.length, 30)
+    t.equal(html.match(/<pre class="excerpt/g)?.length, 25)
+  })
+})

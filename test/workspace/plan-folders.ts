@@ -1,0 +1,1058 @@
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { removeStubborn } from '../../src/workspace/disk/remove-stubborn.ts'
+import { stampsBelow } from '../../src/workspace/git/ignored-files.ts'
+import { differences } from '../../src/workspace/git/plan-differences.ts'
+import {
+  openPlanFolders,
+  type PlanFolders,
+  type PlanFoldersOptions,
+} from '../../src/workspace/git/plan-folders.ts'
+import { storedObjects } from '../../src/workspace/git/repository-objects.ts'
+import { makeTooDeep } from '../fixtures/deep-folder.ts'
+import {
+  commit,
+  env,
+  type Files,
+  git,
+  newFolder,
+  repository,
+  write,
+} from '../fixtures/git-repository.ts'
+
+const isRoot = process.getuid?.() === 0
+
+async function open(
+  t: Test,
+  workdir: string,
+  options: Partial<PlanFoldersOptions> = {},
+): Promise<PlanFolders> {
+  const folder = newFolder(t)
+  const folders = await openPlanFolders(workdir, {
+    folder,
+    exclude: [],
+    ignoredToo: true,
+    ...options,
+  })
+  t.teardown(() => folders.close())
+  return folders
+}
+
+/** Every file below a folder but a top `.git`, with its content, link target, or nothing for a folder. */
+function tree(folder: string): Record<string, string> {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  const found: Record<string, string> = {}
+  for (const name of names) {
+    if (name === '.git' || name.startsWith('.git/')) continue
+    const place = join(folder, name)
+    const stats = fs.lstatSync(place)
+    if (stats.isSymbolicLink()) found[name] = `-> ${fs.readlinkSync(place)}`
+    else if (stats.isFile()) {
+      found[name] = (stats.mode & 0o100 ? 'x ' : '') + fs.readFileSync(place, 'utf8')
+    }
+  }
+  return found
+}
+
+/** Every file below a folder, with its content's hash and its mode. */
+function fingerprint(folder: string): string[] {
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  return names.map((name) => {
+    const stats = fs.lstatSync(join(folder, name))
+    const content = stats.isFile() ? fs.readFileSync(join(folder, name)) : ''
+    const hash = createHash('sha256').update(content).digest('hex')
+    return [name, stats.mode, stats.size, hash].join()
+  })
+}
+
+/** How many bytes of disk a folder takes. */
+function sizeOf(folder: string): number {
+  return Number(execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t')[0]) * 1024
+}
+
+/** Changes the first bytes, and sets the times back to what they were. */
+function forge(place: string, content: string): void {
+  const { atime, mtime } = fs.statSync(place)
+  fs.writeFileSync(place, content)
+  fs.utimesSync(place, atime, mtime)
+}
+
+const FILES: Files = {
+  a: '1\n',
+  'd/b': 'b\r\n',
+  'd/e/run.sh': '#!/bin/sh\n',
+  'd/e/c': 'c\n',
+  '.gitignore': '*.log\n/out\n',
+}
+
+t.test('the copy is the folder as it is now', async (t) => {
+  const repo = repository(t, {
+    ...FILES,
+    gone: '',
+    'ü 漢\n"q"': '$Id$\n',
+    '.gitattributes': '*.txt text eol=crlf ident\n*.lfs filter=lfs -text\n* ident\n',
+    'x.lfs': 'x\n',
+    'y.txt': 'y\n',
+  })
+  fs.chmodSync(join(repo, 'd/e/run.sh'), 0o755)
+  fs.symlinkSync('../../outside', join(repo, 'd/link'))
+  write(repo, {
+    a: '2\n',
+    untracked: 'u\n',
+    'git~1': '1\n',
+    staged: 's\n',
+    'x.log': 'no\n',
+    'out/x': 'no\n',
+  })
+  write(repo, { 'kept.log': 'kept\n' })
+  git(repo, 'add', '-f', 'staged', 'kept.log')
+  fs.rmSync(join(repo, 'gone'))
+  git(repo, 'config', 'core.autocrlf', 'true')
+  git(repo, 'config', 'filter.lfs.smudge', 'false')
+  git(repo, 'config', 'filter.lfs.required', 'true')
+
+  const before = fingerprint(repo)
+  const folders = await open(t, repo)
+  const { 'x.log': _log, 'out/x': _out, ...expected } = tree(repo)
+  t.strictSame(tree(folders.copy), expected)
+  t.equal(expected['d/e/run.sh'], 'x #!/bin/sh\n')
+  t.strictSame(folders.warnings, [])
+  t.strictSame(await folders.copyChanges(), [])
+  t.strictSame(await folders.folderChanges(), [])
+  t.strictSame(fingerprint(repo), before, 'nothing was written, in .git neither')
+
+  const loud = ['-c', 'core.autocrlf=true', '-c', 'core.eol=crlf']
+  t.equal(git(folders.copy, ...loud, 'status', '--porcelain', '--ignored'), '')
+  t.equal(
+    git(folders.copy, 'log', '--format=%an %ae %cn %D'),
+    'Casefile casefile@localhost Casefile HEAD -> main\n',
+  )
+  fs.writeFileSync(join(folders.copy, 'a'), '3\n')
+  t.match(git(folders.copy, 'diff'), /\n-2\n\+3\n/)
+  t.notOk(fs.existsSync(join(folders.copy, '.git/hooks')))
+})
+
+t.test('what changed in the copy', async (t) => {
+  const repo = repository(t, FILES)
+  fs.symlinkSync('a', join(repo, 'link'))
+  const cases: [string, (copy: string) => void, string[]][] = [
+    ['nothing', () => {}, []],
+    [
+      'git status',
+      (copy) => {
+        fs.utimesSync(join(copy, 'a'), 1, 1)
+        git(copy, 'status')
+      },
+      [],
+    ],
+    [
+      'the same bytes, saved again',
+      (copy) => {
+        fs.rmSync(join(copy, 'a'))
+        write(copy, { a: '1\n' })
+      },
+      [],
+    ],
+    ['a new file', (copy) => write(copy, { 'd/new': '' }), ['d/new']],
+    ['a new folder with a file', (copy) => write(copy, { 'n/m/new': '' }), ['n/m/new']],
+    ['an ignored file', (copy) => write(copy, { 'x.log': '', 'out/x': '' }), ['out/x', 'x.log']],
+    ['an empty folder', (copy) => fs.mkdirSync(join(copy, 'x/y'), { recursive: true }), ['x/y/']],
+    ['a changed file', (copy) => write(copy, { a: '2\n' }), ['a']],
+    ['a deleted file', (copy) => fs.rmSync(join(copy, 'd/b')), ['d/b']],
+    [
+      'a deleted folder',
+      (copy) => fs.rmSync(join(copy, 'd/e'), { recursive: true }),
+      ['d/e/c', 'd/e/run.sh'],
+    ],
+    ['a renamed file', (copy) => fs.renameSync(join(copy, 'a'), join(copy, 'z')), ['a', 'z']],
+    ['a mode', (copy) => fs.chmodSync(join(copy, 'a'), 0o755), ['a']],
+    ['a mode that git does not keep', (copy) => fs.chmodSync(join(copy, 'a'), 0o600), ['a']],
+    ['the mode of a folder', (copy) => fs.chmodSync(join(copy, 'd'), 0o711), ['d/']],
+    [
+      'a kind',
+      (copy) => {
+        fs.rmSync(join(copy, 'a'))
+        fs.symlinkSync('d/b', join(copy, 'a'))
+      },
+      ['a'],
+    ],
+    [
+      'another target',
+      (copy) => {
+        fs.rmSync(join(copy, 'link'))
+        fs.symlinkSync('/etc/hostname', join(copy, 'link'))
+      },
+      ['link'],
+    ],
+    [
+      'a FIFO',
+      (copy) => execFileSync('mkfifo', [join(copy, '.gitattributes')]),
+      ['.gitattributes'],
+    ],
+    [
+      'a file that becomes a folder',
+      (copy) => {
+        fs.rmSync(join(copy, 'a'))
+        write(copy, { 'a/a': '' })
+      },
+      ['a', 'a/a'],
+    ],
+    [
+      'a name that is no text',
+      (copy) => fs.writeFileSync(Buffer.concat([Buffer.from(`${copy}/`), Buffer.of(0xff)]), ''),
+      ['\ufffd'],
+    ],
+    [
+      'a repository',
+      (copy) => {
+        git(copy, 'init', '-q', 'd')
+        write(copy, { 'd/b': 'x' })
+      },
+      ['d/.git/', 'd/b'],
+    ],
+    [
+      'an add',
+      (copy) => {
+        write(copy, { new: '' })
+        git(copy, 'add', 'new')
+      },
+      ['new'],
+    ],
+    [
+      'a commit',
+      (copy) => git(copy, 'commit', '-q', '--allow-empty', '-m', 'x'),
+      ['.git (refs): refs/heads/main'],
+    ],
+    [
+      'a branch and a tag',
+      (copy) => {
+        git(copy, 'branch', 'x/y')
+        git(copy, 'tag', 'v1')
+        git(copy, 'pack-refs', '--all')
+      },
+      ['.git (refs): refs/heads/x/y', '.git (refs): refs/tags/v1'],
+    ],
+    ['a checkout', (copy) => git(copy, 'checkout', '-q', '--detach'), ['.git (HEAD)']],
+    [
+      'a stash',
+      (copy) => {
+        write(copy, { a: '2\n' })
+        git(copy, 'stash')
+      },
+      ['.git (stash)'],
+    ],
+    ['a setting', (copy) => git(copy, 'config', 'x.y', 'z'), ['.git (config)']],
+    [
+      'a hook',
+      (copy) => write(copy, { '.git/hooks/pre-commit': '' }),
+      ['.git (hooks)', '.git (hooks): pre-commit'],
+    ],
+    [
+      'a worktree',
+      (copy) => git(copy, 'worktree', 'add', '-q', '--detach', '../aside'),
+      ['.git (worktrees): aside'],
+    ],
+    ['packed refs', (copy) => git(copy, 'pack-refs', '--all'), []],
+    ['housekeeping', (copy) => git(copy, 'gc', '-q'), []],
+    ['times set back', (copy) => forge(join(copy, 'a'), '2\n'), ['a']],
+    [
+      'flags in its index',
+      (copy) => {
+        git(copy, 'update-index', '--assume-unchanged', 'a')
+        forge(join(copy, 'a'), '2\n')
+      },
+      ['a'],
+    ],
+    [
+      'a list of what to ignore',
+      (copy) => {
+        write(copy, { '.git/info/exclude': '*\n', '.gitignore': '*\n', a: '2', new: '' })
+      },
+      ['.git (info): exclude', '.gitignore', 'a', 'new'],
+    ],
+    [
+      'its .git removed',
+      (copy) => fs.rmSync(join(copy, '.git'), { recursive: true }),
+      [
+        '.git',
+        '.git (HEAD)',
+        '.git (alternates)',
+        '.git (config)',
+        '.git (info)',
+        '.git (info): attributes',
+        '.git (refs): refs/heads/main',
+      ],
+    ],
+    [
+      'all of it removed',
+      (copy) => {
+        for (const name of fs.readdirSync(copy))
+          if (name !== '.git') fs.rmSync(join(copy, name), { recursive: true })
+      },
+      ['.gitignore', 'a', 'd/b', 'd/e/c', 'd/e/run.sh', 'link'],
+    ],
+    [
+      'more than a hundred',
+      (copy) => {
+        for (let at = 100; at < 250; at += 1) write(copy, { [`${at}`]: '' })
+      },
+      [...Array.from({ length: 100 }, (_, at) => `${at + 100}`), '… and 50 more'],
+    ],
+  ]
+  for (const [name, change, expected] of cases) {
+    t.test(name, async (t) => {
+      const folders = await open(t, repo)
+      change(folders.copy)
+      t.strictSame(await folders.copyChanges(), expected)
+      t.strictSame(await folders.folderChanges(), [], 'and not in the folder')
+    })
+  }
+})
+
+t.test('what changed in the working folder', async (t) => {
+  const cases: [string, (repo: string) => void, string[]][] = [
+    ['nothing', () => {}, []],
+    [
+      'git status',
+      (repo) => {
+        fs.utimesSync(join(repo, 'a'), 1, 1)
+        git(repo, 'status')
+      },
+      [],
+    ],
+    [
+      'the same bytes, saved again',
+      (repo) => {
+        fs.rmSync(join(repo, 'a'))
+        write(repo, { a: '1\n' })
+      },
+      [],
+    ],
+    ['a new file', (repo) => write(repo, { 'n/new': '' }), ['n/new']],
+    [
+      'a changed and an untracked file',
+      (repo) => write(repo, { a: '2\n', untracked: '2' }),
+      ['a', 'untracked'],
+    ],
+    ['a deleted file', (repo) => fs.rmSync(join(repo, 'd/b')), ['d/b']],
+    ['a mode', (repo) => fs.chmodSync(join(repo, 'a'), 0o755), ['a']],
+    [
+      'an ignored file',
+      (repo) => write(repo, { 'x.log': 'y\n', 'out/new': '' }),
+      ['out/new', 'x.log'],
+    ],
+    [
+      'an ignored file with its time set back',
+      (repo) => forge(join(repo, 'x.log'), 'y\n'),
+      ['x.log'],
+    ],
+    ['an ignored file that has gone', (repo) => fs.rmSync(join(repo, 'x.log')), ['x.log']],
+    ['an empty folder', (repo) => fs.mkdirSync(join(repo, 'x/y'), { recursive: true }), ['x/y/']],
+    [
+      'a link in an ignored folder',
+      (repo) => fs.symlinkSync('/', join(repo, 'out/root')),
+      ['out/root'],
+    ],
+    ['a file with its time set back', (repo) => forge(join(repo, 'a'), '2\n'), ['a']],
+    [
+      'a list of what to ignore',
+      (repo) => write(repo, { '.git/info/exclude': '*\n', new: '', a: '2' }),
+      ['.git (info): exclude', 'a', 'new'],
+    ],
+    [
+      'a file that becomes ignored',
+      (repo) => write(repo, { '.gitignore': '*.log\n/out\nuntracked\n' }),
+      ['.gitignore'],
+    ],
+    [
+      'a file that no longer is ignored',
+      (repo) => write(repo, { '.gitignore': '/out\n' }),
+      ['.gitignore'],
+    ],
+    ['an add', (repo) => git(repo, 'add', 'untracked'), ['.git (index)']],
+    [
+      'a flag in the index',
+      (repo) => git(repo, 'update-index', '--assume-unchanged', 'a'),
+      ['.git (index)'],
+    ],
+    [
+      'a commit',
+      (repo) => git(repo, 'commit', '-q', '--allow-empty', '-m', 'x'),
+      ['.git (logs): HEAD', '.git (logs): refs/heads/main', '.git (refs): refs/heads/main'],
+    ],
+    [
+      'another branch',
+      (repo) => git(repo, 'checkout', '-q', '-b', 'other'),
+      [
+        '.git (HEAD)',
+        '.git (logs): HEAD',
+        '.git (logs): refs/heads/other',
+        '.git (refs): refs/heads/other',
+      ],
+    ],
+    [
+      'a stash',
+      (repo) => {
+        write(repo, { a: '2\n' })
+        git(repo, 'stash')
+      },
+      ['.git (logs): HEAD', '.git (stash)'],
+    ],
+    ['a setting', (repo) => git(repo, 'config', 'core.pager', 'evil'), ['.git (config)']],
+    [
+      'a hook',
+      (repo) => write(repo, { '.git/hooks/pre-commit': '' }),
+      ['.git (hooks): pre-commit'],
+    ],
+    [
+      'a hook that is armed',
+      (repo) => fs.chmodSync(join(repo, '.git/hooks/old'), 0o755),
+      ['.git (hooks): old'],
+    ],
+    [
+      'attributes',
+      (repo) => write(repo, { '.git/info/attributes': '* filter=x\n' }),
+      ['.git (info): attributes'],
+    ],
+    ['housekeeping', (repo) => git(repo, 'gc', '-q'), []],
+    [
+      'housekeeping, twice',
+      (repo) => {
+        git(repo, 'gc', '-q')
+        write(repo, { stored: '' })
+        git(repo, 'hash-object', '-w', 'stored')
+        fs.rmSync(join(repo, 'stored'))
+        git(repo, 'repack', '-qadF')
+      },
+      [],
+    ],
+    [
+      'objects removed',
+      (repo) => {
+        const objects = join(repo, '.git/objects')
+        for (const name of fs.readdirSync(objects))
+          fs.rmSync(join(objects, name), { recursive: true })
+      },
+      ['.git (objects): 11 are gone'],
+    ],
+    [
+      'one object removed',
+      (repo) => {
+        const id = git(repo, 'rev-parse', 'HEAD').trim()
+        fs.rmSync(join(repo, '.git/objects', id.slice(0, 2), id.slice(2)))
+      },
+      ['.git (objects): 1 are gone'],
+    ],
+    [
+      'the history of the refs',
+      (repo) => fs.rmSync(join(repo, '.git/logs'), { recursive: true }),
+      ['.git (logs)', '.git (logs): HEAD', '.git (logs): refs/heads/main'],
+    ],
+    [
+      'a forged line in it',
+      (repo) => forge(join(repo, '.git/logs/HEAD'), 'forged\n'),
+      ['.git (logs): HEAD'],
+    ],
+    [
+      'a list of what to ignore that nobody writes',
+      (repo) => {
+        fs.rmSync(join(repo, '.gitignore'))
+        for (const name of ['.gitignore', 'd/.gitignore'])
+          execFileSync('mkfifo', [join(repo, name)])
+      },
+      ['.gitignore', 'd/.gitignore'],
+    ],
+    ['the memory', (repo) => write(repo, { 'memory/case.md': '2', 'memory/new': '' }), []],
+    [
+      'the memory, added',
+      (repo) => {
+        write(repo, { 'memory/new': '' })
+        git(repo, 'add', 'memory')
+      },
+      [],
+    ],
+    [
+      'a broken repository',
+      (repo) => {
+        fs.appendFileSync(join(repo, '.git/config'), '[broken\n')
+        write(repo, { a: '2\n' })
+      },
+      ['.git (config)', '.git (index)', 'a'],
+    ],
+    ['all of it removed', (repo) => fs.rmSync(repo, { recursive: true }), ['./']],
+  ]
+  for (const [name, change, expected] of cases) {
+    t.test(name, async (t) => {
+      const repo = repository(t, { ...FILES, 'memory/case.md': '1' })
+      write(repo, { 'x.log': 'x\n', 'out/x': '', untracked: '', '.git/hooks/old': '' })
+      const old = new Date('2020-01-01')
+      for (const path of ['a', 'x.log']) fs.utimesSync(join(repo, path), old, old)
+      const folders = await open(t, repo, { exclude: [join(repo, 'memory')] })
+      t.notOk(fs.existsSync(join(folders.copy, 'memory')))
+      change(repo)
+      t.strictSame(await folders.folderChanges(), expected)
+      t.strictSame(await folders.copyChanges(), [], 'and not in the copy')
+    })
+  }
+})
+
+t.test('folders of every kind', async (t) => {
+  const same = async (t: Test, workdir: string, expected: Files, format = 'sha1') => {
+    const folders = await open(t, workdir)
+    t.strictSame(tree(folders.copy), expected)
+    t.equal(git(folders.copy, 'status', '--porcelain'), '')
+    t.equal(git(folders.copy, 'rev-parse', '--show-object-format').trim(), format)
+    t.equal(git(folders.copy, 'rev-list', '--count', 'HEAD').trim(), '1')
+    t.strictSame(await folders.copyChanges(), [])
+    t.strictSame(await folders.folderChanges(), [])
+    write(folders.copy, { 'of/copy': '' })
+    t.strictSame(await folders.copyChanges(), ['of/copy'])
+    write(workdir, { 'of/folder': '' })
+    t.strictSame(await folders.folderChanges(), ['of/folder'])
+    return folders
+  }
+
+  t.test('without a repository', async (t) => {
+    const folder = newFolder(t)
+    write(folder, { a: '1\n', '.gitignore': '*.log\n', 'x.log': '' })
+    const folders = await same(t, folder, { a: '1\n', '.gitignore': '*.log\n' })
+    git(folder, 'init', '-q', '-b', 'main', '--template=')
+    t.strictSame(
+      (await folders.folderChanges()).filter((name) => name.startsWith('.git ')),
+      ['.git (HEAD)', '.git (config)', '.git (index)'],
+      'one is made',
+    )
+  })
+
+  t.test('empty, and without a repository', (t) => same(t, newFolder(t), {}))
+  t.test('an empty repository', (t) => same(t, repository(t), {}))
+
+  t.test('without a commit', (t) => {
+    const repo = repository(t)
+    write(repo, { a: '1\n' })
+    return same(t, repo, { a: '1\n' })
+  })
+
+  t.test('a detached HEAD', (t) => {
+    const repo = repository(t, { a: '1\n' })
+    git(repo, 'checkout', '-q', '--detach')
+    return same(t, repo, { a: '1\n' })
+  })
+
+  t.test('sha256', (t) => {
+    const repo = repository(t, { a: '1\n', b: '1\n' }, '--object-format=sha256')
+    write(repo, { a: '2\n' })
+    return same(t, repo, { a: '2\n', b: '1\n' }, 'sha256')
+  })
+
+  t.test('a subfolder', async (t) => {
+    const repo = repository(t, {
+      'sub [x]/a': '1\n',
+      'sub x/a': '',
+      top: '',
+      '.gitignore': '*.log',
+    })
+    write(repo, { 'sub [x]/x.log': '', 'sub [x]/d/b': '' })
+    const folders = await same(t, join(repo, 'sub [x]'), { a: '1\n', 'd/b': '' })
+    write(repo, { top: '2', 'sub x/a': '2' })
+    t.strictSame(await folders.folderChanges(), ['../sub x/a', '../top', 'of/folder'])
+    commit(repo)
+    t.strictSame(await folders.folderChanges(), [
+      '../sub x/a',
+      '../top',
+      '.git (index)',
+      '.git (logs): HEAD',
+      '.git (logs): refs/heads/main',
+      '.git (refs): refs/heads/main',
+      'of/folder',
+    ])
+  })
+
+  t.test('a subfolder without files', (t) => {
+    const repo = repository(t, { a: '1\n' })
+    fs.mkdirSync(join(repo, 'sub'))
+    return same(t, join(repo, 'sub'), {})
+  })
+
+  t.test('that its repository ignores', async (t) => {
+    const repo = repository(t, { a: '1\n', '.gitignore': 'out/\n' })
+    write(repo, { 'out/b': '1\n' })
+    const folders = await same(t, join(repo, 'out'), { b: '1\n' })
+    git(repo, 'branch', 'other')
+    t.strictSame(await folders.folderChanges(), [
+      '.git (logs): refs/heads/other',
+      '.git (refs): refs/heads/other',
+      'of/folder',
+    ])
+  })
+
+  t.test('a linked worktree', async (t) => {
+    const repo = repository(t, { a: '1\n' })
+    const place = join(repo, '../place')
+    git(repo, 'worktree', 'add', '-q', '-b', 'other', place)
+    const folders = await same(t, place, { a: '1\n' })
+    git(place, 'add', '-A')
+    git(place, 'checkout', '-q', '--detach')
+    git(repo, 'config', 'x.y', 'z')
+    t.strictSame(await folders.folderChanges(), [
+      '.git (HEAD)',
+      '.git (config)',
+      '.git (index)',
+      '.git (logs): HEAD',
+      '.git (worktrees): place',
+      'of/folder',
+    ])
+  })
+
+  t.test('reached by a link', (t) => {
+    const repo = repository(t, { a: '1\n' })
+    fs.symlinkSync(repo, join(repo, '../link'))
+    return same(t, join(repo, '../link'), { a: '1\n' })
+  })
+
+  t.test('of another owner', { skip: !isRoot && 'only root gives files away' }, async (t) => {
+    const repo = repository(t, { a: '1\n', '.gitignore': '*.log\n' })
+    write(repo, { 'x.log': '', b: '1\n' })
+    for (const path of [repo, join(repo, '.git')]) fs.chownSync(path, 12345, 12345)
+    const home = process.env.HOME
+    process.env.HOME = newFolder(t)
+    t.teardown(() => {
+      process.env.HOME = home
+    })
+    const folders = await same(t, repo, { a: '1\n', '.gitignore': '*.log\n', b: '1\n' })
+    fs.writeFileSync(join(repo, '.git/refs/heads/x'), '')
+    t.strictSame(await folders.folderChanges(), ['.git (refs): refs/heads/x', 'of/folder'])
+  })
+})
+
+t.test('repositories within the folder', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  for (const name of ['committed', 'empty']) {
+    git(repo, 'init', '-q', name)
+    write(join(repo, name), { x: '1\n' })
+  }
+  commit(join(repo, 'committed'))
+  const folders = await open(t, repo)
+  t.match(folders.warnings.join('\n'), 'committed is a repository of its own, and not in the copy')
+  t.match(folders.warnings.join('\n'), "'empty/' does not have a commit checked out")
+  t.strictSame(tree(folders.copy), { a: '1\n' })
+  t.equal(git(folders.copy, 'status', '--porcelain'), '')
+  git(join(repo, 'committed'), 'status')
+  t.strictSame(await folders.copyChanges(), [])
+  t.strictSame(await folders.folderChanges(), [])
+
+  write(repo, { 'committed/x': '2\n', 'empty/y': '' })
+  git(join(repo, 'committed'), 'config', 'x.y', 'z')
+  t.strictSame(await folders.folderChanges(), ['committed/.git/config', 'committed/x', 'empty/y'])
+  git(repo, 'init', '-q', 'new')
+  t.ok((await folders.folderChanges()).includes('new/.git/'))
+})
+
+t.test('what lies around the working folder', async (t) => {
+  const files = { 'pkg/a/x': '', 'pkg/b': '1\n', 'src/a.txt': '1\n', '.gitignore': '*.log\n' }
+
+  t.test('in its repository', async (t) => {
+    const repo = repository(t, { ...files, 'memory/case.md': '1\n' })
+    write(repo, { 'x.log': '', 'src/new': '', 'pkg/a/y.log': '' })
+    const workdir = join(repo, 'pkg/a')
+    const exclude = [join(repo, 'memory'), join(repo, '.state')]
+    const folders = await open(t, workdir, { exclude, alsoWatch: [repo, join(repo, 'pkg')] })
+    t.strictSame(tree(folders.copy), { x: '' })
+    t.strictSame(folders.warnings, [])
+    git(repo, 'status')
+    write(repo, { 'memory/case.md': '2\n', '.state/x': '' })
+    t.strictSame(await folders.folderChanges(), [])
+    forge(join(repo, 'src/a.txt'), '2\n')
+    write(repo, { 'pkg/b': '2\n', 'src/new': '2', 'x.log': '2', 'pkg/c': '', 'pkg/a/x': '2' })
+    fs.mkdirSync(join(repo, 'empty'))
+    const expected = ['../../empty/', '../../src/a.txt', '../../src/new', '../../x.log']
+    t.strictSame(await folders.folderChanges(), [...expected, '../b', '../c', 'x'])
+    t.strictSame(await folders.copyChanges(), [])
+  })
+
+  t.test('not where ignored files do not count', async (t) => {
+    const repo = repository(t, files)
+    const other = newFolder(t)
+    const options = { ignoredToo: false, alsoWatch: [other] }
+    const folders = await open(t, join(repo, 'pkg/a'), options)
+    write(repo, { 'src/a.txt': '2\n' })
+    write(other, { new: '' })
+    t.strictSame(await folders.folderChanges(), [])
+  })
+
+  t.test('in other folders', async (t) => {
+    const workspace = repository(t, { ...files, 'memory/case.md': '1\n' })
+    const nested = join(workspace, 'nested')
+    fs.mkdirSync(nested)
+    git(nested, 'init', '-q', '-b', 'main')
+    write(nested, { own: '' })
+    const outside = join(workspace, '../outside')
+    fs.mkdirSync(outside)
+    const exclude = [join(workspace, 'memory')]
+    for (const [workdir, way] of [
+      [nested, '..'],
+      [outside, '../repo'],
+    ] as const) {
+      const folders = await open(t, workdir, { exclude, alsoWatch: [workspace] })
+      git(workspace, 'status')
+      write(workspace, { 'memory/case.md': '2\n' })
+      t.strictSame(await folders.folderChanges(), [])
+      write(workspace, { 'src/a.txt': '2\n', [`of-${way.length}`]: '', 'nested/new': way })
+      git(workspace, 'config', 'x.y', way)
+      t.strictSame(await folders.folderChanges(), [
+        `${way}/.git/config`,
+        ...(workdir === nested ? [] : [`${way}/nested/new`]),
+        `${way}/of-${way.length}`,
+        `${way}/src/a.txt`,
+        ...(workdir === nested ? ['new'] : []),
+      ])
+    }
+  })
+
+  t.test('not in a folder that is left out', async (t) => {
+    const memory = newFolder(t)
+    fs.mkdirSync(join(memory, 'workspace'))
+    const options = { exclude: [memory], alsoWatch: [join(memory, 'workspace')] }
+    const folders = await open(t, repository(t, files), options)
+    write(memory, { 'workspace/x': '' })
+    t.strictSame(await folders.folderChanges(), [])
+  })
+})
+
+t.test('a repository without its objects is looked at all the same', async (t) => {
+  for (const part of ['objects', 'HEAD']) {
+    const repo = repository(t, { ...FILES, 'pkg/a': '' })
+    if (part === 'HEAD') fs.rmSync(join(repo, '.git/HEAD'))
+    const objects = join(repo, '.git/objects')
+    for (const name of fs.readdirSync(objects)) fs.rmSync(join(objects, name), { recursive: true })
+    for (const workdir of [repo, join(repo, 'pkg')]) {
+      const folders = await open(t, workdir)
+      t.strictSame(await folders.folderChanges(), [])
+      write(repo, { '.git/config': `# ${workdir}`, [`.git/hooks/${workdir.length}`]: '' })
+      const expected = ['.git (config)', `.git (hooks): ${workdir.length}`]
+      const found = await folders.folderChanges()
+      t.strictSame(
+        expected.filter((name) => !found.includes(name)),
+        [],
+      )
+    }
+  }
+})
+
+t.test('a hundred thousand objects', async (t) => {
+  const repo = repository(t, FILES)
+  const objects = join(repo, '.git/objects')
+  for (let at = 0; at < 100_000; at += 1) {
+    const name = at.toString(16).padStart(40, '0')
+    const folder = (at % 256).toString(16).padStart(2, '0')
+    if (at < 256) fs.mkdirSync(join(objects, folder), { recursive: true })
+    fs.writeFileSync(join(objects, folder, name.slice(2)), '')
+  }
+  const began = performance.now()
+  const stored = await storedObjects(objects)
+  t.equal(stored.size, 100_009)
+  t.ok(performance.now() - began < 5000)
+})
+
+t.test('an excluded folder', async (t) => {
+  const repo = repository(t, { 'memory/case.md': '1\n', a: '' })
+  const exclude = [join(repo, 'memory'), join(repo, '.state'), join(repo, 'not/there')]
+  fs.mkdirSync(join(repo, '.state/scratch'), { recursive: true })
+  const folders = await open(t, repo, { exclude, folder: join(repo, '.state/scratch') })
+  t.strictSame(tree(folders.copy), { a: '' })
+  write(repo, { '.state/x': '', 'memory/y': '' })
+  t.strictSame(await folders.folderChanges(), [])
+  t.strictSame(await folders.copyChanges(), [])
+
+  fs.mkdirSync(join(repo, '.state/other'))
+  const inside = open(t, join(repo, 'memory'), { exclude, folder: join(repo, '.state/other') })
+  await t.rejects(inside, { message: /the folder is within an excluded one/ })
+  t.notOk(fs.existsSync(join(repo, '.state/other')), 'nothing is left behind')
+})
+
+t.test('without the ignored files', async (t) => {
+  const repo = repository(t, FILES)
+  const folders = await open(t, repo, { ignoredToo: false })
+  write(repo, { 'x.log': '', a: '2\n', '.git/hooks/pre-push': '' })
+  t.strictSame(await folders.folderChanges(), ['.git (hooks): pre-push', 'a'])
+})
+
+t.test('the comparison starts nothing', async (t) => {
+  const repo = repository(t, FILES)
+  const folders = await open(t, repo)
+  const { copy } = folders
+  const said = join(dirname(repo), 'said')
+  const hook = `echo "$0 $@" >>'${said}'`
+  for (const place of [copy, repo]) {
+    const hooks = ['fsmonitor', 'post-index-change', 'reference-transaction', 'post-checkout']
+    for (const name of hooks) {
+      write(place, { [`.git/hooks/${name}`]: `#!/bin/sh\n${hook}\n` })
+      fs.chmodSync(join(place, '.git/hooks', name), 0o755)
+    }
+    for (const [key, value] of Object.entries({
+      'core.fsmonitor': join(place, '.git/hooks/fsmonitor'),
+      'core.hooksPath': join(place, '.git/hooks'),
+      'filter.x.clean': `${hook}; cat`,
+      'filter.x.smudge': `${hook}; cat`,
+      'filter.x.process': hook,
+      'diff.external': hook,
+      'core.sshCommand': hook,
+      'alias.add': `!${hook}`,
+    })) {
+      git(place, 'config', key, value)
+    }
+    write(place, {
+      '.gitattributes': '* filter=x diff=x\n',
+      '.git/info/attributes': '* filter=x\n',
+      a: '2\n',
+    })
+  }
+  fs.rmSync(said, { force: true })
+  const inCopy = await folders.copyChanges()
+  t.ok(inCopy.includes('.git (config)') && inCopy.includes('a'))
+  const changes = await folders.folderChanges()
+  t.ok(changes.includes('.git (config)') && changes.includes('a'))
+  t.notOk(fs.existsSync(said))
+})
+
+t.test('our own repository is no more trusted than the copy', async (t) => {
+  const repo = repository(t, FILES)
+  write(repo, { untracked: '1\n' })
+  const folder = newFolder(t)
+  const folders = await open(t, repo, { folder })
+  write(repo, { a: '2\n', untracked: '2\n', new: '' })
+  write(folders.copy, { a: '2\n' })
+  const [ours = ''] = fs.readdirSync(folder).filter((name) => name.startsWith('tree-'))
+  const said = join(repo, '../said')
+  fs.appendFileSync(join(folder, ours, 'config'), `[filter "x"]\nclean = touch ${said}\n`)
+  write(join(folder, ours), { 'info/attributes': '* filter=x\n', 'info/exclude': '*\n' })
+  const gitOurs = (...args: string[]) =>
+    execFileSync('git', [`--git-dir=${join(folder, ours)}`, `--work-tree=${repo}`, ...args], {
+      env,
+    })
+  gitOurs('read-tree', '--empty')
+  t.strictSame(await folders.copyChanges(), ['a'])
+  t.strictSame(await folders.folderChanges(), ['a', 'new', 'untracked'])
+  t.notOk(fs.existsSync(said))
+})
+
+t.test('links lead nowhere', async (t) => {
+  const repo = repository(t, FILES)
+  const outside = newFolder(t)
+  write(outside, { secret: '1' })
+  fs.symlinkSync(outside, join(repo, 'link'))
+  write(repo, { 'out/x': '' })
+  fs.symlinkSync(outside, join(repo, 'out/link'))
+  const folders = await open(t, repo)
+  t.equal(fs.readlinkSync(join(folders.copy, 'link')), outside)
+  write(outside, { secret: '2', new: '' })
+  fs.mkdirSync(join(outside, 'folder'))
+  fs.symlinkSync(outside, join(folders.copy, '.git/hooks'))
+  fs.symlinkSync(outside, join(folders.copy, '.git/refs/heads/out'))
+  t.strictSame(await folders.folderChanges(), [])
+  t.strictSame(await folders.copyChanges(), ['.git (hooks)', '.git (refs): refs/heads/out'])
+  fs.rmSync(join(folders.copy, '.git/refs'), { recursive: true })
+  fs.symlinkSync('/', join(folders.copy, '.git/refs'))
+  fs.symlinkSync('/', join(folders.copy, '.git/worktrees'))
+  t.strictSame(await folders.copyChanges(), [
+    '.git (hooks)',
+    '.git (refs): refs',
+    '.git (refs): refs/heads/main',
+  ])
+  fs.renameSync(folders.copy, `${folders.copy}-2`)
+  fs.symlinkSync('/', folders.copy)
+  t.strictSame(await folders.copyChanges(), ['./'])
+  await folders.close()
+  t.ok(fs.existsSync(join(outside, 'secret')), 'nor when all is removed')
+})
+
+t.test('names that are no text', async (t) => {
+  const repo = repository(t, { a: '1\n' })
+  const odd = (top: string) => Buffer.concat([Buffer.from(`${top}/`), Buffer.of(0xff, 0x2e)])
+  fs.writeFileSync(odd(repo), '1\n')
+  const folders = await open(t, repo)
+  t.strictSame(fs.readFileSync(odd(folders.copy)).toString(), '1\n')
+  t.strictSame(await folders.copyChanges(), [])
+  t.strictSame(await folders.folderChanges(), [])
+  fs.writeFileSync(odd(repo), '2\n')
+  fs.writeFileSync(odd(folders.copy), '2\n')
+  t.strictSame(await folders.copyChanges(), ['\ufffd.'])
+  t.strictSame(await folders.folderChanges(), ['\ufffd.'])
+})
+
+t.test('a large untracked file', async (t) => {
+  const repo = repository(t, FILES)
+  write(repo, { large: randomBytes(40_000_000) })
+  const before = { git: sizeOf(join(repo, '.git')), files: fingerprint(join(repo, '.git')) }
+  const folder = newFolder(t)
+  const folders = await open(t, repo, { folder })
+  t.equal(fs.statSync(join(folders.copy, 'large')).size, 40_000_000)
+  t.strictSame(await folders.copyChanges(), [])
+  t.strictSame(await folders.folderChanges(), [])
+  t.equal(sizeOf(join(repo, '.git')), before.git)
+  t.strictSame(fingerprint(join(repo, '.git')), before.files, 'there is nothing of it in .git')
+  t.ok(sizeOf(folder) < 81_000_000, 'and twice its size in our folder')
+  const file = fs.openSync(join(repo, 'large'), 'r+')
+  fs.writeSync(file, 'x', 39_999_999)
+  fs.closeSync(file)
+  t.strictSame(await folders.folderChanges(), ['large'])
+})
+
+t.test('more files than are compared', async (t) => {
+  const folder = newFolder(t)
+  for (let at = 100; at < 160; at += 1) {
+    for (let file = 0; file < 10; file += 1) write(folder, { [`out/${at}/${file}`]: '' })
+  }
+  write(folder, { 'x.log': '1' })
+  const options = { isKnown: () => false, leaveOut: new Set<string>(), most: 300 }
+  const before = await stampsBelow(folder, options)
+  const uncounted = 600 + 60 + 2 - before.byPath.size
+  t.ok(uncounted > 300 && uncounted <= 362)
+  t.equal(before.uncounted, uncounted)
+  const changes = async () => {
+    const after = await stampsBelow(folder, { ...options, before })
+    return differences(before.byPath, after.byPath)
+  }
+  t.strictSame(await changes(), [])
+  const [one = ''] = [...before.folders].filter((path) => path.startsWith('out/'))
+  for (let at = 100; at < 160; at += 1) {
+    if (!before.folders.has(`out/${at}`)) write(folder, { [`out/${at}/0`]: '2' })
+  }
+  write(folder, { 'x.log': '2', [`${one}/0`]: '2', 'new.log': '', 'out/new/x': '' })
+  // how far it gets into a new folder hangs on the order in which the disk lists the names
+  const found = (await changes()).map((path) => path.replace(/^(out\/new\/).*/, '$1'))
+  t.strictSame([...new Set(found)], ['new.log', `${one}/0`, 'out/new/', 'x.log'])
+})
+
+t.test('what cannot be read', { skip: isRoot && 'root reads everything' }, async (t) => {
+  const repo = repository(t, FILES)
+  write(repo, { secret: '', 'closed/x': '', 'out/closed/x': '' })
+  for (const name of ['secret', 'closed', 'out/closed']) fs.chmodSync(join(repo, name), 0)
+  t.teardown(() => {
+    for (const name of ['closed', 'out/closed']) fs.chmodSync(join(repo, name), 0o700)
+  })
+  const folder = newFolder(t)
+  const folders = await open(t, repo, { folder })
+  t.match(folders.warnings.join('\n'), /secret/)
+  t.match(folders.warnings.join('\n'), /closed/)
+  t.strictSame(await folders.folderChanges(), [])
+  for (const name of ['a', 'd']) fs.chmodSync(join(folders.copy, name), 0)
+  fs.chmodSync(join(folders.copy, '.git'), 0)
+  const changes = await folders.copyChanges()
+  t.ok(changes.includes('a') && changes.includes('d/') && !changes.includes('d/b'))
+  fs.chmodSync(folders.copy, 0)
+  t.ok((await folders.copyChanges()).includes('./'))
+  await folders.close()
+  t.notOk(fs.existsSync(folder))
+})
+
+t.test('close removes everything', async (t) => {
+  const repo = repository(t, FILES)
+  const folder = newFolder(t)
+  const folders = await open(t, repo, { folder })
+  write(folders.copy, { 'x/y/z': '' })
+  for (const name of ['x/y/z', 'x/y', 'x', '.git', '.']) fs.chmodSync(join(folders.copy, name), 0)
+  await folders.close()
+  t.notOk(fs.existsSync(folder))
+  await folders.close()
+})
+
+t.test('what is too deep to look at', async (t) => {
+  const name = 'a'.repeat(200)
+  const repo = repository(t, FILES)
+  t.teardown(() => removeStubborn(repo))
+  fs.mkdirSync(join(repo, 'out'), { recursive: true })
+  makeTooDeep(join(repo, 'out'))
+  const folder = newFolder(t)
+  const folders = await open(t, repo, { folder })
+  t.strictSame(await folders.copyChanges(), [])
+  t.strictSame(await folders.folderChanges(), [], 'of the user')
+
+  fs.rmSync(join(folders.copy, '.git/hooks'), { recursive: true, force: true })
+  const places = ['d', '.git/refs/heads', '.git/hooks', '.git/info', '.git/worktrees']
+  for (const place of places) {
+    for (const top of [repo, folders.copy]) {
+      fs.mkdirSync(join(top, place), { recursive: true })
+      makeTooDeep(join(top, place))
+    }
+  }
+  const parts = ['hooks', 'info'].map((part) => `.git (${part}): ${name}`)
+  const named = [...parts, `.git (refs): refs/heads/${name}`, `d/${name}`]
+  const isNamed = (found: string[]) =>
+    named.filter((name) => !found.some((path) => path === `${name.slice(0, 200)}…`))
+  for (const found of [await folders.copyChanges(), await folders.folderChanges()]) {
+    t.strictSame(isNamed(found), [])
+    t.ok(found.every((path) => path.length <= 201))
+  }
+  await folders.close()
+  t.notOk(fs.existsSync(folder))
+})
+
+t.test('a repository that leads nowhere', async (t) => {
+  for (const place of ['.git', '.git/commondir']) {
+    const repo = repository(t, FILES)
+    const folders = await open(t, repo)
+    for (const top of [repo, folders.copy]) {
+      const file = join(top, place)
+      if (place === '.git') fs.renameSync(file, join(top, '../.git-before'))
+      fs.writeFileSync(file, `gitdir: x\0y${'z'.repeat(5000)}`)
+    }
+    t.ok((await folders.copyChanges()).includes('.git'))
+    t.ok((await folders.folderChanges()).includes('.git'))
+  }
+})
+
+t.test('what git cannot read again is told by what is certain, else by a refusal', async (t) => {
+  const repo = repository(t, FILES)
+  const folder = newFolder(t)
+  const folders = await open(t, repo, { folder })
+  fs.rmSync(join(repo, '.git/info/exclude'), { force: true })
+  fs.mkdirSync(join(repo, '.git/info'), { recursive: true })
+  fs.symlinkSync('exclude', join(repo, '.git/info/exclude'))
+  t.strictSame(await folders.folderChanges(), ['.git (info): exclude'])
+  fs.rmSync(folder, { recursive: true })
+  t.strictSame(await folders.copyChanges(), ['./'])
+  fs.rmSync(join(repo, '.git/info'), { recursive: true })
+  const again = await open(t, repo)
+  await again.close()
+  await t.rejects(again.folderChanges(), {
+    name: 'Refusal',
+    code: 'storage_failed',
+    message: /^What changed in the working folder cannot be told: ENOENT.* Mend that/,
+  })
+})
+
+t.test('limits', async (t) => {
+  const repo = repository(t, FILES)
+  write(repo, { large: randomBytes(30_000_000) })
+  const folder = newFolder(t)
+  const early = new AbortController()
+  const opening = open(t, repo, { folder, signal: early.signal })
+  early.abort()
+  await t.rejects(opening, { name: 'AbortError' })
+  t.notOk(fs.existsSync(folder), 'nothing is left behind')
+
+  const late = new AbortController()
+  const folders = await open(t, repo, { signal: late.signal })
+  const looks = [folders.copyChanges(), folders.folderChanges()]
+  late.abort()
+  for (const look of looks) await t.rejects(look, { name: 'AbortError' })
+  await folders.close()
+  await t.rejects(open(t, repo, { timeoutMs: 1 }), { message: /\(it may take 1 ms\)/ })
+})
+
+t.test('without git', async (t) => {
+  const path = process.env.PATH
+  process.env.PATH = newFolder(t)
+  t.teardown(() => {
+    process.env.PATH = path
+  })
+  await t.rejects(open(t, newFolder(t)), {
+    code: 'storage_failed',
+    message:
+      'The working folder cannot be copied to plan in: git was not found on the PATH. Mend that, then plan again.',
+  })
+})
