@@ -24,7 +24,8 @@
  * @property {number} limit What it took, in the same run.
  * @property {Goal} [goal]
  *
- * @typedef {{ value?: number, ratio?: number }} Goal At most so much, or so many times the limit.
+ * @typedef {{ value?: number, ratio?: number, over?: number }} Goal At most so much, so many times
+ *   the limit, or so much more than it.
  */
 
 /** How a figure is written. */

@@ -24,8 +24,12 @@ function cellsOf({ what, work, unit, ours, beside, limit, goal }, index) {
   const goals = [
     ...(goal?.value === undefined ? [] : [`≤ ${UNITS[unit](goal.value)}`]),
     ...(goal?.ratio === undefined ? [] : [`≤ ${goal.ratio}×`]),
+    ...(goal?.over === undefined ? [] : [`≤ + ${UNITS[unit](goal.over)}`]),
   ]
-  const isMet = ours <= (goal?.value ?? ours) && ratio <= (goal?.ratio ?? ratio)
+  const isMet =
+    ours <= (goal?.value ?? ours) &&
+    ratio <= (goal?.ratio ?? ratio) &&
+    ours - limit <= (goal?.over ?? ours)
   return [
     ...[index === 0 ? what : '', work],
     ...[UNITS[unit](ours), beside, UNITS[unit](limit), `${short(ratio)}×`],
