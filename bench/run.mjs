@@ -1,6 +1,6 @@
 /**
- * Runs a suite of benchmarks and writes its table into docs/benchmarks.md:
- * `node bench/run.mjs watch|webhooks|pages [--program dist/cli.js] [--cases 1000,5000] [--saves 300] [--in DIR]
+ * Runs suites of benchmarks, all if none is named, and writes their tables into docs/benchmarks.md:
+ * `node bench/run.mjs [SUITE…] [--program dist/cli.js] [--cases 1000,5000] [--saves 300] [--in DIR]
  * [--json FILE] [--print]`. A run with other sizes, or with `--print`, writes nothing but its output.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,9 @@ import { tableOf, withSection } from './table.mjs'
 import { watchSuite } from './watch.mjs'
 import { webhooksSuite } from './webhooks.mjs'
 
-/** @type {Record<string, import('./suite.mjs').Suite>} */
+/** @import { Row, Suite } from './suite.mjs' */
+
+/** In the order in which they run. @type {Record<string, Suite>} */
 const SUITES = { watch: watchSuite, webhooks: webhooksSuite, pages: pagesSuite }
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
@@ -31,9 +33,7 @@ const { values, positionals } = parseArgs({
     print: { type: 'boolean', default: false },
   },
 })
-const name = positionals[0] ?? ''
-const suite = SUITES[name]
-if (!suite) throw new Error(`name a suite: ${Object.keys(SUITES).join(', ')}`)
+const names = positionals.length > 0 ? positionals : Object.keys(SUITES)
 const program = resolve(values.program)
 if (!existsSync(program)) throw new Error(`${program} is not there: npm run build`)
 
@@ -49,27 +49,46 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   })
 }
 
-const machine = machineNow(values.in)
-/** @type {import('./suite.mjs').Row[]} */
-const rows = []
-try {
+/** What could be measured; a suite that fails does not end those after it. @type {Record<string, { machine: string, rows: Row[] }>} */
+const measured = {}
+for (const name of names) {
+  const suite = SUITES[name]
+  if (!suite) throw new Error(`${name} is no suite; there are ${Object.keys(SUITES).join(', ')}`)
+  try {
+    measured[name] = await run(name, suite)
+  } catch (error) {
+    console.error(`the suite ${name} failed:`, error)
+    process.exitCode = 1
+  } finally {
+    end()
+  }
+}
+if (values.json) writeFileSync(values.json, `${JSON.stringify(measured, null, 2)}\n`)
+
+/**
+ * @param {string} name
+ * @param {Suite} suite
+ */
+async function run(name, suite) {
+  const began = performance.now()
+  const seconds = () => ((performance.now() - began) / 1000).toFixed(0)
+  const machine = machineNow(values.in)
+  /** @type {Row[]} */
+  const rows = []
   for (const size of values.cases?.split(',').map(Number) ?? suite.sizes) {
-    const measured = suite.measure(size, {
+    const measuring = suite.measure(size, {
       program,
       parent: values.in,
       saves: Number(values.saves ?? SAVES),
-      say: (line) =>
-        console.error(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}`),
+      say: (line) => console.error(`${name} ${seconds().padStart(4)} s  ${line}`),
       onEnd: (each) => undo.push(each),
     })
-    for await (const row of measured) rows.push(row)
+    for await (const row of measuring) rows.push(row)
   }
-} finally {
-  end()
-}
-const text = `${machine} The whole took ${Math.round(performance.now() / 1000)} s.\n\n${tableOf(rows, suite)}`
-console.log(text)
-if (values.json) writeFileSync(values.json, `${JSON.stringify({ machine, rows }, null, 2)}\n`)
-if (!values.print && !values.cases && !values.saves) {
-  writeFileSync(PAGE, withSection(readFileSync(PAGE, 'utf8'), name, text))
+  const text = `${machine} The whole took ${seconds()} s.\n\n${tableOf(rows, suite)}`
+  console.log(text)
+  if (!values.print && !values.cases && !values.saves) {
+    writeFileSync(PAGE, withSection(readFileSync(PAGE, 'utf8'), name, text))
+  }
+  return { machine, rows }
 }

@@ -11,7 +11,7 @@
  * @typedef {object} SuiteOptions
  * @property {string} program The built program, dist/cli.js.
  * @property {string} parent A folder on the disk to work in.
- * @property {number} saves How many of each kind.
+ * @property {number} saves How many of each kind, saves or requests.
  * @property {(line: string) => void} say
  * @property {(undo: () => unknown) => void} onEnd Called when the run ends, however it does.
  *
@@ -24,8 +24,11 @@
  * @property {number} limit What it took, in the same run.
  * @property {Goal} [goal]
  *
- * @typedef {{ value?: number, ratio?: number, over?: number }} Goal At most so much, so many times
- *   the limit, or so much more than it.
+ * @typedef {object} Goal
+ * @property {number} [value] At most so much.
+ * @property {number} [ratio] At most so many times the limit.
+ * @property {number} [over] At most so much more than the limit.
+ * @property {number} [least] At least so many times the limit: of what is better when it is more.
  */
 
 /** How a figure is written. */

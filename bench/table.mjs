@@ -25,11 +25,13 @@ function cellsOf({ what, work, unit, ours, beside, limit, goal }, index) {
     ...(goal?.value === undefined ? [] : [`≤ ${UNITS[unit](goal.value)}`]),
     ...(goal?.ratio === undefined ? [] : [`≤ ${goal.ratio}×`]),
     ...(goal?.over === undefined ? [] : [`≤ + ${UNITS[unit](goal.over)}`]),
+    ...(goal?.least === undefined ? [] : [`≥ ${goal.least}×`]),
   ]
   const isMet =
     ours <= (goal?.value ?? ours) &&
     ratio <= (goal?.ratio ?? ratio) &&
-    ours - limit <= (goal?.over ?? ours)
+    ours - limit <= (goal?.over ?? ours) &&
+    ratio >= (goal?.least ?? 0)
   return [
     ...[index === 0 ? what : '', work],
     ...[UNITS[unit](ours), beside, UNITS[unit](limit), `${short(ratio)}×`],
