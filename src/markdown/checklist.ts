@@ -14,7 +14,7 @@ import {
 
 export const CHECKLIST_HEADING = 'Proof checklist'
 
-interface PlacedItem extends ChecklistItem {
+export interface PlacedItem extends ChecklistItem {
   /** Offset after the item's last line ending. */
   next: number
 }
@@ -30,9 +30,17 @@ export async function readChecklist(
 
 /** The same for a text whose sections were found already. */
 export async function itemsIn(sections: Sectioned): Promise<PlacedItem[] | null> {
-  const range = sections.ranges.find((each) => each.name === CHECKLIST_HEADING)
-  if (!range) return []
-  return shortItems(sections.text, range.from) ?? parsedItems(sections, range.from)
+  return itemsNow(sections) ?? parsedItems(sections, checklistIn(sections)!.from)
+}
+
+/** The same at once; null where only the parser, in its worker, can be sure. */
+export function itemsNow(sections: Sectioned): PlacedItem[] | null {
+  const range = checklistIn(sections)
+  return range ? shortItems(sections.text, range.from) : []
+}
+
+function checklistIn({ ranges }: Sectioned): Sectioned['ranges'][number] | undefined {
+  return ranges.find((each) => each.name === CHECKLIST_HEADING)
 }
 
 const ITEM = /^[-*+] \[([ xX])\] +(\S.*)$/

@@ -1,7 +1,7 @@
 import { Refusal } from '../model/refusal.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
-import { outline } from './outline.ts'
+import { type Heading, outline, shortOutline } from './outline.ts'
 import { plainRegion, regionText, verbatimRegion } from './section.ts'
 
 /** Which part of a file is cut into sections, and at which headings. */
@@ -46,7 +46,26 @@ export async function readSections(
   const bounds = layout.bounds(text, bodyStart)
   if (!bounds) return null
   const headings = await outline(text.slice(bounds.from, bounds.to), layout.names)
-  if (!headings) return null
+  return headings && sectioned(text, bounds, headings)
+}
+
+/** The same at once; null also where only the parser, in its worker, can be sure. */
+export function readSectionsNow(
+  text: string,
+  layout: SectionLayout,
+  bodyStart?: number,
+): Sectioned | null {
+  const bounds = layout.bounds(text, bodyStart)
+  if (!bounds) return null
+  const headings = shortOutline(text.slice(bounds.from, bounds.to), layout.names)
+  return headings && sectioned(text, bounds, headings)
+}
+
+function sectioned(
+  text: string,
+  bounds: { from: number; to: number },
+  headings: readonly Heading[],
+): Sectioned {
   const starts = [...headings.map((heading) => bounds.from + heading.start), bounds.to]
   const range = (name: string, start: number, from: number, index: number): SectionRange => ({
     name,
