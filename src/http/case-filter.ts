@@ -1,5 +1,5 @@
+import type { CaseJson } from '../model/case-json.ts'
 import { knownState } from './params.ts'
-import type { CaseJson } from './present.ts'
 
 /** The value of a query's field; undefined where it is not there. */
 export type Query = (name: string) => string | undefined

@@ -1,9 +1,10 @@
 import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseJson } from '../model/case-json.ts'
 import { caseFilter } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
-import { type CaseJson, caseJson } from './present.ts'
+import { caseJson } from './present.ts'
 
 interface SortedList {
   version: number

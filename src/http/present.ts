@@ -1,28 +1,10 @@
 import { sha256 } from '../markdown/session-file.ts'
-import { type CaseFolder, shownState } from '../model/case-folder.ts'
-import type { Problem } from '../model/problem.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
 import type { Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { textProblems } from '../sessions/text-problems.ts'
 import type { HttpNeeds } from './needs.ts'
-
-/** The shapes of answers (design §4). Key order is that of the design. */
-export interface CaseJson {
-  id: string
-  title: string
-  type: string
-  description: string
-  state: string
-  outcome: string | null
-  tags: string[]
-  parent: string | null
-  reason: string | null
-  workdir: string | null
-  provider: string | null
-  created_at: string
-  updated_at: string
-  problems: Problem[]
-}
 
 const shown = new WeakMap<CaseFolder, CaseJson>()
 
@@ -30,31 +12,9 @@ const shown = new WeakMap<CaseFolder, CaseJson>()
 export function caseJson({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder): CaseJson {
   const known = shown.get(folder)
   if (known) return known
-  const { checklist: _, description, ...fields } = folder.case
-  const mtimeMs = catalog.entry(folder.case.id)?.file.mtimeMs ?? 0
-  const json: CaseJson = {
-    id: fields.id,
-    title: fields.title,
-    type: fields.type,
-    description,
-    state: shownState(folder),
-    outcome: fields.outcome,
-    tags: fields.tags,
-    parent: fields.parent,
-    reason: fields.reason,
-    workdir: fields.workdir,
-    provider: fields.provider,
-    created_at: fields.created_at,
-    updated_at: laterOf(new Date(mtimeMs).toISOString(), fields.created_at),
-    problems: folder.problems,
-  }
+  const json = jsonOf(folder, catalog.entry(folder.case.id)?.file.mtimeMs ?? 0)
   shown.set(folder, json)
   return json
-}
-
-/** The kernel's clock for files may lag a tick behind ours: nothing is updated before it was made. */
-function laterOf(a: string, b: string): string {
-  return a > b ? a : b
 }
 
 /** A session with its sections, which are read now if they have changed. */

@@ -1,7 +1,8 @@
+import type { TriageRow } from '../model/triage-row.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpNeeds } from './needs.ts'
 import { page } from './page.ts'
-import { fittingRows, type TriageRow, triagePlace } from './triage.ts'
+import { fittingRows, triagePlace } from './triage.ts'
 
 /** The JSON of a list that has not changed is not made again. */
 const texts = new WeakMap<readonly TriageRow[], Uint8Array>()

@@ -1,12 +1,14 @@
 import type { Case } from '../model/case.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { gateOf } from '../model/case-folder.ts'
+import { caseJson } from '../model/case-json.ts'
 import { heldBack, type Pins } from '../model/held.ts'
 import { heldProblem } from '../model/held-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation, type Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
+import { type TriageRow, triageRow } from '../model/triage-row.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import type { NoteFile } from './notes.ts'
 import type { RecordFile } from './record.ts'
@@ -29,6 +31,13 @@ export interface CaseEntry {
   problems: Problem[]
 }
 
+/** What lists show of a case. */
+export interface Digest {
+  /** The case as `GET /cases/:id` gives it. */
+  json: string
+  row: TriageRow
+}
+
 /** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
 export type Change =
   | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
@@ -46,6 +55,8 @@ export interface Catalog {
   remove(id: string): CaseEntry | undefined
   /** All that is known of a case, the newest session and proof last; undefined when unknown. */
   folder(id: string): CaseFolder | undefined
+  /** What lists show of a case; undefined when unknown. */
+  digest(id: string): Digest | undefined
   /** Forgets what was computed from an entry, after a change to it. */
   touch(id: string): void
   /** Grows with every change: what was computed from the catalog at another version is stale. */
@@ -59,10 +70,12 @@ export function createCatalog(
 ): Catalog {
   const entries = new Map<string, CaseEntry>()
   const folders = new Map<string, CaseFolder>()
+  const digests = new Map<string, Digest>()
   let version = 0
 
   function touch(id: string): void {
     folders.delete(id)
+    digests.delete(id)
     version++
   }
 
@@ -73,6 +86,17 @@ export function createCatalog(
     if (!entry) return undefined
     const made = folderOf(entry, isHeld, pins(id))
     folders.set(id, made)
+    return made
+  }
+
+  function digest(id: string): Digest | undefined {
+    const known = digests.get(id)
+    if (known) return known
+    const [entry, of] = [entries.get(id), folder(id)]
+    if (!entry || !of) return undefined
+    const json = caseJson(of, entry.file.mtimeMs)
+    const made = { json: JSON.stringify(json), row: triageRow(of, json) }
+    digests.set(id, made)
     return made
   }
 
@@ -89,6 +113,7 @@ export function createCatalog(
       return entry
     },
     folder,
+    digest,
     touch,
     version: () => version,
   }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
-import { type TriageRow, triageCounts, triageRows } from '../../src/http/triage.ts'
+import { triageCounts, triageRows } from '../../src/http/triage.ts'
+import type { TriageRow } from '../../src/model/triage-row.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 

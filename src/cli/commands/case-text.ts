@@ -1,4 +1,4 @@
-import type { CaseJson } from '../../http/present.ts'
+import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { visibleText } from '../../workspace/visible-text.ts'

@@ -1,5 +1,5 @@
-import type { TriageRow } from '../../http/triage.ts'
 import type { Attention } from '../../model/attention.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
 import { casePage, casesWithTag, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'

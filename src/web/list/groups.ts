@@ -1,6 +1,6 @@
-import type { TriageRow } from '../../http/triage.ts'
 import { isClosed } from '../../model/attention.ts'
 import { CASE_STATES, type CaseState } from '../../model/case-state.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
 
 /** The parts of the list in their order, and their headings. */
 export const GROUPS = {

@@ -4,11 +4,11 @@ import type { HttpNeeds } from '../../http/needs.ts'
 import {
   fittingRows,
   type TriageCounts,
-  type TriageRow,
   triageCounts,
   triageRows,
   wantedKinds,
 } from '../../http/triage.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
 import { type Filters, listAddress } from './filters.ts'
 import { type Group, groupsOf } from './groups.ts'
 import { type Words, wordsOf } from './words.ts'

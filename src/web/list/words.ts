@@ -1,4 +1,4 @@
-import type { TriageRow } from '../../http/triage.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
 
 /** What the cases have of these, the most frequent first. */
 export interface Words {
