@@ -1,51 +1,51 @@
-import { get } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startChild } from './child.mjs'
+import { getBody } from './get-body.mjs'
 
 /** @import { SuiteOptions } from './suite.mjs' */
 
 const POLL_MS = 10
 
 /**
- * Starts the built program on a workspace, and measures from the start of the process to the line
- * with its address, and to `watching: ok` in /health.
- * @param {object} options
- * @param {string} options.program
- * @param {string} options.root
- * @param {string} options.stateDir
- * @param {SuiteOptions['onEnd']} options.onEnd
+ * @typedef {object} CasefileOptions
+ * @property {string} program
+ * @property {string} root
+ * @property {string} stateDir
+ * @property {SuiteOptions['onEnd']} onEnd
+ * @property {number} [core] The only one that it may use.
  */
-export async function startCasefile({ program, root, stateDir, onEnd }) {
-  const child = startChild([
-    ...[program, 'serve', '--port', '0', '--root', root, '--state-dir', stateDir],
-  ])
+
+/**
+ * Starts the built program on a workspace, and measures from the start of the process to the line
+ * with its address.
+ * @param {CasefileOptions} options
+ */
+export async function launchCasefile({ program, root, stateDir, onEnd, core }) {
+  const args = [program, 'serve', '--port', '0', '--root', root, '--state-dir', stateDir]
+  const child = startChild(args, core)
   onEnd(() => child.stop('SIGKILL'))
   const { ms: addressMs, found } = await child.line(/^Casefile is listening on (http:\S+)$/m)
-  const url = String(found[1])
-  let health = await json(`${url}/health`)
-  while (health.watching !== 'ok') {
-    if (health.watching === 'degraded') throw new Error(`it cannot watch: ${health.message}`)
-    await delay(POLL_MS)
-    health = await json(`${url}/health`)
-  }
-  return { ...child, url, addressMs, watchingMs: child.sinceStart(), health }
+  return { ...child, url: String(found[1]), addressMs }
 }
 
 /**
- * @param {string} url
- * @returns {Promise<any>}
+ * The same, to `watching: ok` in /health.
+ * @param {CasefileOptions} options
  */
-function json(url) {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (chunk) => {
-        text += chunk
-      })
-      response.on('end', () => resolve(JSON.parse(text)))
-    })
-    request.on('error', reject)
-  })
+export async function startCasefile(options) {
+  const casefile = await launchCasefile(options)
+  const health = await untilWatching(casefile.url)
+  return { ...casefile, watchingMs: casefile.sinceStart(), health }
 }
 
-/** @typedef {Awaited<ReturnType<typeof startCasefile>>} Casefile */
+/** Asks for /health until it is well, and returns it. @param {string} url @returns {Promise<any>} */
+export async function untilWatching(url) {
+  for (;;) {
+    const health = JSON.parse(await getBody(`${url}/health`))
+    if (health.watching === 'ok') return health
+    if (health.watching === 'degraded') throw new Error(`it cannot watch: ${health.message}`)
+    await delay(POLL_MS)
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof launchCasefile>>} Casefile */

@@ -8,11 +8,14 @@ const LIMIT = fileURLToPath(new URL('limit.mjs', import.meta.url))
  * A Node program that says on its standard output how far it is, with the time of each word since it
  * was started: what Casefile and the limits are both measured as.
  * @param {string[]} args
+ * @param {number} [core] The only one that it may use.
  */
-export function startChild(args) {
+export function startChild(args, core) {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('CASEFILE_'))
   const began = performance.now()
-  const child = spawn(process.execPath, args, {
+  const words = [process.execPath, ...args]
+  if (core !== undefined) words.unshift('taskset', '-c', String(core))
+  const child = spawn(String(words[0]), words.slice(1), {
     env: { ...Object.fromEntries(own), NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,22 +1,22 @@
 /**
  * The least that a Node program can do for the same effect, as a process of its own to be measured
- * beside Casefile: `node bench/limit.mjs CASES [read]`. With `read` it first reads every .md file
- * below the folder; then it watches every folder with one fs.watch each, and writes a line to whoever
- * listens for each change of a case.md.
+ * beside Casefile: `node bench/limit.mjs CASES [read|stat]`. With `read` it first reads every .md file
+ * below the folder, with `stat` it asks for the times and the size of each; then it watches every folder
+ * with one fs.watch each, and writes a line to whoever listens for each change of a case.md.
  */
-import { readdirSync, readFileSync, watch } from 'node:fs'
+import { readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 
-const [cases = '', read] = process.argv.slice(2)
-let bytes = 0
-if (read) {
+const [cases = '', first] = process.argv.slice(2)
+if (first) {
+  let bytes = 0
   for (const entry of readdirSync(cases, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() && entry.name.endsWith('.md')) {
-      bytes += readFileSync(join(entry.parentPath, entry.name)).length
-    }
+    if (!entry.isFile() || !entry.name.endsWith('.md')) continue
+    const path = join(entry.parentPath, entry.name)
+    bytes += first === 'read' ? readFileSync(path).length : statSync(path).size
   }
-  console.log(`read ${bytes} bytes`)
+  console.log(`${first} ${bytes} bytes`)
 }
 
 const began = performance.now()

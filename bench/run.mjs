@@ -8,16 +8,24 @@ import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { checkoutSuite } from './checkout.mjs'
+import { eventsSuite } from './events.mjs'
 import { machineNow } from './machine.mjs'
 import { pagesSuite } from './pages.mjs'
+import { startsSuite } from './starts.mjs'
 import { tableOf, withSection } from './table.mjs'
-import { watchSuite } from './watch.mjs'
 import { webhooksSuite } from './webhooks.mjs'
 
 /** @import { Row, Suite } from './suite.mjs' */
 
 /** In the order in which they run. @type {Record<string, Suite>} */
-const SUITES = { watch: watchSuite, webhooks: webhooksSuite, pages: pagesSuite }
+const SUITES = {
+  starts: startsSuite,
+  events: eventsSuite,
+  checkout: checkoutSuite,
+  webhooks: webhooksSuite,
+  pages: pagesSuite,
+}
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 const SAVES = 300

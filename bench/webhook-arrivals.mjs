@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { spreadOf } from './figures.mjs'
 import { save } from './saves.mjs'
-import { spreadOf } from './webhook-figures.mjs'
 import { startPosting } from './webhook-posting.mjs'
 import { openReceiver } from './webhook-receiver.mjs'
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { median } from './webhook-figures.mjs'
+import { median } from './figures.mjs'
 import { startPosting } from './webhook-posting.mjs'
 import { openReceiver } from './webhook-receiver.mjs'
 

@@ -1,4 +1,4 @@
-import { spreadOf } from './webhook-figures.mjs'
+import { spreadOf } from './figures.mjs'
 import { openReceiver } from './webhook-receiver.mjs'
 
 /** @import { Row, SuiteOptions } from './suite.mjs' */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { startChild } from './child.mjs'
-import { openClient } from './webhook-client.mjs'
+import { openClient } from './client.mjs'
 
 const PROGRAM = fileURLToPath(new URL('webhook-limit.mjs', import.meta.url))
 

@@ -1,5 +1,5 @@
 import { startCasefile } from './casefile.mjs'
-import { openClient } from './webhook-client.mjs'
+import { openClient } from './client.mjs'
 import { makeWorkspace } from './workspace.mjs'
 
 /** @import { SuiteOptions } from './suite.mjs' */

@@ -1,5 +1,5 @@
 import { startLimit } from './child.mjs'
-import { atRest, memoryOf, watchesOf } from './process-figures.mjs'
+import { atRest } from './process-figures.mjs'
 import { measureSaves } from './saves.mjs'
 
 /** @import { Casefile } from './casefile.mjs' */
@@ -9,8 +9,8 @@ import { measureSaves } from './saves.mjs'
 
 /** @type {readonly Style[]} */
 const STYLES = ['by rename', 'in place', 'in place, new end']
-/** With other edits going on only here, and the first two of them, so that the whole takes minutes. */
-const BUSY_SIZE = 5000
+/** With other edits going on too: the first two of them, so that the whole takes minutes. */
+const BUSY = { sizes: [1000, 10_000], styles: STYLES.slice(0, 2) }
 /** The limit tells of each system call: the lines of one save in place come within this. */
 const ECHO_MS = 10
 
@@ -19,56 +19,39 @@ const GOALS = {
   ...{ 'by rename': { p50: 60, p99: 200 }, 'in place': { p50: 160, p99: 400 } },
   'in place, new end': { p50: 160, p99: 400 },
 }
-const WATCHES_PER_CASE = 3
-const MEMORY_RATIO = 1.5
 
 /**
- * What a process holds that watches everything and is idle, and how soon it tells of a save. Stops it.
+ * How soon a save is told.
  * @param {Casefile} casefile
  * @param {Workspace} workspace
  * @param {SuiteOptions} options
  * @returns {Promise<Row[]>}
  */
-export async function measureHeld(casefile, workspace, options) {
+export async function savesRows(casefile, workspace, options) {
   const work = `${workspace.ids.length.toLocaleString('en')} cases`
-  options.say(`${work}: Casefile at rest, then saves`)
+  options.say(`${work}: saves`)
   const stream = `${casefile.url}/events?after=now`
-  const ours = await measureOne(casefile.pid, stream, workspace, options)
-  await casefile.stop('SIGTERM')
+  const ours = await measureAll(casefile.pid, stream, workspace, options)
 
-  options.say(`${work}: the limit at rest, then saves`)
+  options.say(`${work}: the limit, saves`)
   const limit = startLimit(workspace.cases)
   options.onEnd(() => limit.stop('SIGKILL'))
   const { found } = await limit.line(/^listening on (\S+)/m)
-  const least = await measureOne(limit.pid, String(found[1]), workspace, options, ECHO_MS)
+  const least = await measureAll(limit.pid, String(found[1]), workspace, options, ECHO_MS)
   await limit.stop('SIGKILL')
 
-  /** @type {Row[]} */
-  const rows = [
-    {
-      ...{ what: 'inotify watches', work, unit: 'count' },
-      ...{ ours: ours.watches, beside: 'folders', limit: workspace.folders },
-      goal: { value: WATCHES_PER_CASE * workspace.ids.length },
-    },
-    {
-      ...{ what: 'memory (RSS), all watched, idle', work, unit: 'bytes' },
-      ...{ ours: ours.memory, beside: 'watcher', limit: least.memory },
-      goal: { ratio: MEMORY_RATIO },
-    },
-  ]
-  for (const [index, { style, busy, latency }] of ours.saved.entries()) {
+  return ours.flatMap(({ style, busy, latency }, index) => {
     const what = `save ${style}${busy ? ', 10 others a second' : ''}`
-    const bound = least.saved[index]?.latency
-    if (bound) rows.push(...saveRows({ what, work, style, latency, bound }))
-  }
-  return rows
+    const bound = least[index]?.latency
+    return bound ? rowsOf({ what, work, style, latency, bound }) : []
+  })
 }
 
 /**
  * @param {{ what: string, work: string, style: Style, latency: Latency, bound: Latency }} saved
  * @returns {Row[]}
  */
-function saveRows({ what, work, style, latency, bound }) {
+function rowsOf({ what, work, style, latency, bound }) {
   return [
     .../** @type {const} */ (['p50', 'p99']).map((part) => ({
       ...{ what: `${what} → event, ${part}`, work, unit: /** @type {const} */ ('ms') },
@@ -89,19 +72,18 @@ function saveRows({ what, work, style, latency, bound }) {
  * @param {SuiteOptions} options
  * @param {number} [echoMs]
  */
-async function measureOne(pid, url, workspace, { saves, say }, echoMs = 0) {
+async function measureAll(pid, url, workspace, { saves, say }, echoMs = 0) {
   if (!(await atRest(pid))) say('it did not come to rest')
-  const held = { watches: watchesOf(pid), memory: memoryOf(pid) }
   /** @type {{ style: Style, busy: boolean, latency: Latency }[]} */
   const saved = []
-  const isBusySize = workspace.ids.length === BUSY_SIZE
+  const isBusySize = BUSY.sizes.includes(workspace.ids.length)
   const kinds = STYLES.map((style) => ({ style, busy: false })).concat(
-    STYLES.slice(0, isBusySize ? 2 : 0).map((style) => ({ style, busy: true })),
+    (isBusySize ? BUSY.styles : []).map((style) => ({ style, busy: true })),
   )
   for (const { style, busy } of kinds) {
     const echo = style === 'by rename' ? 0 : echoMs
     const options = { url, workspace, style, count: saves, busy, echoMs: echo }
     saved.push({ style, busy, latency: await measureSaves(options) })
   }
-  return { ...held, saved }
+  return saved
 }
