@@ -9,9 +9,11 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { checkoutSuite } from './checkout.mjs'
+import { cliSuite } from './cli.mjs'
 import { eventsSuite } from './events.mjs'
 import { machineNow } from './machine.mjs'
 import { pagesSuite } from './pages.mjs'
+import { peersSuite } from './peers.mjs'
 import { startsSuite } from './starts.mjs'
 import { tableOf, withSection } from './table.mjs'
 import { webhooksSuite } from './webhooks.mjs'
@@ -25,6 +27,8 @@ const SUITES = {
   checkout: checkoutSuite,
   webhooks: webhooksSuite,
   pages: pagesSuite,
+  cli: cliSuite,
+  peers: peersSuite,
 }
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
