@@ -17,6 +17,7 @@ import t, { type Test } from 'tap'
 import { openGuard } from '../../src/runners/process/guard.ts'
 import { planMounts } from '../../src/runners/process/guard-mounts.ts'
 import type { Findings, Orders } from '../fixtures/guarded-process.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const FIXTURE = fileURLToPath(new URL('../fixtures/guarded-process.ts', import.meta.url))
 const NOBODY = 65534
@@ -71,7 +72,7 @@ function makeScene(t: Test, user: number | null) {
 async function obey(before: string[], orders: Orders): Promise<Findings> {
   const [file = '', ...args] = [
     ...before,
-    ...[process.execPath, ...process.execArgv, FIXTURE, JSON.stringify(orders)],
+    ...[process.execPath, ...typescriptFlags, FIXTURE, JSON.stringify(orders)],
   ]
   const { stdout } = await promisify(execFile)(file, args)
   return JSON.parse(stdout)

@@ -9,6 +9,7 @@ import { findProgram } from '../../src/runners/process/find-program.ts'
 import { type Launched, type LaunchOptions, launch } from '../../src/runners/process/launch.ts'
 import { processStart, processStat } from '../../src/runners/process/process-facts.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
@@ -46,7 +47,7 @@ t.test('a held program never runs when its starter dies', linuxOnly, async (t) =
   const module = new URL('../../src/runners/process/launch.ts', import.meta.url).href
   const starter = spawn(
     process.execPath,
-    [...process.execArgv, '--input-type=module', '-e', script],
+    [...typescriptFlags, '--input-type=module', '-e', script],
     { env: { ...process.env, LAUNCH: module, CWD: cwd }, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const [bytes] = await once(starter.stdout, 'data')

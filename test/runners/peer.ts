@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { type Connection, senderOf } from '../../src/runners/process/peer.ts'
 import { runProcess } from '../../src/runners/process/run-members.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
@@ -171,11 +172,17 @@ t.test('where /proc shows processes alone', rootOnly, async (t) => {
     const { kind } = senderOf({ local: end('local'), remote: end('remote') }, [run])
     console.log(kind, await endRun(run))
     process.exit()`
-  const { execPath, execArgv } = process
   const said = async (before: string) => {
     const shell = `mount -t proc -o subset=pid proc /proc && ${before} exec "$@"`
     const around = ['--mount', '--pid', '--fork', 'sh', '-c', shell, 'sh']
-    const words = [...around, execPath, ...execArgv, '--input-type=module', '-e', script]
+    const words = [
+      ...around,
+      process.execPath,
+      ...typescriptFlags,
+      '--input-type=module',
+      '-e',
+      script,
+    ]
     const env = { PATH, SCRIPT: CLIENT }
     const child = spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
     return text(child.stdout)

@@ -6,6 +6,7 @@ import t from 'tap'
 import { bootId, processStart } from '../../src/runners/process/process-facts.ts'
 import { endMarked } from '../../src/runners/process/process-sweep.ts'
 import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const cwd = t.testdir({ plain: 'text', scratch: {} })
 const scratch = `${cwd}/scratch`
@@ -320,7 +321,7 @@ t.test('the sweep', linuxOnly, async (t) => {
       console.log(await endMarked(process.env.CASEFILE_RUN))`
     const child = spawn(
       process.execPath,
-      [...process.execArgv, '--input-type=module', '-e', script],
+      [...typescriptFlags, '--input-type=module', '-e', script],
       {
         env: {
           ...process.env,

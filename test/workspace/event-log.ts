@@ -25,6 +25,7 @@ import {
 } from '../../src/workspace/log/event-log.ts'
 import type { JsonValue, LogEvent, NewBatch } from '../../src/workspace/log/log-line.ts'
 import { smallDisk } from '../fixtures/small-disk.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/log-process.ts', import.meta.url))
 
@@ -569,7 +570,7 @@ t.test(
 /** Gives the last id that the process said was flushed. */
 async function runAndKill(t: Test, folder: string, keep: number, lines: number): Promise<number> {
   const child = fork(fixture, [folder, String(keep)], {
-    execArgv: process.execArgv.filter((flag) => flag.includes('typescript')),
+    execArgv: typescriptFlags,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))

@@ -17,14 +17,14 @@ import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner/
 import { askOwner, takeOwnership } from '../../src/workspace/owner/ownership.ts'
 import { holdLock } from '../../src/workspace/owner/state-lock.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/owner-process.ts', import.meta.url))
 const describe = () => ({})
 
 async function startOwner(t: Test): Promise<ChildProcess> {
-  // Of tap's loaders only the one for TypeScript: the others double the start.
   const child = fork(fixture, {
-    execArgv: process.execArgv.filter((flag) => flag.includes('typescript')),
+    execArgv: typescriptFlags,
   })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'message')

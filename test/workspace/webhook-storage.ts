@@ -31,6 +31,7 @@ import {
 } from '../../src/workspace/webhooks/delivery-journal.ts'
 import { createWebhookFiles } from '../../src/workspace/webhooks/webhook-files.ts'
 import { smallDisk } from '../fixtures/small-disk.ts'
+import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/journal-process.ts', import.meta.url))
 const NOW = '2026-11-20T10:00:00.000Z'
@@ -784,7 +785,7 @@ t.test('kill -9 at any moment loses nothing that was acknowledged', async (t) =>
 /** Gives the last cursor that the process said was acknowledged. */
 async function runAndKill(t: Test, path: string, lines: number): Promise<number> {
   const child = fork(fixture, [path], {
-    execArgv: process.execArgv.filter((flag) => flag.includes('typescript')),
+    execArgv: typescriptFlags,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))
