@@ -211,7 +211,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await parts.sessions.recover()
     await beginTelling()
     vigil = createVigil({
-      ...{ cases: layout.cases, upkeep, log },
+      ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
       onTick: async () => teller.tellWorkspace(await problems()),
     })
   } catch (error) {

@@ -16,8 +16,10 @@ export interface Vigil {
 
 export interface VigilNeeds {
   cases: string
+  /** The cases that are known. */
+  ids(): readonly string[]
   upkeep: Upkeep
-  /** Called once a second, and after each sweep. */
+  /** Called once a second. */
   onTick(): Promise<void>
   log(line: string): void
 }
@@ -33,25 +35,24 @@ const MAX_SHARE = 0.1
  * it had to tell. By the clock on the wall, as the other one stands still in sleep.
  */
 const DRIFT_MS = 1000
-/** What the kernel's queue holds by default: where so much came at once, it may have dropped more, silently. */
-const QUEUE = 16_000
-/** Files may come into a new folder after it was listed and before it is watched. */
-const NEW_FOLDER_MS = 400
 
 const GONE: Trouble = {
   message: 'the folder of cases is gone: it was moved, or deleted',
   remedy: 'put it back where it was; it is found again by itself',
 }
 
-export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
+export function createVigil({ cases, ids, upkeep, onTick, log }: VigilNeeds): Vigil {
   let watcher: Watcher | null = null
   let isReady = false
+  /** Whether all was looked at since the watcher was ready. */
+  let isSwept = false
   let closed = false
   let identity: string | null = null
   let wasThere = false
   let lastTick = Date.now()
   let nextSweep = performance.now() + SWEEP_MS
   let busy: Promise<void> | null = null
+  let sweeping: Promise<void> | null = null
   let onClosing = () => {}
   const closing = new Promise<void>((resolve) => {
     onClosing = resolve
@@ -60,8 +61,10 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   async function sweep(): Promise<void> {
     const began = performance.now()
     nextSweep = Number.POSITIVE_INFINITY // what comes to be known meanwhile asks for another
+    const watched = isReady ? watcher : null
     try {
       await upkeep.sweep()
+      if (watched === watcher) isSwept = true
     } catch (error) {
       log(`the files could not be looked at: ${String(error)}`)
     }
@@ -88,6 +91,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
     await watcher?.close()
     watcher = null
     isReady = now === null
+    isSwept = false
     if (now !== null && !closed) await start()
     nextSweep = 0
   }
@@ -95,11 +99,12 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
   async function start(): Promise<void> {
     let isTold = false
     const made = createWatcher({
-      cases,
-      hint: (path, kind) => upkeep.hint(path, kind),
-      onFolder(path) {
-        upkeep.hint(path, 'rename')
-        setTimeout(() => upkeep.hint(path, 'rename'), NEW_FOLDER_MS).unref()
+      ...{ cases, ids, hint: upkeep.hint },
+      onMoved: run,
+      onFlood() {
+        identity = null // folders may have come unheard, too
+        isSwept = false
+        run()
       },
       onTrouble() {
         const trouble = made.trouble()
@@ -115,7 +120,12 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
 
   async function tick(): Promise<void> {
     await follow()
-    if (performance.now() >= nextSweep) await sweep()
+    if (performance.now() >= nextSweep) {
+      sweeping ??= sweep().finally(() => {
+        sweeping = null
+      })
+    }
+    if (!isSwept) await sweeping // another is slow, and must not keep this from what may come
     await onTick()
   }
 
@@ -131,13 +141,12 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
     const now = Date.now()
     if (Math.abs(now - lastTick) > TICK_MS + DRIFT_MS) nextSweep = 0
     lastTick = now
-    if (watcher && watcher.heard() > QUEUE) identity = null // folders may have come unheard, too
     run()
   }, TICK_MS)
   run()
   return {
     health,
-    isLive: () => watcher !== null && isReady && watcher.trouble() === null,
+    isLive: () => watcher !== null && isSwept && watcher.trouble() === null,
     check: run,
     ready: busy ?? Promise.resolve(),
     async close() {
@@ -145,6 +154,7 @@ export function createVigil({ cases, upkeep, onTick, log }: VigilNeeds): Vigil {
       onClosing()
       clearInterval(timer)
       await busy
+      await sweeping
       await watcher?.close()
     },
   }

@@ -1,8 +1,6 @@
-import { basename, join, relative, sep } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { watch } from 'chokidar'
-import { UUID } from '../model/words.ts'
-import { isEditorFile } from '../workspace/editor-files.ts'
-import type { HintKind } from '../workspace/settling.ts'
+import { type FolderWatchesNeeds, watchFolders } from '../workspace/folder-watches.ts'
 
 /** Hears of changes below the folder of all cases, and says how well. What it hears is a hint only. */
 export interface Watcher {
@@ -10,8 +8,6 @@ export interface Watcher {
   ready: Promise<void>
   /** Why not every folder is watched; null while all are. */
   trouble(): Trouble | null
-  /** How many changes were heard of since this was asked last. */
-  heard(): number
   close(): Promise<void>
 }
 
@@ -20,64 +16,43 @@ export interface Trouble {
   remedy: string
 }
 
-export interface WatcherNeeds {
-  /** Its real path; it must be there. */
-  cases: string
-  /** Something happened to this path, relative to `cases`, with forward slashes. */
-  hint(path: string, kind: HintKind): void
-  /** A folder came, whose first changes may have been missed. */
-  onFolder(path: string): void
+/** The folder of cases must be there. */
+export interface WatcherNeeds extends Omit<FolderWatchesNeeds, 'onError'> {
+  /** That folder, or the one that holds it, may be gone or another one. */
+  onMoved(): void
   onTrouble(): void
 }
 
-/** Folders that hold records; artifacts and whatever else a case's folder holds are not watched. */
-const WATCHED = ['sessions', 'proof']
-
 /**
- * Watches folders, never single files: of 5,000 cases that takes 10,000 watches in place of 35,000.
- * The `raw` event is the one that tells every change, two within 20 ms included; for a new folder
- * there is only `addDir` (architecture.md).
+ * chokidar hears of the one folder above, which comes and goes with a branch or by hand; what is below
+ * the folder of cases is too much for it (folder-watches.ts).
  */
-export function createWatcher({ cases, hint, onFolder, onTrouble }: WatcherNeeds): Watcher {
+export function createWatcher({ onMoved, onTrouble, ...needs }: WatcherNeeds): Watcher {
   let trouble: Trouble | null = null
-  let heard = 0
-  const place = (path: string) => relative(cases, path).split(sep).join('/')
-  const watcher = watch(cases, {
-    followSymlinks: false,
-    ignoreInitial: true,
-    ignorePermissionErrors: true,
-    ignored: (path, stats) =>
-      !isWatched(place(path)) || (stats !== undefined && !stats.isDirectory()),
-  })
-  watcher.on('raw', (event, name, details) => {
-    heard++
-    const { watchedPath } = details as { watchedPath?: string }
-    if (watchedPath === undefined || !name) return
-    const path = place(join(watchedPath, String(name)))
-    // what these become is told by its own name
-    if (!isEditorFile(basename(path))) hint(path, event === 'change' ? 'change' : 'rename')
-  })
-  watcher.on('addDir', (path) => onFolder(place(path)))
-  watcher.on('error', (error) => {
-    if (trouble === null) trouble = troubleOf(error)
+  function onError(error: unknown): void {
+    trouble ??= troubleOf(error)
     onTrouble()
-  })
-  return {
-    ready: new Promise((resolve) => watcher.once('ready', resolve)),
-    trouble: () => trouble,
-    heard() {
-      const count = heard
-      heard = 0
-      return count
-    },
-    close: () => watcher.close(),
   }
-}
-
-function isWatched(path: string): boolean {
-  const [id = '', folder, ...deeper] = path.split('/')
-  if (path === '') return true
-  return UUID.test(id) && deeper.length === 0 && (folder === undefined || WATCHED.includes(folder))
+  const folders = watchFolders({ ...needs, onError })
+  const above = dirname(needs.cases)
+  const itself = [needs.cases, above].map((path) => basename(path))
+  const watcher = watch(above, {
+    ...{ depth: 0, followSymlinks: false, ignoreInitial: true, ignorePermissionErrors: true },
+    ignored: (path) => path !== above && path !== needs.cases,
+  })
+  watcher.on('raw', (event, name) => {
+    if (event === 'rename' && itself.includes(String(name))) onMoved()
+  })
+  watcher.on('error', onError)
+  const isReady = new Promise<void>((resolve) => watcher.once('ready', resolve))
+  return {
+    ready: Promise.all([folders.ready, isReady]).then(() => {}),
+    trouble: () => trouble,
+    async close() {
+      folders.close()
+      await watcher.close()
+    },
+  }
 }
 
 function troubleOf(error: unknown): Trouble {

@@ -13,7 +13,7 @@ import type { HintKind, Settling } from './settling.ts'
  * scan finds, and a sweep over everything finds what no hint told (reliability.md §4.2).
  */
 export interface Upkeep {
-  /** Something happened to this path, given relative to the folder of all cases. */
+  /** Something happened to this path, given relative to the folder of all cases; that itself is an empty one. */
   hint(path: string, kind: HintKind): void
   /** Files of a case are to be looked at in `ms`. */
   later(caseId: string, ms: number): void
@@ -49,6 +49,9 @@ const GIT_POLL_MS = 25
 const GIT_PATIENCE_MS = 10_000
 /** So few cases that a list can look at all of them, where nothing watches. */
 const FEW = 200
+/** Where a watcher tells of changes, a sweep goes slowly: requests and what the watcher tells come first. */
+const SWEEP_SLICE_MS = 4
+const SWEEP_PAUSE_MS = 16
 /** With more it waits only so long, and what a look found is good for ten times as long as it took. */
 const MAX_WAIT_MS = 150
 const AGE_PER_SWEEP = 10
@@ -129,7 +132,13 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   async function sweepOnce(): Promise<void> {
     if (!(await gitDone(GIT_PATIENCE_MS))) return
     await lookAtNames()
+    let since = performance.now()
     for (const id of catalog.ids()) {
+      if (isStopping) return
+      if (performance.now() - since > SWEEP_SLICE_MS && needs.isLive()) {
+        await delay(SWEEP_PAUSE_MS)
+        since = performance.now()
+      }
       const entry = catalog.entry(id)
       if (entry && !(await looksSame(entry, needs.pathOf(id)))) agenda.add(id, 0)
     }
@@ -148,6 +157,10 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     return sweeping
   }
 
+  function isStranger(id: string): boolean {
+    return scan.strangers().some(({ file }) => file === `cases/${id}`)
+  }
+
   /** In place of a watcher. */
   async function sweepForList(): Promise<void> {
     if (catalog.ids().length <= FEW) return sweep()
@@ -161,7 +174,8 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       const isCase = UUID.test(id)
       if (isCase && rest.length > 0) settling.hint(needs.pathOf(path), kind)
       if (isCase) agenda.add(id, GATHER_MS)
-      if (rest.length === 0) agenda.add(NAMES, GATHER_MS)
+      // all names are looked at only for those that are no case: a case's folder is known by its own
+      if (!isCase || (rest.length === 0 && isStranger(id))) agenda.add(NAMES, GATHER_MS)
     },
     later: (id, ms) => agenda.add(id, ms),
     sweep,
