@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
 import { parseJsonObject } from './json-text.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { SESSION_TYPES } from '../model/case-state.ts'
 import {
   OUTCOME,

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Refusal } from '../model/refusal.ts'
 import { ALL_EVENTS, DEFAULT_EVENTS, FURTHER_EVENTS, type WebhookChange } from '../model/webhook.ts'
 

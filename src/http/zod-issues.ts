@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type FieldError, Refusal } from '../model/refusal.ts'
 
 type RawIssue = z.core.$ZodRawIssue

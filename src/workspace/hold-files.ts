@@ -1,6 +1,6 @@
 import { readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CASE_STATES } from '../model/case-state.ts'
 import type { Pins } from '../model/held.ts'
 import { UUID } from '../model/words.ts'

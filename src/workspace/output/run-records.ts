@@ -1,6 +1,6 @@
 import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { makeFolder, writeDurable } from '../disk/durable-write.ts'
 import { codeOf, hasCode } from '../disk/errno.ts'
 

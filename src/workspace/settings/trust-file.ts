@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { Refusal } from '../../model/refusal.ts'
 import { writeDurable } from '../disk/durable-write.ts'
 import { isWithin } from '../disk/path-within.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Delivery, Failing } from '../../model/delivery.ts'
 import { sealOf, unsealed } from '../log/log-line.ts'
 

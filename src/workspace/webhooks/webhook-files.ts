@@ -1,6 +1,6 @@
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Webhook } from '../../model/webhook.ts'
 import { UUID } from '../../model/words.ts'
 import { makeFolder, syncFolder, writeDurable } from '../disk/durable-write.ts'

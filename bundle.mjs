@@ -1,0 +1,123 @@
+/**
+ * Makes what runs, in dist/, from src/, with the packages in it. Why, and what it gains:
+ * docs/decisions/0011-the-program-is-bundled.md.
+ */
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('.', import.meta.url))
+const SRC = resolve(ROOT, 'src')
+
+/**
+ * What is loaded by `import()` while the program runs, and is loaded together: a file that is read costs
+ * more than text in it that is not used. The last one takes in all others.
+ */
+const PARTS = {
+  service: /^(serve|web\/pages)\.ts$/,
+  check: /^check\//,
+  setup: /^(demo|doctor|init|trust)\/|^cli\/commands\/setup\.ts$/,
+  console: /^cli\//,
+}
+
+/** Started by their path, so each is one file, below dist where its module is below src. */
+const WORKERS = [
+  'src/markdown/parse-worker.ts',
+  'src/runners/reports/report-worker.ts',
+  'src/web/text/markdown-worker.ts',
+]
+
+/** What has files of its own beside it, or is seldom used. */
+const EXTERNAL = ['fs-native-extensions', '@agentclientprotocol/sdk', 'open']
+
+/** A package that is CommonJS asks for node's own modules by `require`, which a module does not have. */
+const REQUIRE = `import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)`
+
+/** The name of a module of ours, as in `cli/console.ts`. */
+const nameOf = (path) => relative(SRC, path).split(sep).join('/')
+const wordOf = (name) => name.replace(/\W/g, '_')
+const IMPORT = /\bimport\('(\.[^']+)'\)/g
+
+function partOf(name) {
+  const part = Object.keys(PARTS).find((each) => PARTS[each].test(name))
+  if (part === undefined)
+    throw new Error(`${name} is imported by import(), but is in none of PARTS`)
+  return part
+}
+
+async function membersOfParts() {
+  const members = new Map(Object.keys(PARTS).map((part) => [part, new Set()]))
+  for (const each of await readdir(SRC, { recursive: true })) {
+    if (!/\.tsx?$/.test(each)) continue
+    const path = resolve(SRC, each)
+    for (const [, specifier] of (await readFile(path, 'utf8')).matchAll(IMPORT)) {
+      const name = nameOf(resolve(dirname(path), specifier))
+      members.get(partOf(name)).add(name)
+    }
+  }
+  return members
+}
+
+/**
+ * A module finds files from where it is. In the bundle it says where it would be without one, so that
+ * this holds: in the same folder below dist as in src. All that is bundled lies in dist itself.
+ */
+function inPlace(text, name) {
+  const place = JSON.stringify(`./${name.replace(/\.tsx?$/, '.js')}`)
+  return text.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`)
+}
+
+/** `import('./one.ts')` gives the module as it is in the part that it is loaded with. */
+function inParts(text, path) {
+  return text.replace(IMPORT, (_, specifier) => {
+    const name = nameOf(resolve(dirname(path), specifier))
+    return `import('part:${partOf(name)}').then((part) => part.${wordOf(name)})`
+  })
+}
+
+const members = await membersOfParts()
+
+const parts = {
+  name: 'parts',
+  setup({ onLoad, onResolve }) {
+    onLoad({ filter: /[\\/]src[\\/].*\.tsx?$/ }, async ({ path }) => ({
+      contents: inParts(inPlace(await readFile(path, 'utf8'), nameOf(path)), path),
+      loader: path.endsWith('x') ? 'tsx' : 'ts',
+    }))
+    onResolve({ filter: /^part:/ }, ({ path }) => ({ path: path.slice(5), namespace: 'part' }))
+    onLoad({ filter: /.*/, namespace: 'part' }, ({ path: part }) => ({
+      contents: [...members.get(part)]
+        .map((name) => `export * as ${wordOf(name)} from './src/${name}'`)
+        .join('\n'),
+      resolveDir: ROOT,
+    }))
+  },
+}
+
+const options = {
+  ...{ absWorkingDir: ROOT, outdir: 'dist', outbase: 'src', bundle: true, metafile: true },
+  ...{ format: 'esm', platform: 'node', target: 'node20.19', external: EXTERNAL },
+  ...{ banner: { js: REQUIRE }, legalComments: 'none', logLevel: 'warning' },
+}
+
+await rm(resolve(ROOT, 'dist'), { recursive: true, force: true })
+const { metafile } = await build({
+  ...options,
+  entryPoints: ['src/cli.ts'],
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+  plugins: [parts],
+})
+await build({ ...options, entryPoints: WORKERS })
+await build({
+  ...{ absWorkingDir: ROOT, outdir: 'dist/web/assets', bundle: true, minify: true },
+  ...{ format: 'esm', target: 'es2022', logLevel: 'warning' },
+  entryPoints: [
+    { in: 'src/web/client/main.ts', out: 'console' },
+    { in: 'src/web/style/main.css', out: 'console' },
+  ],
+})
+await chmod(resolve(ROOT, 'dist/cli.js'), 0o755)
+if (process.env.META) await writeFile(process.env.META, JSON.stringify(metafile))
