@@ -1,18 +1,19 @@
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
-import { INDEX_MARKER, type IndexEntry, indexEntry, indexPage } from '../markdown/case-index.ts'
+import { INDEX_MARKER, type IndexRow } from '../markdown/case-index.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Catalog } from './catalog.ts'
 import { writeDurable } from './disk/durable-write.ts'
 import { readRegular } from './disk/safe-read.ts'
 import { isFolder } from './folder-names.ts'
+import { indexText } from './index-text.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
+import { createRests } from './rests.ts'
 
 /** `memory/index.md`: the cases by state, for a person who browses in an editor (design §1). */
 export interface IndexFile {
-  /** To be called on every change; the file follows within a second or two. */
+  /** To be called on every change; the file follows within a second or two, later where there are many cases. */
   changed(): void
   /** Writes now what is to be written, if anything is. */
   flush(): Promise<void>
@@ -32,7 +33,8 @@ interface IndexFileNeeds {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
-const SLICE_MS = 5
+/** Making it takes time for each case, so it is made less often where there are many: 10,000 take 3 s. */
+const EVERY_MS_PER_CASE = 0.3
 /** What a person saved only just now is left alone for a moment. */
 const QUIET_MS = 2000
 
@@ -45,6 +47,8 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
   const path = join(layout.memoryRoot, 'index.md')
   let isStale = false
   let isClosed = false
+  let hurried = 0
+  let notBefore = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
   let written = ''
@@ -53,25 +57,36 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
   function changed(): void {
     if (isClosed) return
     isStale = true
-    timer ??= setTimeout(flush, everyMs).unref()
+    timer ??= setTimeout(begin, Math.max(everyMs, notBefore - performance.now())).unref()
   }
 
-  function flush(): Promise<void> {
+  function begin(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     writing = writing.then(write)
     return writing
   }
 
+  function flush(): Promise<void> {
+    hurried++
+    return begin().finally(() => {
+      hurried--
+    })
+  }
+
   async function write(): Promise<void> {
     if (!isStale) return
     isStale = false
+    const rests = createRests(() => hurried === 0)
+    const ids = catalog.ids()
     try {
-      say(await replace(Buffer.from(indexPage(await entriesOf(catalog)))))
+      const row = (id: string) => rowOf(catalog.folder(id))
+      say(await replace(await indexText(ids, row, rests)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
       else say(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
+    notBefore = performance.now() + ids.length * EVERY_MS_PER_CASE
   }
 
   /** Says what is in the way, if anything is. */
@@ -122,31 +137,9 @@ function isOurs(bytes: Buffer): boolean {
   return line === INDEX_MARKER
 }
 
-/** In slices, as 10,000 cases at once would keep every request waiting. */
-async function entriesOf(catalog: IndexFileNeeds['catalog']): Promise<IndexEntry[]> {
-  const entries: IndexEntry[] = []
-  let since = performance.now()
-  for (const id of catalog.ids()) {
-    const folder = catalog.folder(id)
-    if (!folder) continue
-    entries.push(entryOf(folder))
-    if (performance.now() - since < SLICE_MS) continue
-    await setImmediate()
-    since = performance.now()
-  }
-  return entries
-}
-
-/** After a change the catalog gives another folder, so each stands for one line. */
-const made = new WeakMap<CaseFolder, IndexEntry>()
-
-function entryOf(folder: CaseFolder): IndexEntry {
-  const known = made.get(folder)
-  if (known) return known
+function rowOf(folder: CaseFolder | undefined): IndexRow | undefined {
+  if (!folder) return undefined
   const { id, title, created_at, type, outcome } = folder.case
-  const state = shownState(folder)
-  const problems = folder.problems.length
-  const entry = indexEntry({ id, title, created_at, state, type, outcome, problems })
-  made.set(folder, entry)
-  return entry
+  const [state, problems] = [shownState(folder), folder.problems.length]
+  return { id, title, created_at, state, type, outcome, problems }
 }

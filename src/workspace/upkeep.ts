@@ -5,6 +5,7 @@ import type { Catalog } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { looksSame } from './quick-look.ts'
+import { createRests } from './rests.ts'
 import { inTurns, type Scan } from './scan.ts'
 import type { HintKind, Settling } from './settling.ts'
 
@@ -49,9 +50,6 @@ const GIT_POLL_MS = 25
 const GIT_PATIENCE_MS = 10_000
 /** So few cases that a list can look at all of them, where nothing watches. */
 const FEW = 200
-/** Where a watcher tells of changes, a sweep goes slowly: requests and what the watcher tells come first. */
-const SWEEP_SLICE_MS = 4
-const SWEEP_PAUSE_MS = 16
 /** With more it waits only so long, and what a look found is good for ten times as long as it took. */
 const MAX_WAIT_MS = 150
 const AGE_PER_SWEEP = 10
@@ -132,13 +130,11 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   async function sweepOnce(): Promise<void> {
     if (!(await gitDone(GIT_PATIENCE_MS))) return
     await lookAtNames()
-    let since = performance.now()
+    // where a watcher tells of changes there is time, and what it tells comes first
+    const rests = createRests(needs.isLive)
     for (const id of catalog.ids()) {
       if (isStopping) return
-      if (performance.now() - since > SWEEP_SLICE_MS && needs.isLive()) {
-        await delay(SWEEP_PAUSE_MS)
-        since = performance.now()
-      }
+      if (rests.isDue()) await rests.take()
       const entry = catalog.entry(id)
       if (entry && !(await looksSame(entry, needs.pathOf(id)))) agenda.add(id, 0)
     }
