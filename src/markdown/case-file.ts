@@ -9,9 +9,10 @@ import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
 import { CHECKLIST_HEADING, itemsIn, itemsNow, type PlacedItem, withItem } from './checklist.ts'
-import { bodyStartOf, type Envelope, readEnvelope } from './envelope.ts'
+import { bodyStartOf, readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { type FieldReader, fieldReader, readFrame, roughFields } from './fields.ts'
+import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
+import type { Head } from './head.ts'
 import { linesOf } from './lines.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
 import { plainRegion } from './section.ts'
@@ -54,11 +55,11 @@ interface CaseReading {
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
   const now = readCaseNow(text, origin)
   if (now) return now
-  const frame = readFrame(text, CASE_FILE)
-  if (!frame.ok) return { value: null, problems: [frame.problem] }
-  const sections = await readSections(text, CASE_LAYOUT, frame.envelope.bodyStart)
+  const read = recordHead(text, CASE_FILE)
+  if (!read.ok) return { value: null, problems: [read.problem] }
+  const sections = await readSections(text, CASE_LAYOUT, read.head.bodyStart)
   const checklist = sections && (await itemsIn(sections))
-  if (sections && checklist) return caseIn(frame.envelope, sections, checklist, origin)
+  if (sections && checklist) return caseIn(read.head, sections, checklist, origin)
   const message =
     'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
   return { value: null, problems: [{ code: 'too_complex', file: CASE_FILE, line: null, message }] }
@@ -69,20 +70,20 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
  * body needs the markdown parser, which works in a worker.
  */
 export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | null {
-  const frame = readFrame(text, CASE_FILE)
-  if (!frame.ok) return { value: null, problems: [frame.problem] }
-  const sections = readSectionsNow(text, CASE_LAYOUT, frame.envelope.bodyStart)
+  const read = recordHead(text, CASE_FILE)
+  if (!read.ok) return { value: null, problems: [read.problem] }
+  const sections = readSectionsNow(text, CASE_LAYOUT, read.head.bodyStart)
   const checklist = sections && itemsNow(sections)
-  return sections && checklist && caseIn(frame.envelope, sections, checklist, origin)
+  return sections && checklist && caseIn(read.head, sections, checklist, origin)
 }
 
 function caseIn(
-  envelope: Envelope,
+  head: Head,
   sections: Sectioned,
   checklist: readonly PlacedItem[],
   origin: CaseOrigin,
 ): CaseReading {
-  const reader = fieldReader(envelope, CASE_FILE)
+  const reader = fieldReader(head, CASE_FILE)
   const description = sectionText(sections, LEAD)!
   const stated = reader.text('id')
   if (stated !== null && stated !== origin.id && origin.isTaken?.(stated)) {
@@ -91,7 +92,7 @@ function caseIn(
   } else reader.placed('id', origin.id)
   const value: Case = {
     id: origin.id,
-    title: reader.text('title') ?? titleOf(envelope.text.slice(envelope.bodyStart)) ?? origin.id,
+    title: reader.text('title') ?? titleOf(head.text.slice(head.bodyStart)) ?? origin.id,
     created_at: reader.time('created_at') ?? origin.created_at,
     state: stateOf(reader),
     type: reader.shaped('type', SLUG, SLUG_RULE) ?? DEFAULT_CASE_TYPE,

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
-import { type Envelope, readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
-import { fieldReader, readFrame } from './fields.ts'
+import { fieldReader, recordHead } from './fields.ts'
+import { type Head, readHead } from './head.ts'
 import { linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
 import { fenceFor } from './section.ts'
@@ -26,10 +26,10 @@ interface ProofReading {
 /** Reads a proof file. Its content is the inside of its first fence, byte for byte. */
 export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const file = `proof/${origin.id}.md`
-  const frame = readProofFrame(text, file)
-  if (!frame.ok) return { value: null, content: '', problems: [frame.problem] }
-  const reader = fieldReader(frame.envelope, file)
-  const content = contentOf(frame.envelope)
+  const read = proofHead(text, file)
+  if (!read.ok) return { value: null, content: '', problems: [read.problem] }
+  const reader = fieldReader(read.head, file)
+  const content = contentOf(read.head)
   reader.placed('id', origin.id)
   reader.placed('case_id', origin.case_id)
   const sha256 = reader.text('sha256')
@@ -60,12 +60,12 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
 }
 
 /** Content is data: git's markers are looked for in the head of the file only. */
-function readProofFrame(text: string, file: string): ReturnType<typeof readFrame> {
-  const read = readEnvelope(text)
-  return read.ok ? read : readFrame(text, file)
+function proofHead(text: string, file: string): ReturnType<typeof recordHead> {
+  const read = readHead(text)
+  return read.ok ? read : recordHead(text, file)
 }
 
-function contentOf({ text, bodyStart, eol }: Envelope): string {
+function contentOf({ text, bodyStart, eol }: Head): string {
   let fence: string | null = null
   let start = bodyStart
   let end = text.length

@@ -5,7 +5,7 @@ import { isSealed, type Session } from '../model/session.ts'
 import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
 import { trueLines } from '../model/trail.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
-import { type FieldReader, fieldReader, readFrame } from './fields.ts'
+import { type FieldReader, fieldReader, recordHead } from './fields.ts'
 import { diffOf, testsOf } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
 import { readTrail, type TrailPart } from './trail-lines.ts'
@@ -34,11 +34,11 @@ export interface SessionReading {
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
   const trail = readTrail(text)
-  const own = readFrame(text, file)
-  const bare = own.ok && own.envelope.front === null
-  const frame = bare ? readFrame(plainFrontmatter(text), file) : own
-  if (!frame.ok) return { value: null, problems: [frame.problem] }
-  const reader = fieldReader(frame.envelope, file)
+  const own = recordHead(text, file)
+  const bare = own.ok && own.head.fields === null
+  const read = bare ? recordHead(plainFrontmatter(text), file) : own
+  if (!read.ok) return { value: null, problems: [read.problem] }
+  const reader = fieldReader(read.head, file)
   const all = trail?.lines.map((each) => each.line) ?? []
   const lines = trueLines(all)
   const written = stateOf(reader)

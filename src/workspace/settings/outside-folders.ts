@@ -1,5 +1,5 @@
 import { CASE_FILE, MAX_CASE_BYTES } from '../../markdown/case-file.ts'
-import { fieldReader, readFrame } from '../../markdown/fields.ts'
+import { fieldReader, recordHead } from '../../markdown/fields.ts'
 import { UUID } from '../../model/words.ts'
 import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
 import { entriesIn } from '../folder-names.ts'
@@ -35,9 +35,9 @@ async function workdirOf(
   const read = await readRegular(layout.caseFile(id), { maxBytes: MAX_CASE_BYTES, within })
   const text = read.ok ? decodeUtf8(read.bytes) : null
   if (!text?.ok || !text.text.includes('workdir')) return null
-  const frame = readFrame(text.text, CASE_FILE)
-  if (!frame.ok) return null
-  const fields = fieldReader(frame.envelope, CASE_FILE)
+  const head = recordHead(text.text, CASE_FILE)
+  if (!head.ok) return null
+  const fields = fieldReader(head.head, CASE_FILE)
   const workdir = fields.text('workdir')
   return workdir === null ? null : { title: fields.text('title') ?? id, workdir }
 }
