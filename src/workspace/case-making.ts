@@ -1,17 +1,16 @@
-import { constants } from 'node:fs'
-import { mkdir, realpath, rename, rm } from 'node:fs/promises'
+import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { CASE_FILE } from '../markdown/case-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import { createDurable, makeFolder, syncFolder } from './disk/durable-write.ts'
 import { hasCode } from './disk/errno.ts'
-import { stampOf } from './disk/safe-read.ts'
+import { writeNewFile } from './disk/new-file.ts'
 import { storageRefusal } from './disk/storage-refusal.ts'
 import { trashName } from './disk/temp-files.ts'
-import { isFolder } from './folder-names.ts'
+import { isFolderNow } from './folder-names.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { type Layout, MEMORY_ROOT_FILES } from './layout.ts'
-
-const { S_IFMT, S_IFDIR } = constants
 
 /** Cases are made at the same time, and the root that they share once. */
 const making = createKeyedMutex()
@@ -23,17 +22,27 @@ const making = createKeyedMutex()
  */
 export function makeMemoryRoot(layout: Layout): Promise<boolean> {
   return making.run(layout.memoryRoot, async () => {
-    const there = await stampOf(layout.memoryRoot)
-    if (!(await stampOf(layout.cases))) {
+    const there = isThere(layout.memoryRoot)
+    if (!isThere(layout.cases)) {
       await makeFolder(layout.memoryRoot)
       for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
         await createUnlessThere(join(layout.memoryRoot, name), content)
       }
       await makeFolder(layout.cases)
     }
-    await mustBeInPlace(layout.cases)
-    return there === null
+    mustBeInPlace(layout.cases)
+    return !there
   })
+}
+
+/** Where it cannot be looked at, making it says why. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if (hasCode(error, 'EACCES')) return false
+    throw error
+  }
 }
 
 async function createUnlessThere(path: string, content: string): Promise<void> {
@@ -45,8 +54,8 @@ async function createUnlessThere(path: string, content: string): Promise<void> {
   }
 }
 
-async function mustBeInPlace(cases: string): Promise<void> {
-  if ((await isFolder(cases)) && (await realpath(cases)) === cases) return
+function mustBeInPlace(cases: string): void {
+  if (isFolderNow(cases) && realpathSync.native(cases) === cases) return
   throw new Refusal(
     'unreadable_file',
     `${cases} is no folder or reached by a symbolic link, which is not followed. Put the folder itself in its place.`,
@@ -59,8 +68,7 @@ async function mustBeInPlace(cases: string): Promise<void> {
  */
 export async function makeInnerFolder(folder: string): Promise<void> {
   await makeFolder(folder)
-  const stamp = await stampOf(folder)
-  if (stamp && (stamp.mode & S_IFMT) === S_IFDIR) return
+  if (isFolderNow(folder)) return
   throw new Refusal(
     'unreadable_file',
     `${basename(folder)} in the case's folder is a symbolic link, which is not followed. Put a folder in its place.`,
@@ -72,9 +80,9 @@ export async function createCaseFolder(layout: Layout, id: string, text: string)
   const folder = layout.caseFolder(id)
   const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
   try {
-    await mkdir(hidden)
-    await createDurable(join(hidden, 'case.md'), Buffer.from(text))
-    await rename(hidden, folder)
+    mkdirSync(hidden)
+    await fillFolder(hidden, text)
+    renameSync(hidden, folder)
     await syncFolder(layout.cases)
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
@@ -83,4 +91,16 @@ export async function createCaseFolder(layout: Layout, id: string, text: string)
     }
     throw storageRefusal(error, folder)
   }
+}
+
+/**
+ * As nobody looks into a hidden folder, no other name is needed for what is half-written, and the
+ * file is synced while its folder is.
+ */
+async function fillFolder(hidden: string, text: string): Promise<void> {
+  const written = await Promise.allSettled([
+    writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), {}),
+    syncFolder(hidden),
+  ])
+  for (const each of written) if (each.status === 'rejected') throw each.reason
 }

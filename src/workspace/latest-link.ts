@@ -1,5 +1,5 @@
-import { lstatSync, renameSync } from 'node:fs'
-import { readlink, rename, symlink } from 'node:fs/promises'
+import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode } from './disk/errno.ts'
 import { discard } from './disk/new-file.ts'
@@ -20,12 +20,12 @@ export function pointLatest(sessionsFolder: string, number: number): Promise<Poi
   return inFolder(sessionsFolder, async (folder) => {
     const latest = join(folder.path, 'latest.md')
     const target = `${number}.md`
-    const present = await linkTarget(latest)
+    const present = linkTarget(latest)
     if (present === undefined) return 'in_the_way'
     if (present === target) return 'already'
     const temp = tempName(latest)
     try {
-      await symlink(target, temp)
+      symlinkSync(target, temp)
     } catch (error) {
       if (hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) return 'not_supported'
       throw error
@@ -45,9 +45,9 @@ export function pointLatest(sessionsFolder: string, number: number): Promise<Poi
 }
 
 /** Null when nothing is there, undefined when it is not a link. */
-async function linkTarget(path: string): Promise<string | null | undefined> {
+function linkTarget(path: string): string | null | undefined {
   try {
-    return await readlink(path)
+    return readlinkSync(path)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null
     if (hasCode(error, 'EINVAL')) return undefined
@@ -77,11 +77,11 @@ async function inFolder<T>(
   work: (folder: PinnedFolder) => Promise<T>,
 ): Promise<T> {
   try {
-    const folder = await pinFolder(sessionsFolder, dirname(sessionsFolder))
+    const folder = pinFolder(sessionsFolder, dirname(sessionsFolder))
     try {
       return await work(folder)
     } finally {
-      await folder.close()
+      folder.close()
     }
   } catch (error) {
     throw storageRefusal(error, join(sessionsFolder, 'latest.md'))

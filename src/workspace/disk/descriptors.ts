@@ -1,4 +1,15 @@
-import { constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import {
+  constants,
+  fdatasync,
+  fstatSync,
+  fsync,
+  openSync,
+  readSync,
+  type Stats,
+  write,
+  writeSync,
+} from 'node:fs'
+import { promisify } from 'node:util'
 import { hasCode } from './errno.ts'
 
 export interface OpenFile {
@@ -42,3 +53,25 @@ export function readDescriptor(fd: number, maxBytes: number): Buffer | null {
 export function isSameFile(a: Stats | undefined, b: Stats): boolean {
   return a?.ino === b.ino && a.dev === b.dev
 }
+
+/** Writes all of it from `position` on; what is small goes to the page cache at once. */
+export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 0): Promise<void> {
+  const isSmall = bytes.length <= SMALL
+  let written = 0
+  // one call may write less than it was given, which is how a nearly full disk looks
+  while (written < bytes.length) {
+    const rest = bytes.length - written
+    const at = position + written
+    written += isSmall
+      ? writeSync(fd, bytes, written, rest, at)
+      : (await writeLater(fd, bytes, written, rest, at)).bytesWritten
+  }
+}
+
+/** What the disk takes its time for never keeps the event loop waiting. */
+export const syncDescriptor = promisify(fsync)
+export const syncData = promisify(fdatasync)
+
+/** Copied in some 20 µs. */
+const SMALL = 64 * 1024
+const writeLater = promisify(write)

@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs'
-import { link, lstat, mkdir, rename, stat, unlink } from 'node:fs/promises'
+import { linkSync, lstatSync, mkdirSync, type Stats, statSync, unlinkSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Refusal } from '../../model/refusal.ts'
 import { type Keeper, replaceSeen } from '../rescue/replace-seen.ts'
@@ -35,10 +35,11 @@ export async function writeDurable(
 ): Promise<void> {
   try {
     await inPinnedFolder(path, options, async (pinned, temp) => {
-      const replaced = await regularOrNothing(pinned)
+      const replaced = regularOrNothing(pinned)
       await writeNewFile(temp, bytes, { mode: options.mode, like: replaced })
       if (options.expect === null) return placeNew(temp, pinned, bytes, options.mode)
-      await regularOrNothing(pinned)
+      regularOrNothing(pinned)
+      // in the thread pool, since the old file goes with its last name, which takes a while
       if (!options.expect) return rename(temp, pinned)
       if (!replaceSeen(temp, pinned, options.expect, options.keeper)) throw changedMeanwhile(path)
     })
@@ -76,7 +77,7 @@ async function inPinnedFolder(
   { within }: WriteOptions,
   write: (pinned: string, temp: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await pinFolder(dirname(path), within)
+  const folder = pinFolder(dirname(path), within)
   const pinned = join(folder.path, basename(path))
   const temp = tempName(pinned)
   try {
@@ -86,7 +87,7 @@ async function inPinnedFolder(
     await discard(temp)
     throw error
   } finally {
-    await folder.close()
+    folder.close()
   }
 }
 
@@ -101,7 +102,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
     await syncFolder(dirname(folder))
   } catch (error) {
     if (!hasCode(error, 'EEXIST', 'EISDIR', 'ENOTDIR')) throw storageRefusal(error, path)
-    if (await isFolder(folder)) return
+    if (isFolder(folder)) return
     throw new Refusal(
       'unreadable_file',
       `The folder ${basename(path)} cannot be made: a file is in its place. Move that file away.`,
@@ -112,36 +113,37 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
 
 /** Makes renames, new names and removals directly in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
-  const folder = await pinFolder(path)
+  const folder = pinFolder(path)
   try {
     await folder.sync()
   } finally {
-    await folder.close()
+    folder.close()
   }
 }
 
 async function mkdirBelow(folder: string, mode: number): Promise<void> {
   try {
-    await mkdir(folder, { mode })
+    mkdirSync(folder, { mode })
   } catch (error) {
     if (!hasCode(error, 'ENOENT') || folder === dirname(folder)) throw error
     await makeFolder(dirname(folder), mode)
-    await mkdir(folder, { mode })
+    mkdirSync(folder, { mode })
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
+function isFolder(path: string): boolean {
   try {
-    return (await stat(path)).isDirectory()
+    return statSync(path).isDirectory()
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return false
     throw error
   }
 }
 
-async function regularOrNothing(path: string): Promise<Stats | null> {
+function regularOrNothing(path: string): Stats | null {
   try {
-    const stats = await lstat(path)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats) return null
     if (stats.isFile()) return stats
     const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'
     throw new Refusal(
@@ -149,7 +151,6 @@ async function regularOrNothing(path: string): Promise<Stats | null> {
       `${basename(path)} is ${kind}, so it is not written. Put a regular file in its place.`,
     )
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null
     throw storageRefusal(error, path)
   }
 }
@@ -162,13 +163,13 @@ async function placeNew(
   mode: number | undefined,
 ): Promise<void> {
   try {
-    await link(temp, path)
+    linkSync(temp, path)
   } catch (error) {
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
     // Exclusive too, but a power cut can leave a part of it.
     await writeNewFile(path, bytes, { mode })
   }
-  await unlink(temp)
+  unlinkSync(temp)
 }
 
 function changedMeanwhile(path: string): Refusal {

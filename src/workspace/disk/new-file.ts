@@ -1,10 +1,20 @@
-import { constants, type Stats } from 'node:fs'
-import { type FileHandle, open, unlink } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  type Stats,
+} from 'node:fs'
+import { type FileHandle, unlink } from 'node:fs/promises'
+import { syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 
 /**
  * Makes a file that is not there yet (else EEXIST) and syncs its content, not its folder; on failure
  * it is removed again. It gets the owner and mode of `like`; `mode` overrides that and the umask.
+ * Only what may take long, the sync and the writing of much, waits in the thread pool.
  */
 export async function writeNewFile(
   path: string,
@@ -13,18 +23,18 @@ export async function writeNewFile(
 ): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-  const handle = await open(path, flags, options.like ? 0o600 : 0o666)
+  const fd = openSync(path, flags, options.like ? 0o600 : 0o666)
   try {
     try {
-      await writeAll(handle, bytes)
-      if (options.like) await takeOwner(handle, options.like)
+      await writeDescriptor(fd, bytes)
+      if (options.like) takeOwner(fd, options.like)
       const mode = options.mode ?? options.like?.mode
-      if (mode !== undefined) await handle.chmod(mode & 0o7777)
+      if (mode !== undefined) fchmodSync(fd, mode & 0o7777)
       // Not to be tried again when it fails: the kernel may have dropped the pages by then.
-      await handle.sync()
-      await mustHaveSize(handle, bytes.length)
+      await syncDescriptor(fd)
+      mustHaveSize(fd, bytes.length)
     } finally {
-      await handle.close()
+      closeSync(fd)
     }
   } catch (error) {
     await discard(path)
@@ -57,18 +67,18 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array, position =
 }
 
 /** So that a service started by root does not take a user's files away from him. */
-async function takeOwner(handle: FileHandle, { uid, gid }: Stats): Promise<void> {
-  const ours = await handle.stat()
+function takeOwner(fd: number, { uid, gid }: Stats): void {
+  const ours = fstatSync(fd)
   if (ours.uid === uid && ours.gid === gid) return
   try {
-    await handle.chown(uid, gid)
+    fchownSync(fd, uid, gid)
   } catch (error) {
     if (!hasCode(error, 'EPERM', 'EINVAL')) throw error
   }
 }
 
-async function mustHaveSize(handle: FileHandle, expected: number): Promise<void> {
-  const { size } = await handle.stat()
+function mustHaveSize(fd: number, expected: number): void {
+  const { size } = fstatSync(fd)
   if (size === expected) return
   throw Object.assign(new Error(`${size} of ${expected} bytes arrived`), { code: 'EIO' })
 }

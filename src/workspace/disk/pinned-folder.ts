@@ -1,7 +1,7 @@
-import { constants } from 'node:fs'
-import { open, readlink, realpath } from 'node:fs/promises'
+import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, sep } from 'node:path'
 import { Refusal } from '../../model/refusal.ts'
+import { syncDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 
 export interface PinnedFolder {
@@ -9,19 +9,19 @@ export interface PinnedFolder {
   path: string
   /** Makes renames, new names and removals directly in it durable. */
   sync(): Promise<void>
-  close(): Promise<void>
+  close(): void
 }
 
 /**
  * Holds a folder open, so that swapping it for a link cannot lead a write elsewhere. With `within`,
  * a real path, it must be that folder or lie in it; else refuses with `changed_meanwhile`.
  */
-export async function pinFolder(path: string, within?: string): Promise<PinnedFolder> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
-  const own = `/proc/self/fd/${handle.fd}`
+export function pinFolder(path: string, within?: string): PinnedFolder {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const own = `/proc/self/fd/${fd}`
   try {
-    const pinned = await targetOf(own)
-    if (within !== undefined && !isWithin(pinned ?? (await realpath(path)), within)) {
+    const pinned = targetOf(own)
+    if (within !== undefined && !isWithin(pinned ?? realpathSync.native(path), within)) {
       throw new Refusal(
         'changed_meanwhile',
         `${basename(path)} leads out of the case's folder, or was moved meanwhile; nothing was written. Look again, then repeat the change.`,
@@ -31,23 +31,23 @@ export async function pinFolder(path: string, within?: string): Promise<PinnedFo
       path: pinned === null ? path : own,
       async sync() {
         try {
-          await handle.sync()
+          await syncDescriptor(fd)
         } catch (error) {
           // Some network file systems know no such call, and have nothing else to offer.
           if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
         }
       },
-      close: () => handle.close(),
+      close: () => closeSync(fd),
     }
   } catch (error) {
-    await handle.close()
+    closeSync(fd)
     throw error
   }
 }
 
-async function targetOf(link: string): Promise<string | null> {
+function targetOf(link: string): string | null {
   try {
-    return await readlink(link)
+    return readlinkSync(link)
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'EACCES')) return null
     throw error

@@ -1,5 +1,7 @@
+import { lstatSync, type Stats } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type FileStamp, readRegular, stampOf } from '../disk/safe-read.ts'
+import { hasCode } from '../disk/errno.ts'
+import { readRegular } from '../disk/safe-read.ts'
 
 /** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
 export interface GitActivity {
@@ -51,13 +53,11 @@ export function createGitActivity(folder: string): GitActivity {
   async function look(): Promise<boolean> {
     const git = await gitFolder()
     if (git === null) return false
-    const [lock, index] = await Promise.all([
-      stampOf(join(git, 'index.lock')),
-      stampOf(join(git, 'index')),
-    ])
+    const lock = statsOf(join(git, 'index.lock'))
+    const index = statsOf(join(git, 'index'))
     const now = Date.now()
     const isFresh = index !== null && now - index.ctimeMs < GAP_MS
-    const isRebase = (lock !== null || isFresh) && (await isRebasing(git))
+    const isRebase = (lock !== null || isFresh) && isRebasing(git)
     // git makes the lock, changes the files, and renames the lock to the index
     const identity = index ? `${index.ino} ${index.ctimeMs}` : ''
     if (index && identity !== lastIndex) {
@@ -85,22 +85,31 @@ export function createGitActivity(folder: string): GitActivity {
 }
 
 /** Some file systems keep no time of birth; the lock is written at once and at the end. */
-function bornAt({ birthtimeMs, mtimeMs }: FileStamp): number {
+function bornAt({ birthtimeMs, mtimeMs }: Stats): number {
   return birthtimeMs > 0 ? birthtimeMs : mtimeMs
 }
 
-async function isRebasing(git: string): Promise<boolean> {
-  const stamps = await Promise.all(REBASES.map((name) => stampOf(join(git, name))))
-  return stamps.some((stamp) => stamp !== null)
+function isRebasing(git: string): boolean {
+  return REBASES.some((name) => statsOf(join(git, name)) !== null)
+}
+
+/** At once: every request asks. Null when nothing is there, or the folder does not let us look. */
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null
+  } catch (error) {
+    if (hasCode(error, 'EACCES')) return null
+    throw error
+  }
 }
 
 /** The nearest repository's own folder; that of a worktree or submodule is named in a file. */
 async function findGitFolder(folder: string): Promise<string | null> {
   for (let place = folder; ; place = dirname(place)) {
     const dotGit = join(place, '.git')
-    const stamp = await stampOf(dotGit)
-    if (stamp && (stamp.mode & 0o170000) === 0o040000) return dotGit
-    if (stamp) {
+    const stats = statsOf(dotGit)
+    if (stats?.isDirectory()) return dotGit
+    if (stats) {
       const named = await linkedFolder(dotGit)
       if (named) return resolve(place, named)
     }

@@ -204,7 +204,7 @@ export async function openEventLog(folder: string, options: EventLogOptions): Pr
       if (!isWritten) log(`the event log was closed without ${commit.waiting} entries`)
       else if (hasAppended && checkpointed < last.batch) saveCheckpoint()
       await upkeep
-      await files.close()
+      files.close()
     },
   }
 }

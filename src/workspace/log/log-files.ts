@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { syncData, writeDescriptor } from '../disk/descriptors.ts'
 import { syncFolder } from '../disk/durable-write.ts'
 import { hasCode } from '../disk/errno.ts'
-import { writeAll } from '../disk/new-file.ts'
 import { encodeLine, type LogBatch } from './log-line.ts'
 import { addLine, emptySegment, type Segment } from './log-segment.ts'
 
@@ -16,7 +16,7 @@ export interface LogFiles {
   write(batches: readonly LogBatch[]): Promise<number>
   /** Removes the oldest segments that nobody needs. */
   trim(limits: TrimLimits): Promise<void>
-  close(): Promise<void>
+  close(): void
 }
 
 export interface TrimLimits {
@@ -47,7 +47,7 @@ export function createLogFiles(
 ): LogFiles {
   const segments = [...found]
   let trimmedTo = 0
-  let opened: { segment: Segment; handle: FileHandle } | null = null
+  let opened: { segment: Segment; fd: number } | null = null
   let isTorn = false
 
   async function write(batches: readonly LogBatch[]): Promise<number> {
@@ -68,29 +68,28 @@ export function createLogFiles(
 
   /** Positions are given, so that the next try begins where this one did. */
   async function put(segment: Segment, bytes: Buffer): Promise<void> {
-    const handle = await handleOf(segment)
+    const fd = descriptorOf(segment)
     // Also drops the pages of a sync that failed: a second sync would call them clean.
-    if (isTorn) await handle.truncate(segment.size)
+    if (isTorn) ftruncateSync(fd, segment.size)
     isTorn = true
-    await writeAll(handle, bytes, segment.size)
-    await handle.datasync()
+    await writeDescriptor(fd, bytes, segment.size)
+    await syncData(fd)
     isTorn = false
   }
 
-  async function handleOf(segment: Segment): Promise<FileHandle> {
-    if (opened?.segment === segment) return opened.handle
-    await close()
+  function descriptorOf(segment: Segment): number {
+    if (opened?.segment === segment) return opened.fd
+    close()
     const { O_RDWR, O_NOFOLLOW } = constants
-    opened = { segment, handle: await open(segment.path, O_RDWR | O_NOFOLLOW) }
-    return opened.handle
+    opened = { segment, fd: openSync(segment.path, O_RDWR | O_NOFOLLOW) }
+    return opened.fd
   }
 
   async function addSegment(batch: LogBatch): Promise<Segment> {
     const segment = emptySegment(folder, batch)
     const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
     // One that is there already is of a try that failed below.
-    const handle = await open(segment.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
-    await handle.close()
+    closeSync(openSync(segment.path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600))
     await syncFolder(folder)
     segments.push(segment)
     if (segments.length > 1) onRotated()
@@ -135,10 +134,10 @@ export function createLogFiles(
     }
   }
 
-  async function close(): Promise<void> {
+  function close(): void {
     const closing = opened
     opened = null
-    await closing?.handle.close()
+    if (closing) closeSync(closing.fd)
   }
 
   return {

@@ -23,7 +23,7 @@ export async function renameArtifacts(
 ): Promise<string[]> {
   const names = await artifactsOf(layout, id, from)
   if (names.length === 0 || (await artifactsOf(layout, id, to)).length > 0) return []
-  const folder = await pinFolder(layout.artifacts(id), layout.caseFolder(id))
+  const folder = pinFolder(layout.artifacts(id), layout.caseFolder(id))
   const renamed: string[] = []
   try {
     for (const name of names) {
@@ -37,7 +37,7 @@ export async function renameArtifacts(
     }
     await folder.sync()
   } finally {
-    await folder.close()
+    folder.close()
   }
   return renamed
 }
