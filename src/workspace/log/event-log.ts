@@ -154,7 +154,7 @@ export async function openEventLog(folder: string, options: EventLogOptions): Pr
     queueUpkeep(() =>
       files.trim({
         ...{ keepEvents, checkpointed },
-        neededAfter: Math.min(neededAfter, reader.reached()),
+        neededAfter: () => Math.min(neededAfter, reader.reached()),
       }),
     )
   }

@@ -24,8 +24,8 @@ export interface TrimLimits {
   keepEvents: number
   /** Up to here the checkpoint stands for the marks of the batches. */
   checkpointed: number
-  /** Events with larger ids are still needed by somebody. */
-  neededAfter: number
+  /** Events with larger ids are still needed by somebody: asked before each removal, as readers come meanwhile. */
+  neededAfter(): number
 }
 
 interface LogFilesNeeds {
@@ -106,7 +106,7 @@ export function createLogFiles(
     while (segments.length > 1) {
       const oldest = segments[0]!
       if (events - oldest.count < keepEvents || oldest.lastBatch > checkpointed) return
-      const isNeeded = oldest.lastId > neededAfter
+      const isNeeded = oldest.lastId > neededAfter()
       if (isNeeded && events <= MAX_EVENTS && bytes <= MAX_BYTES) return
       if (isNeeded) {
         log(
