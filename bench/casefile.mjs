@@ -12,7 +12,7 @@ const POLL_MS = 10
  * @property {string} root
  * @property {string} stateDir
  * @property {SuiteOptions['onEnd']} onEnd
- * @property {number} [core] The only one that it may use.
+ * @property {number | undefined} [core] The only one that it may use.
  */
 
 /**

@@ -8,7 +8,7 @@ const LIMIT = fileURLToPath(new URL('limit.mjs', import.meta.url))
  * A Node program that says on its standard output how far it is, with the time of each word since it
  * was started: what Casefile and the limits are both measured as.
  * @param {string[]} args
- * @param {number} [core] The only one that it may use.
+ * @param {number | undefined} [core] The only one that it may use.
  */
 export function startChild(args, core) {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('CASEFILE_'))

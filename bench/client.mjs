@@ -38,3 +38,5 @@ export function openClient(url) {
     close: () => agent.destroy(),
   }
 }
+
+/** @typedef {ReturnType<typeof openClient>} Client */

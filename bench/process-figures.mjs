@@ -15,6 +15,11 @@ export function memoryOf(pid) {
   return Number(kilobytes?.[1]) * 1024
 }
 
+/** Milliseconds that it has run on any core, in steps of 10; Linux only. @param {number} pid */
+export function processorMsOf(pid) {
+  return ticksOf(pid) * 10
+}
+
 /** Clock ticks of 10 ms in which it ran. @param {number} pid */
 function ticksOf(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1')

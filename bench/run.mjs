@@ -11,20 +11,30 @@ import { parseArgs } from 'node:util'
 import { checkoutSuite } from './checkout.mjs'
 import { cliSuite } from './cli.mjs'
 import { eventsSuite } from './events.mjs'
+import { fanoutSuite } from './fanout.mjs'
+import { growthSuite } from './growth.mjs'
 import { machineNow } from './machine.mjs'
 import { pagesSuite } from './pages.mjs'
 import { peersSuite } from './peers.mjs'
+import { readsSuite } from './reads.mjs'
 import { startsSuite } from './starts.mjs'
+import { stepsSuite } from './steps.mjs'
 import { tableOf, withSection } from './table.mjs'
 import { webhooksSuite } from './webhooks.mjs'
+import { writesSuite } from './writes.mjs'
 
 /** @import { Row, Suite } from './suite.mjs' */
 
 /** In the order in which they run. @type {Record<string, Suite>} */
 const SUITES = {
   starts: startsSuite,
+  reads: readsSuite,
+  writes: writesSuite,
+  growth: growthSuite,
   events: eventsSuite,
   checkout: checkoutSuite,
+  fanout: fanoutSuite,
+  steps: stepsSuite,
   webhooks: webhooksSuite,
   pages: pagesSuite,
   cli: cliSuite,

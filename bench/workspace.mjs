@@ -40,6 +40,11 @@ export function makeWorkspace({ parent, count, seed }) {
     folders: folders.size,
     /** A state folder that no service has used. */
     newStateDir: () => join(home, `state-${states++}`),
+    /** Another folder on the same disk, outside of the workspace. @param {string} name */
+    newFolder(name) {
+      mkdirSync(join(home, name))
+      return join(home, name)
+    },
     remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
