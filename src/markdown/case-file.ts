@@ -9,10 +9,10 @@ import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
 import { CHECKLIST_HEADING, itemsIn, itemsNow, type PlacedItem, withItem } from './checklist.ts'
-import { bodyStartOf, readEnvelope } from './envelope.ts'
+import { bodyStartOf } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
-import type { Head } from './head.ts'
+import { type Head, readHead } from './head.ts'
 import { linesOf } from './lines.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
 import { plainRegion } from './section.ts'
@@ -169,8 +169,8 @@ export async function newCaseText(value: Case): Promise<string> {
  */
 export async function editedCase(text: string, present: Case, edit: CaseEdit): Promise<string> {
   const { description, ...fields } = edit.fields ?? {}
-  const read = readEnvelope(text)
-  const written = read.ok ? read.envelope.front?.map.pairs : undefined
+  const read = readHead(text)
+  const written = read.ok ? read.head.fields : undefined
   const values = { ...present, ...fields }
   const set = CASE_KEYS.filter((key) =>
     written?.has(key)
@@ -183,6 +183,5 @@ export async function editedCase(text: string, present: Case, edit: CaseEdit): P
   return withFields(
     edited,
     set.map((key) => [key, values[key]]),
-    edited === text ? read : undefined,
   )
 }

@@ -1,5 +1,6 @@
 import matter from 'gray-matter'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
+import { plainFront } from './plain-front.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 
@@ -56,6 +57,8 @@ export function readEnvelope(text: string): EnvelopeResult {
 
 /** Where the body begins; null when the frontmatter cannot be read. */
 export function bodyStartOf(text: string): number | null {
+  const plain = plainFront(text)
+  if (plain) return plain.bodyStart
   const read = readEnvelope(text)
   return read.ok ? read.envelope.bodyStart : null
 }

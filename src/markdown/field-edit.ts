@@ -1,5 +1,6 @@
 import { Refusal } from '../model/refusal.ts'
 import { type EnvelopeResult, readEnvelope } from './envelope.ts'
+import { withPlainFields } from './plain-edit.ts'
 import { withKey } from './yaml-edit.ts'
 import { type YamlValue, yamlField } from './yaml-scalar.ts'
 
@@ -8,6 +9,15 @@ import { type YamlValue, yamlField } from './yaml-scalar.ts'
  * `known` is the text's envelope, where the caller has it already.
  */
 export function withFields(
+  text: string,
+  fields: [string, YamlValue][],
+  known?: EnvelopeResult,
+): string {
+  return withPlainFields(text, fields) ?? withParsedFields(text, fields, known)
+}
+
+/** The same by the parser, whatever the frontmatter looks like. */
+export function withParsedFields(
   text: string,
   fields: [string, YamlValue][],
   known?: EnvelopeResult,

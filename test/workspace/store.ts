@@ -601,7 +601,7 @@ t.test('a list of 1,000 cases opens no file that has not changed', async (t) => 
   t.equal((await app.request('GET', '/cases')).json.length, 1000)
 
   const opened: string[] = []
-  onOpen(t, (path) => path.startsWith(app.memory) && opened.push(path))
+  onOpen(t, (path) => path.startsWith(join(app.memory, 'cases')) && opened.push(path))
   t.equal((await app.request('GET', '/cases')).json.length, 1000)
   await app.service.upkeep.current()
   await app.service.scan.all()
