@@ -16,7 +16,8 @@ if (first) {
     const path = join(entry.parentPath, entry.name)
     bytes += first === 'read' ? readFileSync(path).length : statSync(path).size
   }
-  console.log(`${first} ${bytes} bytes`)
+  const { user, system } = process.cpuUsage()
+  console.log(`${first} ${bytes} bytes in ${(user + system) / 1000} ms of processor time`)
 }
 
 const began = performance.now()

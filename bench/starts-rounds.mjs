@@ -2,6 +2,7 @@ import { launchCasefile, startCasefile, untilWatching } from './casefile.mjs'
 import { startLimit } from './child.mjs'
 import { median } from './figures.mjs'
 import { getBody } from './get-body.mjs'
+import { processorMsOf } from './process-figures.mjs'
 
 /** @import { Row, SuiteOptions } from './suite.mjs' */
 /** @import { Workspace } from './workspace.mjs' */
@@ -33,17 +34,27 @@ export async function startRounds(workspace, options) {
   /** @type {Row[]} */
   const rows = [
     {
-      ...{ ...common, what: 'cold start → the whole list', ours: of(({ coldMs }) => coldMs) },
-      ...{ beside: 'reading', limit: of(({ read }) => read), goal: { ratio: 3 } },
+      ...{ ...common, what: 'cold start → the whole list', ours: of(({ cold }) => cold.ms) },
+      ...{ beside: 'reading', limit: of(({ read }) => read.ms), goal: { ratio: 3 } },
     },
     {
-      ...{ ...common, what: 'warm start → the whole list', ours: of(({ warmMs }) => warmMs) },
-      ...{ beside: 'stat', limit: of(({ stat }) => stat), goal: { ratio: 2 } },
+      ...{ ...common, what: 'warm start → the whole list', ours: of(({ warm }) => warm.ms) },
+      ...{ beside: 'stat', limit: of(({ stat }) => stat.ms), goal: { ratio: 2 } },
+    },
+    {
+      ...{ ...common, what: 'cold start → the whole list: processor time' },
+      ...{ ours: of(({ cold }) => cold.processorMs) },
+      ...{ beside: 'reading', limit: of(({ read }) => read.processorMs) },
+    },
+    {
+      ...{ ...common, what: 'warm start → the whole list: processor time' },
+      ...{ ours: of(({ warm }) => warm.processorMs) },
+      ...{ beside: 'stat', limit: of(({ stat }) => stat.processorMs) },
     },
     {
       ...{ ...common, what: 'warm start → address' },
       ...{ ours: of(({ casefile }) => casefile.addressMs) },
-      ...{ beside: 'stat', limit: of(({ stat }) => stat) },
+      ...{ beside: 'stat', limit: of(({ stat }) => stat.ms) },
     },
     {
       ...{ ...common, what: 'warm start → `watching: ok`' },
@@ -69,10 +80,10 @@ async function oneRound(workspace, { program, onEnd }) {
   const { root, cases, newStateDir } = workspace
   const options = { program, root, stateDir: newStateDir(), onEnd }
   const { first: read } = await limitTo('read', cases, onEnd)
-  const coldMs = await untilListed(options, workspace)
+  const cold = await untilListed(options, workspace)
   const { first: stat, both, watch } = await limitTo('stat', cases, onEnd)
-  const warmMs = await untilListed(options, workspace)
-  return { read, coldMs, stat, both, watch, warmMs, casefile: await startCasefile(options) }
+  const warm = await untilListed(options, workspace)
+  return { read, cold, stat, both, watch, warm, casefile: await startCasefile(options) }
 }
 
 /**
@@ -83,7 +94,8 @@ async function oneRound(workspace, { program, onEnd }) {
 async function limitTo(what, cases, onEnd) {
   const limit = startLimit(cases, [what])
   onEnd(() => limit.stop('SIGKILL'))
-  const { ms: first } = await limit.line(new RegExp(`^${what} `, 'm'))
+  const said = await limit.line(new RegExp(`^${what} .* in (\\S+) ms`, 'm'))
+  const first = { ms: said.ms, processorMs: Number(said.found[1]) }
   const { ms: both, found } = await limit.line(/^watching after (\S+) ms/m)
   await limit.stop('SIGKILL')
   return { first, both, watch: Number(found[1]) }
@@ -97,15 +109,16 @@ async function limitTo(what, cases, onEnd) {
  */
 async function untilListed(options, { ids }) {
   const casefile = await launchCasefile(options)
-  let ms = 0
+  let [ms, processorMs] = [0, 0]
   let listed = 0
   while (listed < ids.length) {
     const text = await getBody(`${casefile.url}/cases`)
     ms = casefile.sinceStart()
+    processorMs = processorMsOf(casefile.pid)
     listed = JSON.parse(text).length
   }
   const health = await untilWatching(casefile.url)
   if (health.problems.length > 0) throw new Error(`it has problems: ${JSON.stringify(health)}`)
   await casefile.stop('SIGTERM')
-  return ms
+  return { ms, processorMs }
 }

@@ -53,7 +53,7 @@ for (let done = 0; done < WARM_UP; done++) await one(nextFolder())
 /** @type {number[]} */
 const times = []
 let left = Number(count)
-const began = performance.now()
+const [began, cpu] = [performance.now(), process.cpuUsage()]
 await Promise.all(
   Array.from({ length: Number(writers) }, async () => {
     while (left-- > 0) {
@@ -63,4 +63,6 @@ await Promise.all(
     }
   }),
 )
-console.log(JSON.stringify({ times, ms: performance.now() - began }))
+const { user, system } = process.cpuUsage(cpu)
+const processorMs = (user + system) / 1000
+console.log(JSON.stringify({ times, ms: performance.now() - began, processorMs }))

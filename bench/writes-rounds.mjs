@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { startChild } from './child.mjs'
 import { spreadOf } from './figures.mjs'
+import { processorMsOf } from './process-figures.mjs'
 import { openRaw, rawRequest } from './raw-connection.mjs'
 
 /** @import { Casefile } from './casefile.mjs' */
@@ -10,8 +11,10 @@ import { openRaw, rawRequest } from './raw-connection.mjs'
 const LIMIT = join(import.meta.dirname, 'writes-limit.mjs')
 const ROUNDS = 5
 const MANY = 16
+/** Requests that do not count; the first writes of the limit do not, either. */
+const WARM_UP = 20
 
-/** @typedef {{ times: number[], ms: number }} Written */
+/** @typedef {{ times: number[], ms: number, processorMs: number }} Written */
 
 /**
  * Rounds of requests and of writes by the limit, in turns.
@@ -34,11 +37,12 @@ export async function writesRows({ casefile, workspace, other }, { saves, say })
   const measured = async (mode, clients) => {
     say(`${work}: ${mode}, ${clients} at a time`)
     /** @type {{ ours: Written, limit: Written }} */
-    const all = { ours: { times: [], ms: 0 }, limit: { times: [], ms: 0 } }
+    const all = { ours: none(), limit: none() }
     const count = Math.ceil((saves * (clients === 1 ? 1 : 4)) / ROUNDS)
+    await writtenByRequests(casefile, requests[mode], WARM_UP, clients)
     for (let round = 0; round < ROUNDS; round++) {
       add(all.limit, await writtenByLimit([mode, other.cases, String(count), String(clients)]))
-      add(all.ours, await writtenByRequests(port, requests[mode], count, clients))
+      add(all.ours, await writtenByRequests(casefile, requests[mode], count, clients))
     }
     return all
   }
@@ -48,10 +52,12 @@ export async function writesRows({ casefile, workspace, other }, { saves, say })
   return [
     time('PUT title, 1 client', 'p50', one, write, { ratio: 2.5 }),
     time('PUT title, 1 client', 'p99', one, write),
+    processor('PUT title, 1 client', one, write),
     rate(`PUT title, ${MANY} clients`, many, write, { least: 0.5 }),
     time(`PUT title, ${MANY} clients`, 'p99', many, write),
     time('POST a case, 1 client', 'p50', made, make, { ratio: 2.5 }),
     time('POST a case, 1 client', 'p99', made, make),
+    processor('POST a case, 1 client', made, make),
     rate(`POST a case, ${MANY} clients`, manyMade, make),
   ]
 
@@ -59,6 +65,13 @@ export async function writesRows({ casefile, workspace, other }, { saves, say })
   function time(what, part, { ours, limit }, beside, goal) {
     const figures = { ours: spreadOf(ours.times)[part], limit: spreadOf(limit.times)[part] }
     return { what: `${what}, ${part}`, work, unit: 'ms', beside, ...figures, ...(goal && { goal }) }
+  }
+
+  /** @type {(what: string, all: Both, beside: string) => Row} */
+  function processor(what, { ours, limit }, beside) {
+    const each = (/** @type {Written} */ { times, processorMs }) => processorMs / times.length
+    const figures = { ours: each(ours), limit: each(limit) }
+    return { what: `${what}: processor time of each`, work, unit: 'ms', beside, ...figures }
   }
 
   /** @type {(what: string, all: Both, beside: string, goal?: import('./suite.mjs').Goal) => Row} */
@@ -78,10 +91,14 @@ export async function writesRows({ casefile, workspace, other }, { saves, say })
 const description =
   'The login form times out under load, and the log says nothing about it.\n'.repeat(17)
 
+/** @type {() => Written} */
+const none = () => ({ times: [], ms: 0, processorMs: 0 })
+
 /** @type {(all: Written, more: Written) => void} */
-function add(all, { times, ms }) {
+function add(all, { times, ms, processorMs }) {
   all.times.push(...times)
   all.ms += ms
+  all.processorMs += processorMs
 }
 
 /** @type {(args: string[]) => Promise<Written>} */
@@ -92,8 +109,10 @@ async function writtenByLimit(args) {
   return JSON.parse(found[0])
 }
 
-/** @type {(port: number, next: () => Buffer, count: number, clients: number) => Promise<Written>} */
-async function writtenByRequests(port, next, count, clients) {
+/** @type {(casefile: Casefile, next: () => Buffer, count: number, clients: number) => Promise<Written>} */
+async function writtenByRequests({ url, pid }, next, count, clients) {
+  const port = Number(new URL(url).port)
+  const before = processorMsOf(pid)
   const connections = Array.from({ length: clients }, () => openRaw(port))
   /** @type {number[]} */
   const times = []
@@ -106,5 +125,5 @@ async function writtenByRequests(port, next, count, clients) {
   )
   const ms = performance.now() - began
   for (const connection of connections) connection.close()
-  return { times, ms }
+  return { times, ms, processorMs: processorMsOf(pid) - before }
 }
