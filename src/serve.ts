@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { createApp } from './http/app.ts'
 import { createStreamRegistry } from './http/event-stream.ts'
+import { readyAnswers } from './http/ready-answers.ts'
 import { listen } from './http/server.ts'
 import { Refusal } from './model/refusal.ts'
 import { openService, type Service } from './service.ts'
@@ -40,7 +41,8 @@ export async function openServer(options: ServeOptions): Promise<Served> {
   try {
     const pages = options.short ? {} : (await import('./web/pages.ts')).pages(service)
     const app = createApp(service, { port: () => port, streams, ...pages })
-    const server = await listen(app.fetch, { port: options.port, log: service.log })
+    const first = readyAnswers(service, () => port)
+    const server = await listen(app.fetch, { port: options.port, log: service.log, first })
     port = server.port
     service.listening(server)
     return {

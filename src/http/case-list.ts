@@ -1,38 +1,60 @@
-import type { CaseFolder } from '../model/case-folder.ts'
-import type { CaseJson } from '../model/case-json.ts'
+import type { Digest } from '../workspace/catalog.ts'
 import { caseFilter } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
+import { bytesWithETag } from './etag.ts'
+import { ListBlocks, type ListBytes } from './list-blocks.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
-import { caseJson } from './present.ts'
 
-interface SortedList {
+type ListNeeds = Pick<HttpNeeds, 'catalog'>
+
+/** The list as it was at a version of the catalog. */
+interface KnownList {
   version: number
-  cases: CaseJson[]
-  bytes: Uint8Array | null
+  digests: Digest[]
+  blocks: ListBlocks
+  forgetting: NodeJS.Timeout
 }
 
-const lists = new WeakMap<HttpNeeds, SortedList>()
+/** So long after the last request for the list, its bytes make room. */
+const IDLE_MS = 30_000
+
+const lists = new WeakMap<ListNeeds, KnownList>()
 
 /** The list of cases, newest first; its order and its bytes are kept until something changes. */
 export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<Response> {
   const fits = caseFilter((name) => c.req.query(name))
   await service.upkeep.current()
-  const list = sorted(service)
-  if (fits) return page(c, list.cases.filter(fits))
-  if (c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined)
-    return page(c, list.cases)
-  list.bytes ??= new TextEncoder().encode(JSON.stringify(list.cases))
-  return page(c, list.cases, { bytes: list.bytes })
+  if (fits || c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined) {
+    const { digests } = listOf(service)
+    const rows = (fits ? digests.filter(fits) : digests).map(({ row, json }) => ({ ...row, json }))
+    return page(c, rows, { text: ({ json }) => json })
+  }
+  const { parts, length, etag } = wholeList(service)
+  return bytesWithETag(c, Buffer.concat(parts, length), 'application/json', etag)
 }
 
-function sorted(service: HttpNeeds): SortedList {
-  const version = service.catalog.version()
-  const known = lists.get(service)
-  if (known?.version === version) return known
-  const folders = service.catalog.ids().map((id) => service.catalog.folder(id) as CaseFolder)
-  const cases = folders.map((folder) => caseJson(service, folder)).sort(newestFirst)
-  const list = { version, cases, bytes: null }
-  lists.set(service, list)
+/** What `GET /cases` answers of what is known. */
+export function wholeList(service: ListNeeds): ListBytes {
+  const { blocks, forgetting } = listOf(service)
+  forgetting.refresh()
+  return blocks.bytes()
+}
+
+function listOf(service: ListNeeds): KnownList {
+  const { catalog } = service
+  const version = catalog.version()
+  let list = lists.get(service)
+  if (list?.version === version) return list
+  if (!list) {
+    const blocks = new ListBlocks()
+    const forgetting = setTimeout(() => blocks.forgetBytes(), IDLE_MS).unref()
+    list = { version, digests: [], blocks, forgetting }
+    lists.set(service, list)
+  }
+  list.digests = catalog.ids().map((id) => catalog.digest(id)!)
+  list.digests.sort((a, b) => newestFirst(a.row, b.row))
+  list.blocks.set(list.digests)
+  list.version = version
   return list
 }

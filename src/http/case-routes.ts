@@ -7,11 +7,11 @@ import { Refusal } from '../model/refusal.ts'
 import { mustFit, readJson } from './body.ts'
 import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
-import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
-import { caseJson } from './present.ts'
+import { caseJson, caseText } from './present.ts'
 import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
 const encoder = new TextEncoder()
@@ -23,11 +23,12 @@ const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
 export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const { store } = service
   const app = new Hono<ServiceEnv>()
-  const bytesOf = (folder: CaseFolder) => encoder.encode(JSON.stringify(caseJson(service, folder)))
+  const bytesOf = (folder: CaseFolder) => encoder.encode(caseText(service, folder))
   const answer = (c: ServiceContext, folder: CaseFolder) =>
     jsonWithETag(c, null, { bytes: bytesOf(folder) })
-  const mustMatch = (c: ServiceContext, folder: CaseFolder) =>
-    requireMatch(c, etagOf(bytesOf(folder)))
+  const mustMatch = (c: ServiceContext, folder: CaseFolder) => {
+    if (isConditional(c)) requireMatch(c, etagOf(bytesOf(folder)))
+  }
 
   app.get('/', (c) => caseList(service, c))
 

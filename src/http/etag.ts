@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
 
@@ -8,7 +8,7 @@ const known = new WeakMap<Uint8Array, string>()
 export function etagOf(bytes: Uint8Array): string {
   let etag = known.get(bytes)
   if (etag === undefined) {
-    etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}"`
+    etag = `"${hash('sha256', bytes, 'hex').slice(0, 32)}"`
     known.set(bytes, etag)
   }
   return etag
@@ -25,12 +25,21 @@ export function jsonWithETag(
 }
 
 /** The same for bytes of any type. */
-export function bytesWithETag(c: ServiceContext, bytes: Uint8Array, type: string): Response {
-  const etag = etagOf(bytes)
+export function bytesWithETag(
+  c: ServiceContext,
+  bytes: Uint8Array,
+  type: string,
+  etag = etagOf(bytes),
+): Response {
   const held = c.req.header('if-none-match')
-  if (held !== undefined && names(held, etag, weakly)) return c.body(null, 304, { etag })
-  const body = bytes as Uint8Array<ArrayBuffer>
-  return c.body(body, 200, { 'content-type': type, etag })
+  if (held !== undefined && isHeld(held, etag)) return c.body(null, 304, { etag })
+  // not c.body, which would make the headers an object of their own kind, at a cost
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': type, etag } })
+}
+
+/** Whether an `If-None-Match` says that the client has it. */
+export function isHeld(field: string, etag: string): boolean {
+  return field === etag || names(field, etag, weakly)
 }
 
 /**
@@ -48,6 +57,11 @@ export function requireMatch(c: ServiceContext, current: string | null): void {
   if (unwanted !== undefined && current !== null && names(unwanted, current, weakly)) {
     throw failed('If-None-Match does not hold: it exists already, with this ETag.', current)
   }
+}
+
+/** Whether a write is held to anything: else nobody needs to know the ETag. */
+export function isConditional(c: ServiceContext): boolean {
+  return (c.req.header('if-match') ?? c.req.header('if-none-match')) !== undefined
 }
 
 function failed(message: string, etag: string | null): Refusal {

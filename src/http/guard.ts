@@ -12,16 +12,22 @@ import { opensPage, type RefusalPage } from './refusal-page.ts'
  */
 export function guard(port: () => number, page?: RefusalPage): MiddlewareHandler<ServiceEnv> {
   return async (c, next) => {
+    // On node's answer, for a route to overrule: the headers of a Response cost as much as all the rest.
+    for (const [name, value] of USUAL_HEADERS) c.env?.outgoing?.setHeader(name, value)
     const objection = objectionTo(c, port())
-    if (objection === null) await next()
-    else c.res = refused(c, objection, { port: port(), page })
-    // An event stream has sent its own headers; its stand-in response is shared between requests.
-    if (c.env?.outgoing?.headersSent) return
-    c.res.headers.set('x-content-type-options', 'nosniff')
-    // Not no-store: a client shall keep the answer, and ask with its ETag whether it still holds.
-    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-cache')
+    if (objection === null) return next()
+    c.res = refused(c, objection, { port: port(), page })
   }
 }
+
+/**
+ * What every answer says, unless its route says otherwise. Not no-store: a client shall keep the
+ * answer, and ask with its ETag whether it still holds.
+ */
+export const USUAL_HEADERS = [
+  ['x-content-type-options', 'nosniff'],
+  ['cache-control', 'no-cache'],
+] as const
 
 interface RefusedOptions {
   port: number

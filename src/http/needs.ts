@@ -34,7 +34,7 @@ export interface HttpNeeds {
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  upkeep: Pick<Upkeep, 'current'>
+  upkeep: Pick<Upkeep, 'current' | 'isCurrent' | 'isStill' | 'isUntouched'>
   eventLog: EventLog
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>

@@ -9,6 +9,8 @@ const MAX_CHARACTERS = 64 * 1024 * 1024
 interface PageOptions<T> {
   bytes?: Uint8Array
   present?: (item: T) => Promise<unknown>
+  /** The JSON of an item, where it is at hand. */
+  text?: (item: T) => string
   maxCharacters?: number
   /** By what the list is ordered, from late to early, then by id; `created_at` if not given. */
   place?: (item: T) => string
@@ -55,12 +57,12 @@ export async function page<T extends Listed>(
 /** One after the other: what does not fit is not all loaded before that is known. */
 async function jsonOf<T>(
   items: readonly T[],
-  { present = async (item) => item, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
+  { present = async (item) => item, text, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const parts: string[] = []
   let characters = 0
   for (const item of items) {
-    const part = JSON.stringify(await present(item))
+    const part = text?.(item) ?? JSON.stringify(await present(item))
     characters += part.length
     if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
     parts.push(part)

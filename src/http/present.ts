@@ -17,6 +17,13 @@ export function caseJson({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFo
   return json
 }
 
+/** The same as JSON, which the catalog has of what is there now. */
+export function caseText(service: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder): string {
+  const { id } = folder.case
+  const isNow = service.catalog.folder(id) === folder
+  return isNow ? service.catalog.digest(id)!.json : JSON.stringify(caseJson(service, folder))
+}
+
 /** A session with its sections, which are read now if they have changed. */
 export async function sessionJson(service: HttpNeeds, folder: CaseFolder, session: Session) {
   const file = `sessions/${session.number}.md`

@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Refusal } from '../model/refusal.ts'
 import { problemResponse } from './problem-json.ts'
+import type { AnswersFirst } from './ready-answers.ts'
 
 const HOSTNAME = '127.0.0.1'
 
@@ -23,6 +24,8 @@ interface ListenOptions {
   port: number
   log: (line: string) => void
   limits?: Partial<typeof LIMITS>
+  /** Sees each request before the app, and hands on what it does not answer. */
+  first?: AnswersFirst
 }
 
 interface Listening {
@@ -37,7 +40,7 @@ type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Respons
 /** Listens on loopback only. Refuses with `already_active` when the port is taken. */
 export async function listen(fetch: Fetch, options: ListenOptions): Promise<Listening> {
   const limits = { ...LIMITS, ...options.limits }
-  const { log } = options
+  const { log, first } = options
   const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
     errorHandler: (error) => answerError(error, log),
   })
@@ -49,7 +52,9 @@ export async function listen(fetch: Fetch, options: ListenOptions): Promise<List
       connectionsCheckingInterval: limits.checkEveryMs,
       keepAliveTimeout: limits.keepAliveMs,
     },
-    listener,
+    first
+      ? (incoming, outgoing) => first(incoming, outgoing, () => void listener(incoming, outgoing))
+      : listener,
   )
   server.maxConnections = limits.maxConnections
   server.on('clientError', answerClientError)

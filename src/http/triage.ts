@@ -46,7 +46,7 @@ export async function fittingRows(service: TriageNeeds, query: Query): Promise<T
   return rows.filter(({ id, needs }) => {
     if (wanted && (needs === null || !wanted.has(needs.kind))) return false
     const digest = fits ? service.catalog.digest(id) : undefined
-    return !fits || (digest !== undefined && fits(JSON.parse(digest.json)))
+    return !fits || (digest !== undefined && fits(digest))
   })
 }
 

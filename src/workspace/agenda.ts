@@ -4,6 +4,7 @@ export interface Agenda {
   add(item: string, ms: number): void
   delete(item: string): void
   items(): string[]
+  has(item: string): boolean
   /** Stops the clock. */
   close(): void
 }
@@ -47,6 +48,7 @@ export function createAgenda(work: (due: string[]) => Promise<void>): Agenda {
     },
     delete: (item) => void due.delete(item),
     items: () => [...due.keys()],
+    has: (item) => due.has(item),
     close() {
       isClosed = true
       if (timer) clearTimeout(timer)

@@ -1,5 +1,4 @@
 import { lstatSync } from 'node:fs'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { CaseEntry } from './catalog.ts'
 import { hasCode } from './disk/errno.ts'
@@ -15,18 +14,23 @@ export async function looksSame(entry: CaseEntry, folder: string): Promise<boole
     await setImmediate()
     sliceBegan = performance.now()
   }
+  return isAsRead(entry, folder)
+}
+
+/** The same at once: for one case, some microseconds. */
+export function isAsRead(entry: CaseEntry, folder: string): boolean {
   for (const [name, stamp] of entry.folders) {
-    if (!isSame(join(folder, name), stamp)) return false
+    if (!isSame(`${folder}/${name}`, stamp)) return false
   }
-  if (!isSame(join(folder, 'case.md'), entry.file.stamp)) return false
+  if (!isSame(`${folder}/case.md`, entry.file.stamp)) return false
   for (const [number, { stamp }] of entry.sessions) {
-    if (!isSame(join(folder, 'sessions', `${number}.md`), stamp)) return false
+    if (!isSame(`${folder}/sessions/${number}.md`, stamp)) return false
   }
   for (const [id, { stamp }] of entry.proofs) {
-    if (!isSame(join(folder, 'proof', `${id}.md`), stamp)) return false
+    if (!isSame(`${folder}/proof/${id}.md`, stamp)) return false
   }
   for (const [name, { stamp }] of entry.notes) {
-    if (!isSame(join(folder, name), stamp)) return false
+    if (!isSame(`${folder}/${name}`, stamp)) return false
   }
   return true
 }

@@ -8,6 +8,7 @@ import { looksSame } from './quick-look.ts'
 import { createRests } from './rests.ts'
 import { inTurns, type Scan } from './scan.ts'
 import type { HintKind, Settling } from './settling.ts'
+import { createStillCases, type StillCases } from './still-cases.ts'
 
 /**
  * Keeps the catalog up to the disk. A hint of the watcher only says where to look; what is true, the
@@ -22,8 +23,13 @@ export interface Upkeep {
   sweep(): Promise<void>
   /** Looks at a case at once; where a person is saving, until that stands still or for too long. */
   still(caseId: string): Promise<void>
+  /** Where a case is as it was read, as far as can be told at once: then `still` would find nothing. */
+  isStill: StillCases['isStill']
+  isUntouched: StillCases['isUntouched']
   /** For lists: the same for everything that is known to have changed. */
   current(): Promise<void>
+  /** Whether `current` would find nothing, where all that the kernel had to tell was read before. */
+  isCurrent(): boolean
   /** Resolves when git does not change files, or after `ms` or at the stop; false when it still does. */
   gitDone(ms: number): Promise<boolean>
   /** Nobody waits for git any more. */
@@ -53,6 +59,8 @@ const FEW = 200
 /** With more it waits only so long, and what a look found is good for ten times as long as it took. */
 const MAX_WAIT_MS = 150
 const AGE_PER_SWEEP = 10
+/** After so many hints since the last sweep began, the kernel's queue may have dropped others. */
+const CALM = 4000
 /** A request waits so long for a file that a person is saving, and so long for one that looks whole. */
 const PATIENCE_MS = 1250
 const WHOLE_PATIENCE_MS = 250
@@ -66,13 +74,21 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
   const agenda = createAgenda(look)
   let round = Promise.resolve()
   let naming = Promise.resolve()
+  /** Looks under way: what they look at is no longer on the agenda, and not yet in the catalog. */
+  const looks = new Set<Promise<unknown>>()
+  let hints = 0
+  let sweptHints = 0
+  const stillCases = createStillCases({
+    ...{ catalog, pathOf: needs.pathOf, isDue: agenda.has },
+    isListening: () => needs.isLive() && looks.size === 0 && hints - sweptHints < CALM,
+  })
   let isStopping = false
   let sweeping: Promise<void> | null = null
   let sweptUntil = Number.NEGATIVE_INFINITY
 
   /** Looks at what is due, unless git is at work: then all of it waits, and is looked at once. */
   function look(due: string[]): Promise<void> {
-    round = (async () => {
+    round = noted(async () => {
       if (await git.isBusy()) {
         for (const item of due) agenda.add(item, GIT_POLL_MS)
         return
@@ -82,8 +98,14 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
         due.filter((item) => item !== NAMES),
         (id) => unlessFailing(id, () => mutex.run(id, () => scan.one(id))),
       )
-    })()
+    })
     return round
+  }
+
+  function noted<T>(work: () => Promise<T>): Promise<T> {
+    const look = work().finally(() => looks.delete(look))
+    looks.add(look)
+    return look
   }
 
   /** What cannot be looked at now is looked at later, and keeps nothing else from it. */
@@ -98,7 +120,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   function lookAtNames(): Promise<void> {
     agenda.delete(NAMES)
-    naming = unlessFailing(NAMES, () => scan.names())
+    naming = noted(() => unlessFailing(NAMES, () => scan.names()))
     return naming
   }
 
@@ -108,7 +130,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       const wait = await mutex.run(id, async () => {
         if (await git.isBusy()) return 0 // what was known is served meanwhile
         agenda.delete(id)
-        const { wait, isHalf } = await scan.one(id)
+        const { wait, isHalf } = await noted(() => scan.one(id))
         const patience = isHalf ? PATIENCE_MS : WHOLE_PATIENCE_MS
         return performance.now() - began < patience ? wait : 0
       })
@@ -128,6 +150,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   /** A sweep looks at the stamps of every file; what differs is looked at as if it had been told. */
   async function sweepOnce(): Promise<void> {
+    const hintsBefore = hints
     if (!(await gitDone(GIT_PATIENCE_MS))) return
     await lookAtNames()
     // where a watcher tells of changes there is time, and what it tells comes first
@@ -138,6 +161,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       const entry = catalog.entry(id)
       if (entry && !(await looksSame(entry, needs.pathOf(id)))) agenda.add(id, 0)
     }
+    sweptHints = hintsBefore
   }
 
   async function sweep(): Promise<void> {
@@ -166,6 +190,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   return {
     hint(path, kind) {
+      hints++
       const [id = '', ...rest] = path.split('/')
       const isCase = UUID.test(id)
       if (isCase && rest.length > 0) settling.hint(needs.pathOf(path), kind)
@@ -176,6 +201,8 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     later: (id, ms) => agenda.add(id, ms),
     sweep,
     still,
+    ...stillCases,
+    isCurrent: () => needs.isLive() && looks.size === 0 && agenda.items().length === 0,
     async current() {
       if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
       if (!needs.isLive()) await sweepForList()

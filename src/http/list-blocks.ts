@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto'
+
+/** One item of a list and its JSON; another object once anything of it has changed. */
+export interface ListRow {
+  json: string
+  row: { id: string }
+}
+
+/** A run of rows, whose JSON is made once, and anew only when one of them has changed. */
+interface Block {
+  rows: readonly ListRow[]
+  /** Each row with a comma before it; null until wanted, and after `forgetBytes`. */
+  bytes: Buffer | null
+  hash: string | null
+}
+
+export interface ListBytes {
+  /** The JSON of the list in pieces. */
+  parts: readonly Uint8Array[]
+  length: number
+  etag: string
+}
+
+/** Of 2 to this power rows, one is the last of its block: so many are made anew for one that changed. */
+const ROW_BITS = 7
+
+const OPEN = Buffer.from('[')
+const CLOSE = Buffer.from(']')
+const EMPTY = Buffer.from('[]')
+
+/**
+ * The JSON of a long list of which little changes at a time. Where a block ends is decided by the id
+ * of its last row alone, so rows that come or go leave all other blocks as they were, and a list with
+ * the same bytes has the same ETag whatever was before.
+ */
+export class ListBlocks {
+  #blocks: Block[] = []
+  #bytes: ListBytes | null = null
+  #etag: string | null = null
+
+  /** All rows, in their order. */
+  set(rows: readonly ListRow[]): void {
+    const known = new Map(this.#blocks.map((block) => [block.rows.at(-1), block]))
+    const blocks: Block[] = []
+    let begin = 0
+    for (const [index, row] of rows.entries()) {
+      if (!isLast(row.row.id) && index < rows.length - 1) continue
+      const run = rows.slice(begin, index + 1)
+      const was = known.get(row)
+      const same = was && isSameRun(was.rows, run) ? was : null
+      blocks.push(same ?? { rows: run, bytes: null, hash: null })
+      begin = index + 1
+    }
+    this.#blocks = blocks
+    this.#bytes = null
+    this.#etag = null
+  }
+
+  etag(): string {
+    if (this.#etag === null) {
+      const hashes = this.#blocks.map((block) => (block.hash ??= hash('sha256', bytesOf(block))))
+      this.#etag = `"${hash('sha256', hashes.join(' ')).slice(0, 32)}"`
+    }
+    return this.#etag
+  }
+
+  bytes(): ListBytes {
+    return (this.#bytes ??= this.#made())
+  }
+
+  /** Keeps only what an ETag needs: the bytes of a long list are large, and soon made again. */
+  forgetBytes(): void {
+    for (const block of this.#blocks) block.bytes = null
+    this.#bytes = null
+  }
+
+  #made(): ListBytes {
+    const etag = this.etag()
+    const [first, ...others] = this.#blocks.map(bytesOf)
+    if (!first) return { parts: [EMPTY], length: EMPTY.length, etag }
+    const parts = [OPEN, first.subarray(1), ...others, CLOSE]
+    return { parts, length: parts.reduce((sum, part) => sum + part.length, 0), etag }
+  }
+}
+
+function bytesOf(block: Block): Buffer {
+  return (block.bytes ??= Buffer.from(`,${block.rows.map(({ json }) => json).join(',')}`))
+}
+
+/** By all of the id, in which a part may be the same in many. */
+function isLast(id: string): boolean {
+  let mixed = 0
+  for (let index = 0; index < id.length; index++) mixed = (mixed * 31 + id.charCodeAt(index)) | 0
+  return Math.imul(mixed, 0x9e3779b1) >>> (32 - ROW_BITS) === 0
+}
+
+function isSameRun(before: readonly ListRow[], now: readonly ListRow[]): boolean {
+  return before.length === now.length && before.every((row, index) => row === now[index])
+}

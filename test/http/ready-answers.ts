@@ -1,0 +1,227 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { ListBlocks } from '../../src/http/list-blocks.ts'
+import { readyAnswers } from '../../src/http/ready-answers.ts'
+import { stampOf } from '../../src/workspace/disk/safe-read.ts'
+import { createStillCases } from '../../src/workspace/still-cases.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+}
+
+/** The answers to plain reads alone, before an app that says `app` to all the rest. */
+async function openReady(t: Test, app: TestService) {
+  const server = createServer((incoming, outgoing) =>
+    ready(incoming, outgoing, () => outgoing.end('app')),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const ready = readyAnswers(app.service, () => port)
+  t.teardown(() => server.close())
+  return (method: string, path: string, headers: Record<string, string | string[]> = {}) =>
+    new Promise<Answer>((resolve, reject) => {
+      const host = { host: `localhost:${port}` }
+      const options = { port, host: '127.0.0.1', method, path, agent: false }
+      const sent = request({ ...options, headers: { ...host, ...headers } }, (response) => {
+        let text = ''
+        response.setEncoding('utf8').on('data', (part: string) => {
+          text += part
+        })
+        response.on('error', reject)
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
+        })
+      })
+      sent.on('error', reject)
+      sent.end()
+    })
+}
+
+t.test('a plain read is answered before the app, every other request by it', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ title: 'Größe', description: 'ß' })
+  await app.service.watched
+  // stamps of a moment ago do not count yet
+  while (!app.service.upkeep.isStill(id)) await app.service.store.read(id)
+  const ask = await openReady(t, app)
+  const path = `/cases/${id}`
+
+  const one = await ask('GET', path)
+  t.match(one, { status: 200, text: /"title":"Größe"/ })
+  const all = await ask('GET', '/cases')
+  t.equal(all.text, `[${one.text}]`)
+  for (const [asked, { headers }] of [[path, one] as const, ['/cases', all] as const]) {
+    const etag = String(headers.etag)
+    for (const held of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      const same = await ask('GET', asked, { 'if-none-match': held })
+      t.match(same, { status: 304, text: '', headers: { etag, 'cache-control': 'no-cache' } })
+      t.equal(same.headers['content-type'], undefined)
+    }
+    t.match(await ask('GET', asked, { 'if-none-match': '"x"' }), { status: 200 })
+  }
+  t.match(await ask('GET', path, { 'sec-fetch-site': 'same-origin' }), { status: 200, text: /^\{/ })
+
+  const others: [string, string, Record<string, string | string[]>?][] = [
+    ['HEAD', path],
+    ['PUT', path],
+    ['GET', `${path}?x=1`],
+    ['GET', `${path}/`],
+    ['GET', path.toUpperCase()],
+    ['GET', `/cases/${'0'.repeat(36)}`],
+    ['GET', `/cases/../${id.slice(3)}`],
+    ['GET', '/cases?limit=1'],
+    ['GET', '/cases/'],
+    ['GET', path, { host: 'evil.com' }],
+    ['GET', path, { host: 'localhost:1' }],
+    ['GET', path, { origin: 'http://evil.com' }],
+    ['GET', '/cases', { 'sec-fetch-site': 'cross-site' }],
+    ['GET', '/cases', { 'sec-fetch-site': 'same-site' }],
+    ['GET', path, { 'content-length': '0' }],
+    ['GET', path, { range: 'bytes=0-1' }],
+    ['GET', path, { 'if-none-match': ['"a"', '"b"'] }],
+  ]
+  for (const [method, asked, headers] of others) {
+    const name = `${method} ${asked.replace(id, ':id')} ${JSON.stringify(headers ?? {})}`
+    const { text } = await ask(method, asked, headers)
+    t.equal(text, method === 'HEAD' ? '' : 'app', name)
+  }
+  const { headers } = await ask('HEAD', path)
+  t.equal(headers.etag, undefined)
+})
+
+t.test('its answers are those of the app, header for header', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ description: 'Ein Stück „Text“ 🙂' })
+  const longWay = { range: 'bytes=0-' }
+  for (const path of [`/cases/${id}`, '/cases']) {
+    const [ready, asked] = [
+      await app.request('GET', path),
+      await app.request('GET', path, undefined, longWay),
+    ]
+    const { date: _, ...headers } = ready.headers
+    const { date: __, ...expected } = asked.headers
+    t.strictSame(headers, expected)
+    t.ok(ready.bytes.equals(asked.bytes))
+    t.equal(headers['content-length'], String(ready.bytes.length))
+    const held = { 'if-none-match': String(headers.etag) }
+    const none = await app.request('GET', path, undefined, held)
+    const noneAsked = await app.request('GET', path, undefined, { ...held, ...longWay })
+    t.match([none.status, noneAsked.status], [304, 304])
+    t.strictSame({ ...none.headers, date: '' }, { ...noneAsked.headers, date: '' })
+    const head = await app.request('HEAD', path)
+    t.match(head, { status: 200, text: '', headers: { etag: headers.etag } })
+  }
+})
+
+t.test('what a hand saved is in the next answer, and what it deleted is not', async (t) => {
+  const app = await openTestService(t)
+  await app.service.watched
+  const cases = [await app.newCase(), await app.newCase()]
+  for (let round = 0; round < 10; round++) {
+    for (const { id } of cases) {
+      const title = `Title ${round} ${id.slice(0, 4)}`
+      const text = `---\nid: ${id}\ntitle: ${title}\n---\n\nText.\n`
+      const file = app.file(id, 'case.md')
+      if (round % 2 === 0) writeFileSync(file, text)
+      else {
+        writeFileSync(`${file}.tmp`, text)
+        renameSync(`${file}.tmp`, file)
+      }
+      t.equal((await app.request('GET', `/cases/${id}`)).json.title, title)
+      const list = await app.request('GET', '/cases')
+      t.same(list.json.find((each: { id: string }) => each.id === id).title, title)
+    }
+  }
+  const [gone] = cases
+  rmSync(app.file(gone.id), { recursive: true })
+  t.equal((await app.request('GET', `/cases/${gone.id}`)).status, 404)
+  t.equal((await app.request('GET', '/cases')).json.length, 1)
+})
+
+t.test('without stamps a case is untouched only while all is heard and nothing was', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  const other = await app.newCase()
+  await app.service.store.read(id)
+  let isListening = true
+  const due = new Set<string>()
+  const { catalog, layout } = app.service
+  const still = createStillCases({
+    ...{ catalog, pathOf: layout.caseFolder, surelyWatchedMs: 0 },
+    isListening: () => isListening,
+    isDue: (each) => due.has(each),
+  })
+  while (!still.isStill(id)) await app.service.store.read(id)
+  t.ok(still.isUntouched(id))
+  t.notOk(still.isUntouched(other.id), 'one whose stamps were not taken')
+  due.add(id)
+  t.notOk(still.isUntouched(id), 'one that was heard of')
+  due.delete(id)
+  isListening = false
+  t.notOk(still.isUntouched(id), 'while something may be missed')
+  isListening = true
+  t.ok(still.isUntouched(id))
+  writeFileSync(app.file(id, 'case.md'), '# Another\n')
+  t.notOk(still.isStill(id))
+  t.notOk(still.isStill('no-such-case'))
+
+  const young = createStillCases({
+    ...{ catalog, pathOf: layout.caseFolder, isListening: () => true, isDue: () => false },
+  })
+  while (!young.isStill(other.id)) await app.service.store.read(other.id)
+  t.ok((await stampOf(app.file(other.id)))!.ctimeMs > Date.now() - 5000)
+  t.notOk(young.isUntouched(other.id), 'whose folder may not be watched yet')
+})
+
+t.test('a list in blocks is the JSON of the whole, whatever came before', async (t) => {
+  const row = (number: number, version = 0) => ({
+    json: JSON.stringify({ number, version, text: 'ü' }),
+    row: { id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}` },
+  })
+  const textOf = (list: ListBlocks) => {
+    const { parts, length } = list.bytes()
+    t.equal(Buffer.concat(parts).length, length)
+    return Buffer.concat(parts).toString()
+  }
+  const fresh = (rows: ReturnType<typeof row>[]) => {
+    const list = new ListBlocks()
+    list.set(rows)
+    return list
+  }
+  const list = new ListBlocks()
+  list.set([])
+  t.equal(textOf(list), '[]')
+  let rows = Array.from({ length: 1000 }, (_, number) => row(number))
+  for (const change of [
+    () => rows,
+    () => rows.with(500, row(500, 1)),
+    () => rows.toSpliced(0, 1),
+    () => rows.toSpliced(700, 0, row(5000)),
+    () => [row(6000), ...rows],
+    () => rows.slice(0, 1),
+    () => rows.slice(1),
+  ]) {
+    rows = change()
+    list.set(rows)
+    t.equal(textOf(list), `[${rows.map(({ json }) => json).join(',')}]`)
+    t.equal(list.bytes().etag, fresh(rows).bytes().etag)
+    const text = textOf(list)
+    list.forgetBytes()
+    t.equal(textOf(list), text)
+  }
+  const many = Array.from({ length: 1000 }, (_, number) => row(number))
+  const kept = fresh(many)
+  const pieces = new Set(kept.bytes().parts)
+  kept.set(many.with(500, row(500, 1)))
+  const made = kept
+    .bytes()
+    .parts.slice(2)
+    .filter((part) => !pieces.has(part))
+  t.ok(pieces.size > 4 && made.length === 1, 'one change makes one block anew')
+  t.not(kept.bytes().etag, fresh(many).bytes().etag)
+})
