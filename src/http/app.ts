@@ -8,6 +8,7 @@ import type { ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import type { StreamRegistry } from './event-stream.ts'
 import { eventsRoute } from './events-route.ts'
+import { createFanOut } from './fan-out.ts'
 import { guard } from './guard.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -50,9 +51,10 @@ export function createApp(
     // the events of a request are on the disk before its answer goes out (design §5)
     if (!isRead) await eventLog.flushed()
   })
+  const fanOut = createFanOut(service.eventLog)
   app.route('/', systemRoutes(service))
   app.get('/triage', (c) => triageRoute(service, c))
-  app.get('/events', (c) => eventsRoute(service, streams, c))
+  app.get('/events', (c) => eventsRoute(service, { registry: streams, fanOut }, c))
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
   })

@@ -17,7 +17,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-interface StreamEvent {
+export interface StreamEvent {
   event: string
   data: string
   id?: string | number
@@ -29,6 +29,8 @@ export interface EventStream {
   readonly isOpen: boolean
   /** False when the client is gone, or was dropped just now because it does not read. */
   send(event: StreamEvent): boolean
+  /** The same for events that are encoded already. */
+  sendBytes(bytes: Uint8Array): boolean
   /**
    * Resolves when the client has taken what was sent; to false when it is gone, or was dropped
    * because it took nothing for long. Wait for it between the parts of a long replay, else a client
@@ -71,15 +73,15 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
     get isOpen() {
       return isOpen
     },
-    send(event) {
-      const text = encodeEvent(event)
+    send: (event) => stream.sendBytes(Buffer.from(encodeEvent(event))),
+    sendBytes(bytes) {
       if (!isOpen) return false
       if (backlog.isStuck()) {
         stream.drop()
         return false
       }
-      backlog.sent(Buffer.byteLength(text))
-      res.write(text)
+      backlog.sent(bytes.length)
+      res.write(bytes)
       return true
     },
     drained() {
@@ -172,7 +174,8 @@ export function resumePoint(c: ServiceContext): ResumePoint {
   return { kind: 'after', id }
 }
 
-function encodeEvent({ event, data, id }: StreamEvent): string {
+/** One event as it goes over the wire. */
+export function encodeEvent({ event, data, id }: StreamEvent): string {
   for (const field of [event, String(id ?? '')]) {
     if (/[\r\n\0]/.test(field))
       throw new TypeError(`not a field of an event: ${inspectable(field)}`)

@@ -2,6 +2,7 @@ import { type Envelope, outputEnvelope } from '../events/envelope.ts'
 import type { LogEvent } from '../workspace/log/log-line.ts'
 import type { ServiceContext } from './context.ts'
 import { openEventStream, resumePoint, type StreamRegistry } from './event-stream.ts'
+import { type FanOut, streamEvent } from './fan-out.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseInQuery, outputInQuery } from './params.ts'
 
@@ -17,7 +18,7 @@ const MAX_WAITING = 10_000
  */
 export function eventsRoute(
   service: HttpNeeds,
-  registry: StreamRegistry,
+  { registry, fanOut }: { registry: StreamRegistry; fanOut: FanOut },
   c: ServiceContext,
 ): Response {
   const { eventLog, outputs, now, log } = service
@@ -37,17 +38,18 @@ export function eventsRoute(
     },
   })
   const isWanted = (event: LogEvent) => caseId === null || isOfCase(event, caseId)
-  const send = ({ id, type, envelope }: LogEvent) =>
-    stream.send({ event: type, data: envelope, id })
+  const send = (event: LogEvent) => stream.send(streamEvent(event))
   let waiting: LogEvent[] | null = []
+  const stopWaiting = eventLog.subscribe((event) => {
+    if (!isWanted(event)) return
+    if (waiting === null) send(event)
+    else if (waiting.push(event) > MAX_WAITING) stream.drop()
+  })
   unsubscribe.push(
-    eventLog.subscribe((event) => {
-      if (!isWanted(event)) return
-      if (waiting === null) send(event)
-      else if (waiting.push(event) > MAX_WAITING) stream.drop()
-    }),
+    stopWaiting,
     outputs.subscribe((output) => {
       if (!wantsOutput || waiting !== null || (caseId !== null && output.case_id !== caseId)) return
+      fanOut.flush()
       const data = JSON.stringify(outputEnvelope(output))
       stream.send({ event: 'session_output', data })
     }),
@@ -55,6 +57,14 @@ export function eventsRoute(
   if (resume.kind === 'unknown' || (resume.kind === 'after' && !known)) {
     const envelope = { event_type: 'resync', timestamp: now(), payload: {} }
     stream.send({ event: 'resync', data: JSON.stringify(envelope) })
+  }
+
+  /** All that was told so far has been sent, and what comes is sent as it comes. */
+  function goLive(): void {
+    waiting = null
+    if (caseId !== null || !stream.isOpen) return
+    stopWaiting()
+    unsubscribe.push(fanOut.join(stream))
   }
 
   async function replay(after: number): Promise<void> {
@@ -66,10 +76,10 @@ export function eventsRoute(
       const event = waiting.shift()!
       if (!send(event) || !(await stream.drained())) return
     }
-    waiting = null
+    goLive()
   }
 
-  if (resume.kind === 'now') waiting = null
+  if (resume.kind === 'now') goLive()
   else {
     replay(known ? resume.id : 0).catch((error: unknown) => {
       log(`the event log could not be read: ${String(error)}`)

@@ -58,14 +58,15 @@ export class ListBlocks {
 
   etag(): string {
     if (this.#etag === null) {
-      const hashes = this.#blocks.map((block) => (block.hash ??= hash('sha256', bytesOf(block))))
+      const hashes = this.#blocks.map(hashOf)
       this.#etag = `"${hash('sha256', hashes.join(' ')).slice(0, 32)}"`
     }
     return this.#etag
   }
 
   bytes(): ListBytes {
-    return (this.#bytes ??= this.#made())
+    this.#bytes ??= this.#made()
+    return this.#bytes
   }
 
   /** Keeps only what an ETag needs: the bytes of a long list are large, and soon made again. */
@@ -83,8 +84,14 @@ export class ListBlocks {
   }
 }
 
+function hashOf(block: Block): string {
+  block.hash ??= hash('sha256', bytesOf(block))
+  return block.hash
+}
+
 function bytesOf(block: Block): Buffer {
-  return (block.bytes ??= Buffer.from(`,${block.rows.map(({ json }) => json).join(',')}`))
+  block.bytes ??= Buffer.from(`,${block.rows.map(({ json }) => json).join(',')}`)
+  return block.bytes
 }
 
 /** By all of the id, in which a part may be the same in many. */
