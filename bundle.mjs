@@ -17,6 +17,10 @@ const SRC = resolve(ROOT, 'src')
 const PARTS = {
   service: /^(serve|web\/pages)\.ts$/,
   check: /^check\//,
+  reading: /^cli\/(reading\/|commands\/(gate|list|proof-list|show)\.ts$)/,
+  session: /^cli\/commands\/session-text\.ts$/,
+  text: /^cli\/text\//,
+  settings: /^workspace\/(hold-files|settings\/places)\.ts$/,
   setup: /^(demo|doctor|init|trust)\/|^cli\/commands\/setup\.ts$/,
   console: /^cli\//,
 }

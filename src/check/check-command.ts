@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { Refusal } from '../model/refusal.ts'
-import type { PlaceOptions } from '../workspace/settings/places.ts'
+import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type Finding, findingsIn } from './finding.ts'
 import { mendAll } from './mend.ts'
 import type { Mending } from './mender.ts'

@@ -3,8 +3,8 @@ import { type Client, createClient } from '../client/client.ts'
 import type { Whereabouts } from '../client/session-stream.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
+import { askOwner } from '../workspace/owner/ask-owner.ts'
 import { readRecord } from '../workspace/owner/owner-record.ts'
-import { askOwner } from '../workspace/owner/ownership.ts'
 import type { Workspace } from './place.ts'
 
 export interface Connection {

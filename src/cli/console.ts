@@ -1,16 +1,15 @@
 import type { Client } from '../client/client.ts'
+import { placesIn } from '../workspace/settings/places.ts'
 import { type Connection, connect } from './connection.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { findWorkspace, type PlaceChoice, type Workspace } from './place.ts'
-import { ownTerminal, type Terminal } from './terminal.ts'
+import { locateWorkspace, type PlaceChoice, type Workspace } from './place.ts'
+import type { ReadingConsole } from './reading/reading-console.ts'
+import { ownTerminal } from './terminal.ts'
 
 /** What a command of the console works with. */
-export interface Console {
+export interface Console extends ReadingConsole {
   client: Client
-  terminal: Terminal
   workspace: Workspace
-  /** One JSON document in place of text. */
-  json: boolean
   /** Whether this process serves for itself: what it started ends with it. */
   isOwn(): boolean
   /** Whether what is started goes on by itself: no command serves, neither this one nor another. */
@@ -38,7 +37,7 @@ export async function carryOut(
   const stop = watchSignals()
   let connection: Connection | null = null
   try {
-    const workspace = await findWorkspace(options, terminal.warn)
+    const workspace = placesIn(await locateWorkspace(options), terminal.warn)
     connection = await connect(workspace, { signal: stop.signal, log: terminal.warn })
     const { client, isOwn, isLasting } = connection
     const json = options.json ?? false

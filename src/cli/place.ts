@@ -3,8 +3,9 @@ import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import { stampOf } from '../workspace/disk/safe-read.ts'
 import { isFolder } from '../workspace/folder-names.ts'
-import { askOwner } from '../workspace/owner/ownership.ts'
-import { type FoundPlaces, findPlaces } from '../workspace/settings/places.ts'
+import { askOwner } from '../workspace/owner/ask-owner.ts'
+import { type Folders, findFolders } from '../workspace/settings/folders.ts'
+import type { FoundPlaces } from '../workspace/settings/places.ts'
 
 /** As the options of a console command give them; a `root` that is not given is looked for. */
 export interface PlaceChoice {
@@ -13,6 +14,7 @@ export interface PlaceChoice {
   stateDir?: string | undefined
 }
 
+/** Where a command is at work. */
 export interface Workspace extends FoundPlaces {
   stateDir: string
 }
@@ -22,20 +24,17 @@ export interface Workspace extends FoundPlaces {
  * upwards that has `casefile.md` or `memory/cases`. Makes nothing; refuses where there is none, unless
  * a service serves the folder already.
  */
-export async function findWorkspace(
-  choice: PlaceChoice,
-  warn: (line: string) => void,
-): Promise<Workspace> {
+export async function locateWorkspace(choice: PlaceChoice): Promise<Folders> {
   const found = choice.root === undefined ? await nearest(process.cwd()) : null
   const root = choice.root ?? found ?? '.'
-  const places = await findPlaces({ ...choice, root }, process.env, warn)
-  if (found !== null || choice.memoryRoot !== undefined) return places
-  if (choice.root !== undefined && (await isWorkspace(places.root))) return places
-  if ((await askOwner(places.memoryRoot)).held) return places
+  const folders = await findFolders({ ...choice, root }, process.env)
+  if (found !== null || choice.memoryRoot !== undefined) return folders
+  if (choice.root !== undefined && (await isWorkspace(folders.root))) return folders
+  if ((await askOwner(folders.memoryRoot)).held) return folders
   const where =
     choice.root === undefined
-      ? `This folder (${places.root}) is in no workspace: neither it nor one above it has`
-      : `${places.root} is no workspace: it has no`
+      ? `This folder (${folders.root}) is in no workspace: neither it nor one above it has`
+      : `${folders.root} is no workspace: it has no`
   throw new Refusal(
     'bad_request',
     `${where} casefile.md or memory/cases. Make it one with: casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}. Or name another one with --root.`,

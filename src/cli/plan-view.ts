@@ -5,6 +5,7 @@ import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { visibleText } from '../workspace/visible-text.ts'
 import type { SessionJson } from './named/session.ts'
 import type { Terminal } from './terminal.ts'
+import { shownLine } from './text/shown-line.ts'
 import { wrapped } from './text/wrapped.ts'
 
 /**
@@ -30,11 +31,6 @@ export async function planView(
   const end = summary(reading, carried, state === 'plan_ready')
   const told = end.map((line) => wrapped(visibleText(line), width()))
   return `${[...lines.map((line) => line.trimEnd()), ...(told.length > 0 ? ['', ...told] : [])].join('\n')}\n`
-}
-
-/** What is shown of a line: all of it, tabs as blanks. */
-export function shownLine(line: string): string {
-  return line.split('\t').map(visibleText).join('    ')
 }
 
 /** An objection is to be told only while an approve is what comes next. */

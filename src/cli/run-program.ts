@@ -3,7 +3,6 @@ import { problemJson } from '../http/problem-json.ts'
 import { Refusal } from '../model/refusal.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { jsonText } from './text/json-text.ts'
-import { wrapped } from './text/wrapped.ts'
 
 /** Carries out what the command line says; a refusal is told, and gives the exit code. */
 export async function runProgram(program: Command, argv = process.argv): Promise<void> {
@@ -12,16 +11,19 @@ export async function runProgram(program: Command, argv = process.argv): Promise
     await program.parseAsync(argv)
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = tellUsage(error, argv)
-    else if (error instanceof Refusal) process.exitCode = tellRefusal(error, argv)
+    else if (error instanceof Refusal) process.exitCode = await tellRefusal(error, argv)
     else throw error
   }
 }
 
-function tellRefusal(refusal: Refusal, argv: readonly string[]): number {
+async function tellRefusal(refusal: Refusal, argv: readonly string[]): Promise<number> {
   if (wantsJson(argv)) process.stdout.write(jsonText(problemJson(refusal)))
   const text = `casefile: ${[refusal.message, ...fieldLines(refusal)].join('\n')}\n`
   const { isTTY, columns } = process.stderr
-  process.stderr.write(isTTY ? wrapped(text, columns || 80) : text)
+  if (isTTY) {
+    const { wrapped } = await import('./text/wrapped.ts')
+    process.stderr.write(wrapped(text, columns || 80))
+  } else process.stderr.write(text)
   return exitCodeOf(refusal)
 }
 

@@ -30,12 +30,17 @@ export interface LastBytes {
   bytes: Uint8Array
 }
 
+/** Whoever answers requests. */
+export interface Asking {
+  /** What was asked for: a refusal of the service is thrown as the `Refusal` that it was there. */
+  ask(method: string, path: string, asked?: Asked): Promise<Pick<Answer, 'body'>>
+}
+
 /** The service as any program sees it: by its address alone. */
-export interface Client {
+export interface Client extends Asking {
   readonly url: string
   /** Any answer, whatever its status. Refuses with `stopping` where nobody answers. */
   exchange(method: string, path: string, asked?: Asked): Promise<Answer>
-  /** What was asked for: a refusal of the service is thrown as the `Refusal` that it was there. */
   ask(method: string, path: string, asked?: Asked): Promise<Answer>
   /** The end of a text that may be growing, at most `most` bytes of it; null where there is none yet. */
   lastBytes(path: string, most: number): Promise<LastBytes | null>

@@ -1,4 +1,5 @@
-import { openPlaces, type PlaceOptions } from '../workspace/settings/places.ts'
+import type { PlaceOptions } from '../workspace/settings/folders.ts'
+import { openPlaces } from '../workspace/settings/places.ts'
 import { visibleText } from '../workspace/visible-text.ts'
 import { examine } from './examination.ts'
 import { examinationText, handshakeText } from './examination-text.ts'

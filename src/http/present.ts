@@ -25,7 +25,11 @@ export function caseText(service: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder
 }
 
 /** A session with its sections, which are read now if they have changed. */
-export async function sessionJson(service: HttpNeeds, folder: CaseFolder, session: Session) {
+export async function sessionJson(
+  service: Pick<HttpNeeds, 'catalog' | 'texts'>,
+  folder: CaseFolder,
+  session: Session,
+) {
   const file = `sessions/${session.number}.md`
   const record = service.catalog.entry(session.case_id)?.sessions.get(session.number)
   const texts = record?.value ? await service.texts.session(session.case_id, record) : null
@@ -56,7 +60,7 @@ export async function sessionJson(service: HttpNeeds, folder: CaseFolder, sessio
   }
 }
 
-export async function proofJson(service: HttpNeeds, proof: Proof) {
+export async function proofJson(service: Pick<HttpNeeds, 'catalog' | 'texts'>, proof: Proof) {
   const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)
   return {
     id: proof.id,

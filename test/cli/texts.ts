@@ -61,14 +61,14 @@ t.test('a table is aligned as a screen shows it', async (t) => {
     [{ text: 'plain ascii text' }, { text: 'z' }],
   ]
   t.equal(
-    table(rows),
+    await table(rows),
     ['日本語            x', '👩‍👩‍👧 é              y', 'plain ascii text  z', ''].join('\n'),
   )
   t.equal(
-    table(rows, { width: 15 }),
+    await table(rows, { width: 15 }),
     ['日本語        x', '👩‍👩‍👧 é          y', 'plain ascii…  z', ''].join('\n'),
   )
-  t.equal(table([]), '')
+  t.equal(await table([]), '')
 })
 
 t.test('cases in a narrow terminal', async (t) => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/refusal.ts'
+import { askOwner } from '../../src/workspace/owner/ask-owner.ts'
 import {
   isGone,
   type OwnerRecord,
@@ -14,7 +15,7 @@ import {
   thisProcess,
 } from '../../src/workspace/owner/owner-record.ts'
 import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner/owner-socket.ts'
-import { askOwner, takeOwnership } from '../../src/workspace/owner/ownership.ts'
+import { takeOwnership } from '../../src/workspace/owner/ownership.ts'
 import { holdLock } from '../../src/workspace/owner/state-lock.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
 import { typescriptFlags } from '../fixtures/typescript-flags.ts'

@@ -2,15 +2,15 @@ import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
-import type { Console } from '../console.ts'
 import type { ProofJson } from '../named/proof.ts'
 import type { SessionJson } from '../named/session.ts'
-import { shownLine } from '../plan-view.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
+import { shownLine } from '../text/shown-line.ts'
 import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { gateText } from './gate.ts'
-import { proofTable } from './proof.ts'
+import { proofTable } from './proof-list.ts'
 
 export interface WholeCase extends CaseJson {
   gate: Gate
@@ -20,7 +20,10 @@ export interface WholeCase extends CaseJson {
 }
 
 /** A case for people: its fields, its text, and one part for each thing that it has. */
-export function caseText(whole: WholeCase, { terminal, workspace }: Console): string {
+export async function caseText(
+  whole: WholeCase,
+  { terminal, workspace }: Pick<ReadingConsole, 'terminal' | 'workspace'>,
+): Promise<string> {
   const { color } = terminal
   const { description, problems, sessions, proof, memory } = whole
   const folder = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(whole.id)
@@ -32,12 +35,12 @@ export function caseText(whole: WholeCase, { terminal, workspace }: Console): st
     .map((line) => `${shownLine(line)}\n`)
   return [
     `${color.bold(visibleText(whole.title))}\n`,
-    table(fields(whole, folder, terminal)),
+    await table(fields(whole, folder, terminal)),
     part('Description', description.trim() === '' ? '' : lines.join('')),
     part('Problems', problems.map(problemLine).join('')),
     part('Gate', gateText(whole.gate, terminal)),
-    part('Sessions', sessionTable(sessions, terminal)),
-    part('Proof', proof.length > 0 ? proofTable(proof, terminal, terminal.width() - 2) : ''),
+    part('Sessions', await sessionTable(sessions, terminal)),
+    part('Proof', proof.length > 0 ? await proofTable(proof, terminal, terminal.width() - 2) : ''),
     part('Memory', memory.map(({ filename }) => `${visibleText(filename)}\n`).join('')),
   ].join('')
 }
@@ -67,7 +70,7 @@ function problemLine({ code, file, line, message }: WholeCase['problems'][number
   return `${visibleText(`${file}${line === null ? '' : `:${line}`} ${code}: ${message}`)}\n`
 }
 
-function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): string {
+function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): Promise<string> {
   const { color, isTerminal } = terminal
   const rows = sessions.map(({ number, state, type, provider, tests, updated_at }) => [
     { text: String(number), paint: color.cyan },

@@ -1,13 +1,16 @@
 import type { Gate } from '../../model/gate.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
-import type { Console } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
 
 /** `casefile gate`: what RESOLVED needs, and what is missing. */
-export async function gate({ client, terminal, json }: Console, name: string): Promise<ExitCode> {
+export async function gate(
+  { client, terminal, json }: ReadingConsole,
+  name: string,
+): Promise<ExitCode> {
   const id = await caseNamed(client, name)
   const { body } = await client.ask('GET', `/cases/${id}/gate`)
   terminal.print(json ? jsonText(body) : gateText(body, terminal))

@@ -2,8 +2,9 @@ import type { ChalkInstance } from 'chalk'
 import { type AttentionKind, isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
+import type { ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
 import { type Cell, table } from '../text/table.ts'
@@ -30,7 +31,7 @@ interface Row {
 
 /** `casefile list`: the cases, what needs the operator first. Closed ones only where they are asked for. */
 export async function list(
-  { client, terminal, json }: Console,
+  { client, terminal, json }: ReadingConsole,
   { state, type, tag, outcome, needs, all }: ListOptions,
   search: string | undefined,
 ): Promise<ExitCode> {
@@ -48,7 +49,7 @@ export async function list(
     terminal.print(jsonText(shown))
     return EXIT.done
   }
-  terminal.print(tableOf(shown, terminal))
+  terminal.print(await tableOf(shown, terminal))
   const hidden = rows.length - shown.length
   if (shown.length === 0) terminal.say(rows.length === 0 ? nothing(query.size > 0) : 'no open case')
   if (hidden > 0) terminal.say(`${hidden} closed ${hidden === 1 ? 'case' : 'cases'}, with --all`)
@@ -59,7 +60,10 @@ export async function list(
 const WIDE = 100
 
 /** The title gets half of the width at least: the reason gives way first. */
-function tableOf(rows: readonly Row[], { color, isTerminal, width: columns }: Terminal): string {
+function tableOf(
+  rows: readonly Row[],
+  { color, isTerminal, width: columns }: Terminal,
+): Promise<string> {
   const width = columns()
   const cells = rows.map((row) => cellsOf(row, color, isTerminal))
   const half = Math.floor(width / 2)

@@ -1,9 +1,12 @@
-import type { Console } from '../console.ts'
 import type { SessionJson } from '../named/session.ts'
-import { planView, shownLine } from '../plan-view.ts'
+import { planView } from '../plan-view.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
+import { shownLine } from '../text/shown-line.ts'
+
+type Speaking = Pick<ReadingConsole, 'terminal' | 'workspace'>
 
 /** What a session wants to do, and how to go on from there. */
-export async function printPlanned(console: Console, session: SessionJson): Promise<void> {
+export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
   const { terminal } = console
   await printPlan(console, session)
   const { case_id, number, state, problems } = session
@@ -27,7 +30,7 @@ export async function printPlanned(console: Console, session: SessionJson): Prom
 
 /** Hypothesis and plan, with what will run marked. */
 export async function printPlan(
-  { terminal, workspace }: Console,
+  { terminal, workspace }: Speaking,
   session: SessionJson,
 ): Promise<void> {
   const { color } = terminal

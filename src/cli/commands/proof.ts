@@ -4,12 +4,10 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
 import { type ProofJson, proofNamed, proofsOf } from '../named/proof.ts'
 import { sessionNamed } from '../named/session.ts'
-import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
-import { table } from '../text/table.ts'
-import { ago } from '../text/times.ts'
 import { wrongUsage } from '../usage.ts'
 import { contentOf, type ProofSource } from './proof-content.ts'
+import { proofState } from './proof-list.ts'
 import { verifySeen } from './seen-proof.ts'
 
 export interface ProofAddOptions extends ConsoleOptions, ProofSource {
@@ -34,7 +32,7 @@ export async function addProof(
   let proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
   if (verify) proof = await verifySeen(client, proof)
   terminal.print(
-    json ? jsonText(proof) : `${proof.id}  ${visibleText(proof.type)}, ${stateOf(proof)}\n`,
+    json ? jsonText(proof) : `${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}\n`,
   )
   if (!json && !verify) {
     terminal.say(`Next: casefile proof verify ${id.slice(0, 8)} ${proof.id.slice(0, 8)}`)
@@ -59,50 +57,7 @@ export async function verifyProof(
   const verified: ProofJson[] = []
   for (const proof of chosen) verified.push(await verifySeen(client, proof))
   if (json) terminal.print(jsonText(word === undefined ? verified : verified[0]))
-  else for (const proof of verified) terminal.print(`${proof.id}  ${stateOf(proof)}\n`)
+  else for (const proof of verified) terminal.print(`${proof.id}  ${proofState(proof)}\n`)
   if (!json && verified.length === 0) terminal.say('no proof waits to be verified')
   return EXIT.done
-}
-
-/** `casefile proof list` */
-export async function listProof(
-  { client, terminal, json }: Console,
-  name: string,
-): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const proofs = await proofsOf(client, id)
-  if (json) terminal.print(jsonText(proofs))
-  else if (proofs.length === 0) {
-    terminal.say(`no proof yet; attach some with: casefile proof add ${id.slice(0, 8)}`)
-  } else terminal.print(proofTable(proofs, terminal, terminal.width()))
-  return EXIT.done
-}
-
-export function proofTable(
-  proofs: readonly ProofJson[],
-  { color, isTerminal }: Terminal,
-  width: number,
-): string {
-  const rows = proofs.map((proof) => [
-    { text: proof.id.slice(0, 8), paint: color.cyan },
-    { text: visibleText(proof.type) },
-    { text: stateOf(proof), paint: proof.verified ? color.green : color.yellow },
-    { text: isTerminal ? ago(proof.created_at) : proof.created_at, paint: color.dim },
-    { text: beginning(proof.content) },
-  ])
-  return table(rows, { width, cuts: [[4, 12]] })
-}
-
-function beginning(content: string): string {
-  return visibleText(
-    content
-      .slice(0, 200)
-      .toWellFormed()
-      .trim()
-      .split(/[\r\n]/, 1)[0]!,
-  )
-}
-
-function stateOf({ verified }: ProofJson): string {
-  return verified ? 'verified' : 'not verified'
 }

@@ -1,13 +1,16 @@
 import { visibleText } from '../../workspace/visible-text.ts'
-import type { Console } from '../console.ts'
 import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
 import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { printPlanned } from './planned.ts'
 
 /** A session: what it is to do, what it said, and what came of it. */
-export async function printSession(console: Console, session: SessionJson): Promise<void> {
+export async function printSession(
+  console: Pick<ReadingConsole, 'terminal' | 'workspace'>,
+  session: SessionJson,
+): Promise<void> {
   const { terminal } = console
   const { color, print } = terminal
   const { state, output, tests, diff, candidates } = session
@@ -26,7 +29,7 @@ export async function printSession(console: Console, session: SessionJson): Prom
       { text: `+${additions}`, paint: color.green },
       { text: `-${deletions}`, paint: color.red },
     ])
-    print(table(rows, { width: terminal.width() }))
+    print(await table(rows, { width: terminal.width() }))
   }
   if (candidates.length > 0) {
     print(`\n${color.bold('Candidates for proof')}\n`)
@@ -34,7 +37,7 @@ export async function printSession(console: Console, session: SessionJson): Prom
       { text: `  ${visibleText(artifact)}` },
       { text: visibleText(note) },
     ])
-    print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
+    print(await table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
   }
 }
 

@@ -1,18 +1,17 @@
 import { isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
-import type { Console } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
 import { proofsOf } from '../named/proof.ts'
 import { sessionNamed, sessionsOf } from '../named/session.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
 import { caseText, type WholeCase } from './case-text.ts'
-import { printSession } from './session-text.ts'
 
 /** `casefile show`: a case with all that belongs to it, or one of its sessions. */
 export async function show(
-  console: Console,
+  console: ReadingConsole,
   name: string,
   word: string | undefined,
 ): Promise<ExitCode> {
@@ -21,7 +20,10 @@ export async function show(
   if (word !== undefined) {
     const session = await sessionNamed(client, id, word)
     if (json) terminal.print(jsonText(session))
-    else await printSession(console, session)
+    else {
+      const { printSession } = await import('./session-text.ts')
+      await printSession(console, session)
+    }
     return EXIT.done
   }
   const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
@@ -30,7 +32,7 @@ export async function show(
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
   ])
   const whole = { ...found, gate, sessions, proof, memory }
-  terminal.print(json ? jsonText(whole) : caseText(whole, console))
+  terminal.print(json ? jsonText(whole) : await caseText(whole, console))
   if (!json) sayNext(terminal, whole)
   return EXIT.done
 }

@@ -6,7 +6,7 @@ import type { StateOptions } from '../commands/state.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT } from '../exit-codes.ts'
 import { caseArgument, consoleCommand, listed, sessionArgument } from './arguments.ts'
-import { atConsole } from './at-console.ts'
+import { atConsole, atReading } from './at-console.ts'
 import { explained } from './explained.ts'
 
 /** Making cases, finding them, and closing them. */
@@ -53,7 +53,7 @@ function listCommand(): Command {
     .option('--all', 'closed cases too')
     .action(async (search: string | undefined, options: ListOptions) => {
       const { list } = await import('../commands/list.ts')
-      await atConsole(options, (console) => list(console, options, search))
+      await atReading(options, (console) => list(console, options, search))
     })
   return explained(command, {
     examples: [
@@ -71,7 +71,7 @@ function showCommand(): Command {
     .addArgument(sessionArgument('the case itself is shown'))
     .action(async (name: string, word: string | undefined, options: ConsoleOptions) => {
       const { show } = await import('../commands/show.ts')
-      await atConsole(options, (console) => show(console, name, word))
+      await atReading(options, (console) => show(console, name, word))
     })
   return explained(command, {
     examples: [

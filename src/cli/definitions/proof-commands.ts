@@ -3,7 +3,7 @@ import type { ProofAddOptions } from '../commands/proof.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT } from '../exit-codes.ts'
 import { caseArgument, consoleCommand } from './arguments.ts'
-import { atConsole } from './at-console.ts'
+import { atConsole, atReading } from './at-console.ts'
 import { explained } from './explained.ts'
 
 /** Evidence, and the gate that asks for it. */
@@ -60,8 +60,8 @@ function listCommand(): Command {
   const command = consoleCommand('list', 'list the proofs of a case')
     .addArgument(caseArgument())
     .action(async (name: string, options: ConsoleOptions) => {
-      const { listProof } = await import('../commands/proof.ts')
-      await atConsole(options, (console) => listProof(console, name))
+      const { listProof } = await import('../commands/proof-list.ts')
+      await atReading(options, (console) => listProof(console, name))
     })
   return explained(command, {
     examples: [['casefile proof list "sign-in"', 'the newest first']],
@@ -74,7 +74,7 @@ function gateCommand(): Command {
     .addArgument(caseArgument())
     .action(async (name: string, options: ConsoleOptions) => {
       const { gate } = await import('../commands/gate.ts')
-      await atConsole(options, (console) => gate(console, name))
+      await atReading(options, (console) => gate(console, name))
     })
   return explained(command, {
     examples: [

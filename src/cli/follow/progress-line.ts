@@ -1,5 +1,5 @@
 import type { Terminal } from '../terminal.ts'
-import { cutTo } from '../text/table.ts'
+import { cutTo } from '../text/screen-width.ts'
 import { elapsed } from '../text/times.ts'
 
 /** One line below all others that says what goes on now; nothing where there is no terminal. */

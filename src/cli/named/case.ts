@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { UUID } from '../../model/words.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
@@ -16,7 +16,7 @@ const MAX_NAMED = 10
  * The id of the case that a word names: its id, a beginning of it, or a part of the title, whatever
  * its case. Refuses where none or several fit.
  */
-export async function caseNamed(client: Client, word: string): Promise<string> {
+export async function caseNamed(client: Asking, word: string): Promise<string> {
   if (UUID.test(word)) return word // the next request says whether it is there
   const { body } = await client.ask('GET', '/cases')
   const fitting = casesFitting(body, word)

@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
@@ -14,7 +14,7 @@ export interface ProofJson {
 }
 
 /** The newest first. */
-export async function proofsOf(client: Client, caseId: string): Promise<ProofJson[]> {
+export async function proofsOf(client: Asking, caseId: string): Promise<ProofJson[]> {
   return (await client.ask('GET', `/cases/${caseId}/proof`)).body
 }
 

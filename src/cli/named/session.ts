@@ -1,4 +1,4 @@
-import type { Client } from '../../client/client.ts'
+import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
@@ -34,7 +34,7 @@ export interface SessionJson {
  * the newest, or with `waiting` the newest that waits for approval, if one does.
  */
 export async function sessionNamed(
-  client: Client,
+  client: Asking,
   caseId: string,
   word: string | undefined,
   { waiting = false } = {},
@@ -64,7 +64,7 @@ export async function sessionNamed(
 }
 
 /** The newest first. */
-export async function sessionsOf(client: Client, caseId: string): Promise<SessionJson[]> {
+export async function sessionsOf(client: Asking, caseId: string): Promise<SessionJson[]> {
   const { body } = await client.ask('GET', `/cases/${caseId}/sessions`)
   return (body as SessionJson[]).sort((a, b) => b.number - a.number)
 }

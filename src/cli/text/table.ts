@@ -1,5 +1,3 @@
-import stringWidth from 'string-width'
-
 export interface Cell {
   text: string
   /** What stands there where the text does not fit. */
@@ -8,8 +6,6 @@ export interface Cell {
   paint?: (text: string) => string
 }
 
-/** Characters as a reader sees them, so that an emoji or an accent is never torn apart. */
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 const GAP = 2
 /** A column that is cut keeps as much as still says something. */
 const LEAST = 12
@@ -24,12 +20,21 @@ interface TableOptions {
   cuts?: readonly Cut[]
 }
 
+interface Measure {
+  stringWidth(text: string): number
+  cutTo(text: string, width: number): string
+}
+
 /** Rows in columns, each as wide as its widest cell on the screen. Cut text ends with an ellipsis. */
-export function table(rows: readonly (readonly Cell[])[], options: TableOptions = {}): string {
+export async function table(
+  rows: readonly (readonly Cell[])[],
+  options: TableOptions = {},
+): Promise<string> {
+  const measure = rows.flat().every(isPlain) ? PLAIN : await import('./screen-width.ts')
   const { width = Number.POSITIVE_INFINITY, cuts = [[0, LEAST]] } = options
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...rows.map((row) => stringWidth(row[column]?.text ?? ''))),
+    Math.max(...rows.map((row) => measure.stringWidth(row[column]?.text ?? ''))),
   )
   for (const [column, least] of cuts) {
     const over = widths.reduce((sum, each) => sum + each + GAP, -GAP) - width
@@ -37,26 +42,29 @@ export function table(rows: readonly (readonly Cell[])[], options: TableOptions 
     if (over > 0) widths[column] = Math.min(present, Math.max(least, present - over))
   }
   return rows
-    .map((row) => row.map((cell, column) => field(cell, widths[column]!)).join(''))
+    .map((row) => row.map((cell, column) => field(cell, widths[column]!, measure)).join(''))
     .map((line) => `${line.trimEnd()}\n`)
     .join('')
 }
 
-function field({ text, short = text, paint = (same) => same }: Cell, width: number): string {
+function field(
+  { text, short = text, paint = (same) => same }: Cell,
+  width: number,
+  { stringWidth, cutTo }: Measure,
+): string {
   const shown = cutTo(stringWidth(text) > width ? short : text, width)
   return `${paint(shown)}${' '.repeat(Math.max(0, width - stringWidth(shown)) + GAP)}`
 }
 
-/** As much of a text as fits into so many columns. */
-export function cutTo(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text
-  let shown = ''
-  let used = 0
-  for (const { segment } of graphemes.segment(text)) {
-    const wide = stringWidth(segment)
-    if (used + wide > width - 1) break
-    shown += segment
-    used += wide
-  }
-  return width > 0 ? `${shown}…` : ''
+/** Of such text every character takes one column, and what knows the others takes longer to load than a list to read. */
+function isPlain({ text, short = '' }: Cell): boolean {
+  return /^[ -~]*$/.test(text) && /^[ -~]*$/.test(short)
+}
+
+const PLAIN: Measure = {
+  stringWidth: (text) => text.length,
+  cutTo(text, width) {
+    if (text.length <= width) return text
+    return width > 0 ? `${text.slice(0, width - 1)}…` : ''
+  },
 }

@@ -1,17 +1,7 @@
-import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
 import type { Refusal } from '../../model/refusal.ts'
-import { nearestExisting, realPathOf } from '../disk/real-path.ts'
-import {
-  alreadyActive,
-  isGone,
-  type OwnerAnswer,
-  parseAnswer,
-  readRecord,
-  thisProcess,
-} from './owner-record.ts'
-import { askSocket, type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
+import { inodeKey, keysOf } from './owner-keys.ts'
+import { alreadyActive, isGone, parseAnswer, readRecord, thisProcess } from './owner-record.ts'
+import { type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
 import { holdLock } from './state-lock.ts'
 
 export interface OwnershipOptions {
@@ -72,35 +62,6 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     await letGo()
     throw error
   }
-}
-
-export type OwnerState = { held: false } | { held: true; answer: OwnerAnswer | null }
-
-/** Who owns a memory root on this machine; a null answer is an owner that does not reply. */
-export async function askOwner(memoryRoot: string): Promise<OwnerState> {
-  for (const key of await keysOf(memoryRoot)) {
-    const probe = await askSocket(socketAddress(key))
-    if (probe.held) return { held: true, answer: parseAnswer(probe.text) }
-  }
-  return { held: false }
-}
-
-/** The place in the parent is a key too, for the time before the folder exists or after it was replaced. */
-async function keysOf(memoryRoot: string): Promise<string[]> {
-  const real = await realPathOf(memoryRoot)
-  const { real: there, rest } = await nearestExisting(real)
-  if (rest !== '') return [await placeKey(there, rest)]
-  return [await placeKey(dirname(there), basename(there)), await inodeKey(there)]
-}
-
-async function placeKey(ancestor: string, rest: string): Promise<string> {
-  const hash = createHash('sha256').update(rest).digest('hex').slice(0, 16)
-  return `${await inodeKey(ancestor)}-${hash}`
-}
-
-async function inodeKey(path: string): Promise<string> {
-  const { dev, ino } = await stat(path, { bigint: true })
-  return `${dev}-${ino}`
 }
 
 /** An owner that does not answer is named by the record that it left, if that can be its own. */

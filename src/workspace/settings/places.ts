@@ -1,17 +1,7 @@
-import { resolve } from 'node:path'
-import { realPathOf } from '../disk/real-path.ts'
-import { defaultStateFolder, openStateFolder, type StateFolder } from '../state-folder.ts'
-import { memoryRootAt, workspaceRoot } from '../workdir.ts'
-import { createSettings } from './settings.ts'
+import { openStateFolder, type StateFolder } from '../state-folder.ts'
+import { type Folders, findFolders, type PlaceOptions } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
 import { createTrustedSettings, type TrustedSettings } from './trusted-settings.ts'
-
-/** As the options of the command line give them. */
-export interface PlaceOptions {
-  root: string
-  memoryRoot?: string | undefined
-  stateDir?: string | undefined
-}
 
 /** Where a workspace keeps its things: real paths. */
 export interface Places extends FoundPlaces {
@@ -46,16 +36,16 @@ export async function findPlaces(
   environment: NodeJS.ProcessEnv,
   log: (line: string) => void,
 ): Promise<FoundPlaces & { stateDir: string }> {
-  const root = await workspaceRoot(options.root)
-  const settings = createSettings(root)
-  const wanted = resolve(root, options.memoryRoot ?? (await settings()).memoryRoot ?? 'memory')
-  const memoryRoot = await memoryRootAt(wanted)
-  const given = options.stateDir ?? (await defaultStateFolder(memoryRoot, environment))
-  const stateDir = await realPathOf(given)
+  return placesIn(await findFolders(options, environment), log)
+}
+
+export function placesIn(
+  { root, memoryRoot, stateDir, settings, settingsMemoryRoot }: Folders,
+  log: (line: string) => void,
+): FoundPlaces & { stateDir: string } {
   const trust = createTrustFile(stateDir, root, log)
-  const fixed = options.memoryRoot === undefined ? wanted : null
   return {
     ...{ root, memoryRoot, stateDir, trust },
-    settings: createTrustedSettings({ settings, trust, root, memoryRoot: fixed }),
+    settings: createTrustedSettings({ settings, trust, root, memoryRoot: settingsMemoryRoot }),
   }
 }

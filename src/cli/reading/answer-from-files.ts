@@ -1,0 +1,36 @@
+import { askOwner } from '../../workspace/owner/ask-owner.ts'
+import type { ConsoleOptions } from '../console.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { locateWorkspace } from '../place.ts'
+import { ownTerminal } from '../terminal.ts'
+import { answering } from './answers.ts'
+import { openFiles } from './files.ts'
+import type { ReadingConsole } from './reading-console.ts'
+
+/**
+ * Carries out a command that only asks, from the files as they are, and leaves its exit code: nothing is
+ * written, nobody is kept out, and what a service would have to load is not loaded. False, and nothing
+ * is done, where a service runs, or one that died has left what a service must put right first.
+ */
+export async function answerFromFiles(
+  options: ConsoleOptions,
+  work: (console: ReadingConsole) => Promise<ExitCode>,
+): Promise<boolean> {
+  const folders = await locateWorkspace(options)
+  if ((await askOwner(folders.memoryRoot)).held) return false
+  const files = await openFiles(folders)
+  if (files === null) return false
+  const terminal = ownTerminal()
+  const settings = async () => {
+    const { placesIn } = await import('../../workspace/settings/places.ts')
+    return placesIn(folders, terminal.warn).settings()
+  }
+  const { root, memoryRoot } = folders
+  process.exitCode = await work({
+    client: answering(files),
+    terminal,
+    workspace: { root, memoryRoot, settings },
+    json: options.json ?? false,
+  })
+  return true
+}

@@ -1,0 +1,62 @@
+import type { Asking } from '../../client/client.ts'
+import { newestFirst } from '../../http/page.ts'
+import { caseJson, proofJson, sessionJson } from '../../http/present.ts'
+import { fittingRows } from '../../http/triage.ts'
+import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { UUID } from '../../model/words.ts'
+import { listMemory } from '../../workspace/memory-files.ts'
+import type { Files } from './files.ts'
+
+/** What commands ask of one case, and how it is answered. */
+const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
+  '': caseJson,
+  '/gate': (_, folder) => gateOf(folder),
+  '/sessions': (files, folder) =>
+    Promise.all(
+      folder.sessions
+        .map((session) => ({ id: session.id, created_at: session.started_at, session }))
+        .sort(newestFirst)
+        .map(({ session }) => sessionJson(files, folder, session)),
+    ),
+  '/proof': (files, folder) =>
+    Promise.all([...folder.proofs].sort(newestFirst).map((proof) => proofJson(files, proof))),
+  '/memory': ({ layout }, folder) => listMemory(layout, folder),
+}
+
+/** Answers as a service would that has just read the files. */
+export function answering(files: Files): Asking {
+  const known = new Map<string, Promise<void>>()
+
+  async function folderOf(id: string): Promise<CaseFolder> {
+    if (!known.has(id)) known.set(id, files.read(id))
+    await known.get(id)
+    const folder = files.catalog.folder(id)
+    if (folder) return folder
+    throw new Refusal('not_found', `There is no case ${id}.`)
+  }
+
+  async function answer(path: string, query: URLSearchParams): Promise<unknown> {
+    if (path === '/triage') {
+      const { catalog } = files
+      const needs = { catalog, upkeep: { current: files.readAll } }
+      return fittingRows(needs, (name) => query.get(name) ?? undefined)
+    }
+    if (path === '/cases') {
+      await files.readAll()
+      const folders = files.catalog.ids().map((id) => files.catalog.folder(id)!)
+      return folders.map((folder) => caseJson(files, folder)).sort(newestFirst)
+    }
+    const [, id = '', rest = ''] = /^\/cases\/([^/]+)(.*)$/.exec(path) ?? []
+    const ofCase = UUID.test(id) ? OF_CASE[rest] : undefined
+    if (ofCase) return ofCase(files, await folderOf(id))
+    throw new Error(`no command that only reads asks for ${path}`)
+  }
+
+  return {
+    async ask(_method, address) {
+      const { pathname, searchParams } = new URL(address, 'http://localhost')
+      return { body: await answer(pathname, searchParams) }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import type { Pins } from '../../model/held.ts'
+import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
+import { realPathOf } from '../../workspace/disk/real-path.ts'
+import { entriesIn } from '../../workspace/folder-names.ts'
+import { createKeyedMutex } from '../../workspace/keyed-mutex.ts'
+import { createLastGood, type LastGood } from '../../workspace/last-good.ts'
+import { type Layout, layoutOf } from '../../workspace/layout.ts'
+import { createScan } from '../../workspace/scan.ts'
+import type { Folders } from '../../workspace/settings/folders.ts'
+import { createSettling } from '../../workspace/settling.ts'
+import { createTexts, type Texts } from '../../workspace/texts.ts'
+
+/** The cases of a workspace as its files are now, read as far as they are asked for. */
+export interface Files {
+  layout: Layout
+  catalog: Catalog
+  texts: Texts
+  /** Brings every case into the catalog. */
+  readAll(): Promise<void>
+  /** Brings one case into the catalog, where there is one. */
+  read(id: string): Promise<void>
+}
+
+/** Null where a service that died left something: only a service may say what became of that. */
+export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promise<Files | null> {
+  const [runs, displaced, holds] = await Promise.all(
+    ['runs', 'pre-images', 'holds'].map((name) => entriesIn(join(stateDir, name))),
+  )
+  if (runs!.length + displaced!.length > 0 || holds!.includes('watch.json')) return null
+  const pins = holds!.length > 0 ? await pinsIn(stateDir) : new Map<string, Pins>()
+  const layout = layoutOf(root, memoryRoot)
+  const lastGood = readOnly(createLastGood(join(stateDir, 'last-good')))
+  const isHeld = () => false // or there would be a record of its run
+  const catalog = createCatalog(isHeld, (id) => pins.get(id))
+  const scan = createScan({
+    ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
+    ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
+    publish() {},
+    onUnsettled() {}, // everything is taken as it is
+  })
+  return {
+    ...{ layout, catalog, texts: createTexts(layout, lastGood) },
+    readAll: () => scan.all(),
+    async read(id) {
+      // of cases that are reached by a link none is read, and all that is said of that is said by `all`
+      if ((await realPathOf(layout.cases)) === layout.cases) await scan.one(id, 'all')
+      else await scan.all()
+    },
+  }
+}
+
+/** What counts of cases that were changed by hand while a session ran. */
+async function pinsIn(stateDir: string): Promise<Map<string, Pins>> {
+  const { createHoldFiles } = await import('../../workspace/hold-files.ts')
+  const { own } = await createHoldFiles(stateDir, () => {}).read() // the service logs what is damaged
+  return own
+}
+
+/** What a broken file said before is known, and nothing new is kept. */
+function readOnly(lastGood: LastGood): LastGood {
+  return { ...lastGood, remember() {}, forget: async () => {} }
+}
