@@ -8,7 +8,14 @@ import {
 import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
-import { CHECKLIST_HEADING, itemsIn, itemsNow, type PlacedItem, withItem } from './checklist.ts'
+import {
+  bare,
+  CHECKLIST_HEADING,
+  itemsIn,
+  itemsNow,
+  type PlacedItem,
+  withItem,
+} from './checklist.ts'
 import { bodyStartOf } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
@@ -103,7 +110,7 @@ function caseIn(
     workdir: reader.text('workdir'),
     provider: reader.text('provider'),
     description,
-    checklist: checklist.map(({ next: _, ...item }) => item),
+    checklist: checklist.map(bare),
   }
   const { problems } = reader
   return { value: problems.some(isBreaking) ? null : value, problems }

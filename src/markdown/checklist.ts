@@ -131,7 +131,7 @@ export async function withItem(
   return edited
 }
 
-function bare({ description, type, required, checked }: ChecklistItem): ChecklistItem {
+export function bare({ description, type, required, checked }: ChecklistItem): ChecklistItem {
   return { description, type, required, checked }
 }
 

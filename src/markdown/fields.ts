@@ -113,8 +113,13 @@ export function fieldReader({ text, fields }: Head, file: string): FieldReader {
 const TIME_FORM =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?([Zz]|[+-]\d\d:?\d\d)?)?$/
 
+/** As the service writes it, up to a day that every month has. */
+const USUAL_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
+
 /** A time that names no zone is UTC, as YAML has it: the reader's own zone must not decide. */
 function utcTime(text: string): string | null {
+  if (USUAL_TIME.test(text)) return text
   const match = TIME_FORM.exec(text)
   if (!match) return null
   const [, day, clock = '00:00', zone = 'Z'] = match

@@ -1,4 +1,4 @@
-import { linesOf, trimBlanks } from './lines.ts'
+import { linesOf, lineWalk, trimBlanks } from './lines.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
 /** A reserved heading: its own line, and where the text below it begins. */
@@ -17,9 +17,13 @@ export async function outline(body: string, names: readonly string[]): Promise<H
 }
 
 const RESERVED = /^ {0,3}##[ \t]/
+const ANY_RESERVED = /^ {0,3}##[ \t]/m
 /** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
+const SPACE = 0x20
+/** The characters that a line which matches any of these begins with: most lines begin with a letter. */
+const MAY_OPEN = new Set([...' \t>*+-.)<#`~0123456789'].map((each) => each.charCodeAt(0)))
 export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 
 /**
@@ -30,22 +34,27 @@ export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
   const found: Heading[] = []
   let fence: string | null = null
-  if (!/^ {0,3}##[ \t]/m.test(body)) return found
-  for (const line of linesOf(body)) {
-    if (fence) {
-      if (closesFence(line.text, fence)) fence = null
+  const line = lineWalk(body)
+  while (line.move()) {
+    const first = body.charCodeAt(line.start)
+    if (fence === null && !MAY_OPEN.has(first)) continue
+    if (fence !== null && first !== SPACE && first !== fence.charCodeAt(0)) continue
+    const text = body.slice(line.start, line.end)
+    if (fence !== null) {
+      if (closesFence(text, fence)) fence = null
       continue
     }
-    const opening = OPENING.exec(line.text)
+    const opening = OPENING.exec(text)
     if (opening) {
       fence = opening[1]!
       continue
     }
-    if (INNER_FENCE.test(line.text) || HTML_START.test(line.text)) return null
-    if (!RESERVED.test(line.text)) continue
-    const name = headingText(line.text)
+    // without a line that may be a reserved heading, it does not matter what hides it
+    if (INNER_FENCE.test(text) || HTML_START.test(text)) return ANY_RESERVED.test(body) ? null : []
+    if (!RESERVED.test(text)) continue
+    const name = headingText(text)
     if (!names.includes(name)) continue
-    if (line.text.startsWith(' ')) return null // may belong to a list item
+    if (first === SPACE) return null // may belong to a list item
     if (found.some((other) => other.name === name)) continue
     found.push({ name, start: line.start, next: line.next })
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
@@ -85,7 +85,7 @@ function contentOf({ text, bodyStart, eol }: Head): string {
 }
 
 export function contentHash(content: string): string {
-  return createHash('sha256').update(content).digest('hex')
+  return hash('sha256', content)
 }
 
 export function newProofText(proof: Proof, content: string): string {

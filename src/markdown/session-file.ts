@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { isSealed, type Session } from '../model/session.ts'
@@ -104,7 +104,7 @@ function stateOf(reader: FieldReader): Session['state'] {
 
 /** A stable UUID for a session file that states none, such as one in the specification's layout. */
 export function derivedId({ case_id, number }: Pick<SessionOrigin, 'case_id' | 'number'>): string {
-  const hex = createHash('sha256').update(`${case_id}/sessions/${number}`).digest('hex')
+  const hex = hash('sha256', `${case_id}/sessions/${number}`)
   const variant = ((Number.parseInt(hex[16]!, 16) & 3) | 8).toString(16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
@@ -131,5 +131,5 @@ function brokenSeal(text: string, trail: TrailPart): string | null {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

@@ -1,5 +1,5 @@
 import { SESSION_KEYS } from '../model/session.ts'
-import { linesOf, trimBlanks } from './lines.ts'
+import { lineWalk, trimBlanks } from './lines.ts'
 import { yamlField } from './yaml-scalar.ts'
 
 const KEY_LINE = /^(?:[-*] )?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?(.*)$/
@@ -16,16 +16,17 @@ const KEYS: readonly string[] = SESSION_KEYS.filter(
 export function plainFrontmatter(text: string): string {
   const seen = new Set<string>()
   const lines = ['---']
-  for (const { text: line, start } of linesOf(text.replace(/^\ufeff/, ''))) {
-    if (line.startsWith('## ')) break
-    const match = KEY_LINE.exec(line)
-    const key = match?.[1]
-    const value = trimBlanks(match?.[2] ?? '')
-    const known = key !== undefined && KEYS.includes(key) && !seen.has(key) && value !== ''
-    if (known) {
+  const body = text.replace(/^\ufeff/, '')
+  const walk = lineWalk(body)
+  while (walk.move()) {
+    if (body.startsWith('## ', walk.start)) break
+    const match = walk.end > walk.start ? KEY_LINE.exec(body.slice(walk.start, walk.end)) : null
+    const key = match?.[1] ?? ''
+    const value = match ? trimBlanks(match[2]!) : ''
+    if (value !== '' && KEYS.includes(key) && !seen.has(key)) {
       seen.add(key)
       lines.push(`${key}: ${yamlField(key, value)}`)
-    } else if (start > 0) lines.push('')
+    } else if (walk.start > 0) lines.push('')
   }
   return `${lines.join('\n').trimEnd()}\n---\n`
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Problem } from '../model/problem.ts'
 import {
   type Candidate,
@@ -78,7 +78,7 @@ export function evidenceHash(
 ): string {
   const { diff, tests } = evidenceYaml(session)
   const evidence = JSON.stringify([texts.plan, texts.output, diff, tests])
-  return createHash('sha256').update(evidence).digest('hex')
+  return hash('sha256', evidence)
 }
 
 /** `` - `2-npm-test.tap`: 47 of 47 tests passed `` */

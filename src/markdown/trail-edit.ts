@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { nextTrailNumber, type TrailLine } from '../model/trail.ts'
 import { type LineEnding, lineEnding, linesOf } from './lines.ts'
 import { gapAtEnd } from './sectioned.ts'
-import { readTrail, TRAIL_HEADING, type TrailPart, trailLineText } from './trail-lines.ts'
+import { trailLineText } from './trail-line.ts'
+import { readTrail, TRAIL_HEADING, type TrailPart } from './trail-lines.ts'
 
 /**
  * The file with lines appended to its trail. `known` are the lines that must stand there already:
@@ -73,12 +74,11 @@ export function withSeal(text: string, time: string): string {
   const trail = readTrail(text)?.lines.map((each) => each.line) ?? []
   const eol = lineEnding(text)
   const body = /[\r\n]$/.test(text) ? text : text + eol
-  const hash = createHash('sha256').update(body).digest('hex')
   const seal = {
     number: nextTrailNumber(trail),
     time,
     event: 'session_sealed',
-    fields: { sha256: hash },
+    fields: { sha256: hash('sha256', body) },
   }
   return body + trailLineText(seal) + eol
 }

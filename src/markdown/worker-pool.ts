@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { stoppingRefusal } from '../model/refusal.ts'
@@ -57,7 +57,7 @@ export function createWorkerPool<Answer extends object>(
 
   return {
     ask(text) {
-      const key = createHash('sha256').update(text).digest('hex')
+      const key = hash('sha256', text)
       const known = cache.get(key)
       if (known) return Promise.resolve(known.answer)
       const result = queue.then(async () => {

@@ -13,7 +13,8 @@ import {
   readSessionTexts,
   SESSION_LAYOUT,
 } from '../../src/markdown/session-texts.ts'
-import { readTrail, readTrailLine } from '../../src/markdown/trail-lines.ts'
+import { readTrailLine } from '../../src/markdown/trail-line.ts'
+import { readTrail } from '../../src/markdown/trail-lines.ts'
 import type { Case } from '../../src/model/case.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'

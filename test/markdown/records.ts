@@ -20,7 +20,8 @@ import {
   readSessionTexts,
 } from '../../src/markdown/session-texts.ts'
 import { withTrail } from '../../src/markdown/trail-edit.ts'
-import { readTrail, readTrailLine, trailLineText } from '../../src/markdown/trail-lines.ts'
+import { readTrailLine, trailLineText } from '../../src/markdown/trail-line.ts'
+import { readTrail } from '../../src/markdown/trail-lines.ts'
 import type { Proof } from '../../src/model/proof.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
 import { numbered, type TrailLine } from '../../src/model/trail.ts'
