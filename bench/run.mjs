@@ -71,6 +71,8 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
   })
 }
 
+process.on('uncaughtExceptionMonitor', end)
+
 /** What could be measured; a suite that fails does not end those after it. @type {Record<string, { machine: string, rows: Row[] }>} */
 const measured = {}
 for (const name of names) {
