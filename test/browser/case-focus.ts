@@ -37,3 +37,45 @@ inBrowser('the focus goes on with the work; a case that goes says so', async (t,
   await page.locator('#gone').waitFor({ state: 'detached' })
   t.equal(await page.locator('main [type=submit]:disabled').count(), 0)
 })
+
+inBrowser(
+  'a page fetched before the work was done leaves the focus to the next',
+  async (t, visitor) => {
+    const service = await serveSample(t)
+    const { id } = await must(service, 'POST', '/cases', { title: 'Late page' })
+    const note = { type: 'note', content: 'Seen' }
+    const proof = await must(service, 'POST', `/cases/${id}/proof`, note)
+    await must(service, 'PUT', `/cases/${id}/proof/${proof.id}/verify`)
+    const page = await visitor.open(`${service.url}/case/${id}`)
+    await isLive(page)
+    await page.evaluate(() => {
+      document.addEventListener('sent', () => document.body.setAttribute('data-sent', ''))
+    })
+
+    let fetched = () => {}
+    let release = () => {}
+    const isFetched = new Promise<void>((resolve) => {
+      fetched = resolve
+    })
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(
+      page.url(),
+      async (route) => {
+        const response = await route.fetch()
+        fetched()
+        await isReleased
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await must(service, 'POST', `/cases/${id}/proof`, { ...note, content: 'Seen again' })
+    await isFetched
+    await page.click('#resolve button')
+    await page.locator('body[data-sent]').waitFor()
+    release()
+    await page.locator('#resolve').waitFor({ state: 'detached' })
+    t.equal(await page.evaluate(() => document.activeElement?.id), 'state-title')
+  },
+)

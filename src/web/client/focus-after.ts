@@ -21,18 +21,23 @@ export function focusAfter(form: HTMLFormElement, answer: Record<string, unknown
   const fold = form.closest<HTMLElement>('details.fold')
   if (!selector && !fold) return
   const until = performance.now() + PATIENCE_MS
-  wanted = { selector: selector ?? `#${CSS.escape(fold!.id)} > summary`, until }
+  const from = document.activeElement
+  wanted = { selector: selector ?? `#${CSS.escape(fold!.id)} > summary`, from, until }
 }
 
-/** A refresh that was under way may still show the page as it was before. */
+/** A refresh that was under way may still show the page as it was before, with the focus where it was. */
 const PATIENCE_MS = 5_000
 
-let wanted: { selector: string; until: number } | null = null
+let wanted: { selector: string; from: Element | null; until: number } | null = null
 
 function place(): void {
   if (!wanted) return
-  if (performance.now() > wanted.until || !isLost()) {
+  if (performance.now() > wanted.until) {
     wanted = null
+    return
+  }
+  if (!isLost()) {
+    if (document.activeElement !== wanted.from) wanted = null
     return
   }
   const target = document.querySelector<HTMLElement>(wanted.selector)
