@@ -347,7 +347,7 @@ t.test('frontmatter that is refused: what, on which line, how fast', async (t) =
   t.end()
 })
 
-t.test('frontmatter that is read, however odd', (t) => {
+t.test('frontmatter that is read, however odd', async (t) => {
   const read: [string, string, Record<string, unknown> | null, string][] = [
     ['none', 'body\n', null, 'body\n'],
     ['an empty file', '', null, ''],
@@ -401,9 +401,8 @@ t.test('frontmatter that is read, however odd', (t) => {
     ],
   ]
   for (const [name, text, values, body] of read) {
-    const start = performance.now()
     const result = readEnvelope(text)
-    const took = performance.now() - start
+    const took = await cpuTime(() => readEnvelope(text), { enough: 400 })
     if (!result.ok) {
       t.fail(`${name}: ${result.message}`)
       continue
@@ -415,7 +414,6 @@ t.test('frontmatter that is read, however odd', (t) => {
     t.equal(text.slice(bodyStart), body, `${name}: body`)
     t.ok(took < 400, `${name}: ${took.toFixed(1)} ms`)
   }
-  t.end()
 })
 
 t.test('no text makes the reader throw', async () => {

@@ -253,13 +253,14 @@ t.test('20 MB pass in no time', async (t) => {
   )
   const bytes = Buffer.from(randomBytes(15 * 1024 * 1024).toString('base64'))
   const stream = createRedactor({ ...ENVIRONMENT, ...many }).stream()
-  const began = performance.now()
   let length = 0
+  const before = process.cpuUsage()
   for (let at = 0; at < bytes.length; at += 4096) {
     length += stream.write(bytes.subarray(at, at + 4096)).length
   }
   length += stream.end().length
-  const took = performance.now() - began
+  const { user, system } = process.cpuUsage(before)
+  const took = (user + system) / 1000
   t.equal(length, bytes.length)
   t.ok(took < 3000, `${Math.round(took)} ms`)
 })

