@@ -134,7 +134,10 @@ t.test('a name that fits', async (t) => {
   t.test('no session', async (t) => {
     t.match(await cli.run('tail', 'window'), { code: 3, stderr: /casefile start/ })
     await cli.run('start', 'window')
-    t.match(await cli.run('tail', 'window', '7'), { code: 3, stderr: /It has: 1 \(plan_ready\)/ })
+    t.match(await cli.run('tail', 'window', 'seventh'), {
+      code: 3,
+      stderr: /It has: 1 \(plan_ready\)/,
+    })
     t.match(await cli.run('proof', 'verify', 'window', 'abc'), { code: 3, stderr: /proof add/ })
   })
 })
