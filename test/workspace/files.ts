@@ -236,7 +236,7 @@ t.test('reading a file that anybody may have put there', async (t) => {
       t.match(await readRegular(at(name), { maxBytes: 100 }), { ok: false, reason })
     })
   }
-  t.ok(performance.now() - start < 500, 'all of them quickly')
+  t.ok(performance.now() - start < 5000, 'nothing is waited for')
 
   await t.test('within a folder', async (t) => {
     const within = inside
