@@ -20,12 +20,12 @@ const ENOUGH_MS = 25_000
 export async function startRounds(workspace, options) {
   const began = performance.now()
   const work = `${workspace.ids.length.toLocaleString('en')} cases`
-  /** @type {Awaited<ReturnType<typeof oneRound>>[]} */
+  /** @type {Awaited<ReturnType<typeof startRound>>[]} */
   const rounds = []
   do {
     options.say(`${work}: starts, round ${rounds.length + 1}`)
     await rounds.at(-1)?.casefile.stop('SIGTERM')
-    rounds.push(await oneRound(workspace, options))
+    rounds.push(await startRound(workspace, options))
   } while (rounds.length < MAX_ROUNDS && performance.now() - began < ENOUGH_MS)
 
   /** @param {(round: typeof rounds[0]) => number} figure */
@@ -74,9 +74,9 @@ export async function startRounds(workspace, options) {
 
 /**
  * @param {Workspace} workspace
- * @param {SuiteOptions} options
+ * @param {Pick<SuiteOptions, 'program' | 'onEnd'>} options
  */
-async function oneRound(workspace, { program, onEnd }) {
+export async function startRound(workspace, { program, onEnd }) {
   const { root, cases, newStateDir } = workspace
   const options = { program, root, stateDir: newStateDir(), onEnd }
   const { first: read } = await limitTo('read', cases, onEnd)
