@@ -92,7 +92,10 @@ export interface WorkRequest {
 }
 
 export interface RunReport {
-  /** Resolves when the start is on disk. */
+  /**
+   * Resolves when the start is on disk. The end of the step before may still be on its way there: it
+   * comes first.
+   */
   stepStarted(step: StepStart, timeoutMs: number): Promise<void>
   /** Resolves when the id is on disk. The program begins only then. */
   processStarted(pid: number): Promise<void>

@@ -29,21 +29,42 @@ async function executeSteps(
   const [error] = errors
   if (error)
     return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
+  /** What is still to be put on the disk of the step before, while the next one is made ready. */
+  let before: Promise<void> = Promise.resolve()
   for (const step of steps.filter(isWanted)) {
-    if (request.signal.aborted) return { ok: false, reason: `stopped before step ${step.id}` }
-    const outcome = await runStep(step, request)
-    if (request.signal.aborted) return { ok: false, reason: `stopped during step ${step.id}` }
-    const complaint = complaintAbout(step, outcome)
-    if (complaint && !step.continue) return { ok: false, reason: complaint }
+    if (request.signal.aborted) {
+      await before
+      return { ok: false, reason: `stopped before step ${step.id}` }
+    }
+    const outcome = await runStep(step, request, before)
+    before = request.report.stepFinished(outcome)
+    const reason = request.signal.aborted
+      ? `stopped during step ${step.id}`
+      : step.continue
+        ? null
+        : complaintAbout(step, outcome)
+    if (reason !== null) {
+      await before
+      return { ok: false, reason }
+    }
   }
+  await before
   return { ok: true }
 }
 
-async function runStep(step: PlanStep, request: WorkRequest): Promise<StepOutcome> {
+/**
+ * The process is made ready while the start is put on the disk, and the end of the step before: it is held
+ * until all that is there.
+ */
+async function runStep(
+  step: PlanStep,
+  request: WorkRequest,
+  before: Promise<void>,
+): Promise<StepOutcome> {
   const { report, workdir, env, signal } = request
   const timeoutMs = step.timeoutMs ?? request.stepTimeoutMs
-  await report.stepStarted(step, timeoutMs)
-  const { aborted: _, ...outcome } = await runStepProcess({
+  const recorded = Promise.all([before, report.stepStarted(step, timeoutMs)])
+  const running = runStepProcess({
     argv: argvOf(step),
     cwd: step.cwd === '.' ? workdir : `${workdir}/${step.cwd}`,
     env,
@@ -51,10 +72,16 @@ async function runStep(step: PlanStep, request: WorkRequest): Promise<StepOutcom
     signal,
     scratch: request.scratch,
     guard: request.guard,
-    onStart: (pid) => report.processStarted(pid),
+    async onStart(pid) {
+      await Promise.all([recorded, report.processStarted(pid)])
+    },
     onOutput: (stream, bytes) => report.output(stream, bytes),
   })
-  await report.stepFinished(outcome)
+  // both come to their end before a failure of either is told
+  const [written, ended] = await Promise.allSettled([recorded, running])
+  if (written.status === 'rejected') throw written.reason
+  if (ended.status === 'rejected') throw ended.reason
+  const { aborted: _, ...outcome } = ended.value
   return outcome
 }
 

@@ -16,7 +16,13 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
   const { case_id, session_id, number, mark } = job
   const record = { session_id, case_id, number, mark, agent_session: null as string | null }
   let process: { pid: number; start: string | null; boot: string | null } | null = null
-  const append = (line: NewTrailLine) => appendLine(needs, job, line)
+  let last: Promise<unknown> = Promise.resolve()
+  /** In the order of the calls, though a line may wait for a person to mend the file. */
+  const append = (line: NewTrailLine) => {
+    const appended = last.then(() => appendLine(needs, job, line))
+    last = Promise.allSettled([appended])
+    return appended
+  }
   const notes = boundedNotes(redactor)
   return createStepRecorder({
     ...{ layout, case_id, number, append, redactor },

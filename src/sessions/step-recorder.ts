@@ -1,6 +1,6 @@
 import type { SessionOutput } from '../events/envelope.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import type { AgentNote, RunReport, StepStart } from '../runners/contract.ts'
+import type { AgentNote, RunReport, StepOutcome, StepStart } from '../runners/contract.ts'
 import { plainText } from '../workspace/disk/plain-text.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { dropArtifact } from '../workspace/output/artifacts.ts'
@@ -49,9 +49,12 @@ export interface StepRecorder extends RunReport {
 export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
   const { layout, case_id, number, append } = needs
   let open: OpenStep | null = null
+  /** The last step that has ended, until its line has its place in the trail. */
+  let ending: Promise<unknown> = Promise.resolve()
 
   return {
     async stepStarted(step, timeoutMs) {
+      await Promise.allSettled([ending])
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof } = step
       const log = await openNamedLog(layout, case_id, names.log)
@@ -80,39 +83,51 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
       if (open) keep(open, stream, open.redacted[stream].write(bytes))
     },
     async stepFinished(outcome) {
-      await needs.endNotes()
-      for (const stream of ['stdout', 'stderr'] as const) {
-        keep(open!, stream, open!.redacted[stream].end())
-      }
-      const { step, live, log, report, tail } = open!
-      const rest = live.end()
-      const kept = await log.output.close()
-      const reported = await report?.output.close()
+      const last = open!
       open = null
-      if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
-      if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
-      const { exit, signal, timedOut, startError, durationMs } = outcome
-      await append({
-        event: 'step_finished',
-        fields: {
-          step: step.id,
-          exit,
-          ...(signal === null ? {} : { signal }),
-          ...(timedOut ? { timed_out: true } : {}),
-          ...(startError === undefined ? {} : { start_error: startError }),
-          duration_ms: durationMs,
-          output_bytes: kept.bytes,
-          ...(kept.bytes > 0 && reported?.bytes === 0 ? { report_bytes: 0 } : {}),
-          ...(kept.truncated ? { truncated: true } : {}),
-          tail: lastLines(needs.redactor.text(plainText(tail + rest))),
-        },
-      })
+      const line = lineOfEnd(needs, last, outcome)
+      ending = line
+      await append(await line)
     },
     async close() {
       const left = open
       open = null
       // a disk error here is the very one, or comes after the one, that broke the run off
-      await Promise.allSettled([left?.log.output.close(), left?.report?.output.close()])
+      await Promise.allSettled([ending, left?.log.output.close(), left?.report?.output.close()])
+    },
+  }
+}
+
+/** Closes what is open of the step first. */
+async function lineOfEnd(
+  { layout, case_id, endNotes, redactor }: RecorderNeeds,
+  ended: OpenStep,
+  outcome: StepOutcome,
+): Promise<NewTrailLine> {
+  await endNotes()
+  for (const stream of ['stdout', 'stderr'] as const) {
+    keep(ended, stream, ended.redacted[stream].end())
+  }
+  const { step, live, log, report, tail } = ended
+  const rest = live.end()
+  const kept = await log.output.close()
+  const reported = await report?.output.close()
+  if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
+  if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
+  const { exit, signal, timedOut, startError, durationMs } = outcome
+  return {
+    event: 'step_finished',
+    fields: {
+      step: step.id,
+      exit,
+      ...(signal === null ? {} : { signal }),
+      ...(timedOut ? { timed_out: true } : {}),
+      ...(startError === undefined ? {} : { start_error: startError }),
+      duration_ms: durationMs,
+      output_bytes: kept.bytes,
+      ...(kept.bytes > 0 && reported?.bytes === 0 ? { report_bytes: 0 } : {}),
+      ...(kept.truncated ? { truncated: true } : {}),
+      tail: lastLines(redactor.text(plainText(tail + rest))),
     },
   }
 }
