@@ -5,7 +5,6 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { openClient } from './client.mjs'
 
 /** @import { SuiteOptions } from './suite.mjs' */
 
@@ -85,7 +84,7 @@ export async function startPeer({ command, args, folder, url, list, count, onEnd
     if (performance.now() - began > READY_MS) throw new Error(`${command} does not become ready`)
     await delay(POLL_MS)
   }
-  return { client: openClient(url), stop }
+  return { url, stop }
 }
 
 /** How many are in a list; undefined where there is no answer yet. @param {string} url */

@@ -1,5 +1,6 @@
 import { median } from './figures.mjs'
 import { createRandom } from './random.mjs'
+import { openRaw, rawRequest } from './raw-connection.mjs'
 
 /** @import { Goal, Row, SuiteOptions } from './suite.mjs' */
 
@@ -10,7 +11,7 @@ import { createRandom } from './random.mjs'
  * @typedef {Pick<Case, 'title' | 'description' | 'tags'>} Texts
  *
  * @typedef {object} Peer
- * @property {Client} client
+ * @property {string} url
  * @property {Requests} requests
  * @property {() => Promise<void>} stop
  *
@@ -37,19 +38,19 @@ const ACTIONS = ['get', 'list', 'create', 'update']
  * The same requests to Casefile and to a peer, in turns on one kept connection each. The median counts.
  * @param {object} options
  * @param {string} options.name
- * @param {Client} options.client
+ * @param {string} options.url of Casefile
  * @param {readonly Case[]} options.cases
  * @param {Record<Action, Goal>} options.goals
  * @param {Peer} options.peer
  * @param {number} options.saves
  * @returns {Promise<Row[]>}
  */
-export async function measurePeer({ name, client, cases, goals, peer, saves }) {
+export async function measurePeer({ name, url, cases, goals, peer, saves }) {
   const random = createRandom(cases.length)
-  const sides = [
-    { client, requests: requestsTo(cases), times: /** @type {number[]} */ ([]) },
-    { ...peer, times: /** @type {number[]} */ ([]) },
-  ]
+  const sides = [{ url, requests: requestsTo(cases) }, peer].map(({ url, requests }) => {
+    const port = Number(new URL(url).port)
+    return { port, requests, connection: openRaw(port), times: /** @type {number[]} */ ([]) }
+  })
   /** @type {Row[]} */
   const rows = []
   for (const action of ACTIONS) {
@@ -59,9 +60,11 @@ export async function measurePeer({ name, client, cases, goals, peer, saves }) {
       if (round > FEWEST && performance.now() - began > ENOUGH_MS) break
       const index = random.below(cases.length)
       const ask = requestOf(action, index, round, cases)
-      for (const { client, requests, times } of round % 2 === 0 ? sides : sides.toReversed()) {
-        const { sent, answered } = await client.ask(...ask(requests))
-        if (round > 0) times.push(answered - sent) // the first opens the connection
+      for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+        const [method, path, json] = ask(side.requests)
+        const request = rawRequest(side.port, method, path, { json })
+        const ms = await side.connection.time(request)
+        if (round > 0) side.times.push(ms) // the first opens the connection
       }
     }
     const [ours = 0, limit = 0] = sides.map(({ times }) => median(times))
@@ -70,6 +73,7 @@ export async function measurePeer({ name, client, cases, goals, peer, saves }) {
       ...{ ours, beside: name, limit, goal: goals[action] },
     })
   }
+  for (const { connection } of sides) connection.close()
   return rows
 }
 

@@ -59,7 +59,15 @@ export const peersSuite = {
       options.say(`${size} cases: ${name}`)
       const peer = await start({ cases, parent: options.parent, onEnd })
       if ('missing' in peer) options.say(`${name} is left out: ${peer.missing}`)
-      else yield* await measurePeer({ name, client, cases, goals, peer, saves: options.saves })
+      else
+        yield* await measurePeer({
+          name,
+          url: casefile.url,
+          cases,
+          goals,
+          peer,
+          saves: options.saves,
+        })
       if ('stop' in peer) await peer.stop()
     }
     if (PEERS['json-server']?.fits(size)) yield* await measureSearch(client, workspace, options)
