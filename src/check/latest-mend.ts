@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { CaseEntry } from '../workspace/catalog.ts'
-import { kindsIn, sessionNumbers } from '../workspace/folder-names.ts'
+import { kindsNow, sessionNumbers } from '../workspace/folder-names.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Mender } from './mender.ts'
 
@@ -8,7 +8,7 @@ import type { Mender } from './mender.ts'
 export async function mendLatest(mender: Mender, { id }: CaseEntry): Promise<void> {
   const folder = mender.view.layout.sessions(id)
   await mender.mend(join(folder, 'latest.md'), async () => {
-    const kinds = await kindsIn(folder)
+    const kinds = kindsNow(folder)
     if (!kinds || kinds === 'hidden') return null
     const newest = sessionNumbers([...kinds.keys()]).at(-1)
     if (newest === undefined) return null

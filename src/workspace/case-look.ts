@@ -2,8 +2,9 @@ import { basename } from 'node:path'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './catalog.ts'
-import { type FileStamp, sameStamp, stampOf } from './disk/safe-read.ts'
-import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
+import { stampNow } from './disk/read-now.ts'
+import { type FileStamp, sameStamp } from './disk/safe-read.ts'
+import { type EntryKind, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
@@ -30,23 +31,23 @@ export async function lookAtCase(
   const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
   /** What stands in a folder; null where it is no folder, `hidden` where it may not be listed. */
-  const listed = async (folder: string, name: string) => {
-    const stamp = await stampOf(folder) // before the names: what comes meanwhile shows in a later stamp
+  const listed = (folder: string, name: string) => {
+    const stamp = stampNow(folder) // before the names: what comes meanwhile shows in a later stamp
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
     if (stamp && needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
-    const kinds = await kindsIn(folder)
+    const kinds = kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
     else problems.push(...conflictCopies(name, kinds))
     return kinds
   }
-  const inside = await listed(layout.caseFolder(id), '.')
+  const inside = listed(layout.caseFolder(id), '.')
   if (!inside) return null
   if (inside !== 'hidden') problems.push(...linkProblems(inside))
   /** The keys of a folder's files: those that were known where it may not be listed. */
-  const keysIn = async <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
+  const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
     if (inside === 'hidden') return { keys: [...was], kinds: null }
     const kinds =
-      inside.get(basename(folder)) === 'folder' ? await listed(folder, basename(folder)) : null
+      inside.get(basename(folder)) === 'folder' ? listed(folder, basename(folder)) : null
     if (kinds === 'hidden') return { keys: [...was], kinds: null }
     return { keys: keys([...(kinds?.keys() ?? [])]), kinds }
   }
@@ -58,13 +59,13 @@ export async function lookAtCase(
   )
   if (!file) return null
   const of = { id, title: file.value.title }
-  const numbers = await keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
+  const numbers = keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
   const sessions = await refreshedAll(
     { keys: numbers.keys, known: known?.sessions, look, byGit: byGit('sessions') },
     (number) => layout.sessionFile(id, number),
     (number, record) => readSessionRecord(needs, of, number, { known: record, look }),
   )
-  const ids = await keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
+  const ids = keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
   const proofs = await refreshedAll(
     { keys: ids.keys, known: known?.proofs, look, byGit: byGit('proof') },
     (proofId) => layout.proofFile(id, proofId),
@@ -81,7 +82,7 @@ export async function lookAtCase(
     (name) => layout.memoryFile(id, name),
     (name, note) =>
       readNote(layout.memoryFile(id, name), name, {
-        ...{ look, within: layout.caseFolder(id) },
+        look,
         ...(note ? { known: note } : {}),
         ...(told[name] ? { told: told[name] } : {}),
       }),
@@ -99,10 +100,10 @@ export async function lookAtCase(
 async function refreshed<T extends { stamp: FileStamp | null }>(
   path: string,
   known: T | undefined,
-  read: (known: T | undefined) => Promise<T | null>,
+  read: (known: T | undefined) => Promise<T | null> | T | null,
 ): Promise<T | null> {
   if (known?.stamp) {
-    const stamp = await stampOf(path)
+    const stamp = stampNow(path)
     if (stamp && sameStamp(stamp, known.stamp)) return known
   }
   return read(known)
@@ -119,7 +120,7 @@ interface Wanted<K, T> {
 async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   { keys, known, look, byGit }: Wanted<K, T>,
   path: (key: K) => string,
-  read: (key: K, known: T | undefined) => Promise<T | null>,
+  read: (key: K, known: T | undefined) => Promise<T | null> | T | null,
 ): Promise<Map<K, T>> {
   const files = new Map<K, T>()
   for (const key of keys) {
@@ -128,11 +129,13 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   }
   for (const [key, file] of known ?? []) {
     // some editors delete a file before they write it anew; git does not
-    if (files.has(key) || byGit || look.take(path(key), null, 'cut')) continue
+    if (files.has(key) || byGit || look.take(path(key), gone, 'cut')) continue
     files.set(key, file)
   }
   return files
 }
+
+export const gone = () => null
 
 function conflictCopies(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): Problem[] {
   const message =

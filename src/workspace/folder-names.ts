@@ -1,5 +1,5 @@
-import { constants, type Dirent, lstatSync } from 'node:fs'
-import { access, lstat, readdir } from 'node:fs/promises'
+import { constants, type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { access, lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
@@ -37,7 +37,7 @@ export function isFolderNow(path: string): boolean {
  * with `unreadable_file` where permissions hide them: there may be some.
  */
 export async function entriesIn(folder: string): Promise<string[]> {
-  const kinds = await kindsIn(folder)
+  const kinds = kindsNow(folder)
   if (kinds !== 'hidden') return kinds ? [...kinds.keys()] : []
   throw new Refusal(
     'unreadable_file',
@@ -48,10 +48,10 @@ export async function entriesIn(folder: string): Promise<string[]> {
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
 /** What stands in a folder, by name; null where no folder (or a link to one) is, `hidden` where permissions keep it from us. */
-export async function kindsIn(folder: string): Promise<Map<string, EntryKind> | 'hidden' | null> {
+export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
-    if (!(await isFolder(folder))) return null
-    const entries = await readdir(folder, { withFileTypes: true })
+    if (!isFolderNow(folder)) return null
+    const entries = readdirSync(folder, { withFileTypes: true })
     return new Map(entries.map((entry) => [entry.name, kindOf(entry)]))
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null

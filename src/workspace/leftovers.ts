@@ -3,7 +3,7 @@ import { UUID } from '../model/words.ts'
 import { codeOf } from './disk/errno.ts'
 import { removeStubborn } from './disk/remove-stubborn.ts'
 import { isTempName, removeTempFiles } from './disk/temp-files.ts'
-import { entriesIn, kindsIn } from './folder-names.ts'
+import { entriesIn, kindsNow } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 import type { StateFolder } from './state-folder.ts'
 
@@ -42,7 +42,7 @@ export async function foldersWithRecords(layout: Layout): Promise<string[]> {
   const found = [layout.memoryRoot, layout.cases]
   for (const id of (await entriesIn(layout.cases)).filter((name) => UUID.test(name))) {
     const folder = layout.caseFolder(id)
-    const inside = await kindsIn(folder)
+    const inside = kindsNow(folder)
     if (!inside || inside === 'hidden') continue
     if ([...inside.keys()].some(isTempName)) found.push(folder)
     const folders = [...inside].filter(([, kind]) => kind === 'folder')

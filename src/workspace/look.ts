@@ -10,8 +10,8 @@ export type Takes = 'still' | 'whole' | 'all'
 
 /** One look at the files of a case. */
 export interface Look {
-  /** Whether a file that has changed to this stamp is taken as it is now. */
-  take(path: string, stamp: FileStamp | null, looks: Wholeness): boolean
+  /** Whether a file that has changed to this stamp, which is asked for only where it matters, is taken as it is now. */
+  take(path: string, stamp: () => FileStamp | null, looks: Wholeness): boolean
   /** Says that what stands there is known. */
   taken(path: string): void
   /** In how many ms to look again, for what was not taken; 0 where all was. */
@@ -30,7 +30,7 @@ export function createLook(
   let isHalf = false
   return {
     take(path, stamp, looks) {
-      const ms = takes === 'all' || written.includes(path) ? 0 : settling.wait(path, stamp, looks)
+      const ms = takes === 'all' || written.includes(path) ? 0 : settling.wait(path, stamp(), looks)
       const isHalfSaved = looks === 'cut' || looks === 'broken'
       if (ms === 0 || (takes === 'whole' && !isHalfSaved)) {
         settling.forget(path)

@@ -2,7 +2,8 @@ import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
-import { type FileStamp, readRegular, stampOf } from './disk/safe-read.ts'
+import { readNow, stampNow } from './disk/read-now.ts'
+import type { FileStamp } from './disk/safe-read.ts'
 import type { EntryKind } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
@@ -34,8 +35,6 @@ function isNote(name: string): boolean {
 }
 
 interface NoteReading {
-  /** The folder of its case. */
-  within: string
   known?: NoteFile
   look: Look
   told?: NoteFacts
@@ -45,17 +44,17 @@ interface NoteReading {
  * Looks at one memory file. What git or a person left in it that no reader can take is a problem,
  * but the file stays theirs: a PUT replaces it. `told` is what the log last said of it.
  */
-export async function readNote(
+export function readNote(
   path: string,
   file: string,
-  { within, known, look, told }: NoteReading,
-): Promise<NoteFile | null> {
-  const now = await stampOf(path)
+  { known, look, told }: NoteReading,
+): NoteFile | null {
+  const now = stampNow(path)
   if (!known && told && now?.mtimeMs === told.mtimeMs && now.size === told.size) {
     const { ctimeMs } = now
     return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, ending: '\n', problems: [] }
   }
-  const read = decoded(await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within }), file)
+  const read = decoded(readNow(path, MAX_MEMORY_BYTES), file)
   const stamp = read.stamp ?? now
   const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
   const ending = read.ok ? endingOf(read.text) : '\n'
@@ -68,8 +67,7 @@ export async function readNote(
   }
   const isEmpty = read.ok && read.text === ''
   const looks = isEmpty ? 'broken' : wholenessOf(ending, known?.ending)
-  if (!look.take(path, await newerOf(path, stamp), looks))
-    return known ? { ...known, stamp: null } : null
+  if (!look.take(path, newerOf(path, stamp), looks)) return known ? { ...known, stamp: null } : null
   return { ...place, problems: read.ok ? markersIn(read.text, file) : [read.problem] }
 }
 

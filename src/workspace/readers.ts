@@ -6,7 +6,8 @@ import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
-import { type FileStamp, readRegular, stampOf } from './disk/safe-read.ts'
+import { readNow, stampNow } from './disk/read-now.ts'
+import type { FileStamp } from './disk/safe-read.ts'
 import { isFolderNow } from './folder-names.ts'
 import { asItRuns, withKnownTrail } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'
@@ -57,7 +58,7 @@ export function readCaseRecord(
     created_at: reading.known?.hash ? reading.known.value.created_at : createdAt(stamp),
     isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
   })
-  return readRecord(layout.caseFolder(id), reading, {
+  return readRecord(reading, {
     path: layout.caseFile(id),
     file: CASE_FILE,
     maxBytes: MAX_CASE_BYTES,
@@ -86,7 +87,7 @@ export function readSessionRecord(
     case_title: of.title,
     created_at: createdAt(stamp),
   })
-  return readRecord<Session | null>(layout.caseFolder(of.id), reading, {
+  return readRecord<Session | null>(reading, {
     path: layout.sessionFile(of.id, number),
     file,
     maxBytes: MAX_SESSION_BYTES,
@@ -113,7 +114,7 @@ export async function readProofRecord(
   proofId: string,
   reading: Reading<Proof | null>,
 ): Promise<RecordFile<Proof | null> | null> {
-  const record = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
+  const record = await readRecord<Proof | null>(reading, {
     path: layout.proofFile(caseId, proofId),
     file: `proof/${proofId}.md`,
     maxBytes: MAX_PROOF_BYTES,
@@ -131,15 +132,12 @@ export async function readProofRecord(
  * same. A file that is still being written is left as it was known, null where it was not.
  */
 async function readRecord<T>(
-  folder: string,
   { known, look, written }: Reading<T>,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = recipe
   const result =
-    written === undefined
-      ? decoded(await readRegular(path, { maxBytes, within: folder }), file)
-      : await ownWrite(path, written)
+    written === undefined ? decoded(readNow(path, maxBytes), file) : ownWrite(path, written)
   const { stamp, hash } = result
   const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
   const settled = written === undefined && stamp !== null && isSettled(stamp)
@@ -155,7 +153,7 @@ async function readRecord<T>(
       ? await recipe.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
   const looks = parsed.value === null ? 'broken' : wholenessOf(ending, known?.ending)
-  if (look && !look.take(path, await newerOf(path, stamp), looks)) {
+  if (look && !look.take(path, newerOf(path, stamp), looks)) {
     return known ? { ...known, stamp: null } : null
   }
   if (parsed.value !== null && result.ok) {
@@ -167,8 +165,8 @@ async function readRecord<T>(
 }
 
 /** The stamp of a read is of the moment before it: what was changed since has a newer one. */
-export async function newerOf(path: string, stamp: FileStamp | null): Promise<FileStamp | null> {
-  return (await stampOf(path)) ?? stamp
+export function newerOf(path: string, stamp: FileStamp | null): () => FileStamp | null {
+  return () => stampNow(path) ?? stamp
 }
 
 /** The same bytes; or still the same reason why there are none. */
@@ -191,9 +189,9 @@ function emptiness(text: string, file: string): Problem | null {
  * What we wrote counts as it was written: what somebody added since is looked at by the next scan,
  * as his change and not as ours. So no stamp is kept, and that scan reads the file.
  */
-async function ownWrite(path: string, text: string): Promise<Decoded> {
+function ownWrite(path: string, text: string): Decoded {
   const hash = hashOf(Buffer.from(text))
-  return { ok: true, text, hash, stamp: (await stampOf(path)) ?? NO_STAMP }
+  return { ok: true, text, hash, stamp: stampNow(path) ?? NO_STAMP }
 }
 
 const NO_STAMP: FileStamp = {

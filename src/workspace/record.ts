@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Problem } from '../model/problem.ts'
 import { decodeUtf8, type FileStamp, type ReadResult } from './disk/safe-read.ts'
 
@@ -46,7 +46,7 @@ export function decoded(read: ReadResult, file: string): Decoded {
 }
 
 export function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', bytes)
 }
 
 /** When a file that states no time of creation was made: the earlier of its birth and its last change. */

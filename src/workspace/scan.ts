@@ -1,13 +1,14 @@
 import { realpath } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
-import { type CaseLookNeeds, hiddenProblem, lookAtCase } from './case-look.ts'
+import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
 import type { CaseEntry, Catalog, Change } from './catalog.ts'
 import { differences } from './differences.ts'
-import { stampOf } from './disk/safe-read.ts'
+import { stampNow } from './disk/read-now.ts'
 import { isEditorFile } from './editor-files.ts'
-import { kindsIn } from './folder-names.ts'
+import { kindsNow } from './folder-names.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { createLook, type Look, type Takes } from './look.ts'
 import { looksSame } from './quick-look.ts'
@@ -52,7 +53,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const entry = await lookAtCase(needs, id, known, look)
     if (look.wait > 0) entry?.folders.set('.', null) // what was left is not to be passed over next time
     if (entry) bring(known, entry, restored)
-    else if (known && look.take(layout.caseFolder(id), null, 'whole')) drop(known)
+    else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known)
     if (look.wait > 0) needs.onUnsettled(id, look.wait)
     return look
   }
@@ -87,7 +88,7 @@ export function createScan(needs: ScanNeeds): Scan {
 
   async function names(takes?: Takes): Promise<void> {
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
-    const inside = await kindsIn(layout.cases)
+    const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
     if (wrong) strangers = [wrong]
     if (inside === 'hidden') return // what is known goes on being served
@@ -117,16 +118,23 @@ export function createScan(needs: ScanNeeds): Scan {
   return { one, names: () => names(), all, strangers: () => strangers }
 }
 
-/** Enough at once to keep the disk busy, few enough to leave threads for requests. */
+/** Few enough to leave threads for requests; work that goes through none of them yields after a slice. */
 const AT_ONCE = 16
+const SLICE_MS = 8
 
 export async function inTurns<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
   let next = 0
+  let sliceBegan = performance.now()
   const worker = async () => {
-    while (next < items.length) await work(items[next++]!)
+    while (next < items.length) {
+      await work(items[next++]!)
+      if (performance.now() - sliceBegan < SLICE_MS) continue
+      await setImmediate()
+      sliceBegan = performance.now()
+    }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
 }
@@ -152,11 +160,10 @@ function problemsOf(entry: CaseEntry | undefined): Problem[] {
 /** Why no case is read from the folder of all cases, or none. */
 async function casesProblem(
   cases: string,
-  inside: Awaited<ReturnType<typeof kindsIn>>,
+  inside: ReturnType<typeof kindsNow>,
 ): Promise<Problem | null> {
   if (inside === 'hidden') return hiddenProblem('cases')
-  const inPlace =
-    inside === null ? (await stampOf(cases)) === null : (await realpath(cases)) === cases
+  const inPlace = inside === null ? stampNow(cases) === null : (await realpath(cases)) === cases
   if (inPlace) return null
   const message =
     'this is no folder or reached by a symbolic link, which is not followed, so no case is read from it: put the folder itself here'

@@ -63,7 +63,7 @@ export async function withOpened<T>(
       await handle.close()
     }
   } catch (error) {
-    return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
+    return refusedBy(error)
   }
 }
 
@@ -96,7 +96,8 @@ export type Decoded = { ok: true; text: string } | { ok: false; line: number; of
 /** A BOM stays as U+FEFF. `line` counts from 1, `offset` is that of the first byte that is wrong. */
 export function decodeUtf8(bytes: Uint8Array): Decoded {
   if (isUtf8(bytes)) {
-    return { ok: true, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) }
+    const { buffer, byteOffset, byteLength } = bytes
+    return { ok: true, text: Buffer.from(buffer, byteOffset, byteLength).toString() }
   }
   let line = 1
   let start = 0
@@ -148,12 +149,17 @@ async function readOpen(handle: FileHandle, maxBytes: number): Promise<ReadResul
   return { ok: true, bytes: buffer.subarray(0, length), stat: toStamp(stats) }
 }
 
-function tooLarge(maxBytes: number): Refused {
+export function tooLarge(maxBytes: number): Refused {
   return refused('too_large', `it has more than ${maxBytes} bytes`)
 }
 
 export function refused(reason: UnreadableReason, detail: string): Refused {
   return { ok: false, reason, detail }
+}
+
+/** What the disk says, as a value; a mistake of the caller is thrown on. */
+export function refusedBy(error: unknown): Refused {
+  return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
 }
 
 function reasonOf(error: unknown): UnreadableReason {
@@ -165,7 +171,7 @@ function reasonOf(error: unknown): UnreadableReason {
   throw error
 }
 
-function toStamp(stats: Stats): FileStamp {
+export function toStamp(stats: Stats): FileStamp {
   const { size, mtimeMs, ctimeMs, birthtimeMs, ino, dev, mode } = stats
   return { size, mtimeMs, ctimeMs, birthtimeMs, ino, dev, mode }
 }
