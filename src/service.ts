@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
-import { notesIn } from './events/told-marks.ts'
+import { notesIn, toldOfCase } from './events/told-marks.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
 import { closeParser } from './markdown/parser-pool.ts'
@@ -17,16 +17,16 @@ import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks, type WebhooksNeeds } from './webhooks/open-webhooks.ts'
-import { type Change, createCatalog } from './workspace/catalog.ts'
+import type { Change } from './workspace/case-entry.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
+import { openCatalog } from './workspace/kept/open-kept.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
-import { createLastGood } from './workspace/last-good.ts'
 import { layoutOf } from './workspace/layout.ts'
-import { clearLeftovers } from './workspace/leftovers.ts'
+import { clearLeftovers, createCaseLeftovers } from './workspace/leftovers.ts'
 import { openEventLog } from './workspace/log/event-log.ts'
 import { takeOwnership } from './workspace/owner/ownership.ts'
 import { createSecondLook } from './workspace/rescue/second-look.ts'
@@ -88,9 +88,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const kind = options.short ? { short: true } : {}
   let facts: Record<string, unknown> = kind
   const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
-
   const layout = layoutOf(root, memoryRoot)
-  const lastGood = createLastGood(state.lastGood)
   const mutex = createKeyedMutex()
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
   const changes = createBus<Change>(onError)
@@ -98,31 +96,28 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   let sessions: Sessions | null = null
   let closed = false
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
-  const catalog = createCatalog(isHeld, (id) => holds.pins(id))
+  const build = options.build ?? { version: '0.0.0', commit: null }
+  const { catalog, keeper, found, toldOf } = openCatalog({
+    ...{ folder: state.kept, memoryRoot, version: build.version, log },
+    ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
+    onKept: (id, told) => teller.kept(id, told),
+    onTaken: (id, told) => teller.recall(id, told),
+  })
   const git = createGitActivity(memoryRoot)
-  const needs = { layout, lastGood, isHeld, isGits: git.touched, catalog, mutex }
+  const needs = { layout, lastGood: keeper, isHeld, isGits: git.touched, catalog, mutex }
   const settling = createSettling()
+  const leftovers = createCaseLeftovers(layout, log)
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
-  }).catch(async (error: unknown) => {
-    await ownership.release()
-    throw error
-  })
-  const build = options.build ?? { version: '0.0.0', commit: null }
+  }).catch(after(ownership.release))
   const webhooks = await openWebhooks({
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
-  }).catch(async (error: unknown) => {
-    await eventLog.close()
-    await ownership.release()
-    throw error
-  })
-  const teller = createTeller({ catalog, log: eventLog, now }, eventLog.marks)
+  }).catch(after(eventLog.close, ownership.release))
+  const teller = createTeller({ catalog, toldOf, log: eventLog, now }, eventLog.marks)
   let isTelling = false
-  const index = createIndexFile({
-    ...{ layout, catalog, log },
-    whyNot: createGitIgnoring(memoryRoot).ensure,
-  })
+  const { ensure: whyNot } = createGitIgnoring(memoryRoot)
+  const index = createIndexFile({ layout, catalog, log, whyNot })
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
@@ -134,7 +129,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     if (maker !== 'service') handEdits.look(caseId)
   }
   const scan = createScan({
-    ...{ ...needs, settling, publish },
+    ...{ ...needs, settling, publish, found, onSettled: keeper.changed, sawFolder: leftovers.saw },
     onUnsettled: (id, wait) => upkeep.later(id, wait),
     toldNotes: (id) => notesIn(eventLog.marks, id),
   })
@@ -143,7 +138,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     isLive: () => vigil?.isLive() ?? false,
     pathOf: (relative) => join(layout.cases, relative),
   })
-  const texts = createTexts(layout, lastGood)
+  const texts = createTexts(layout, keeper)
   const secondLook = createSecondLook({
     ...{ layout, mutex, now, log, folder: state.preImages },
     async mayWrite() {
@@ -195,19 +190,20 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await webhooks.close()
     await eventLog.close()
     await index.close()
-    await lastGood.idle()
+    await keeper.close()
     await ownership.release()
     await closeParser()
   }
 
   try {
     await emptyTrash(state.trash, layout.cases)
-    await clearLeftovers(layout, state, log)
+    await clearLeftovers(state, log)
     await secondLook.recover()
     await plans.prune()
     if (options.trust) await trustAtStart(places, log)
     await holds.load()
     await scan.all()
+    await leftovers.clear()
     await parts.sessions.recover()
     await beginTelling()
     vigil = createVigil({
@@ -225,9 +221,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     if (eventLog.isNew) teller.beginHere(found)
     else teller.tellAway(found)
     isTelling = true
+    keeper.begin()
     eventLog.forgetMarks()
     await eventLog.flushed()
-    for (const id of catalog.ids()) handEdits.look(id)
+    for (const id of catalog.ids()) if (!catalog.kept(id)) handEdits.look(id)
     index.changed() // a clone has none
   }
 
@@ -241,5 +238,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       facts = { ...kind, url }
       webhooks.begin(port)
     },
+  }
+}
+
+/** Undoes what was opened before, then throws on. */
+function after(...undo: (() => Promise<void>)[]) {
+  return async (error: unknown): Promise<never> => {
+    for (const each of undo) await each()
+    throw error
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CaseEntry } from '../workspace/catalog.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
 import { kindsNow, sessionNumbers } from '../workspace/folder-names.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Mender } from './mender.ts'

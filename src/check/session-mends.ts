@@ -1,7 +1,7 @@
 import { withFields } from '../markdown/field-edit.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
-import type { CaseEntry } from '../workspace/catalog.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
 import { editText } from '../workspace/text-edit.ts'
 import type { Mender } from './mender.ts'
 import { isSealed, statedIn } from './placed-fields.ts'

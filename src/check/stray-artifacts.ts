@@ -1,5 +1,5 @@
 import { lastOf } from '../model/trail.ts'
-import type { CaseEntry } from '../workspace/catalog.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
 import { renameArtifacts } from '../workspace/output/artifact-renaming.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import type { Mender } from './mender.ts'

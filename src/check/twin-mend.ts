@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { CaseEntry } from '../workspace/catalog.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
 import { createDurable, writeDurable } from '../workspace/disk/durable-write.ts'
 import { renameArtifacts } from '../workspace/output/artifact-renaming.ts'
 import { conflictName } from '../workspace/rescue/conflict-copy.ts'

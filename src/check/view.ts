@@ -54,7 +54,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   }
   const { watch, own } = await createHoldFiles(stateDir, ignored).read()
   const pins = new Map([...Object.entries(watch?.cases ?? {}), ...own])
-  const catalog = createCatalog(isHeld, (id) => pins.get(id))
+  const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const scan = createScan({
     ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
     ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
@@ -73,10 +73,4 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
 }
 
 /** Reading leaves no trace, not even in the state folder. */
-const KEEPS_NOTHING: LastGood = {
-  remember() {},
-  recall: async () => null,
-  isFresh: async () => true,
-  forget: async () => {},
-  idle: async () => {},
-}
+const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }

@@ -2,9 +2,11 @@ import { type CaseFacts, caseEvents, type Maker, problemEvents } from '../model/
 import type { Problem } from '../model/problem.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { factsOf } from '../workspace/facts.ts'
+import type { KeptCase } from '../workspace/kept/kept-case.ts'
+import { toldSum } from '../workspace/kept/kept-cases.ts'
 import type { EventLog } from '../workspace/log/event-log.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
-import { caseIdsIn, factsIn, marksOf } from './told-marks.ts'
+import { caseIdsIn, factsIn, keysOf, marksInText, marksOf, toldIn } from './told-marks.ts'
 
 /**
  * Turns changes into events, once each: what was told last of a case is compared with what its files
@@ -21,10 +23,16 @@ export interface Teller {
   tellAway(problems: readonly Problem[]): void
   /** What was told last of everything: the log's checkpoint. */
   told(): Iterable<[string, string]>
+  /** What was told of a case stands in its record, which changes now. */
+  recall(caseId: string, text: string): void
+  /** This is kept of a case, and need not be kept here too, if it is what was told. */
+  kept(caseId: string, text: string): void
 }
 
 export interface TellerNeeds {
   catalog: Catalog
+  /** What is kept as told of a case. */
+  toldOf(kept: KeptCase): string
   log: Pick<EventLog, 'append'>
   now: () => string
 }
@@ -33,10 +41,10 @@ export interface TellerNeeds {
 const WORKSPACE = 'workspace'
 
 export function createTeller(
-  { catalog, log, now }: TellerNeeds,
+  { catalog, toldOf, log, now }: TellerNeeds,
   marks: ReadonlyMap<string, unknown>,
 ): Teller {
-  /** As JSON text, which takes less memory than the values of 10,000 cases. */
+  /** As JSON text; of a case that is kept with just these, nothing. */
   const told = new Map<string, string>()
   for (const [key, text] of marks) if (typeof text === 'string') told.set(key, text)
 
@@ -55,7 +63,24 @@ export function createTeller(
     log.append({ events, marks: Object.fromEntries(changed) })
   }
 
+  function recall(caseId: string, text: string): void {
+    if (told.has(caseId)) return // newer
+    for (const [key, mark] of Object.entries(marksInText(caseId, text))) {
+      if (mark !== null) told.set(key, mark)
+    }
+  }
+
+  function forget(caseId: string): void {
+    for (const key of keysOf(caseId)) told.delete(key)
+  }
+
   function tell(caseId: string, maker: Maker): void {
+    const stands = catalog.kept(caseId)
+    if (stands) recall(caseId, toldOf(stands))
+    compare(caseId, maker)
+  }
+
+  function compare(caseId: string, maker: Maker): void {
     const entry = catalog.entry(caseId)
     const folder = catalog.folder(caseId)
     const before = factsIn(told, caseId)
@@ -92,6 +117,11 @@ export function createTeller(
     tellWorkspace,
     beginHere(problems) {
       for (const id of catalog.ids()) {
+        const stands = catalog.kept(id)
+        if (stands) {
+          log.append({ events: [], marks: marksInText(id, toldOf(stands)) })
+          continue
+        }
         const [entry, folder] = [catalog.entry(id), catalog.folder(id)]
         const facts: CaseFacts | null = entry && folder ? factsOf(entry, folder, null) : null
         put(marksOf(id, facts), [])
@@ -100,9 +130,26 @@ export function createTeller(
       put({ [WORKSPACE]: JSON.stringify(problems) }, [])
     },
     tellAway(problems) {
-      for (const id of new Set([...caseIdsIn(told), ...catalog.ids()])) tell(id, 'away')
+      for (const id of new Set([...caseIdsIn(told), ...catalog.ids()])) {
+        const stands = catalog.kept(id)
+        if (stands && stands.told === toldSum(toldIn(told, id))) forget(id)
+        else compare(id, 'away')
+      }
       tellWorkspace(problems)
     },
-    told: () => told,
+    *told() {
+      yield* told
+      for (const id of catalog.ids()) {
+        const stands = catalog.kept(id)
+        if (!stands || told.has(id)) continue
+        for (const [key, mark] of Object.entries(marksInText(id, toldOf(stands)))) {
+          if (mark !== null) yield [key, mark]
+        }
+      }
+    },
+    recall,
+    kept(caseId, text) {
+      if (toldIn(told, caseId) === text) forget(caseId)
+    },
   }
 }

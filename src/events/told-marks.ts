@@ -1,6 +1,9 @@
 import type { CaseFacts } from '../model/case-facts.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import { factsOf } from '../workspace/facts.ts'
 
 /** Each kind of facts that grows with the case has a mark of its own, beside that of the case itself. */
 const PARTS = ['proofs', 'sessions', 'notes'] as const
@@ -24,6 +27,26 @@ export function factsIn(marks: ReadonlyMap<string, unknown>, caseId: string): Ca
   if (!core) return null
   const parts = PARTS.map((part) => [part, parsed(marks.get(`${caseId} ${part}`)) ?? {}])
   return { ...core, ...Object.fromEntries(parts) }
+}
+
+/** All marks of a case that can be read, in one text. */
+export function toldOfCase(entry: CaseEntry, folder: CaseFolder): string {
+  return JSON.stringify(Object.values(marksOf(entry.id, factsOf(entry, folder, null))))
+}
+
+/** The same of marks that are there. */
+export function toldIn(marks: ReadonlyMap<string, string>, caseId: string): string {
+  return JSON.stringify(keysOf(caseId).map((key) => marks.get(key) ?? null))
+}
+
+/** The marks that such a text holds. */
+export function marksInText(caseId: string, text: string): Record<string, string | null> {
+  const values = JSON.parse(text) as (string | null)[]
+  return Object.fromEntries(keysOf(caseId).map((key, index) => [key, values[index] ?? null]))
+}
+
+export function keysOf(caseId: string): string[] {
+  return [caseId, ...PARTS.map((part) => `${caseId} ${part}`)]
 }
 
 export function caseIdsIn(marks: ReadonlyMap<string, unknown>): string[] {

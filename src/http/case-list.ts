@@ -1,4 +1,4 @@
-import type { Digest } from '../workspace/catalog.ts'
+import type { Digest } from '../workspace/case-digest.ts'
 import { caseFilter } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import { bytesWithETag } from './etag.ts'
@@ -27,7 +27,7 @@ export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<R
   await service.upkeep.current()
   if (fits || c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined) {
     const { digests } = listOf(service)
-    const rows = (fits ? digests.filter(fits) : digests).map(({ row, json }) => ({ ...row, json }))
+    const rows = fits ? digests.filter(fits) : digests
     return page(c, rows, { text: ({ json }) => json })
   }
   const { parts, length, etag } = wholeList(service)
@@ -53,7 +53,7 @@ function listOf(service: ListNeeds): KnownList {
     lists.set(service, list)
   }
   list.digests = catalog.ids().map((id) => catalog.digest(id)!)
-  list.digests.sort((a, b) => newestFirst(a.row, b.row))
+  list.digests.sort((a, b) => newestFirst(a, b))
   list.blocks.set(list.digests)
   list.version = version
   return list

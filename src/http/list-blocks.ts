@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 /** One item of a list and its JSON; another object once anything of it has changed. */
 export interface ListRow {
   json: string
-  row: { id: string }
+  id: string
 }
 
 /** A run of rows, whose JSON is made once, and anew only when one of them has changed. */
@@ -44,7 +44,7 @@ export class ListBlocks {
     const blocks: Block[] = []
     let begin = 0
     for (const [index, row] of rows.entries()) {
-      if (!isLast(row.row.id) && index < rows.length - 1) continue
+      if (!isLast(row.id) && index < rows.length - 1) continue
       const run = rows.slice(begin, index + 1)
       const was = known.get(row)
       const same = was && isSameRun(was.rows, run) ? was : null

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import type { Digest } from '../workspace/catalog.ts'
+import type { Digest } from '../workspace/case-digest.ts'
 import { wholeList } from './case-list.ts'
 import { etagOf, isHeld } from './etag.ts'
 import { USUAL_HEADERS } from './guard.ts'

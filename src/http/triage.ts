@@ -6,7 +6,10 @@ import { caseFilter, type Query, valuesOf } from './case-filter.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst } from './page.ts'
 
-type TriageNeeds = Pick<HttpNeeds, 'catalog' | 'upkeep'>
+interface TriageNeeds {
+  catalog: HttpNeeds['catalog']
+  upkeep: Pick<HttpNeeds['upkeep'], 'current'>
+}
 
 interface SortedRows {
   version: number

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
-import type { CaseEntry } from './catalog.ts'
+import type { CaseEntry } from './case-entry.ts'
 import { stampNow } from './disk/read-now.ts'
 import { type FileStamp, sameStamp } from './disk/safe-read.ts'
 import { type EntryKind, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
@@ -14,6 +14,8 @@ import { isConflictCopy } from './rescue/conflict-copy.ts'
 export interface CaseLookNeeds extends ReaderNeeds {
   /** What the log last told of a case's memory files, so that a start reads only those that changed. */
   toldNotes(caseId: string): Record<string, NoteFacts>
+  /** Called with what stands in a case's folder, its sessions/ or its proof/, of which no stamp was known. */
+  sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
 
 /**
@@ -38,6 +40,7 @@ export async function lookAtCase(
     const kinds = kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
     else problems.push(...conflictCopies(name, kinds))
+    if (kinds && kinds !== 'hidden') needs.sawFolder?.(folder, kinds)
     return kinds
   }
   const inside = listed(layout.caseFolder(id), '.')

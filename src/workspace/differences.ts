@@ -1,4 +1,4 @@
-import type { CaseEntry, Change } from './catalog.ts'
+import type { CaseEntry, Change } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
 /** What differs between two readings of a case, by value. */

@@ -4,7 +4,7 @@ import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { nextTrailNumber } from '../model/trail.ts'
-import type { CaseEntry } from './catalog.ts'
+import type { CaseEntry } from './case-entry.ts'
 
 /**
  * What there is to tell of a case. Of one whose case.md cannot be read nothing is told but its

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { INDEX_MARKER, type IndexRow } from '../markdown/case-index.ts'
-import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Digest } from './case-digest.ts'
 import type { Catalog } from './catalog.ts'
 import { writeDurable } from './disk/durable-write.ts'
 import { readRegular } from './disk/safe-read.ts'
@@ -23,7 +23,7 @@ export interface IndexFile {
 
 interface IndexFileNeeds {
   layout: Pick<Layout, 'memoryRoot'>
-  catalog: Pick<Catalog, 'ids' | 'folder'>
+  catalog: Pick<Catalog, 'ids' | 'digest'>
   log: (line: string) => void
   now?: () => number
   /** Why the file must not be there; empty where it may. */
@@ -80,7 +80,7 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
     const rests = createRests(() => hurried === 0)
     const ids = catalog.ids()
     try {
-      const row = (id: string) => rowOf(catalog.folder(id))
+      const row = (id: string) => rowOf(catalog.digest(id))
       say(await replace(await indexText(ids, row, rests)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
@@ -137,9 +137,8 @@ function isOurs(bytes: Buffer): boolean {
   return line === INDEX_MARKER
 }
 
-function rowOf(folder: CaseFolder | undefined): IndexRow | undefined {
-  if (!folder) return undefined
-  const { id, title, created_at, type, outcome } = folder.case
-  const [state, problems] = [shownState(folder), folder.problems.length]
+function rowOf(digest: Digest | undefined): IndexRow | undefined {
+  if (!digest) return undefined
+  const { id, title, created_at, state, type, outcome, problems } = digest.row
   return { id, title, created_at, state, type, outcome, problems }
 }

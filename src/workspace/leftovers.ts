@@ -3,7 +3,7 @@ import { UUID } from '../model/words.ts'
 import { codeOf } from './disk/errno.ts'
 import { removeStubborn } from './disk/remove-stubborn.ts'
 import { isTempName, removeTempFiles } from './disk/temp-files.ts'
-import { entriesIn, kindsNow } from './folder-names.ts'
+import { type EntryKind, entriesIn, kindsNow } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 import type { StateFolder } from './state-folder.ts'
 
@@ -13,29 +13,58 @@ import type { StateFolder } from './state-folder.ts'
  * start to try again; no run makes use of it.
  */
 export async function clearLeftovers(
-  layout: Layout,
   state: StateFolder,
   log: (line: string) => void,
 ): Promise<void> {
   const folders = [state.runs, state.plans, join(state.root, 'numbers'), join(state.root, 'holds')]
-  const removals = [
-    () => removeTempFiles(folders),
-    async () => removeTempFiles(await foldersWithRecords(layout)),
-  ]
-  for (const remove of removals) {
-    try {
-      await remove()
-    } catch (error) {
-      if (codeOf(error) === '') throw error
-      log(`temporary files of an earlier service may be left: ${(error as Error).message}`)
-    }
-  }
+  await removed(folders, log)
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(
     `What agents or programs left in ${state.scratch} cannot all be removed (${why}). Remove it by hand; else the next start tries again.`,
   )
 }
+
+async function removed(folders: readonly string[], log: (line: string) => void): Promise<void> {
+  try {
+    await removeTempFiles(folders)
+  } catch (error) {
+    if (codeOf(error) === '') throw error
+    log(`temporary files of an earlier service may be left: ${(error as Error).message}`)
+  }
+}
+
+/** The temporary files among the cases, found by the way while a start reads what changed. */
+export interface CaseLeftovers {
+  /** What stands in a case's folder, its sessions/ or its proof/. */
+  saw(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
+  /** Removes them, also from other folders of the cases that were read; nothing is collected any more. */
+  clear(): Promise<void>
+}
+
+export function createCaseLeftovers(
+  layout: Pick<Layout, 'memoryRoot' | 'cases'>,
+  log: (line: string) => void,
+): CaseLeftovers {
+  let folders: Set<string> | null = new Set([layout.memoryRoot, layout.cases])
+  return {
+    saw(folder, kinds) {
+      if (!folders) return
+      if ([...kinds.keys()].some(isTempName)) folders.add(folder)
+      for (const [name, kind] of kinds) {
+        if (kind === 'folder' && !WATCHED.includes(name)) folders.add(join(folder, name))
+      }
+    },
+    async clear() {
+      const found = [...(folders ?? [])]
+      folders = null
+      await removed(found, log)
+    },
+  }
+}
+
+/** These are seen by themselves. */
+const WATCHED = ['sessions', 'proof']
 
 /** The folders of a memory root in which files are made, and so may have been left half-made. */
 export async function foldersWithRecords(layout: Layout): Promise<string[]> {

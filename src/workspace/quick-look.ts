@@ -1,24 +1,31 @@
-import { lstatSync } from 'node:fs'
+import { lstatSync, type Stats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import type { CaseEntry } from './catalog.ts'
+import type { CaseEntry } from './case-entry.ts'
 import { hasCode } from './disk/errno.ts'
 import { type FileStamp, sameStamp } from './disk/safe-read.ts'
+import { type KeptCase, printNow } from './kept/kept-case.ts'
 
 /** Stamps are taken synchronously, ten times faster than one by one in the thread pool, for at most so long. */
 const SLICE_MS = 8
 let sliceBegan = 0
 
 /** Whether nothing of a case has another stamp than when it was read. */
-export async function looksSame(entry: CaseEntry, folder: string): Promise<boolean> {
+export async function looksSame(known: CaseEntry | KeptCase, folder: string): Promise<boolean> {
   if (performance.now() - sliceBegan > SLICE_MS) {
     await setImmediate()
     sliceBegan = performance.now()
   }
-  return isAsRead(entry, folder)
+  return isAsRead(known, folder)
 }
 
 /** The same at once: for one case, some microseconds. */
-export function isAsRead(entry: CaseEntry, folder: string): boolean {
+export function isAsRead(known: CaseEntry | KeptCase, folder: string): boolean {
+  return 'print' in known
+    ? printNow(folder, known.names, statOf) === known.print
+    : isEntryAsRead(known, folder)
+}
+
+function isEntryAsRead(entry: CaseEntry, folder: string): boolean {
   for (const [name, stamp] of entry.folders) {
     if (!isSame(`${folder}/${name}`, stamp)) return false
   }
@@ -36,12 +43,16 @@ export function isAsRead(entry: CaseEntry, folder: string): boolean {
 }
 
 function isSame(path: string, known: FileStamp | null): boolean {
-  if (known === null) return false
+  const stats = known && statOf(path)
+  return stats ? sameStamp(stats, known) : false
+}
+
+/** Null also where the disk does not say: reading it then tells why. */
+function statOf(path: string): Stats | null {
   try {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    return stats !== undefined && sameStamp(stats, known)
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null
   } catch (error) {
-    if (hasCode(error, 'EACCES', 'EIO', 'ESTALE')) return false
+    if (hasCode(error, 'EACCES', 'EIO', 'ESTALE', 'ENOTDIR')) return null
     throw error
   }
 }

@@ -41,7 +41,7 @@ interface Recipe<T> {
   read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
   /** The best that can be said when the file says nothing and nothing was known. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
-  remember?(text: string, mtimeMs: number): void
+  remember?(text: string): void
 }
 
 type Parsed<T> = { value: T | null; problems: Problem[] }
@@ -68,7 +68,7 @@ export function readCaseRecord(
       const value = copy === null ? null : (await readCase(copy, origin(stamp))).value
       return value ?? roughCase(text, origin(stamp))
     },
-    remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
+    remember: (text) => lastGood.remember(key, text),
   })
 }
 
@@ -104,7 +104,7 @@ export function readSessionRecord(
       const copy = await lastGood.recall(key)
       return copy === null ? null : readSession(copy, origin(null)).value
     },
-    remember: (text, mtimeMs) => lastGood.remember(key, text, mtimeMs),
+    remember: (text) => lastGood.remember(key, text),
   })
 }
 
@@ -157,7 +157,7 @@ async function readRecord<T>(
     return known ? { ...known, stamp: null } : null
   }
   if (parsed.value !== null && result.ok) {
-    recipe.remember?.(result.text, result.stamp.mtimeMs)
+    recipe.remember?.(result.text)
     return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
   const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { Refusal } from '../model/refusal.ts'
+import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import type { CaseEntry } from './catalog.ts'
 import { createDurable } from './disk/durable-write.ts'
 import { hasCode } from './disk/errno.ts'
 import type { ReaderNeeds } from './readers.ts'

@@ -3,12 +3,14 @@ import { setImmediate } from 'node:timers/promises'
 import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
+import type { CaseEntry, Change } from './case-entry.ts'
 import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
-import type { CaseEntry, Catalog, Change } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
 import { stampNow } from './disk/read-now.ts'
 import { isEditorFile } from './editor-files.ts'
 import { kindsNow } from './folder-names.ts'
+import type { KeptCase } from './kept/kept-case.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { createLook, type Look, type Takes } from './look.ts'
 import { looksSame } from './quick-look.ts'
@@ -33,6 +35,10 @@ export interface ScanNeeds extends CaseLookNeeds {
   settling: Settling
   /** Called for every case that may have changed, with what of its records has. */
   publish(caseId: string, changes: Change[], maker: Maker): void
+  /** Cases as an earlier service read them, for the first look. */
+  found?: ReadonlyMap<string, KeptCase>
+  /** Called when a case has new stamps and nothing else is new. */
+  onSettled?(caseId: string): void
   /** Called when files of a case are left for a look in `wait` ms. */
   onUnsettled(caseId: string, wait: number): void
 }
@@ -47,8 +53,12 @@ export function createScan(needs: ScanNeeds): Scan {
     written?: readonly string[],
   ): Promise<Look> {
     const look = createLook(needs.settling, takes, written)
+    const stands = catalog.known(id) ?? laid(id)
+    if (stands && (await looksSame(stands, layout.caseFolder(id)))) {
+      if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
+      return look
+    }
     const known = catalog.entry(id)
-    if (known && (await looksSame(known, layout.caseFolder(id)))) return look
     const restored = known ? await restoreHeld(needs, known) : false
     const entry = await lookAtCase(needs, id, known, look)
     if (look.wait > 0) entry?.folders.set('.', null) // what was left is not to be passed over next time
@@ -56,6 +66,11 @@ export function createScan(needs: ScanNeeds): Scan {
     else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known)
     if (look.wait > 0) needs.onUnsettled(id, look.wait)
     return look
+  }
+
+  /** As an earlier service read it: believed only where nothing has changed since. */
+  function laid(id: string): KeptCase | undefined {
+    return needs.found?.get(id)
   }
 
   function bring(known: CaseEntry | undefined, entry: CaseEntry, restored: boolean): void {
@@ -74,6 +89,7 @@ export function createScan(needs: ScanNeeds): Scan {
       !problemsChanged
     ) {
       Object.assign(known, entry)
+      needs.onSettled?.(entry.id)
       return
     }
     catalog.put(entry)
@@ -87,6 +103,7 @@ export function createScan(needs: ScanNeeds): Scan {
   }
 
   async function names(takes?: Takes): Promise<void> {
+    await breath()
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
@@ -94,7 +111,7 @@ export function createScan(needs: ScanNeeds): Scan {
     if (inside === 'hidden') return // what is known goes on being served
     const found = wrong || !inside ? [] : [...inside.keys()]
     const present = new Set(found.filter((name) => UUID.test(name)))
-    const fresh = [...present].filter((id) => !catalog.entry(id))
+    const fresh = [...present].filter((id) => !catalog.has(id))
     const missing = known.filter((id) => !present.has(id))
     await inTurns([...missing, ...fresh], (id) => mutex.run(id, () => one(id, takes)))
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
@@ -110,7 +127,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const known = catalog.ids()
     await names('all')
     await inTurns(
-      known.filter((id) => catalog.entry(id)),
+      known.filter((id) => catalog.has(id)),
       (id) => mutex.run(id, () => one(id, 'all')),
     )
   }
@@ -121,22 +138,27 @@ export function createScan(needs: ScanNeeds): Scan {
 /** Few enough to leave threads for requests; work that goes through none of them yields after a slice. */
 const AT_ONCE = 16
 const SLICE_MS = 8
+/** One for all: many short rounds in a row keep nobody waiting either. */
+let sliceBegan = 0
 
 export async function inTurns<T>(
   items: readonly T[],
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
   let next = 0
-  let sliceBegan = performance.now()
   const worker = async () => {
     while (next < items.length) {
       await work(items[next++]!)
-      if (performance.now() - sliceBegan < SLICE_MS) continue
-      await setImmediate()
-      sliceBegan = performance.now()
+      await breath()
     }
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
+}
+
+async function breath(): Promise<void> {
+  if (performance.now() - sliceBegan < SLICE_MS) return
+  await setImmediate()
+  sliceBegan = performance.now()
 }
 
 /** When the memory files were changed that differ; of those that are gone, when their folder was. */

@@ -7,13 +7,15 @@ import { makeFolder } from './disk/durable-write.ts'
 import { isWithin } from './disk/path-within.ts'
 import { realPathOf } from './disk/real-path.ts'
 
+export const KEPT_FOLDER = 'kept'
+
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {
   root: string
   runs: string
   scratch: string
   trash: string
-  lastGood: string
+  kept: string
   preImages: string
   plans: string
   log: string
@@ -54,7 +56,7 @@ export async function openStateFolder(
     runs: join(root, 'runs'),
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
-    lastGood: join(root, 'last-good'),
+    kept: join(root, KEPT_FOLDER),
     preImages: join(root, 'pre-images'),
     plans: join(root, 'plans'),
     log: join(root, 'log'),

@@ -1,4 +1,7 @@
-import type { CaseEntry, Catalog } from './catalog.ts'
+import type { CaseEntry } from './case-entry.ts'
+import type { Catalog } from './catalog.ts'
+import { stampNow } from './disk/read-now.ts'
+import { folderNamesIn, type KeptCase } from './kept/kept-case.ts'
 import { isAsRead } from './quick-look.ts'
 
 /** Says at once, or not at all, that a case is as it was read. */
@@ -30,27 +33,30 @@ const SURELY_WATCHED_MS = 5000
 
 export function createStillCases(needs: StillNeeds): StillCases {
   const { catalog, pathOf, isListening, isDue, surelyWatchedMs = SURELY_WATCHED_MS } = needs
-  const goodUntil = new WeakMap<CaseEntry, number>()
+  const goodUntil = new WeakMap<CaseEntry | KeptCase, number>()
 
   return {
     isStill(id) {
-      const entry = catalog.entry(id)
-      if (!entry || !isAsRead(entry, pathOf(id))) return false
-      if (isListening() && isOlder(entry, surelyWatchedMs)) {
-        goodUntil.set(entry, performance.now() + GOOD_FOR_MS)
+      const known = catalog.known(id)
+      if (!known || !isAsRead(known, pathOf(id))) return false
+      if (isListening() && isOlder(known, pathOf(id), surelyWatchedMs)) {
+        goodUntil.set(known, performance.now() + GOOD_FOR_MS)
       }
       return true
     },
     isUntouched(id) {
-      const entry = catalog.entry(id)
-      const until = entry && goodUntil.get(entry)
+      const known = catalog.known(id)
+      const until = known && goodUntil.get(known)
       return until !== undefined && performance.now() < until && isListening() && !isDue(id)
     },
   }
 }
 
-function isOlder({ folders }: CaseEntry, ms: number): boolean {
+function isOlder(known: CaseEntry | KeptCase, folder: string, ms: number): boolean {
   const since = Date.now() - ms
-  for (const stamp of folders.values()) if (!stamp || stamp.ctimeMs > since) return false
-  return true
+  const stamps =
+    'print' in known
+      ? folderNamesIn(known.names).map((name) => stampNow(`${folder}/${name}`))
+      : [...known.folders.values()]
+  return stamps.every((stamp) => stamp !== null && stamp.ctimeMs <= since)
 }

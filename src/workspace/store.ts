@@ -143,7 +143,7 @@ export function createStore(needs: StoreNeeds): Store {
       return writing(id, async () => {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
-        await needs.lastGood.forget(id)
+        needs.lastGood.forget(id)
         await scan.one(id, 'all')
       })
     },

@@ -158,8 +158,8 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     for (const id of catalog.ids()) {
       if (isStopping) return
       if (rests.isDue()) await rests.take()
-      const entry = catalog.entry(id)
-      if (entry && !(await looksSame(entry, needs.pathOf(id)))) agenda.add(id, 0)
+      const known = catalog.known(id)
+      if (known && !(await looksSame(known, needs.pathOf(id)))) agenda.add(id, 0)
     }
     sweptHints = hintsBefore
   }

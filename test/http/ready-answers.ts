@@ -182,7 +182,7 @@ t.test('without stamps a case is untouched only while all is heard and nothing w
 t.test('a list in blocks is the JSON of the whole, whatever came before', async (t) => {
   const row = (number: number, version = 0) => ({
     json: JSON.stringify({ number, version, text: 'ü' }),
-    row: { id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}` },
+    id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
   })
   const textOf = (list: ListBlocks) => {
     const { parts, length } = list.bytes()

@@ -14,7 +14,6 @@ import {
   stat,
   symlink,
   truncate,
-  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -36,7 +35,6 @@ import {
   trashName,
 } from '../../src/workspace/disk/temp-files.ts'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
-import { createLastGood } from '../../src/workspace/last-good.ts'
 import { pointLatest } from '../../src/workspace/latest-link.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { clearLeftovers } from '../../src/workspace/leftovers.ts'
@@ -583,9 +581,7 @@ t.test('removing what a program left', async (t) => {
     await mkdir(mounted, { recursive: true })
     for (const name of ['plan-1/file', 'other']) await writeFile(join(scratch, name), '')
     const state = await openStateFolder(join(scratch, '../state'), { memoryRoot: scratch })
-    const layout = layoutOf(dirname(scratch), join(scratch, '../memory'))
-    const clear = (log: (line: string) => void) =>
-      clearLeftovers(layout, { ...state, scratch }, log)
+    const clear = (log: (line: string) => void) => clearLeftovers({ ...state, scratch }, log)
     await inTmpfs(t, mounted, async () => {
       await writeFile(join(mounted, 'theirs'), '')
       const opened = await openRunFolder(scratch, 'plan-1')
@@ -602,75 +598,5 @@ t.test('removing what a program left', async (t) => {
     })
     await clear((line) => t.fail(line))
     t.notOk((await readdir(dirname(scratch))).includes('left'))
-  })
-})
-
-t.test('last good copies', async (t) => {
-  await t.test('are there at once, on disk later, and fresh by mtime', async (t) => {
-    const folder = join(t.testdir({}), 'last-good')
-    const kept = createLastGood(folder)
-    const key = '9d1e/sessions/1.md'
-    const mtimeMs = 1_763_632_800_123.456
-    kept.remember(key, 'old', 1)
-    kept.remember(key, 'new', mtimeMs)
-    t.equal(await kept.recall(key), 'new')
-    t.equal(await kept.isFresh(key, mtimeMs), true)
-    await kept.idle()
-    const later = createLastGood(folder)
-    t.equal(await later.recall(key), 'new')
-    t.equal(await later.isFresh(key, mtimeMs), true)
-    t.equal(await later.isFresh(key, mtimeMs + 1), false)
-    t.equal(await later.isFresh('9d1e/case.md', 1), false)
-    t.equal(await later.recall('9d1e/case.md'), null)
-    t.same(await readdir(folder), ['9d1e'])
-  })
-
-  await t.test('agree with the mtime of a real file', async (t) => {
-    const root = t.testdir({ 'case.md': 'text' })
-    const kept = createLastGood(join(root, 'last-good'))
-    for (const seconds of [1_763_632_800.999_999, 1_763_632_800.123_456, 1]) {
-      await utimes(join(root, 'case.md'), seconds, seconds)
-      const { mtimeMs } = await stat(join(root, 'case.md'))
-      kept.remember('a/case.md', 'text', mtimeMs)
-      await kept.idle()
-      t.equal(await kept.isFresh('a/case.md', mtimeMs), true)
-    }
-  })
-
-  await t.test('can be forgotten, and remembered after that', async (t) => {
-    const kept = createLastGood(join(t.testdir({}), 'last-good'))
-    kept.remember('a/case.md', 'a', 1)
-    kept.remember('ab/case.md', 'ab', 1)
-    const forgotten = kept.forget('a')
-    kept.remember('a/notes.md', 'again', 1)
-    kept.remember('a/case.md', 'again', 1)
-    await forgotten
-    await kept.idle()
-    t.equal(await kept.recall('a/case.md'), 'again')
-    t.equal(await kept.recall('ab/case.md'), 'ab')
-    await kept.forget('a')
-    t.equal(await kept.recall('a/case.md'), null)
-    t.equal(await kept.recall('a/notes.md'), null)
-  })
-
-  await t.test('report a failure once until it works again', async (t) => {
-    const root = t.testdir({ 'last-good': 'a file' })
-    const errors: unknown[] = []
-    const kept = createLastGood(join(root, 'last-good'), (error) => errors.push(error))
-    kept.remember('a/case.md', 'a', 1)
-    kept.remember('b/case.md', 'b', 1)
-    await kept.idle()
-    t.equal(errors.length, 1)
-    await rm(join(root, 'last-good'))
-    kept.remember('a/case.md', 'a', 1)
-    await kept.idle()
-    t.equal(await kept.recall('a/case.md'), 'a')
-  })
-
-  await t.test('have only safe keys', async (t) => {
-    const kept = createLastGood(join(t.testdir({}), 'last-good'))
-    for (const key of ['', '/', '..', '../a', 'a/../b', 'a//b', '/a', 'a/', '.a', 'a\0', 'a b']) {
-      t.throws(() => kept.remember(key, '', 1), RangeError, JSON.stringify(key))
-    }
   })
 })

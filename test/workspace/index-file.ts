@@ -19,7 +19,10 @@ import t, { type Test } from 'tap'
 import { INDEX_MARKER } from '../../src/markdown/case-index.ts'
 import type { Case } from '../../src/model/case.ts'
 import type { CaseFolder } from '../../src/model/case-folder.ts'
+import { caseJson } from '../../src/model/case-json.ts'
 import type { Problem } from '../../src/model/problem.ts'
+import { triageRow } from '../../src/model/triage-row.ts'
+import type { Digest } from '../../src/workspace/case-digest.ts'
 import { createIndexFile, type IndexFile } from '../../src/workspace/index-file.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -38,6 +41,13 @@ interface Opened {
   text(): string
 }
 
+function digestOf(folder: CaseFolder | undefined): Digest | undefined {
+  if (!folder) return undefined
+  const json = caseJson(folder, 0)
+  const { id, created_at } = json
+  return { id, created_at, json: JSON.stringify(json), row: triageRow(folder, json) }
+}
+
 function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => number): Opened {
   const cases = new Map<string, CaseFolder>()
   const said: string[] = []
@@ -50,7 +60,7 @@ function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => 
         made++
         return [...cases.keys()]
       },
-      folder: (id) => cases.get(id),
+      digest: (id) => digestOf(cases.get(id)),
     },
     log: (line) => said.push(line),
     ...(everyMs === undefined ? {} : { everyMs }),

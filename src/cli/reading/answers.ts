@@ -44,8 +44,8 @@ export function answering(files: Files): Asking {
     }
     if (path === '/cases') {
       await files.readAll()
-      const folders = files.catalog.ids().map((id) => files.catalog.folder(id)!)
-      return folders.map((folder) => caseJson(files, folder)).sort(newestFirst)
+      const digests = files.catalog.ids().map((id) => files.catalog.digest(id)!)
+      return digests.sort(newestFirst).map(({ json }) => JSON.parse(json))
     }
     const [, id = '', rest = ''] = /^\/cases\/([^/]+)(.*)$/.exec(path) ?? []
     const ofCase = UUID.test(id) ? OF_CASE[rest] : undefined

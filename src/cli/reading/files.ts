@@ -1,14 +1,18 @@
 import { join } from 'node:path'
+import { packageVersion } from '../../build.ts'
 import type { Pins } from '../../model/held.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { realPathOf } from '../../workspace/disk/real-path.ts'
 import { entriesIn } from '../../workspace/folder-names.ts'
+import { type KeptReader, readKeptCases } from '../../workspace/kept/kept-cases.ts'
+import { keptTitle } from '../../workspace/kept/kept-title.ts'
 import { createKeyedMutex } from '../../workspace/keyed-mutex.ts'
-import { createLastGood, type LastGood } from '../../workspace/last-good.ts'
+import type { LastGood } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
 import { createSettling } from '../../workspace/settling.ts'
+import { KEPT_FOLDER } from '../../workspace/state-folder.ts'
 import { createTexts, type Texts } from '../../workspace/texts.ts'
 
 /** The cases of a workspace as its files are now, read as far as they are asked for. */
@@ -30,11 +34,15 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   if (runs!.length + displaced!.length > 0 || holds!.includes('watch.json')) return null
   const pins = holds!.length > 0 ? await pinsIn(stateDir) : new Map<string, Pins>()
   const layout = layoutOf(root, memoryRoot)
-  const lastGood = readOnly(createLastGood(join(stateDir, 'last-good')))
+  const title = keptTitle(memoryRoot, await packageVersion())
+  const kept = pins.size === 0 ? readKeptCases(join(stateDir, KEPT_FOLDER), title) : null
+  const lastGood = readOnly(kept)
   const isHeld = () => false // or there would be a record of its run
-  const catalog = createCatalog(isHeld, (id) => pins.get(id))
+  const shelf = kept ? { shelf: kept } : {}
+  const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id), ...shelf })
   const scan = createScan({
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
+    ...(kept ? { found: kept.found } : {}),
     ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
     publish() {},
     onUnsettled() {}, // everything is taken as it is
@@ -58,6 +66,13 @@ async function pinsIn(stateDir: string): Promise<Map<string, Pins>> {
 }
 
 /** What a broken file said before is known, and nothing new is kept. */
-function readOnly(lastGood: LastGood): LastGood {
-  return { ...lastGood, remember() {}, forget: async () => {} }
+function readOnly(kept: KeptReader | null): LastGood {
+  return {
+    remember() {},
+    recall(key) {
+      const slash = key.indexOf('/')
+      return kept?.text(key.slice(0, slash), key.slice(slash + 1)) ?? null
+    },
+    forget() {},
+  }
 }

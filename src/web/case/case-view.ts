@@ -105,10 +105,8 @@ async function candidatesOf(
 }
 
 function childrenOf(service: HttpNeeds, id: string): CaseName[] {
-  const { catalog } = service
-  return catalog
-    .ids()
-    .filter((each) => catalog.entry(each)?.file.value.parent === id)
+  return service.catalog
+    .children(id)
     .map((each) => nameOf(service, each))
     .sort((a, b) => (a.title < b.title ? -1 : 1))
 }

@@ -1,0 +1,31 @@
+import type { Case } from '../model/case.ts'
+import type { Problem } from '../model/problem.ts'
+import type { Proof } from '../model/proof.ts'
+import type { Session } from '../model/session.ts'
+import type { FileStamp } from './disk/safe-read.ts'
+import type { NoteFile } from './notes.ts'
+import type { RecordFile } from './record.ts'
+
+/** One case as it was last read. */
+export interface CaseEntry {
+  id: string
+  file: RecordFile<Case>
+  sessions: Map<number, RecordFile<Session | null>>
+  proofs: Map<string, RecordFile<Proof | null>>
+  /** By file name. */
+  notes: Map<string, NoteFile>
+  /** Stamps of its folders by name, `.` its own: what came or went in one shows there. */
+  folders: Map<string, FileStamp | null>
+  /** Its files were gone while a session ran, and were written again. */
+  vanished: boolean
+  /** An editor put a plain file in place of the link latest.md. */
+  strayLatest: boolean
+  /** What is wrong with its folders and names: links, copies, no permission. */
+  problems: Problem[]
+}
+
+/** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
+export type Change =
+  | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
+  | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }
+  | { kind: 'proof'; case_id: string; before: Proof | null; after: Proof | null }

@@ -1,0 +1,93 @@
+import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import { heldBack, type Pins } from '../model/held.ts'
+import { heldProblem } from '../model/held-problem.ts'
+import type { Problem } from '../model/problem.ts'
+import { byCreation } from '../model/proof.ts'
+import type { Session } from '../model/session.ts'
+import { isRunning } from '../model/session-state.ts'
+import type { CaseEntry } from './case-entry.ts'
+import type { RecordFile } from './record.ts'
+
+/** An entry as it counts, with all that is wrong with it. */
+export function folderOf(
+  entry: CaseEntry,
+  isHeld: (sessionId: string) => boolean,
+  pins: Pins | undefined,
+): CaseFolder {
+  const counting = heldBack(filesOf(entry), pins)
+  const { sessions, held } = counting
+  const folder: CaseFolder = {
+    ...counting,
+    problems: [
+      ...[entry.file, ...entry.sessions.values(), ...entry.proofs.values()],
+      ...[...entry.notes.values(), entry],
+    ]
+      .flatMap((file) => file.problems)
+      .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign))
+      .concat(twins(sessions).map(twin))
+      .concat(held.map((each) => heldProblem(entry.id, each))),
+  }
+  if (entry.vanished)
+    folder.problems.push(...sessions.filter((each) => isHeld(each.id)).map(vanished))
+  const gate = gateOf(folder)
+  if (folder.case.state === 'RESOLVED' && !gate.open) folder.problems.push(shut(gate.missing))
+  return folder
+}
+
+/** What the files of a case say, the newest session and proof last. */
+export function filesOf(entry: CaseEntry): Pick<CaseFolder, 'case' | 'sessions' | 'proofs'> {
+  const values = <T>(files: Map<unknown, RecordFile<T | null>>): T[] =>
+    [...files.values()].map((file) => file.value).filter((value) => value !== null)
+  return {
+    case: entry.file.value,
+    sessions: values(entry.sessions).sort((a, b) => a.number - b.number),
+    proofs: values(entry.proofs).sort(byCreation),
+  }
+}
+
+/** Sessions whose id an earlier one of the case has. */
+function twins(sessions: readonly Session[]): Session[] {
+  const first = new Map<string, Session>()
+  return sessions.filter((each) => {
+    if (!first.has(each.id)) first.set(each.id, each)
+    return first.get(each.id) !== each
+  })
+}
+
+function twin({ number, id }: Session): Problem {
+  return {
+    code: 'duplicate_id',
+    file: `sessions/${number}.md`,
+    line: null,
+    message: `id: ${id} is that of an earlier session of this case, which is the one that requests reach: delete this copy`,
+  }
+}
+
+/** Nothing runs here for a session that came with the files of another machine (design §3). */
+function foreign({ number, state }: Session): Problem {
+  return {
+    code: 'foreign_session',
+    file: `sessions/${number}.md`,
+    line: null,
+    message: `the session is ${state}, but nothing runs for it on this machine: it can only be abandoned`,
+  }
+}
+
+function vanished({ number }: Session): Problem {
+  return {
+    code: 'case_vanished',
+    file: `sessions/${number}.md`,
+    line: null,
+    message:
+      'the file was gone while the session was running (a branch switch?) and was written again',
+  }
+}
+
+function shut(missing: readonly string[]): Problem {
+  return {
+    code: 'proof_gate',
+    file: 'case.md',
+    line: null,
+    message: `state: RESOLVED is reported as VERIFYING until the gate is open: missing ${missing.join(', and ')}`,
+  }
+}

@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import type { CaseEntry } from '../case-entry.ts'
+import type { Catalog } from '../catalog.ts'
+import type { LastGood } from '../last-good.ts'
+import type { KeptCases } from './kept-cases.ts'
+
+/** Puts what changes where it is kept, a little later, and lets rest what nobody asks for. */
+export interface Keeper extends LastGood {
+  /** The case has changed, or its files stand still since. */
+  changed(id: string): void
+  /** From now on; before, what is told last of a case may not be what its files say. */
+  begin(): void
+  /** Resolves when all that has changed so far is kept. */
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface KeeperNeeds {
+  /** Null where nothing can be kept. */
+  kept: KeptCases | null
+  catalog(): Pick<Catalog, 'entry' | 'folder' | 'digest' | 'shelve' | 'rest'>
+  /** What is to be told of the case, as text. */
+  told(entry: CaseEntry, folder: CaseFolder): string
+  /** Whether something besides its files decides what counts of a case. */
+  isPinned(id: string): boolean
+  /** Called when a case is kept, with what is to be told of it. */
+  onKept(id: string, told: string): void
+}
+
+const PAUSE_MS = 500
+const SLICE_MS = 6
+/** What was not asked for since then rests. */
+const REST_MS = 20_000
+const REST_EVERY_MS = 5000
+
+export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNeeds): Keeper {
+  /** Texts that are not kept yet, by case and by file. */
+  const texts = new Map<string, Record<string, string>>()
+  const dirty = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+  let hasBegun = false
+  const resting = setInterval(() => catalog().rest(performance.now() - REST_MS), REST_EVERY_MS)
+  resting.unref()
+
+  function keepOne(id: string): void {
+    const [entry, folder, digest] = [
+      catalog().entry(id),
+      catalog().folder(id),
+      catalog().digest(id),
+    ]
+    if (!kept || !entry || !folder || !digest) return
+    const is = told(entry, folder)
+    const keeping = { entry, digest, texts: texts.get(id) ?? {}, told: is, mayRest: !isPinned(id) }
+    const place = kept.keep(keeping)
+    texts.delete(id)
+    if (!place) return
+    catalog().shelve(id, place)
+    onKept(id, is)
+  }
+
+  async function keepAll(): Promise<void> {
+    let began = performance.now()
+    for (const id of dirty) {
+      dirty.delete(id)
+      keepOne(id)
+      if (performance.now() - began < SLICE_MS) continue
+      await setImmediate()
+      began = performance.now()
+    }
+  }
+
+  function idle(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    running = running.then(keepAll)
+    return running
+  }
+
+  return {
+    changed(id) {
+      if (!kept) return
+      dirty.add(id)
+      if (hasBegun) timer ??= setTimeout(idle, PAUSE_MS).unref()
+    },
+    begin() {
+      hasBegun = true
+      kept?.forgetFound()
+      timer ??= setTimeout(idle, PAUSE_MS).unref()
+    },
+    remember(key, text) {
+      const [id, file] = parted(key)
+      texts.set(id, { ...texts.get(id), [file]: text })
+    },
+    recall(key) {
+      const [id, file] = parted(key)
+      return texts.get(id)?.[file] ?? kept?.text(id, file) ?? null
+    },
+    forget(id) {
+      texts.delete(id)
+      dirty.delete(id)
+      kept?.remove(id)
+    },
+    idle,
+    async close() {
+      clearInterval(resting)
+      if (hasBegun) await idle()
+      kept?.close()
+    },
+  }
+}
+
+function parted(key: string): [id: string, file: string] {
+  const slash = key.indexOf('/')
+  return [key.slice(0, slash), key.slice(slash + 1)]
+}

@@ -1,0 +1,190 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs'
+import { codeOf, hasCode } from '../disk/errno.ts'
+import {
+  HEADER_BYTES,
+  isWhole,
+  lengthsIn,
+  MAGIC,
+  readAll,
+  readFully,
+  recordOf,
+  writeAll,
+} from './kept-frame.ts'
+
+/**
+ * An append-only file of records. Nothing in it is needed: what a crash, a full disk or a person makes of it
+ * is found by the checksums and left out. Calls are synchronous, since each is as quick as its way through the
+ * thread pool would be.
+ */
+export interface KeptFile {
+  /** Bytes of records, those that are outdated included. */
+  readonly size: number
+  /** Says where the record stands. Throws what the disk says; then nothing was appended. */
+  append(parts: readonly Buffer[]): number
+  /** A part of the record that stands at a place. */
+  read(at: number, part: number): Buffer
+  /** All parts of the record at a place; null where none stands there that is whole. */
+  readSure(at: number): Buffer[] | null
+  /** How many bytes the record at a place takes. */
+  sizeOf(at: number): number
+  /** Takes the place of another file of the kind, under its name. */
+  replace(path: string): void
+  close(): void
+}
+
+const BUFFERED_BYTES = 256 * 1024
+
+/**
+ * Opens the file and gives its records to `found`, oldest first, as far as they are whole; what follows is
+ * cut off. One that does not begin with `title` is begun anew. Without `found` nothing is read, and only
+ * `readSure` says whether a record is whole.
+ */
+export function openKeptFile(
+  path: string,
+  title: string,
+  found: ((at: number, head: Buffer) => void) | null,
+): KeptFile {
+  const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  try {
+    const first = Buffer.from(`${title}\n`)
+    const begin = first.length
+    let end = hasTitle(file, first) ? endOf(file, begin, found) : 0
+    if (end === 0) {
+      ftruncateSync(file, 0)
+      writeAll(file, first, 0)
+      end = begin
+    }
+    ftruncateSync(file, end)
+    return keptFile(file, path, begin, end)
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+/** A new file, empty but for its title. */
+export function createKeptFile(path: string, title: string): KeptFile {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
+  return openKeptFile(path, title, null)
+}
+
+function keptFile(file: number, place: string, begin: number, found: number): KeptFile {
+  let path = place
+  let end = found
+  /** What is appended but not yet in the file. */
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+
+  function flush(): void {
+    if (waitingBytes === 0) return
+    writeAll(file, Buffer.concat(waiting), end - waitingBytes)
+    waiting = []
+    waitingBytes = 0
+  }
+
+  function readAt(at: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length)
+    if (at + length > end - waitingBytes) flush()
+    if (readFully(file, bytes, at) === length) return bytes
+    throw new Error(`${path} was cut short while it was in use`)
+  }
+
+  function add(bytes: Buffer): number {
+    const at = end
+    waiting.push(bytes)
+    waitingBytes += bytes.length
+    end += bytes.length
+    try {
+      if (waitingBytes >= BUFFERED_BYTES) flush()
+      return at
+    } catch (error) {
+      waiting.pop()
+      waitingBytes -= bytes.length
+      end = at
+      throw error
+    }
+  }
+
+  return {
+    get size() {
+      return end - begin
+    },
+    append: (parts) => add(recordOf(parts)),
+    read(at, part) {
+      const lengths = lengthsIn(readAt(at, HEADER_BYTES))
+      const before = lengths.slice(0, part).reduce((sum, length) => sum + length, HEADER_BYTES)
+      return readAt(at + before, lengths[part]!)
+    },
+    readSure(at) {
+      if (at < begin || at + HEADER_BYTES > end) return null
+      const header = readAt(at, HEADER_BYTES)
+      const lengths = lengthsIn(header)
+      const total = lengths.reduce((sum, length) => sum + length, 0)
+      if (header.readUInt32LE(0) !== MAGIC || at + HEADER_BYTES + total > end) return null
+      const all = readAt(at, HEADER_BYTES + total)
+      if (!isWhole(all)) return null
+      let from = HEADER_BYTES
+      return lengths.map((length) => {
+        from += length
+        return all.subarray(from - length, from)
+      })
+    },
+    sizeOf: (at) =>
+      lengthsIn(readAt(at, HEADER_BYTES)).reduce((sum, length) => sum + length, HEADER_BYTES),
+    replace(wanted) {
+      flush()
+      renameSync(path, wanted)
+      path = wanted
+    },
+    close() {
+      flush()
+      closeSync(file)
+    },
+  }
+}
+
+function hasTitle(file: number, title: Buffer): boolean {
+  const bytes = Buffer.alloc(title.length)
+  return (
+    fstatSync(file).isFile() && readFully(file, bytes, 0) === title.length && bytes.equals(title)
+  )
+}
+
+/** The same of a file that is there, to be read alone; null where none is that begins with `title`. */
+export function readKeptFile(
+  path: string,
+  title: string,
+  found: ((at: number, head: Buffer) => void) | null,
+): KeptFile | null {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const first = Buffer.from(`${title}\n`)
+  let file: number
+  try {
+    file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (error) {
+    if (codeOf(error) !== '') return null
+    throw error
+  }
+  if (!hasTitle(file, first)) {
+    closeSync(file)
+    return null
+  }
+  return keptFile(file, path, first.length, endOf(file, first.length, found))
+}
+
+function endOf(file: number, begin: number, found: Parameters<typeof openKeptFile>[2]): number {
+  return found ? readAll(file, begin, found) : fstatSync(file).size
+}

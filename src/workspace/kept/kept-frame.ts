@@ -1,0 +1,84 @@
+import { fstatSync, readSync, writeSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+
+/** How records stand in a kept file: a header with the length of each part and a checksum, then the parts. */
+export const MAGIC = 0x31_6b_66_43
+const PARTS = 5
+/** Magic, the lengths of the parts, and a checksum over these and all parts. */
+export const HEADER_BYTES = 4 * (PARTS + 2)
+/** No case has as much: a larger length is damage. */
+const MAX_RECORD_BYTES = 256 * 1024 * 1024
+const CHUNK_BYTES = 4 * 1024 * 1024
+
+export function recordOf(parts: readonly Buffer[]): Buffer {
+  const header = Buffer.allocUnsafe(HEADER_BYTES)
+  header.writeUInt32LE(MAGIC, 0)
+  for (let part = 0; part < PARTS; part++) {
+    header.writeUInt32LE(parts[part]?.length ?? 0, 4 + part * 4)
+  }
+  let crc = crc32(header.subarray(0, HEADER_BYTES - 4))
+  for (const part of parts) crc = crc32(part, crc)
+  header.writeUInt32LE(crc, HEADER_BYTES - 4)
+  return Buffer.concat([header, ...parts])
+}
+
+export function lengthsIn(header: Buffer): number[] {
+  return Array.from({ length: PARTS }, (_, part) => header.readUInt32LE(4 + part * 4))
+}
+
+export function isWhole(record: Buffer): boolean {
+  const crc = crc32(record.subarray(HEADER_BYTES), crc32(record.subarray(0, HEADER_BYTES - 4)))
+  return crc === record.readUInt32LE(HEADER_BYTES - 4)
+}
+
+/** The end of the last whole record. */
+export function readAll(
+  file: number,
+  begin: number,
+  found: (at: number, head: Buffer) => void,
+): number {
+  const { size } = fstatSync(file)
+  let chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, Math.max(size - begin, 1)))
+  let chunkAt = begin
+  let filled = 0
+  /** `length` bytes of the file from `at` on, as a view that is good until the next call; null where it has ended. */
+  const bytesAt = (at: number, length: number): Buffer | null => {
+    if (at + length > chunkAt + filled) {
+      if (at + length > size) return null
+      if (length > chunk.length) chunk = Buffer.allocUnsafeSlow(length)
+      chunkAt = at
+      filled = readFully(file, chunk, at)
+      if (filled < length) return null
+    }
+    return chunk.subarray(at - chunkAt, at - chunkAt + length)
+  }
+  for (let at = begin; ; ) {
+    const header = bytesAt(at, HEADER_BYTES)
+    if (!header || header.readUInt32LE(0) !== MAGIC) return at
+    const lengths = lengthsIn(header)
+    const total = lengths.reduce((sum, length) => sum + length, 0)
+    if (total > MAX_RECORD_BYTES) return at
+    const all = bytesAt(at, HEADER_BYTES + total)
+    if (!all) return at
+    if (!isWhole(all)) return at
+    found(at, all.subarray(HEADER_BYTES, HEADER_BYTES + lengths[0]!))
+    at += HEADER_BYTES + total
+  }
+}
+
+export function readFully(file: number, into: Buffer, at: number): number {
+  let length = 0
+  while (length < into.length) {
+    const count = readSync(file, into, length, into.length - length, at + length)
+    if (count === 0) break
+    length += count
+  }
+  return length
+}
+
+export function writeAll(file: number, bytes: Buffer, at: number): void {
+  let written = 0
+  while (written < bytes.length) {
+    written += writeSync(file, bytes, written, bytes.length - written, at + written)
+  }
+}
