@@ -12,7 +12,12 @@ export interface ReceivedEvent {
   payload: Record<string, unknown>
 }
 
+/** What is given at a pause: the connection was made, for the first time or again, or only a ping came. */
+export const STREAM_PAUSES: ReadonlySet<string> = new Set(['open', 'ping'])
+
 export interface StreamOptions {
+  /** Gives the pauses too, which are no events of the session. */
+  pauses?: boolean
   /** Connected, for the first time or again: what was printed meanwhile was told to nobody. */
   onOpen?: () => void
   /** The connection was lost, or the service is gone: it is tried again. */
@@ -48,7 +53,7 @@ export async function* sessionStream(
   signal: AbortSignal,
   options: StreamOptions,
 ): AsyncGenerator<ReceivedEvent> {
-  const { patienceMs = PATIENCE_MS, pausesMs = PAUSES_MS } = options
+  const { patienceMs = PATIENCE_MS, pausesMs = PAUSES_MS, pauses = false } = options
   let url: string | null = where.url
   let last = ''
   let goneSince: number | null = null
@@ -60,11 +65,12 @@ export async function* sessionStream(
       if (goneSince !== null) options.onBack?.()
       goneSince = null
       options.onOpen?.()
+      if (pauses) yield { type: 'open', id: '', time: '', payload: {} }
       for await (const event of eventsOf(response, signal)) {
         tries = 0
         if (event.id !== '') last = event.id
         if (event.type === 'resync') last = ''
-        if (event.type !== 'ping') yield event
+        if (pauses || event.type !== 'ping') yield event
       }
     } else {
       if (goneSince === null) options.onGone?.()

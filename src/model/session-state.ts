@@ -50,6 +50,11 @@ export function isRunning(state: SessionState): boolean {
   return RUNNING.has(state)
 }
 
+/** Whether its plan is still being made. */
+export function isPlanning(state: SessionState): boolean {
+  return state === 'created' || state === 'planning'
+}
+
 /** Whether work on it has come to its end; a complete session still waits for its proof. */
 export function isOver(state: SessionState): boolean {
   return state === 'complete' || state === 'failed' || state === 'abandoned'

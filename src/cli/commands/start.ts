@@ -1,3 +1,4 @@
+import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { exitOf, follow } from '../follow/follow.ts'
@@ -33,10 +34,10 @@ export async function start(
   return untilPlanned(console, session)
 }
 
-/** Waits for the plan, and shows it. */
+/** Waits for the plan, and shows it; also where somebody has approved it already. */
 export async function untilPlanned(console: Console, session: SessionJson): Promise<ExitCode> {
   const planned = await follow(console, session, {
-    ...{ silent: true, until: ['plan_ready', 'failed', 'abandoned'] },
+    ...{ silent: true, until: SESSION_STATES.filter((state) => !isPlanning(state)) },
   })
   if (console.json) console.terminal.print(jsonText(planned))
   else await printPlanned(console, planned)

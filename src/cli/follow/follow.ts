@@ -1,9 +1,10 @@
-import type { ReceivedEvent } from '../../client/session-stream.ts'
+import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
 import type { Console } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { type SessionJson, sessionPath } from '../named/session.ts'
 import { jsonText } from '../text/json-text.ts'
+import { createArrival } from './arrival.ts'
 import { type Narration, narration } from './narration.ts'
 import { progressLine } from './progress-line.ts'
 import { wholeOutput } from './whole-output.ts'
@@ -36,9 +37,14 @@ export async function follow(
     if (options.silent) narrator.progress(event)
     else narrator.tell(event)
   }
+  const arrived = createArrival({
+    ...{ read: () => reread(console, session), until: options.until },
+    isTelling: !options.silent || !options.until,
+  })
   try {
     const output = wholeOutput(client, session)
     const stream = client.stream(`${sessionPath(session)}/stream`, {
+      pauses: true,
       onOpen: output.mayMiss,
       onGone: () => progress.around(() => terminal.warn('service gone, waiting…')),
       onBack: () => progress.around(() => terminal.warn('the service is back')),
@@ -46,10 +52,9 @@ export async function follow(
     const isTold = !options.silent && !options.envelopes
     for await (const event of isTold ? output.of(stream) : stream) {
       if (event.type === 'plan_approved') narrator.expect(await stepsOf(event.payload.plan))
-      tell(event)
-      if (!options.until?.includes(String(event.payload.new_state))) continue
-      const present = await reread(console, session) // a replay tells of states that are over
-      if (options.until.includes(present.state)) return present
+      if (!STREAM_PAUSES.has(event.type)) tell(event)
+      const present = await arrived(event)
+      if (present) return present
     }
   } finally {
     narrator.end()
