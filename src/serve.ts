@@ -5,9 +5,10 @@ import { createApp } from './http/app.ts'
 import { createStreamRegistry } from './http/event-stream.ts'
 import { readyAnswers } from './http/ready-answers.ts'
 import { listen } from './http/server.ts'
-import { Refusal } from './model/refusal.ts'
 import { openService, type Service } from './service.ts'
 import { inTime, stopSignal } from './stopping.ts'
+import { createOwnerPatience } from './workspace/owner/owner-patience.ts'
+import { isTaken, ownerIn } from './workspace/owner/owner-record.ts'
 
 export interface ServeOptions {
   root: string
@@ -67,26 +68,24 @@ async function endRuns({ sessions, providers }: Service): Promise<void> {
   await Promise.all([sessions.close(), providers.close()])
 }
 
-const SHORT_MS = 5000
 const POLL_MS = 100
 
-/** A command that owns the workspace for a moment is waited for. */
+/** A command that owns the workspace for a moment is waited for, and an owner that has not said yet what it is. */
 async function openOnceFree(options: ServeOptions): Promise<Served> {
-  const begun = performance.now()
+  const isWaitedFor = createOwnerPatience()
   for (let tries = 1; ; tries++) {
     try {
       return await openServer(options)
     } catch (error) {
-      if (!isShortOwner(error) || performance.now() - begun > SHORT_MS) throw error
+      if (!isTaken(error)) throw error
+      const owner = ownerIn(error)
+      const isService = owner !== null && owner.short !== true
+      if (isService || !isWaitedFor(owner)) throw error
+      const who = owner ? 'a command' : 'another process'
+      if (tries === 1) process.stderr.write(`casefile: waiting for ${who} that is at work here\n`)
     }
-    if (tries === 1) process.stderr.write('casefile: waiting for a command that is at work here\n')
     await delay(POLL_MS)
   }
-}
-
-function isShortOwner(error: unknown): boolean {
-  if (!(error instanceof Refusal) || error.code !== 'already_active') return false
-  return (error.extra.owner as { short?: unknown } | undefined)?.short === true
 }
 
 /** `casefile serve`: prints the address when it answers, and stops cleanly on SIGINT and SIGTERM. */

@@ -4,7 +4,8 @@ import type { Whereabouts } from '../client/session-stream.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
 import { askOwner } from '../workspace/owner/ask-owner.ts'
-import { readRecord } from '../workspace/owner/owner-record.ts'
+import { createOwnerPatience } from '../workspace/owner/owner-patience.ts'
+import { isTaken, ownerIn, readRecord } from '../workspace/owner/owner-record.ts'
 import type { Workspace } from './place.ts'
 
 export interface Connection {
@@ -16,8 +17,8 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** How long another owner may take to answer, or to end. */
-const WAIT_MS = 5000
+/** How long a service may take to say that it is well. */
+const WELL_MS = 5000
 const POLL_MS = 100
 
 /**
@@ -33,7 +34,8 @@ export async function connect(
   let isPassing = false
 
   async function reach(): Promise<string> {
-    for (const until = performance.now() + WAIT_MS; ; ) {
+    const isWaitedFor = createOwnerPatience()
+    for (;;) {
       signal.throwIfAborted()
       const owner = await askOwner(memoryRoot)
       if (!owner.held) {
@@ -42,13 +44,14 @@ export async function connect(
           served = await openServer({ root, memoryRoot, stateDir, port: 0, short: true, log })
           return served.url
         } catch (error) {
-          if (!isTaken(error) || performance.now() > until) throw error
+          if (!isTaken(error) || !isWaitedFor(ownerIn(error))) throw error
         }
       } else {
         const url = owner.answer?.url
         isPassing = owner.answer?.short === true
         if (url !== undefined && (await isWell(url, signal))) return url
-        if (performance.now() > until) throw await silent(owner.answer?.pid, url, workspace)
+        const known = owner.answer ?? (await readRecord(stateDir))
+        if (!isWaitedFor(known)) throw silent(known?.pid, url, workspace)
       }
       await delay(POLL_MS, undefined, { signal })
     }
@@ -89,7 +92,7 @@ export async function connect(
 }
 
 async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
-  const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]))
+  const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(WELL_MS)]))
   try {
     const { status, body } = await client.exchange('GET', '/health')
     return status === 200 && body.status === 'ok'
@@ -100,10 +103,6 @@ async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-function isTaken(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'already_active'
-}
-
 /** A question, or what is certainly not carried out: nobody listened, or who did was ending. */
 function mayAskAnew(error: unknown, method: string): boolean {
   if (!(error instanceof Refusal) || error.code !== 'stopping') return false
@@ -112,12 +111,11 @@ function mayAskAnew(error: unknown, method: string): boolean {
   return cause?.code === 'ECONNREFUSED'
 }
 
-async function silent(
-  pid: number | undefined,
+function silent(
+  known: number | undefined,
   url: string | undefined,
-  { memoryRoot, stateDir }: Workspace,
-): Promise<Refusal> {
-  const known = pid ?? (await readRecord(stateDir))?.pid
+  { memoryRoot }: Workspace,
+): Refusal {
   const who = known === undefined ? 'A process whose pid is unknown' : `Process ${known}`
   const at = url === undefined ? '' : ` at ${url}`
   return new Refusal(

@@ -15,6 +15,8 @@ export interface OwnerRecord {
   started: string | null
   bootId: string | null
   host: string
+  /** Of a command, which ends by itself. */
+  short?: true
 }
 
 /** The record and what the owner adds. Any local user may have sent it; a `url` is a loopback one. */
@@ -48,7 +50,7 @@ export function isSame(a: OwnerRecord, b: OwnerRecord): boolean {
   return a.pid === b.pid && a.started === b.started && a.bootId === b.bootId && a.host === b.host
 }
 
-export async function readRecord(stateDir: string): Promise<OwnerRecord | null> {
+export async function readRecord(stateDir: string): Promise<OwnerAnswer | null> {
   const read = await readRegular(recordPath(stateDir), { maxBytes: 4096 })
   return read.ok ? parseAnswer(read.bytes.toString()) : null
 }
@@ -94,8 +96,18 @@ export function alreadyActive(
   return new Refusal(
     'already_active',
     `Another casefile owns this ${what}: ${who}${more}. ${next}`,
-    owner ? { extra: { owner } } : {},
+    { extra: { owner } },
   )
+}
+
+/** Whether something could not be done since the memory root, or its state folder, has another owner. */
+export function isTaken(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'already_active' && 'owner' in error.extra
+}
+
+/** The owner that such a refusal names, if it could be identified. */
+export function ownerIn({ extra }: Refusal): OwnerAnswer | null {
+  return (extra.owner ?? null) as OwnerAnswer | null
 }
 
 function recordPath(stateDir: string): string {

@@ -8,7 +8,10 @@ export interface OwnershipOptions {
   memoryRoot: string
   /** Must exist. It too belongs to one process at a time. */
   stateDir: string
-  /** Asked anew for every process that wants to know who the owner is. */
+  /**
+   * Asked anew for every process that wants to know who the owner is. Of this the record has
+   * `short`: an owner that cannot answer just now is a command all the same.
+   */
   describe: () => Record<string, unknown>
 }
 
@@ -49,7 +52,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   try {
     await memoryRootMade()
     await hold([`state-${await inodeKey(stateDir)}`], 'state folder')
-    const stateLock = await holdLock(stateDir, me)
+    const { short } = describe()
+    const stateLock = await holdLock(stateDir, short === true ? { ...me, short } : me)
     const release = async (): Promise<void> => {
       try {
         await stateLock.release()

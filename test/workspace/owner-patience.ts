@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { Refusal } from '../../src/model/refusal.ts'
+import { keysOf } from '../../src/workspace/owner/owner-keys.ts'
+import { createOwnerPatience } from '../../src/workspace/owner/owner-patience.ts'
+import { isTaken, ownerIn, readRecord } from '../../src/workspace/owner/owner-record.ts'
+import { socketAddress } from '../../src/workspace/owner/owner-socket.ts'
+import { takeOwnership } from '../../src/workspace/owner/ownership.ts'
+
+const command = (pid: number) => ({ pid, short: true })
+
+t.test('how long an owner is waited for', async (t) => {
+  let time = 60_000 // whatever was done before any owner was met
+  const isWaitedFor = createOwnerPatience(() => time)
+  const meet = (owner: Parameters<typeof isWaitedFor>[0], after: number) => {
+    time += after
+    return isWaitedFor(owner)
+  }
+  t.ok(meet(command(1), 0))
+  t.ok(meet(command(1), 14_000), 'a command')
+  t.ok(meet(command(2), 14_000), 'the next one anew')
+  t.ok(meet(null, 14_000), 'whoever says nothing')
+  t.ok(meet(null, 14_000), 'as a command')
+  t.notOk(meet(null, 2000), 'but not for ever')
+  t.notOk(meet(command(2), 0), 'and what was met in between is no excuse')
+  t.ok(meet({ pid: 3 }, 0), 'a service')
+  t.ok(meet({ pid: 3 }, 4000))
+  t.notOk(meet({ pid: 3 }, 2000), 'for less')
+})
+
+t.test('what a refusal, and the record, say of the owner', async (t) => {
+  const folder = t.testdir({ memory: {}, state: {}, other: {} })
+  const [memoryRoot, stateDir] = [join(folder, 'memory'), join(folder, 'state')]
+  const describe = () => ({ short: true })
+  const take = (stateDir: string) => takeOwnership({ memoryRoot, stateDir, describe })
+  const refusalOf = (taking: Promise<unknown>) => taking.then(() => null).catch((error) => error)
+
+  const owner = await take(stateDir)
+  const byCommand = await refusalOf(take(stateDir))
+  t.ok(isTaken(byCommand))
+  t.match(ownerIn(byCommand), command(process.pid))
+  t.match(await readRecord(stateDir), command(process.pid), 'for as long as it cannot answer')
+  await owner.release()
+
+  const mute = createServer(() => {}).listen(socketAddress((await keysOf(memoryRoot))[0]!))
+  t.teardown(() => mute.close())
+  await once(mute, 'listening')
+  const byMute = await refusalOf(take(join(folder, 'other')))
+  t.ok(isTaken(byMute))
+  t.equal(ownerIn(byMute), null, 'one that neither answers nor has left a record')
+  t.notOk(isTaken(new Refusal('already_active', 'Port 80 is in use.')), 'a port has no owner')
+})
