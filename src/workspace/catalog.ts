@@ -36,8 +36,8 @@ export interface Catalog {
   lay(id: string, kept: KeptCase): void
   /** What stands for it from now on, until it changes. */
   shelve(id: string, kept: KeptCase): void
-  /** Lets go of the values of cases that were not asked for since then (`performance.now`). */
-  rest(since: number): void
+  /** Lets go of the values of cases that were not asked for since then (`performance.now`); says of how many. */
+  rest(since: number): number
   /** Grows with every change: what was computed from the catalog at another version is stale. */
   version(): number
 }
@@ -159,7 +159,8 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
     return of
   }
 
-  function rest(since: number): void {
+  function rest(since: number): number {
+    const before = awake.size
     for (const id of awake) {
       const slot = slots.get(id)
       if (!slot?.kept || slot.usedAt > since) continue
@@ -168,6 +169,7 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
       folders.delete(id)
       digests.get(id)?.rest(shelf!, slot.kept)
     }
+    return before - awake.size
   }
 
   return {

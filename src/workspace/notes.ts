@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
@@ -54,7 +55,7 @@ export function readNote(
     const { ctimeMs } = now
     return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, ending: '\n', problems: [] }
   }
-  const read = decoded(readNow(path, MAX_MEMORY_BYTES), file)
+  const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
   const stamp = read.stamp ?? now
   const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
   const ending = read.ok ? endingOf(read.text) : '\n'

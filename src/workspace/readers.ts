@@ -58,7 +58,7 @@ export function readCaseRecord(
     created_at: reading.known?.hash ? reading.known.value.created_at : createdAt(stamp),
     isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
   })
-  return readRecord(reading, {
+  return readRecord(layout.caseFolder(id), reading, {
     path: layout.caseFile(id),
     file: CASE_FILE,
     maxBytes: MAX_CASE_BYTES,
@@ -87,7 +87,7 @@ export function readSessionRecord(
     case_title: of.title,
     created_at: createdAt(stamp),
   })
-  return readRecord<Session | null>(reading, {
+  return readRecord<Session | null>(layout.caseFolder(of.id), reading, {
     path: layout.sessionFile(of.id, number),
     file,
     maxBytes: MAX_SESSION_BYTES,
@@ -114,7 +114,7 @@ export async function readProofRecord(
   proofId: string,
   reading: Reading<Proof | null>,
 ): Promise<RecordFile<Proof | null> | null> {
-  const record = await readRecord<Proof | null>(reading, {
+  const record = await readRecord<Proof | null>(layout.caseFolder(caseId), reading, {
     path: layout.proofFile(caseId, proofId),
     file: `proof/${proofId}.md`,
     maxBytes: MAX_PROOF_BYTES,
@@ -132,12 +132,13 @@ export async function readProofRecord(
  * same. A file that is still being written is left as it was known, null where it was not.
  */
 async function readRecord<T>(
+  folder: string,
   { known, look, written }: Reading<T>,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = recipe
   const result =
-    written === undefined ? decoded(readNow(path, maxBytes), file) : ownWrite(path, written)
+    written === undefined ? decoded(readNow(path, maxBytes, folder), file) : ownWrite(path, written)
   const { stamp, hash } = result
   const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
   const settled = written === undefined && stamp !== null && isSettled(stamp)

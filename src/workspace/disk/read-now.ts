@@ -2,6 +2,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from '
 import { hasCode } from './errno.ts'
 import {
   type FileStamp,
+  isOpenWithin,
+  ledOut,
   type ReadResult,
   refused,
   refusedBy,
@@ -17,10 +19,10 @@ let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
 
 /**
  * `readRegular` at once: of a small file the calls take a tenth of the way through the thread pool.
- * The folder that holds it must be known to be the one that is meant. The bytes are a view of a buffer that the next call
- * uses again, so they are to be decoded before.
+ * `within`: a real path; what was opened must lie in it, whatever links stood on the way. The bytes are a view of a
+ * buffer that the next call uses again, so they are to be decoded before.
  */
-export function readNow(path: string, maxBytes: number): ReadResult {
+export function readNow(path: string, maxBytes: number, within: string): ReadResult {
   let file: number
   try {
     file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
@@ -28,6 +30,7 @@ export function readNow(path: string, maxBytes: number): ReadResult {
     return refusedBy(error)
   }
   try {
+    if (!isOpenWithin(file, path, within)) return ledOut()
     const stats = fstatSync(file)
     if (!stats.isFile()) return refused('not_a_file', 'it is not a regular file')
     if (stats.size > maxBytes) return tooLarge(maxBytes)

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { constants, type Stats } from 'node:fs'
+import { constants, existsSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { codeOf, hasCode } from './errno.ts'
@@ -52,12 +52,12 @@ export async function withOpened<T>(
 ): Promise<T | Refused> {
   try {
     const place = await resolvePlace(path, options)
-    if (place === null) {
-      return refused('symbolic_link', 'a symbolic link on the way leads out of the folder')
-    }
+    if (place === null) return ledOut()
     const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
     const handle = await open(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
     try {
+      const { within } = options
+      if (within !== undefined && !isOpenWithin(handle.fd, place, within)) return ledOut()
       return await read(handle)
     } finally {
       await handle.close()
@@ -121,6 +121,26 @@ function validPrefix(bytes: Uint8Array): number {
     offset += width
   }
   return offset
+}
+
+const OPEN_FILES = '/proc/self/fd'
+const HAS_OPEN_FILES = existsSync(OPEN_FILES)
+
+/**
+ * Whether what was opened at `path` lies in the folder, whatever stood on the way in that moment; without
+ * /proc, whether its path leads there now.
+ */
+export function isOpenWithin(file: number, path: string, within: string): boolean {
+  const place = HAS_OPEN_FILES ? readlinkSync(`${OPEN_FILES}/${file}`) : realpathNow(path)
+  return place.startsWith(within.endsWith(sep) ? within : within + sep)
+}
+
+function realpathNow(path: string): string {
+  return join(realpathSync(dirname(path)), basename(path))
+}
+
+export function ledOut(): Refused {
+  return refused('symbolic_link', 'a symbolic link on the way leads out of the folder')
 }
 
 async function resolvePlace(

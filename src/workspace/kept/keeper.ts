@@ -3,6 +3,7 @@ import type { CaseFolder } from '../../model/case-folder.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import type { Catalog } from '../catalog.ts'
 import type { LastGood } from '../last-good.ts'
+import { collectGarbage } from './collect-garbage.ts'
 import type { KeptCases } from './kept-cases.ts'
 
 /** Puts what changes where it is kept, a little later, and lets rest what nobody asks for. */
@@ -19,7 +20,7 @@ export interface Keeper extends LastGood {
 export interface KeeperNeeds {
   /** Null where nothing can be kept. */
   kept: KeptCases | null
-  catalog(): Pick<Catalog, 'entry' | 'folder' | 'digest' | 'shelve' | 'rest'>
+  catalog(): Pick<Catalog, 'ids' | 'entry' | 'folder' | 'digest' | 'shelve' | 'rest'>
   /** What is to be told of the case, as text. */
   told(entry: CaseEntry, folder: CaseFolder): string
   /** Whether something besides its files decides what counts of a case. */
@@ -33,6 +34,10 @@ const SLICE_MS = 6
 /** What was not asked for since then rests. */
 const REST_MS = 20_000
 const REST_EVERY_MS = 5000
+/** What a start has read, and nobody has asked for: longer than a change is under way. */
+const FIRST_REST_MS = 2500
+/** After so many it is worth a collection of garbage. */
+const MANY = 1000
 
 export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNeeds): Keeper {
   /** Texts that are not kept yet, by case and by file. */
@@ -41,8 +46,16 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
   let hasBegun = false
-  const resting = setInterval(() => catalog().rest(performance.now() - REST_MS), REST_EVERY_MS)
-  resting.unref()
+  const resting = setInterval(() => rest(REST_MS), REST_EVERY_MS).unref()
+  let first: NodeJS.Timeout | undefined
+  let rested = 0
+
+  function rest(ms: number): void {
+    rested += catalog().rest(performance.now() - ms)
+    if (rested < MANY) return
+    rested = 0
+    collectGarbage()
+  }
 
   function keepOne(id: string): void {
     const [entry, folder, digest] = [
@@ -87,7 +100,11 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
     begin() {
       hasBegun = true
       kept?.forgetFound()
-      timer ??= setTimeout(idle, PAUSE_MS).unref()
+      rested = catalog().ids().length // whether read or compared, it took much that is garbage now
+      timer ??= setTimeout(async () => {
+        await idle()
+        first = setTimeout(() => rest(FIRST_REST_MS), FIRST_REST_MS + PAUSE_MS).unref()
+      }, PAUSE_MS).unref()
     },
     remember(key, text) {
       const [id, file] = parted(key)
@@ -105,6 +122,7 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
     idle,
     async close() {
       clearInterval(resting)
+      clearTimeout(first)
       if (hasBegun) await idle()
       kept?.close()
     },
