@@ -177,6 +177,14 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     return sweeping
   }
 
+  function casesDue(): string[] {
+    return agenda.items().filter((item) => item !== NAMES)
+  }
+
+  function stillAll(ids: readonly string[]): Promise<void> {
+    return inTurns(ids, (id) => unlessFailing(id, () => still(id)))
+  }
+
   function isStranger(id: string): boolean {
     return scan.strangers().some(({ file }) => file === `cases/${id}`)
   }
@@ -211,8 +219,13 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       await round
       if (agenda.items().includes(NAMES)) lookAtNames()
       await naming
-      const cases = agenda.items().filter((item) => item !== NAMES)
-      const all = inTurns(cases, (id) => unlessFailing(id, () => still(id)))
+      const others = Promise.allSettled(looks)
+      const cases = new Set(casesDue())
+      const all = Promise.all([
+        stillAll([...cases]),
+        // what another list took off the agenda is not in the catalog yet, or was put back half-saved
+        others.then(() => stillAll(casesDue().filter((id) => !cases.has(id)))),
+      ])
       await Promise.race([all, delay(PATIENCE_MS, undefined, { ref: false })])
     },
     gitDone,

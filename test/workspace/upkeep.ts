@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+import { createUpkeep, type UpkeepNeeds } from '../../src/workspace/upkeep.ts'
+
+const done = { wait: 0, isHalf: false }
+const ID = '00000000-0000-4000-8000-000000000001'
+
+/** Upkeep whose looks at a case end when the test says so, and find it half-saved or not. */
+function upkeepHere(t: Test) {
+  const looks: ((found: { wait: number; isHalf: boolean }) => void)[] = []
+  let wake = () => {}
+  let isFree = false
+  const awake = setInterval(() => {}, 1000) // upkeep's own timers keep no process
+  t.teardown(() => clearInterval(awake))
+  const needs = {
+    scan: {
+      one: () =>
+        new Promise((resolve) => {
+          if (isFree) return resolve(done)
+          looks.push(resolve)
+          wake()
+        }),
+      names: async () => {},
+      strangers: () => [],
+    },
+    catalog: { ids: () => [ID], known: () => undefined },
+    mutex: createKeyedMutex(),
+    settling: { hint() {} },
+    git: { isBusy: async () => false },
+    isLive: () => true,
+    pathOf: (path: string) => path,
+    log: (line: string) => t.fail(line),
+  }
+  const upkeep = createUpkeep(needs as unknown as UpkeepNeeds)
+  t.teardown(() => upkeep.close())
+  return {
+    upkeep,
+    /** Resolves to what ends the next look, once that is under way. */
+    async look() {
+      while (looks.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      return looks.shift()!
+    },
+    /** Every further look ends at once. */
+    free() {
+      isFree = true
+    },
+  }
+}
+
+t.test('a list waits for what another one looks at already', async (t) => {
+  const { upkeep, look } = upkeepHere(t)
+  upkeep.hint(`${ID}/case.md`, 'change')
+  const ended: string[] = []
+  const first = upkeep.current().then(() => ended.push('first'))
+  const end = await look()
+  t.notOk(upkeep.isCurrent(), 'off the agenda, but not in the catalog')
+  const second = upkeep.current().then(() => ended.push('second'))
+  await delay(20)
+  t.strictSame(ended, [], 'neither is told what was before')
+  end(done)
+  await Promise.all([first, second])
+  t.ok(upkeep.isCurrent())
+})
+
+t.test('and where it finds a file half-saved, until that stands still', async (t) => {
+  const { upkeep, look, free } = upkeepHere(t)
+  upkeep.hint(`${ID}/case.md`, 'change')
+  const first = upkeep.current()
+  const end = await look()
+  let isEnded = false
+  const second = upkeep.current().then(() => {
+    isEnded = true
+  })
+  await delay(20) // by then it waits for the look
+  upkeep.later(ID, 1000) // as a scan does that leaves a file for later
+  end({ wait: 5, isHalf: true })
+  const again = await look()
+  t.notOk(isEnded)
+  free()
+  again(done)
+  await Promise.all([first, second])
+})
+
+t.test('but only for so long', async (t) => {
+  const { upkeep, look } = upkeepHere(t)
+  upkeep.hint(`${ID}/case.md`, 'change')
+  const first = upkeep.current()
+  const end = await look()
+  const began = performance.now()
+  await upkeep.current()
+  t.ok(performance.now() - began < 5000)
+  end(done)
+  await first
+})
