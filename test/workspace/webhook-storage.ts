@@ -1,6 +1,6 @@
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
-import {
+import fs, {
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -711,13 +712,23 @@ async function failing(
   const prototype = Object.getPrototypeOf(handle)
   await handle.close()
   const original = prototype[method]
+  const failure = () => Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
   prototype[method] = async function (...args: unknown[]) {
     const isFolder = (await this.stat()).isDirectory()
-    if (when(isFolder)) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+    if (when(isFolder)) throw failure()
     return original.apply(this, args)
   }
+  const { fsync } = fs
+  const failingSync = (fd: number, done: fs.NoParamCallback) => {
+    if (method === 'sync' && when(fs.fstatSync(fd).isDirectory())) done(failure())
+    else fsync(fd, done)
+  }
+  fs.fsync = Object.assign(failingSync, { __promisify__: fsync.__promisify__ })
+  syncBuiltinESMExports()
   return () => {
     prototype[method] = original
+    fs.fsync = fsync
+    syncBuiltinESMExports()
   }
 }
 

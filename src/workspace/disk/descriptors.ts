@@ -69,7 +69,7 @@ export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 
 }
 
 /** What the disk takes its time for never keeps the event loop waiting. */
-export const syncDescriptor = promisify(fsync)
+export const syncDescriptor = (fd: number): Promise<void> => promisify(fsync)(fd)
 export const syncData = promisify(fdatasync)
 
 /** Copied in some 20 µs. */
