@@ -143,8 +143,8 @@ export function createStore(needs: StoreNeeds): Store {
       return writing(id, async () => {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
-        needs.lastGood.forget(id)
         await scan.one(id, 'all')
+        needs.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
       })
     },
     alone(id, work) {

@@ -43,6 +43,8 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
   /** Texts that are not kept yet, by case and by file. */
   const texts = new Map<string, Record<string, string>>()
   const dirty = new Set<string>()
+  /** What the disk did not take. */
+  const failed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
   let hasBegun = false
@@ -67,8 +69,9 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
     const is = told(entry, folder)
     const keeping = { entry, digest, texts: texts.get(id) ?? {}, told: is, mayRest: !isPinned(id) }
     const place = kept.keep(keeping)
-    texts.delete(id)
-    if (!place) return
+    if (!place) failed.add(id)
+    else texts.delete(id)
+    if (!place?.names) return
     catalog().shelve(id, place)
     onKept(id, is)
   }
@@ -82,6 +85,9 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
       await setImmediate()
       began = performance.now()
     }
+    kept?.flush()
+    for (const id of failed) dirty.add(id) // with the next change
+    failed.clear()
   }
 
   function idle(): Promise<void> {
@@ -117,6 +123,7 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
     forget(id) {
       texts.delete(id)
       dirty.delete(id)
+      failed.delete(id)
       kept?.remove(id)
     },
     idle,

@@ -60,9 +60,13 @@ export function folderNamesIn(names: string): string[] {
   return names.split(',').filter((name) => !name.endsWith('.md'))
 }
 
+/** Problems that do not depend on the case's own files alone. */
+const UNSURE: readonly string[] = ['trail_changed', 'duplicate_id', 'id_mismatch']
+
 /**
  * Whether a reading of the same files by a service that knows nothing would give this entry. A broken file has
- * its last good value, a changed trail its true lines, and a session that is under way may be due to something.
+ * its last good value, a changed trail its true lines, a copy the problem that there is another case of its id,
+ * and a session that is under way may be due to something.
  */
 export function isPlain({
   file,
@@ -75,7 +79,7 @@ export function isPlain({
   if (vanished || strayLatest) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   const isSound = records.every(
-    ({ readable, problems }) => readable && !problems.some(({ code }) => code === 'trail_changed'),
+    ({ readable, problems }) => readable && !problems.some(({ code }) => UNSURE.includes(code)),
   )
   const isRead = [...notes.values()].every(({ hash }) => hash !== '')
   return isSound && isRead && [...sessions.values()].every(({ value }) => value && isAtRest(value))

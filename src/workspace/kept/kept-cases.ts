@@ -1,19 +1,22 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import type { TriageRow } from '../../model/triage-row.ts'
 import type { Digest } from '../case-digest.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import { decodeEntry, encodeEntry, isPlain, type KeptCase, printOf, stampsOf } from './kept-case.ts'
-import { createKeptFile, type KeptFile, openKeptFile, readKeptFile } from './kept-file.ts'
-import { createKeptTexts, type KeptTexts, openKeptTexts, readKeptTexts } from './kept-texts.ts'
-
-/** The parts of a record behind its head, in their order. */
-const JSON_TEXT = 1
-const ROW = 2
-const ENTRY = 3
-const TOLD = 4
-const VALUES = [JSON_TEXT, ROW, ENTRY, TOLD]
+import { encodeEntry, isPlain, type KeptCase, printOf, stampsOf } from './kept-case.ts'
+import { createKeptFile, type KeptFile, openKeptFile } from './kept-file.ts'
+import {
+  createStanding,
+  FILE,
+  foundIn,
+  type Head,
+  interned,
+  type KeptReader,
+  readerOf,
+  TEXTS_FILE,
+  VALUES,
+} from './kept-reader.ts'
+import { createKeptTexts, type KeptTexts, openKeptTexts } from './kept-texts.ts'
 
 /** What is kept of a case: its values, its texts as they last could be read, what was told of it. */
 export interface Keeping {
@@ -34,36 +37,15 @@ export interface Keeping {
 export interface KeptCases extends KeptReader {
   /** Empties `found`: it is for a start alone, as what is known of a case later is what was read since. */
   forgetFound(): void
-  /** Gives what stands for the case now; null where its files were changed too short a time ago, or it may not rest. */
+  /**
+   * Gives what stands for the case now, the same object for as long as there is one; without names where its files
+   * were changed too short a time ago, or it may not rest. Null where the disk does not let us.
+   */
   keep(keeping: Keeping): KeptCase | null
   remove(id: string): void
+  /** Puts what is kept so far where a service that dies leaves it. */
+  flush(): void
   close(): void
-}
-
-export interface KeptReader {
-  /** As of opening: those whose files need not be read again when they have the same stamps. */
-  readonly found: ReadonlyMap<string, KeptCase>
-  entry(kept: KeptCase): CaseEntry
-  /** The case as requests are answered. */
-  json(kept: KeptCase): string
-  row(kept: KeptCase): TriageRow
-  told(kept: KeptCase): string
-  /** The last good text of a record file. */
-  text(id: string, file: string): string | null
-}
-
-interface Head {
-  id: string
-  /** Null of a case that is gone. */
-  kept: Omit<KeptCase, 'at'> | null
-}
-
-const FILE = 'cases'
-/** Apart from the values, as a start need not read them. */
-const TEXTS_FILE = 'texts'
-/** Of a case of which only texts are kept. */
-const BARE: KeptCase = {
-  ...{ at: -1, names: '', print: 0, told: 0, parent: null, created_at: '', textsAt: -1 },
 }
 
 /** Outdated records may take this part of the files, and this much besides. */
@@ -84,61 +66,78 @@ export function openKeptCases(
   folder: string,
   title: string,
   log: (line: string) => void,
+  slackBytes = SLACK_BYTES,
 ): KeptCases {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, FILE)
-  const found = new Map<string, KeptCase>()
-  /** What stands in the file, by case; without names where it is not to be believed. */
-  const standing = new Map<string, KeptCase>()
-  let outdated = 0
-  let isFailing = false
-  /** Of what was deleted, no copy stays longer than until the service stops. */
-  let hasRemoved = false
-  let file: KeptFile = openKeptFile(path, title, (at, head) => {
-    if (!noteHead(standing, at, head)) hasRemoved = true
+  const textsPath = join(folder, TEXTS_FILE)
+  const standing = createStanding()
+  const { cases, gone } = standing
+  const lengths = new Map<number, number>()
+  let file: KeptFile = openKeptFile(path, title, (at, head, length) => {
+    standing.note(at, head)
+    lengths.set(at, length)
   })
-  for (const [id, kept] of standing) if (kept.names !== '') found.set(id, kept)
-  const bare = (id: string, textsAt: number) => void standing.set(id, { ...BARE, textsAt })
-  let texts = openKeptTexts(join(folder, TEXTS_FILE), file.size === 0 ? bare : null)
-  outdated += Math.max(0, texts.size - TEXTS_SHARE * file.size)
-  const append = (parts: readonly string[]) => file.append(parts.map((part) => Buffer.from(part)))
+  const found = foundIn(standing)
+  let texts = openKeptTexts(textsPath)
+  let outdated = Math.max(0, texts.size - TEXTS_SHARE * file.size) + file.size
+  for (const { at } of cases.values()) outdated -= lengths.get(at)!
+  lengths.clear()
+  let isFailing = false
+  let hasRemoved = gone.size > 0
+  const reader = readerOf(() => ({ file, texts }), standing)
 
   function put(head: Head, parts: readonly string[]): number {
-    const before = standing.get(head.id)
-    if (before && before.at >= 0) outdated += file.sizeOf(before.at)
+    const before = cases.get(head.id)
+    if (before) outdated += file.sizeOf(before.at)
     if (before && before.textsAt !== head.kept?.textsAt)
       outdated += texts.sizeOf(head.id, before.textsAt)
-    return append([JSON.stringify(head), ...parts])
+    return file.append([JSON.stringify(head), ...parts].map((part) => Buffer.from(part)))
   }
 
   /** What is outdated goes; whoever holds a kept case finds it in its new place. */
   function compact(): void {
-    const nextTexts = createKeptTexts(join(folder, `${TEXTS_FILE}.new`))
-    const next = createKeptFile(`${path}.new`, title)
-    const moved: [KeptCase, number, number][] = []
-    for (const [id, kept] of standing) {
-      const textsAt = texts.copyTo(nextTexts, id, kept.textsAt)
-      const { at, ...rest } = kept
-      const head = JSON.stringify({ id, kept: { ...rest, textsAt } } satisfies Head)
-      const parts = (at < 0 ? [] : VALUES).map((part) => file.read(at, part))
-      moved.push([kept, at < 0 ? at : next.append([Buffer.from(head), ...parts]), textsAt])
+    const nextTexts = createKeptTexts(`${textsPath}.new`)
+    const next = unless(nextTexts.discard, () => createKeptFile(`${path}.new`, title))
+    const discard = () => {
+      nextTexts.discard()
+      next.discard()
     }
-    nextTexts.replace(join(folder, TEXTS_FILE))
+    const moved = unless(discard, () => copied(next, nextTexts))
+    nextTexts.replace(textsPath)
     next.replace(path)
     texts.close()
     file.close()
     texts = nextTexts
     file = next
     for (const [kept, at, textsAt] of moved) Object.assign(kept, { at, textsAt })
+    gone.clear()
+    reader.moved()
     outdated = 0
+  }
+
+  /** The places that the cases have in the other files. */
+  function copied(next: KeptFile, nextTexts: KeptTexts): [KeptCase, number, number][] {
+    // texts of which no record tells are those of records that were lost
+    for (const [id, at] of texts.places()) {
+      if (!cases.has(id) && !gone.has(id)) texts.copyTo(nextTexts, id, at)
+    }
+    const moved = [...cases].map(([id, kept]): [KeptCase, number, number] => {
+      const textsAt = texts.copyTo(nextTexts, id, reader.textsAt(id) ?? -1)
+      const { at, ...rest } = kept
+      const head = JSON.stringify({ id, kept: { ...rest, textsAt } } satisfies Head)
+      const parts = VALUES.map((part) => file.read(at, part))
+      return [kept, next.append([Buffer.from(head), ...parts]), textsAt]
+    })
+    nextTexts.flush()
+    next.flush()
+    return moved
   }
 
   /** Null where the disk does not let us. */
   function unlessFailing<T>(work: () => T): T | null {
     try {
-      const result = work()
-      isFailing = false
-      return result
+      return work()
     } catch (error) {
       if (!isFailing) log(`what was read of the cases is not kept for the next start: ${error}`)
       isFailing = true
@@ -152,87 +151,61 @@ export function openKeptCases(
     keep({ entry, digest, texts: fresh, told, mayRest }) {
       const { id } = entry
       const stamps = mayRest && isPlain(entry) ? stampsOf(entry) : null
-      return unlessFailing(() => {
+      const stands = unlessFailing(() => {
         const kept = {
           names: stamps ? interned(stamps.map(([name]) => name).join(',')) : '',
           print: stamps ? printOf(stamps) : 0,
           told: toldSum(told),
           parent: entry.file.value.parent,
           created_at: entry.file.value.created_at,
-          textsAt: texts.keep(id, namesOf(entry), fresh, standing.get(id)?.textsAt),
+          textsAt: texts.keep(id, namesOf(entry), fresh, () => reader.textsAt(id)),
         }
         const row = JSON.stringify(digest.row)
         const at = put({ id, kept }, [digest.json, row, encodeEntry(entry), told])
-        const stands = { ...kept, at }
-        standing.set(id, stands)
-        if (outdated > MAX_SHARE * (file.size + texts.size) + SLACK_BYTES) compact()
-        return stamps ? stands : null
+        const now = Object.assign(cases.get(id) ?? {}, { ...kept, at })
+        cases.set(id, now)
+        gone.delete(id)
+        return now
       })
+      if (stands && outdated > MAX_SHARE * (file.size + texts.size) + slackBytes) {
+        unlessFailing(compact)
+        outdated = 0 // where that failed, it is tried again after as much
+      }
+      return stands
     },
     remove(id) {
-      if (!standing.has(id)) return
-      unlessFailing(() => put({ id, kept: null }, []))
-      standing.delete(id)
+      if (cases.has(id)) unlessFailing(() => put({ id, kept: null }, []))
+      cases.delete(id)
+      gone.add(id)
       hasRemoved = true
     },
-    ...readerOf(() => ({ file, texts }), standing),
+    ...reader,
+    flush: () => void unlessFailing(flush),
     close() {
-      unlessFailing(() => {
-        if (hasRemoved) compact()
-        texts.close()
-        file.close()
-      })
+      if (hasRemoved) unlessFailing(compact)
+      unlessFailing(texts.close)
+      unlessFailing(file.close)
     },
+  }
+
+  function flush(): void {
+    texts.flush() // before the records that tell where they are
+    file.flush()
+    isFailing = false // no sooner: what is appended is in memory
   }
 }
 
-/** The same to be read alone, beside a service or without one; null where nothing is kept. */
-export function readKeptCases(folder: string, title: string): KeptReader | null {
-  const standing = new Map<string, KeptCase>()
-  const noted = (at: number, head: Buffer) => void noteHead(standing, at, head)
-  const file = readKeptFile(join(folder, FILE), title, noted)
-  if (!file) return null
-  const texts = readKeptTexts(join(folder, TEXTS_FILE))
-  const found = new Map([...standing].filter(([, kept]) => kept.names !== ''))
-  return { found, ...readerOf(() => ({ file, texts }), standing) }
-}
-
-/** False for a case that is gone. */
-function noteHead(standing: Map<string, KeptCase>, at: number, head: Buffer): boolean {
-  const { id, kept } = JSON.parse(head.toString()) as Head
-  if (kept) standing.set(id, { ...kept, names: interned(kept.names), at })
-  else standing.delete(id)
-  return kept !== null
-}
-
-function readerOf(
-  files: () => { file: KeptFile; texts: KeptTexts | null },
-  standing: ReadonlyMap<string, KeptCase>,
-): Omit<KeptReader, 'found'> {
-  const read = (at: number, part: number) => files().file.read(at, part).toString()
-  return {
-    entry: ({ at }) => decodeEntry(read(at, ENTRY), read(at, JSON_TEXT)),
-    json: ({ at }) => read(at, JSON_TEXT),
-    row: ({ at }) => JSON.parse(read(at, ROW)),
-    told: ({ at }) => read(at, TOLD),
-    text(id, name) {
-      const kept = standing.get(id)
-      return (kept && files().texts?.read(id, kept.textsAt)?.[name]) ?? null
-    },
+/** Throws on what the work throws, after the other. */
+function unless<T>(otherwise: () => void, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    otherwise()
+    throw error
   }
 }
 
 /** Of its record files. */
 function namesOf({ sessions }: CaseEntry): string[] {
   return ['case.md', ...[...sessions.keys()].map((number) => `sessions/${number}.md`)]
-}
-
-/** Most cases have the same few names, which then take memory once. */
-const NAMES = new Map<string, string>()
-
-function interned(names: string): string {
-  if (names.length > 40) return names
-  const known = NAMES.get(names)
-  if (known === undefined) NAMES.set(names, names)
-  return known ?? names
 }

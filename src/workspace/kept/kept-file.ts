@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { codeOf, hasCode } from '../disk/errno.ts'
 import {
+  type FoundRecord,
   HEADER_BYTES,
   isWhole,
   lengthsIn,
@@ -37,21 +38,23 @@ export interface KeptFile {
   sizeOf(at: number): number
   /** Takes the place of another file of the kind, under its name. */
   replace(path: string): void
+  /** Calls back for each record that is whole, oldest first, but for those that are not written yet. */
+  each(found: FoundRecord): void
+  /** Writes what is appended so far. */
+  flush(): void
   close(): void
+  /** Removes it. */
+  discard(): void
 }
 
 const BUFFERED_BYTES = 256 * 1024
 
 /**
- * Opens the file and gives its records to `found`, oldest first, as far as they are whole; what follows is
+ * Opens the file and gives its records to `found`, oldest first, as far as they are whole; what follows the last is
  * cut off. One that does not begin with `title` is begun anew. Without `found` nothing is read, and only
  * `readSure` says whether a record is whole.
  */
-export function openKeptFile(
-  path: string,
-  title: string,
-  found: ((at: number, head: Buffer) => void) | null,
-): KeptFile {
+export function openKeptFile(path: string, title: string, found: FoundRecord | null): KeptFile {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
   const file = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
   try {
@@ -95,9 +98,13 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
     waitingBytes = 0
   }
 
+  /** What waits is never written for a read: a disk that is full still gives what it was not given. */
   function readAt(at: number, length: number): Buffer {
+    const written = end - waitingBytes
+    if (at >= written && at + length <= end) {
+      return Buffer.concat(waiting).subarray(at - written, at - written + length)
+    }
     const bytes = Buffer.allocUnsafe(length)
-    if (at + length > end - waitingBytes) flush()
     if (readFully(file, bytes, at) === length) return bytes
     throw new Error(`${path} was cut short while it was in use`)
   }
@@ -149,9 +156,18 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
       renameSync(path, wanted)
       path = wanted
     },
+    each: (found) => void readAll(file, begin, found),
+    flush,
     close() {
-      flush()
+      try {
+        flush()
+      } finally {
+        closeSync(file)
+      }
+    },
+    discard() {
       closeSync(file)
+      unlinkSync(path)
     },
   }
 }
@@ -167,7 +183,7 @@ function hasTitle(file: number, title: Buffer): boolean {
 export function readKeptFile(
   path: string,
   title: string,
-  found: ((at: number, head: Buffer) => void) | null,
+  found: FoundRecord | null,
 ): KeptFile | null {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const first = Buffer.from(`${title}\n`)
@@ -185,6 +201,6 @@ export function readKeptFile(
   return keptFile(file, path, first.length, endOf(file, first.length, found))
 }
 
-function endOf(file: number, begin: number, found: Parameters<typeof openKeptFile>[2]): number {
+function endOf(file: number, begin: number, found: FoundRecord | null): number {
   return found ? readAll(file, begin, found) : fstatSync(file).size
 }

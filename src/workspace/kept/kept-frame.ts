@@ -3,6 +3,8 @@ import { crc32 } from 'node:zlib'
 
 /** How records stand in a kept file: a header with the length of each part and a checksum, then the parts. */
 export const MAGIC = 0x31_6b_66_43
+/** Never within a record, whose parts are JSON: at least one length behind it has a byte that JSON escapes. */
+const MAGIC_BYTES = Buffer.from('Cfk1')
 const PARTS = 5
 /** Magic, the lengths of the parts, and a checksum over these and all parts. */
 export const HEADER_BYTES = 4 * (PARTS + 2)
@@ -31,12 +33,11 @@ export function isWhole(record: Buffer): boolean {
   return crc === record.readUInt32LE(HEADER_BYTES - 4)
 }
 
-/** The end of the last whole record. */
-export function readAll(
-  file: number,
-  begin: number,
-  found: (at: number, head: Buffer) => void,
-): number {
+/** Called for each whole record, oldest first, with its first part and the length of all. */
+export type FoundRecord = (at: number, head: Buffer, length: number) => void
+
+/** Passes over what is damaged; gives the end of the last whole record. */
+export function readAll(file: number, begin: number, found: FoundRecord): number {
   const { size } = fstatSync(file)
   let chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, Math.max(size - begin, 1)))
   let chunkAt = begin
@@ -52,18 +53,33 @@ export function readAll(
     }
     return chunk.subarray(at - chunkAt, at - chunkAt + length)
   }
-  for (let at = begin; ; ) {
+  /** Says how long the record is; 0 where none stands there that is whole. */
+  const record = (at: number): number => {
     const header = bytesAt(at, HEADER_BYTES)
-    if (!header || header.readUInt32LE(0) !== MAGIC) return at
+    if (!header || header.readUInt32LE(0) !== MAGIC) return 0
     const lengths = lengthsIn(header)
-    const total = lengths.reduce((sum, length) => sum + length, 0)
-    if (total > MAX_RECORD_BYTES) return at
-    const all = bytesAt(at, HEADER_BYTES + total)
-    if (!all) return at
-    if (!isWhole(all)) return at
-    found(at, all.subarray(HEADER_BYTES, HEADER_BYTES + lengths[0]!))
-    at += HEADER_BYTES + total
+    const total = lengths.reduce((sum, length) => sum + length, HEADER_BYTES)
+    const all = total > MAX_RECORD_BYTES ? null : bytesAt(at, total)
+    if (!all || !isWhole(all)) return 0
+    found(at, all.subarray(HEADER_BYTES, HEADER_BYTES + lengths[0]!), total)
+    return total
   }
+  const nextMagic = (from: number): number | null => {
+    for (let at = from; at + HEADER_BYTES <= size; ) {
+      const length = Math.min(CHUNK_BYTES, size - at)
+      const index = bytesAt(at, length)?.indexOf(MAGIC_BYTES) ?? -1
+      if (index >= 0) return at + index
+      at += length - MAGIC_BYTES.length + 1
+    }
+    return null
+  }
+  let end = begin
+  for (let at: number | null = begin; at !== null; ) {
+    const length = record(at)
+    if (length > 0) end = at + length
+    at = length > 0 ? end : nextMagic(at + 1)
+  }
+  return end
 }
 
 export function readFully(file: number, into: Buffer, at: number): number {

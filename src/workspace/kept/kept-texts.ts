@@ -4,15 +4,17 @@ import { createKeptFile, type KeptFile, openKeptFile, readKeptFile } from './kep
 export interface KeptTexts {
   /**
    * Puts the fresh texts beside those that stand at `before`, as far as the case still has files of these names;
-   * says where all of them stand now.
+   * says where all of them stand now. `before` is asked if needed.
    */
   keep(
     id: string,
     names: readonly string[],
     fresh: Readonly<Record<string, string>>,
-    before: number | undefined,
+    before: () => number | undefined,
   ): number
   read(id: string, at: number): Record<string, string> | null
+  /** Where the newest texts of each case stand: the whole file is read. */
+  places(): Map<string, number>
   readonly size: number
   /** How many bytes the texts at a place take; 0 where there are none. */
   sizeOf(id: string, at: number): number
@@ -20,18 +22,16 @@ export interface KeptTexts {
   copyTo(other: KeptTexts, id: string, at: number): number
   /** Takes the place of another file, under its name. */
   replace(path: string): void
+  flush(): void
   close(): void
+  discard(): void
 }
 
 /** They are good for any program. */
 const TITLE = JSON.stringify(['casefile texts', 1])
 
-/** `found` is told where the texts of which case stand, the newest last; without it that must be known. */
-export function openKeptTexts(
-  path: string,
-  found: ((id: string, at: number) => void) | null,
-): KeptTexts {
-  return textsIn(openKeptFile(path, TITLE, found && ((at, id) => found(id.toString(), at))))
+export function openKeptTexts(path: string): KeptTexts {
+  return textsIn(openKeptFile(path, TITLE, null))
 }
 
 /** In place of what is there. */
@@ -53,8 +53,9 @@ function textsIn(file: KeptFile): KeptTexts {
   }
 
   return {
-    keep(id, names, fresh, before = -1) {
-      const known = names.every((name) => name in fresh) ? null : read(id, before)
+    keep(id, names, fresh, placeBefore) {
+      const before = names.every((name) => name in fresh) ? -1 : (placeBefore() ?? -1)
+      const known = read(id, before)
       const isSame = Object.entries(fresh).every(([name, text]) => known?.[name] === text)
       if (known && isSame && Object.keys(known).length === names.length) return before
       const found = names.map((name) => [name, fresh[name] ?? known?.[name]] as const)
@@ -62,15 +63,22 @@ function textsIn(file: KeptFile): KeptTexts {
       return file.append([Buffer.from(id), Buffer.from(JSON.stringify(texts))])
     },
     read,
+    places() {
+      const found = new Map<string, number>()
+      file.each((at, id) => found.set(id.toString(), at))
+      return found
+    },
     get size() {
       return file.size
     },
     sizeOf: (id, at) => (read(id, at) ? file.sizeOf(at) : 0),
     copyTo(other, id, at) {
       const texts = read(id, at)
-      return texts ? other.keep(id, Object.keys(texts), texts, undefined) : -1
+      return texts ? other.keep(id, Object.keys(texts), texts, () => undefined) : -1
     },
     replace: file.replace,
-    close: () => file.close(),
+    flush: file.flush,
+    close: file.close,
+    discard: file.discard,
   }
 }
