@@ -109,11 +109,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const leftovers = createCaseLeftovers(layout, log)
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
-  }).catch(after(ownership.release))
+  }).catch(after(keeper.close, ownership.release))
   const webhooks = await openWebhooks({
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
-  }).catch(after(eventLog.close, ownership.release))
+  }).catch(after(eventLog.close, keeper.close, ownership.release))
   const teller = createTeller({ catalog, toldOf, log: eventLog, now }, eventLog.marks)
   let isTelling = false
   const { ensure: whyNot } = createGitIgnoring(memoryRoot)

@@ -8,3 +8,9 @@ export interface LastGood {
   /** Drops all of a case. */
   forget(caseId: string): void
 }
+
+/** The case and the file, relative to its folder, that a key names. */
+export function partsOfKey(key: string): [caseId: string, file: string] {
+  const slash = key.indexOf('/')
+  return [key.slice(0, slash), key.slice(slash + 1)]
+}

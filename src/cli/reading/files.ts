@@ -7,7 +7,7 @@ import { entriesIn } from '../../workspace/folder-names.ts'
 import { type KeptReader, readKeptCases } from '../../workspace/kept/kept-reader.ts'
 import { keptTitle } from '../../workspace/kept/kept-title.ts'
 import { createKeyedMutex } from '../../workspace/keyed-mutex.ts'
-import type { LastGood } from '../../workspace/last-good.ts'
+import { type LastGood, partsOfKey } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
@@ -70,8 +70,7 @@ function readOnly(kept: KeptReader | null): LastGood {
   return {
     remember() {},
     recall(key) {
-      const slash = key.indexOf('/')
-      return kept?.text(key.slice(0, slash), key.slice(slash + 1)) ?? null
+      return kept?.text(...partsOfKey(key)) ?? null
     },
     forget() {},
   }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import type { Catalog } from '../catalog.ts'
-import type { LastGood } from '../last-good.ts'
+import { type LastGood, partsOfKey } from '../last-good.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import type { KeptCases } from './kept-cases.ts'
 
@@ -27,6 +27,7 @@ export interface KeeperNeeds {
   isPinned(id: string): boolean
   /** Called when a case is kept, with what is to be told of it. */
   onKept(id: string, told: string): void
+  log(line: string): void
 }
 
 const PAUSE_MS = 500
@@ -39,7 +40,8 @@ const FIRST_REST_MS = 2500
 /** After so many it is worth a collection of garbage. */
 const MANY = 1000
 
-export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNeeds): Keeper {
+export function createKeeper(needs: KeeperNeeds): Keeper {
+  const { kept, catalog, told, isPinned, onKept, log } = needs
   /** Texts that are not kept yet, by case and by file. */
   const texts = new Map<string, Record<string, string>>()
   const dirty = new Set<string>()
@@ -76,11 +78,21 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
     onKept(id, is)
   }
 
+  /** What cannot be kept costs the next start some time, and this service nothing. */
+  function keepOrSay(id: string): void {
+    try {
+      keepOne(id)
+    } catch (error) {
+      failed.add(id)
+      log(`what was read of case ${id} is not kept for the next start: ${String(error)}`)
+    }
+  }
+
   async function keepAll(): Promise<void> {
     let began = performance.now()
     for (const id of dirty) {
       dirty.delete(id)
-      keepOne(id)
+      keepOrSay(id)
       if (performance.now() - began < SLICE_MS) continue
       await setImmediate()
       began = performance.now()
@@ -113,11 +125,11 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
       }, PAUSE_MS).unref()
     },
     remember(key, text) {
-      const [id, file] = parted(key)
+      const [id, file] = partsOfKey(key)
       texts.set(id, { ...texts.get(id), [file]: text })
     },
     recall(key) {
-      const [id, file] = parted(key)
+      const [id, file] = partsOfKey(key)
       return texts.get(id)?.[file] ?? kept?.text(id, file) ?? null
     },
     forget(id) {
@@ -134,9 +146,4 @@ export function createKeeper({ kept, catalog, told, isPinned, onKept }: KeeperNe
       kept?.close()
     },
   }
-}
-
-function parted(key: string): [id: string, file: string] {
-  const slash = key.indexOf('/')
-  return [key.slice(0, slash), key.slice(slash + 1)]
 }

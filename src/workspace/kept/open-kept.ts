@@ -27,10 +27,10 @@ export interface OpenCatalog {
 
 /** The catalog, with a place on the disk for what is not in use. */
 export function openCatalog(needs: OpenCatalogNeeds): OpenCatalog {
-  const { isHeld, pins, told, onKept, onTaken } = needs
+  const { isHeld, pins, told, onKept, onTaken, log } = needs
   const kept = openKept(needs)
   const keeper = createKeeper({
-    ...{ kept, told, onKept, catalog: () => catalog },
+    ...{ kept, told, onKept, log, catalog: () => catalog },
     isPinned: (id) => pins(id) !== undefined,
   })
   const toldOf = (each: KeptCase) => kept!.told(each) // there is none without
