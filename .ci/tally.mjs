@@ -2,6 +2,8 @@
 // the run> [<exit code of one test more>…]`. A test is an innermost named test; a file without any is
 // one test. A test or a file that fails though everything inside it passed (time-out, crash, exit
 // code) is one more failure, and so is a run that ends badly without one. To-do tests count as skipped.
+// Before that line stands what failed, each with its place and what tap said of it: whoever sees only
+// the end of a long run needs that.
 import { readFileSync } from 'node:fs'
 import { Parser } from 'tap-parser'
 
@@ -11,6 +13,10 @@ const moreFailed = more.filter((code) => code !== '0').length
 const morePassed = more.length - moreFailed
 const failures = (failed === 0 && status !== '0' ? 1 : failed) + moreFailed
 
+for (const { place, said } of listFailures(Parser.parse(readFileSync(file, 'utf8')))) {
+  console.log(`not ok: ${place.join(' > ')}`)
+  if (said) console.log(said.replaceAll(/^/gm, '    '))
+}
 if (status !== '0') console.error(`npm test ended with exit code ${status}`)
 if (passed + failed === 0) console.error('no test ran')
 console.log(
@@ -40,6 +46,30 @@ function tally(events) {
     inside = undefined
   }
   return sum
+}
+
+/**
+ * The assertions that failed, and the tests that failed though all in them passed. `said` is cut after
+ * 4,000 characters: a difference of two long texts would drown the rest.
+ */
+function listFailures(events, place = []) {
+  const failures = []
+  let inside = []
+  for (const [type, point] of events) {
+    // Its name is in the `assert` that follows.
+    if (type === 'child') inside = point
+    if (type === 'bailout') failures.push({ place: [...place, `Bail out! ${point}`] })
+    if (type !== 'assert') continue
+    const here = [...place, point.name]
+    const below = listFailures(inside, here)
+    failures.push(...below)
+    if (!point.ok && !point.todo && !point.skip && below.length === 0) {
+      const said = point.diag ? JSON.stringify(point.diag, null, 2).slice(0, 4000) : ''
+      failures.push({ place: here, said: said.replaceAll('\\n', '\n') })
+    }
+    inside = []
+  }
+  return failures
 }
 
 /** True of a test that holds nothing but tests that were skipped. */
