@@ -21,6 +21,14 @@ t.test('a log keeps what is written, in order', async (t) => {
   t.throws(() => log.write(Buffer.from('late')), { message: /is closed/ })
 })
 
+t.test('what was written is in the file at once, whatever becomes of this process', async (t) => {
+  const path = `${t.testdir()}/out.log`
+  const log = await openOutputLog(path)
+  log.write(Buffer.from('told'))
+  t.equal(readFileSync(path, 'utf8'), 'told')
+  await log.close()
+})
+
 t.test('a log ends with one line that says what was cut', async (t) => {
   const dir = t.testdir()
   const cases = [

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs'
+import { constants, writeSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { plainText } from '../disk/plain-text.ts'
 import { excerpt } from './output-excerpt.ts'
@@ -8,9 +8,12 @@ const MIB = 1024 * 1024
 const READ_WHOLE_FACTOR = 4
 
 export interface OutputLog {
-  /** Keeps the order of the calls and never throws for the disk: `close` tells. */
+  /**
+   * What it returns from outlives the end of this process, though not of the machine. Never throws for
+   * the disk: `close` tells.
+   */
   write(bytes: Uint8Array): void
-  /** Waits until everything is on the disk. Rejects with the first disk error there was. */
+  /** Puts everything on the disk. Rejects with the first disk error there was. */
   close(): Promise<OutputLogResult>
 }
 
@@ -32,18 +35,24 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
   let bytes = 0
   let kept = 0
   let closing: Promise<OutputLogResult> | undefined
-  // Holds back no more than maxBytes, as nothing beyond them is queued.
-  let writes: Promise<{ error: unknown } | undefined> = Promise.resolve(undefined)
+  let failed: { error: unknown } | undefined
 
-  const enqueue = (part: Uint8Array) => {
-    writes = writes.then((failed) => failed ?? attempt(() => file.appendFile(part)))
+  // At once, into the system's memory: what a watcher is told next must outlive the end of this process.
+  const append = (part: Uint8Array) => {
+    failed ??= attempt(() => {
+      for (let at = 0; at < part.length; ) at += writeSync(file.fd, part, at)
+    })
   }
 
   const finish = async (): Promise<OutputLogResult> => {
     const truncated = kept < bytes
-    if (truncated) enqueue(Buffer.from(cutLine(maxBytes, bytes - kept)))
-    const failed = (await writes) ?? (await attempt(() => file.sync()))
-    await closeFile(file, failed)
+    if (truncated) append(Buffer.from(cutLine(maxBytes, bytes - kept)))
+    try {
+      if (failed) throw failed.error
+      await file.sync()
+    } finally {
+      await file.close()
+    }
     return { bytes, kept, truncated }
   }
 
@@ -54,7 +63,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
       const room = part.subarray(0, maxBytes - kept)
       if (room.length === 0) return
       kept += room.length
-      enqueue(room)
+      append(room)
     },
     close() {
       closing ??= finish()
@@ -101,18 +110,13 @@ function cutLine(maxBytes: number, dropped: number): string {
 }
 
 /** The failure as a value, so that it can wait for `close`. */
-async function attempt(work: () => Promise<void>): Promise<{ error: unknown } | undefined> {
+function attempt(work: () => void): { error: unknown } | undefined {
   try {
-    await work()
+    work()
     return undefined
   } catch (error) {
     return { error }
   }
-}
-
-async function closeFile(file: FileHandle, failed: { error: unknown } | undefined): Promise<void> {
-  await file.close()
-  if (failed !== undefined) throw failed.error
 }
 
 function plain(bytes: Buffer): string {
