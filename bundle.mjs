@@ -73,6 +73,11 @@ function inPlace(text, name) {
   return text.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`)
 }
 
+/** What a module of ours loads at its first use by a `require` of its own is in the bundle all the same. */
+function withPackages(text) {
+  return text.replace(/^(import \{ createRequire \}|const require = createRequire\().*$/gm, '')
+}
+
 /** `import('./one.ts')` gives the module as it is in the part that it is loaded with. */
 function inParts(text, path) {
   return text.replace(IMPORT, (_, specifier) => {
@@ -87,7 +92,7 @@ const parts = {
   name: 'parts',
   setup({ onLoad, onResolve }) {
     onLoad({ filter: /[\\/]src[\\/].*\.tsx?$/ }, async ({ path }) => ({
-      contents: inParts(inPlace(await readFile(path, 'utf8'), nameOf(path)), path),
+      contents: inParts(inPlace(withPackages(await readFile(path, 'utf8')), nameOf(path)), path),
       loader: path.endsWith('x') ? 'tsx' : 'ts',
     }))
     onResolve({ filter: /^part:/ }, ({ path }) => ({ path: path.slice(5), namespace: 'part' }))

@@ -1,7 +1,7 @@
-import { isNode } from 'yaml'
 import { type Envelope, type EnvelopeResult, readEnvelope } from './envelope.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
 import { type Field, plainFront } from './plain-front.ts'
+import { isNode } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
 /** What a record file's frontmatter says, and where its body begins; the offsets are into `text`. */

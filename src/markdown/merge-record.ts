@@ -1,7 +1,7 @@
-import { isNode } from 'yaml'
 import { readEnvelope } from './envelope.ts'
 import { choose, mergeLines, type Versions } from './merge.ts'
 import { readTrail } from './trail-lines.ts'
+import { isNode } from './yaml-package.ts'
 
 /**
  * The same for a file with frontmatter: changes of different keys do not touch, although their lines

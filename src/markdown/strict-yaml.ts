@@ -1,4 +1,5 @@
-import { isMap, isNode, isScalar, isSeq, type Pair } from 'yaml'
+import type { Pair } from 'yaml'
+import { isMap, isNode, isScalar, isSeq } from './yaml-package.ts'
 import { plainNode, scalarText } from './yaml-value.ts'
 
 /** A value with the keys that lead to it, and the offset of its key, or of itself in a list. */

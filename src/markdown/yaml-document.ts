@@ -1,5 +1,6 @@
-import { Composer, type Document, Lexer, Parser } from 'yaml'
+import type { Composer, Document } from 'yaml'
 import type { ProblemCode } from '../model/problem.ts'
+import { yamlPackage } from './yaml-package.ts'
 
 export interface YamlProblem {
   code: ProblemCode
@@ -30,6 +31,7 @@ const AROUND = new Set(['comment', 'newline', 'space', 'byte-order-mark'])
  * V8 aborts the process, and no RangeError can be caught.
  */
 export function yamlDocument(source: string): Document.Parsed | YamlProblem | null {
+  const { Composer, Lexer, Parser } = yamlPackage()
   const parser = new Parser()
   const tokens: Parameters<Composer['compose']>[0] extends Iterable<infer T> ? T[] : never = []
   let documents = 0

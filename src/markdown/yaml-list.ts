@@ -1,6 +1,6 @@
-import type { YAMLSeq } from 'yaml'
-import { isNode, type Node } from 'yaml'
+import type { Node, YAMLSeq } from 'yaml'
 import type { LineEnding } from './lines.ts'
+import { isNode } from './yaml-package.ts'
 import { type YamlValue, yamlText } from './yaml-scalar.ts'
 import { valueEnd } from './yaml-span.ts'
 import { plainNode } from './yaml-value.ts'

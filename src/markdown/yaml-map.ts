@@ -1,6 +1,7 @@
-import { type Document, isAlias, isMap, isNode, isScalar, type Pair, visit } from 'yaml'
+import type { Document, Pair } from 'yaml'
 import type { ProblemCode } from '../model/problem.ts'
 import { type YamlProblem, yamlDocument } from './yaml-document.ts'
+import { isAlias, isMap, isNode, isScalar, yamlPackage } from './yaml-package.ts'
 
 /** A YAML mapping that still knows where each of its values stands in `source`. */
 export interface YamlMap {
@@ -46,6 +47,7 @@ export function readYaml(source: string): YamlResult {
 }
 
 function forbidden(document: Document.Parsed): YamlProblem | null {
+  const { visit } = yamlPackage()
   let problem: YamlProblem | null = null
   const stop = (offset: number, message: string, code: ProblemCode = 'bad_frontmatter') => {
     problem = { code, offset, message }

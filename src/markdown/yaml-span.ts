@@ -1,4 +1,5 @@
-import { isCollection, isMap, isNode, type Node } from 'yaml'
+import type { Node } from 'yaml'
+import { isCollection, isMap, isNode } from './yaml-package.ts'
 
 /**
  * Offset after the last character of a value. The package's own range of a block collection or block

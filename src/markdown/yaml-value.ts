@@ -1,4 +1,5 @@
-import { isMap, isScalar, isSeq, type Pair, type Scalar } from 'yaml'
+import type { Pair, Scalar } from 'yaml'
+import { isMap, isScalar, isSeq } from './yaml-package.ts'
 import type { YamlValue } from './yaml-scalar.ts'
 
 /**
