@@ -22,7 +22,7 @@ export interface ReaderNeeds {
   /** Whether a session runs here, so that its trail grows by this service alone. */
   isHeld(sessionId: string): boolean
   /** Whether git made a change of this time. */
-  isGits(ctimeMs: number): boolean
+  isGits(ctimeMs: number, path?: string): boolean
 }
 
 /** How one file is read: what was known of it, and either how it is looked at or what was written there. */

@@ -93,7 +93,9 @@ export function createScan(needs: ScanNeeds): Scan {
       return
     }
     catalog.put(entry)
-    const gits = noted.length > 0 && noted.every((ctimeMs) => needs.isGits(ctimeMs))
+    const isGits = ([name, ctimeMs]: [string | null, number]) =>
+      needs.isGits(ctimeMs, name === null ? undefined : layout.memoryFile(entry.id, name))
+    const gits = noted.length > 0 && noted.every(isGits)
     publish(entry.id, changes, gits ? 'git' : 'hand')
   }
 
@@ -161,14 +163,17 @@ async function breath(): Promise<void> {
   sliceBegan = performance.now()
 }
 
-/** When the memory files were changed that differ; of those that are gone, when their folder was. */
-function changedNotes(before: CaseEntry | undefined, after: CaseEntry): number[] {
+/** The memory files that differ, and when each was changed; of those that are gone, when their folder was. */
+function changedNotes(
+  before: CaseEntry | undefined,
+  after: CaseEntry,
+): [name: string | null, ctimeMs: number][] {
   const gone = [...(before?.notes.keys() ?? [])].filter((name) => !after.notes.has(name))
   const folder = after.folders.get('.')?.ctimeMs ?? Date.now()
   return [...after.notes]
     .filter(([name, note]) => before?.notes.get(name)?.hash !== note.hash)
-    .map(([, note]) => note.ctimeMs)
-    .concat(gone.map(() => folder))
+    .map(([name, note]): [string | null, number] => [name, note.ctimeMs])
+    .concat(gone.map(() => [null, folder]))
 }
 
 function problemsOf(entry: CaseEntry | undefined): Problem[] {

@@ -368,6 +368,22 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
       await settled()
       t.strictSame(toldBy(told, from), { [fourth]: Array(10).fill('memory_updated notes.md') })
     })
+
+    t.test('an edit of notes right after a commit is told', async (t) => {
+      const from = told.history.length
+      for (let turn = 0; turn < 10; turn++) {
+        change(app.file(first, 'case.md'), /^title: .*$/m, `title: Turn ${turn}`)
+        git('commit', '--quiet', '--all', '--message', `title ${turn}`)
+        // often in the same tick of the clock
+        appendFileSync(app.file(fourth, 'notes.md'), `after ${turn}\n`)
+        await told.next(
+          ({ payload }) => payload.filename === 'notes.md' && payload.case_id === fourth,
+        )
+        await told.news()
+      }
+      t.strictSame(toldBy(told, from)[fourth], Array(10).fill('memory_updated notes.md'))
+      commit('notes')
+    })
   })
 }
 
