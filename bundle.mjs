@@ -75,6 +75,7 @@ function inPlace(text, name) {
 
 /** What a module of ours loads at its first use by a `require` of its own is in the bundle all the same. */
 function withPackages(text) {
+  if (!/^const require = createRequire\(/m.test(text)) return text // it has a use of its own for it
   return text.replace(/^(import \{ createRequire \}|const require = createRequire\().*$/gm, '')
 }
 
