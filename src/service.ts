@@ -148,7 +148,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     onRescued: (id) => upkeep.later(id, 0),
   })
   const store: Store = createStore({
-    onWritten: (edit, entry) => holds.onWritten(edit, entry),
+    onWritten: (...written) => holds.onWritten(...written),
     ...{ ...needs, scan, secondLook, texts, trash: state.trash, publish, log },
     ...{ still: upkeep.still, gitDone: upkeep.gitDone, gitPatienceMs: options.gitPatienceMs },
     async onMemoryRoot() {

@@ -33,8 +33,8 @@ export interface Holds {
   end(sessionId: string): Promise<void>
   /** Called with every change of a case, before it is told. */
   look(caseId: string): void
-  /** An edit of the service that is on disk, with the case as that makes it: from now on it counts. */
-  onWritten(edit: Edit, entry: CaseEntry): Promise<void>
+  /** An edit of the service, with the case as that makes it: once it is on the disk it counts. */
+  onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
   /**
    * A request says of a whole file that it counts. The caller holds the case's mutex. Where it
    * `isWritten` anew, a look at the case follows; else this tells what changes by it.
@@ -160,9 +160,10 @@ export function createHolds(needs: HoldsNeeds): Holds {
         else if (runs.delete(sessionId)) await saveWatch()
       })
     },
-    async onWritten(edit, entry) {
+    async onWritten(edit, entry, synced) {
       const pins = book.get(entry.id)
       if (!pins) return
+      await synced
       const { held = [] } = catalog.folder(entry.id) ?? {}
       const after = pinsAfter(pins, edit, { held, files: filesOf(entry), isLive })
       if (after !== pins) await book.put(entry.id, after)

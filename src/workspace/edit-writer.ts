@@ -10,14 +10,17 @@ import { differences } from './differences.ts'
 import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
-import { prepareEdit, writePrepared } from './write-edit.ts'
+import { placePrepared, prepareEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
   secondLook: Keepers
   publish(caseId: string, changes: Change[], maker: Maker): void
-  /** Called with an edit that is on disk, and with the case as that makes it, before it counts. */
-  onWritten(edit: Edit, entry: CaseEntry): Promise<void>
+  /**
+   * Called with an edit that has its place, and with the case as that makes it, before it counts. On the
+   * disk it is when `synced` resolves.
+   */
+  onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
   log(line: string): void
 }
 
@@ -43,19 +46,20 @@ export function createEditWriter(
   async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
     const known = catalog.entry(id)!
     if (edit.file === 'held-state') {
-      await take({ ...known }, edit)
+      await take({ ...known }, edit, Promise.resolve())
       return true
     }
     try {
       const prepared = await prepareEdit(layout, known, edit)
-      await writePrepared(prepared, needs.secondLook)
-      await apply(known, edit, prepared.text)
+      const { synced } = await placePrepared(prepared, needs.secondLook)
+      if (isTrail(edit)) await synced // before its events are told
+      await together(apply(known, edit, prepared.text, synced), synced)
     } catch (error) {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
       return false
     }
-    if (edit.file === 'new-session' || edit.file === 'session') await nameLatest(id)
+    if (isTrail(edit)) await nameLatest(id)
     return true
   }
 
@@ -92,7 +96,12 @@ export function createEditWriter(
   }
 
   /** Takes what was written into the catalog, and tells the change. */
-  async function apply(known: CaseEntry, edit: FileEdit, text: string): Promise<void> {
+  async function apply(
+    known: CaseEntry,
+    edit: FileEdit,
+    text: string,
+    synced: Promise<void>,
+  ): Promise<void> {
     const { id } = known
     const entry: CaseEntry = {
       ...known,
@@ -115,17 +124,28 @@ export function createEditWriter(
       const record = await readProofRecord(needs, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
     }
-    await take(entry, edit)
+    await take(entry, edit, synced)
   }
 
-  async function take(entry: CaseEntry, edit: Edit): Promise<void> {
-    await needs.onWritten(edit, entry)
+  async function take(entry: CaseEntry, edit: Edit, synced: Promise<void>): Promise<void> {
+    await needs.onWritten(edit, entry, synced)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
     publish(entry.id, differences(known, entry), 'service')
   }
 
   return { write, follow }
+}
+
+function isTrail({ file }: Edit): boolean {
+  return file === 'new-session' || file === 'session'
+}
+
+/** Resolves when both have ended; rejects with the first's error, else the second's. */
+export async function together(...both: [Promise<void>, Promise<void>]): Promise<void> {
+  for (const each of await Promise.allSettled(both)) {
+    if (each.status === 'rejected') throw each.reason
+  }
 }
 
 function isChanged(error: unknown): boolean {

@@ -15,7 +15,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import { openRegular, readDescriptor } from './disk/descriptors.ts'
-import { createDurable, writeDurable } from './disk/durable-write.ts'
+import { type Placed, placeDurable, placeNewDurable } from './disk/durable-write.ts'
 import { pinFolder } from './disk/pinned-folder.ts'
 import { decodeUtf8 } from './disk/safe-read.ts'
 import type { Layout } from './layout.ts'
@@ -81,14 +81,14 @@ export async function prepareEdit(
   }
 }
 
-/** Puts a prepared edit on the disk, if what it was made on still stands there. */
-export async function writePrepared(prepared: PreparedEdit, secondLook: Keepers): Promise<void> {
+/** Puts a prepared edit in its place, if what it was made on still stands there. */
+export async function placePrepared(prepared: PreparedEdit, secondLook: Keepers): Promise<Placed> {
   const { path, text, present, within } = prepared
   const bytes = Buffer.from(text)
-  if (present === null) return createDurable(path, bytes, { within })
-  if (present.equals(bytes)) return
+  if (present === null) return placeNewDurable(path, bytes, { within })
+  if (present.equals(bytes)) return { synced: Promise.resolve() }
   const keeper = secondLook.keeperOf(prepared, present)
-  await writeDurable(path, bytes, { expect: present, keeper, within })
+  return placeDurable(path, bytes, { expect: present, keeper, within })
 }
 
 /** The file of an edit, relative to the case's folder. */
@@ -154,7 +154,7 @@ function bytesAt({ path, within }: Place, maxBytes: number): Buffer | null {
     const folder = pinFolder(dirname(path), within)
     try {
       const file = openRegular(join(folder.path, basename(path)), open)
-      return file && readDescriptor(file.fd, maxBytes)
+      return file && readDescriptor(file, maxBytes)
     } finally {
       folder.close()
     }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import fs, {
   closeSync,
   existsSync,
+  fstatSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -22,6 +23,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { writeDurable } from '../../src/workspace/disk/durable-write.ts'
+import type { NewFile } from '../../src/workspace/disk/new-file.ts'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { hashOf } from '../../src/workspace/record.ts'
@@ -124,13 +126,19 @@ function replacement(t: Test, keptIn = 'kept') {
   }
   const replace = (exchange: Exchange | null, expect = 'old') =>
     replaceSeen(
-      join(folder, '.casefile-1-0123456789ab.tmp'),
+      opened(join(folder, '.casefile-1-0123456789ab.tmp')),
       path,
       Buffer.from(expect),
       keeper,
       exchange,
     )
   return { folder, path, found, contents, replace }
+}
+
+/** As a write leaves it, to be placed. */
+function opened(path: string): NewFile {
+  const fd = openSync(path, 'r+')
+  return { path, fd, stats: fstatSync(fd), bytes: readFileSync(path) }
 }
 
 const ways: [string, Exchange | null][] = [
@@ -557,7 +565,7 @@ function interrupted(path: string, keeper: Keeper, meanwhile: Meanwhile): () => 
   writeFileSync(temp, withOurs)
   let after: (() => void) | undefined
   let call = 0
-  replaceSeen(temp, path, Buffer.from(list), keeper, (a, b) => {
+  replaceSeen(opened(temp), path, Buffer.from(list), keeper, (a, b) => {
     if (call === 0) saveByRename(path, withMine)
     if (call === 1) after = meanwhile(path)
     call++

@@ -35,17 +35,18 @@ export function openRegular(path: string, open: Set<number>): OpenFile | null {
 }
 
 /** All that an open regular file holds now; null when it is more than `maxBytes`. */
-export function readDescriptor(fd: number, maxBytes: number): Buffer | null {
-  for (;;) {
-    const { size } = fstatSync(fd)
+export function readDescriptor({ fd, stats }: OpenFile, maxBytes: number): Buffer | null {
+  for (let { size } = stats; ; { size } = fstatSync(fd)) {
     if (size > maxBytes) return null
     const buffer = Buffer.allocUnsafe(size + 1)
     let length = 0
-    while (length < buffer.length) {
+    do {
       const read = readSync(fd, buffer, length, buffer.length - length, length)
-      if (read === 0) return buffer.subarray(0, length)
       length += read
-    }
+      // of a regular file, less than what was asked for is all there is
+      if (length < buffer.length && (read === 0 || length >= size))
+        return buffer.subarray(0, length)
+    } while (length < buffer.length)
     // it grew meanwhile
   }
 }

@@ -1,11 +1,11 @@
 import { linkSync, lstatSync, mkdirSync, type Stats, statSync, unlinkSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { Refusal } from '../../model/refusal.ts'
 import { type Keeper, replaceSeen } from '../rescue/replace-seen.ts'
 import { hasCode } from './errno.ts'
-import { discard, writeNewFile } from './new-file.ts'
-import { pinFolder } from './pinned-folder.ts'
+import { discard, openNewFile, writeNewFile } from './new-file.ts'
+import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
 
@@ -18,6 +18,12 @@ export interface WriteOptions {
   keeper?: Keeper
   /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
   within?: string
+}
+
+/** A file that has its name, for every reader to see. */
+export interface Placed {
+  /** Resolves once no crash takes the name away again, else rejects as the write itself would. To be awaited. */
+  synced: Promise<void>
 }
 
 /**
@@ -33,15 +39,30 @@ export async function writeDurable(
   bytes: Uint8Array,
   options: WriteOptions = {},
 ): Promise<void> {
+  await (await placeDurable(path, bytes, options)).synced
+}
+
+/** The same, but resolves before that last step. */
+export async function placeDurable(
+  path: string,
+  bytes: Uint8Array,
+  options: WriteOptions = {},
+): Promise<Placed> {
+  const { mode, expect, keeper } = options
   try {
-    await inPinnedFolder(path, options, async (pinned, temp) => {
-      const replaced = regularOrNothing(pinned)
-      await writeNewFile(temp, bytes, { mode: options.mode, like: replaced })
-      if (options.expect === null) return placeNew(temp, pinned, bytes, options.mode)
+    return await inPinnedFolder(path, options, async (pinned, temp) => {
+      const like = regularOrNothing(pinned)
+      if (expect) {
+        const ours = await openNewFile(temp, bytes, { mode, like })
+        if (replaceSeen(ours, pinned, expect, keeper)) return
+        regularOrNothing(pinned)
+        throw changedMeanwhile(path)
+      }
+      await writeNewFile(temp, bytes, { mode, like })
+      if (expect === null) return placeNew(temp, pinned, bytes, mode)
       regularOrNothing(pinned)
       // in the thread pool, since the old file goes with its last name, which takes a while
-      if (!options.expect) return rename(temp, pinned)
-      if (!replaceSeen(temp, pinned, options.expect, options.keeper)) throw changedMeanwhile(path)
+      await rename(temp, pinned)
     })
   } catch (error) {
     if (options.expect === null && hasCode(error, 'EEXIST')) throw changedMeanwhile(path)
@@ -55,8 +76,17 @@ export async function createDurable(
   bytes: Uint8Array,
   options: Pick<WriteOptions, 'mode' | 'within'> = {},
 ): Promise<void> {
+  await (await placeNewDurable(path, bytes, options)).synced
+}
+
+/** The same, but resolves before the sync of the folder. */
+export async function placeNewDurable(
+  path: string,
+  bytes: Uint8Array,
+  options: Pick<WriteOptions, 'mode' | 'within'> = {},
+): Promise<Placed> {
   try {
-    await inPinnedFolder(path, options, async (pinned, temp) => {
+    return await inPinnedFolder(path, options, async (pinned, temp) => {
       await writeNewFile(temp, bytes, { mode: options.mode })
       await placeNew(temp, pinned, bytes, options.mode)
     })
@@ -76,16 +106,28 @@ async function inPinnedFolder(
   path: string,
   { within }: WriteOptions,
   write: (pinned: string, temp: string) => Promise<void>,
-): Promise<void> {
+): Promise<Placed> {
   const folder = pinFolder(dirname(path), within)
-  const pinned = join(folder.path, basename(path))
+  const pinned = `${folder.path}/${basename(path)}`
   const temp = tempName(pinned)
   try {
     await write(pinned, temp)
+  } catch (error) {
+    try {
+      await discard(temp)
+    } finally {
+      folder.close()
+    }
+    throw error
+  }
+  return { synced: syncedAndClosed(folder, path) }
+}
+
+async function syncedAndClosed(folder: PinnedFolder, path: string): Promise<void> {
+  try {
     await folder.sync()
   } catch (error) {
-    await discard(temp)
-    throw error
+    throw storageRefusal(error, path)
   } finally {
     folder.close()
   }

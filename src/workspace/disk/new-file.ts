@@ -8,8 +8,19 @@ import {
   type Stats,
 } from 'node:fs'
 import { type FileHandle, unlink } from 'node:fs/promises'
-import { syncDescriptor, writeDescriptor } from './descriptors.ts'
+import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
+
+/** A file that was made under a hidden name, open, and synced. */
+export interface NewFile extends OpenFile {
+  path: string
+  bytes: Uint8Array
+}
+
+interface NewFileOptions {
+  mode?: number | undefined
+  like?: Stats | null
+}
 
 /**
  * Makes a file that is not there yet (else EEXIST) and syncs its content, not its folder; on failure
@@ -19,24 +30,29 @@ import { hasCode } from './errno.ts'
 export async function writeNewFile(
   path: string,
   bytes: Uint8Array,
-  options: { mode?: number | undefined; like?: Stats | null },
+  options: NewFileOptions,
 ): Promise<void> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-  const fd = openSync(path, flags, options.like ? 0o600 : 0o666)
+  closeSync((await openNewFile(path, bytes, options)).fd)
+}
+
+/** The same, and leaves it open, for the caller to close. */
+export async function openNewFile(
+  path: string,
+  bytes: Uint8Array,
+  options: NewFileOptions,
+): Promise<NewFile> {
+  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, firstMode(options))
   try {
-    try {
-      await writeDescriptor(fd, bytes)
-      if (options.like) takeOwner(fd, options.like)
-      const mode = options.mode ?? options.like?.mode
-      if (mode !== undefined) fchmodSync(fd, mode & 0o7777)
-      // Not to be tried again when it fails: the kernel may have dropped the pages by then.
-      await syncDescriptor(fd)
-      mustHaveSize(fd, bytes.length)
-    } finally {
-      closeSync(fd)
-    }
+    await writeDescriptor(fd, bytes)
+    takeOwnerAndMode(fd, options)
+    // Not to be tried again when it fails: the kernel may have dropped the pages by then.
+    await syncDescriptor(fd)
+    const stats = fstatSync(fd)
+    mustHaveSize(stats, bytes.length)
+    return { path, bytes, fd, stats }
   } catch (error) {
+    closeSync(fd)
     await discard(path)
     throw error
   }
@@ -66,10 +82,25 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array, position =
   }
 }
 
+/** Nobody may read it who may not in the end: so it has its mode at once only where its group decides nothing. */
+function firstMode({ mode, like }: NewFileOptions): number {
+  const wanted = mode ?? like?.mode ?? 0o666
+  if (!like) return wanted & 0o777
+  const isOurs = like.uid === process.geteuid?.()
+  return isOurs && ((wanted >> 3) & 0o7) === (wanted & 0o7) ? wanted & 0o777 : 0o600
+}
+
 /** So that a service started by root does not take a user's files away from him. */
+function takeOwnerAndMode(fd: number, { mode, like }: NewFileOptions): void {
+  const wanted = mode ?? like?.mode
+  if (wanted === undefined) return
+  const { uid, gid, mode: present } = fstatSync(fd)
+  const isOthers = like != null && (like.uid !== uid || like.gid !== gid)
+  if (isOthers) takeOwner(fd, like)
+  if (isOthers || ((present ^ wanted) & 0o7777) !== 0) fchmodSync(fd, wanted & 0o7777)
+}
+
 function takeOwner(fd: number, { uid, gid }: Stats): void {
-  const ours = fstatSync(fd)
-  if (ours.uid === uid && ours.gid === gid) return
   try {
     fchownSync(fd, uid, gid)
   } catch (error) {
@@ -77,8 +108,7 @@ function takeOwner(fd: number, { uid, gid }: Stats): void {
   }
 }
 
-function mustHaveSize(fd: number, expected: number): void {
-  const { size } = fstatSync(fd)
+function mustHaveSize({ size }: Stats, expected: number): void {
   if (size === expected) return
   throw Object.assign(new Error(`${size} of ${expected} bytes arrived`), { code: 'EIO' })
 }

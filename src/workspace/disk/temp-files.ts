@@ -62,5 +62,14 @@ async function leftovers(folder: string): Promise<string[]> {
 }
 
 function stem(): string {
-  return `.casefile-${process.pid}-${randomBytes(6).toString('hex')}`
+  return `.casefile-${process.pid}-${uniqueHex()}`
 }
+
+/** 12 hex digits that no other call gives, of this process or another. */
+export function uniqueHex(): string {
+  count = (count + 1) % 0x1000000
+  return OF_PROCESS + count.toString(16).padStart(6, '0')
+}
+
+const OF_PROCESS = randomBytes(3).toString('hex')
+let count = randomBytes(3).readUIntBE(0, 3)

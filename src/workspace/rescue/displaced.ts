@@ -10,11 +10,10 @@ export const MAX_DISPLACED_BYTES = 64 * 1024 * 1024
 export function displacedContent(at: Displaced): { bytes: Buffer; stats: Stats } | null {
   const open = new Set<number>()
   try {
-    const fd = typeof at === 'number' ? at : openRegular(at, open)?.fd
-    if (fd === undefined) return null
-    const stats = fstatSync(fd)
-    const bytes = readDescriptor(fd, MAX_DISPLACED_BYTES)
-    if (bytes) return { bytes, stats }
+    const file = typeof at === 'number' ? { fd: at, stats: fstatSync(at) } : openRegular(at, open)
+    if (!file) return null
+    const bytes = readDescriptor(file, MAX_DISPLACED_BYTES)
+    if (bytes) return { bytes, stats: file.stats }
     throw new Error(`it has more than ${MAX_DISPLACED_BYTES} bytes`)
   } finally {
     for (const fd of open) closeSync(fd)

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { uniqueHex } from '../disk/temp-files.ts'
 import { entriesIn } from '../folder-names.ts'
 import type { Keeper } from './replace-seen.ts'
 
@@ -22,8 +22,7 @@ export interface PreImage extends FileOfCase {
 
 /** A free name in the folder of pre-images that tells all this after a crash. */
 export function preImagePath(folder: string, { id, file }: FileOfCase, hash: string): string {
-  const unique = randomBytes(6).toString('hex')
-  return join(folder, [id, ...file.split('/'), hash, unique].join(SEPARATOR))
+  return join(folder, [id, ...file.split('/'), hash, uniqueHex()].join(SEPARATOR))
 }
 
 export async function preImagesIn(folder: string): Promise<PreImage[]> {

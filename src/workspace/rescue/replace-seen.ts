@@ -1,6 +1,7 @@
 import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
 import { isSameFile, type OpenFile, openRegular, readDescriptor } from '../disk/descriptors.ts'
 import { hasCode } from '../disk/errno.ts'
+import type { NewFile } from '../disk/new-file.ts'
 import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
 
 /**
@@ -17,52 +18,41 @@ export interface Keeper {
   keep(displaced: Displaced, base?: Buffer): void
 }
 
-interface Whole extends OpenFile {
-  bytes: Buffer
-}
-
 interface Replacement {
-  temp: string
   path: string
   /** Open before it is placed, so that its number stays its own whatever happens to it. */
-  ours: Whole
-  seen: Whole
+  ours: NewFile
+  seen: OpenFile
   keeper: Keeper
   /** What is to be closed at the end. */
   open: Set<number>
 }
 
 /**
- * Gives `temp` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
+ * Gives `ours` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
  * The keeper gets the old file, for what an editor may still write into it. All of this is
- * synchronous, to keep the time short between that check and the end.
+ * synchronous, to keep the time short between that check and the end. Closes what it is given, but
+ * for what the keeper gets.
  */
 export function replaceSeen(
-  temp: string,
+  ours: NewFile,
   path: string,
   expect: Uint8Array,
   keeper?: Keeper,
   exchange: Exchange | null = systemExchange(),
 ): boolean {
-  const open = new Set<number>()
+  const open = new Set([ours.fd])
   try {
-    const ours = openWhole(temp, open)
-    const seen = openWhole(path, open, expect.length)
-    if (!ours || !seen?.bytes.equals(expect)) return false
+    const seen = openRegular(path, open)
+    if (!seen || !readDescriptor(seen, expect.length)?.equals(expect)) return false
     if (!keeper) {
-      renameSync(temp, path)
+      renameSync(ours.path, path)
       return true
     }
-    return displace({ temp, path, ours, seen, keeper, open }, exchange)
+    return displace({ path, ours, seen, keeper, open }, exchange)
   } finally {
     for (const fd of open) closeSync(fd)
   }
-}
-
-function openWhole(path: string, open: Set<number>, maxBytes = Infinity): Whole | null {
-  const file = openRegular(path, open)
-  const bytes = file && readDescriptor(file.fd, maxBytes)
-  return bytes && { ...file, bytes }
 }
 
 /** It has its other name before it loses the first, so that no crash finds it with none. */
@@ -83,7 +73,8 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
 
 /** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
 function byExchange(replacement: Replacement, exchange: Exchange): boolean | null {
-  const { temp, path, seen } = replacement
+  const { path, seen } = replacement
+  const temp = replacement.ours.path
   try {
     exchange(temp, path)
   } catch (error) {
@@ -104,14 +95,16 @@ function byExchange(replacement: Replacement, exchange: Exchange): boolean | nul
 }
 
 /**
- * What `temp` displaced gets the name back; where somebody has saved over ours meanwhile, that save
+ * What ours displaced gets the name back; where somebody has saved over ours meanwhile, that save
  * is the newest and gets it. But for a moment ours stood there: who read it may save what they make
  * of it over what came back, and who opened it writes into what we remove. So the keeper gets both.
  */
 function exchangeBack(replacement: Replacement, exchange: Exchange): void {
-  const { temp, path, ours, open } = replacement
+  const { path, ours, open } = replacement
+  const temp = ours.path
+  const bytes = Buffer.from(ours.bytes)
   let placed = ours.stats
-  for (let base: Buffer | undefined; ; base = ours.bytes) {
+  for (let base: Buffer | undefined; ; base = bytes) {
     let displaced: { stats: Stats; fd?: number }
     try {
       displaced = openRegular(temp, open) ?? { stats: lstatSync(temp) }
@@ -123,7 +116,7 @@ function exchangeBack(replacement: Replacement, exchange: Exchange): void {
     if (!left || isSameFile(left, placed)) break
     placed = displaced.stats
   }
-  keepOpen(replacement, ours.fd, ours.bytes)
+  keepOpen(replacement, ours.fd, bytes)
 }
 
 function giveBack(temp: string, path: string, exchange: Exchange): void {
@@ -144,9 +137,9 @@ function keepOpen({ keeper, open }: Replacement, fd: number, base?: Buffer): voi
  * Loses a save that takes the name by a rename after the last look, some microseconds before ours:
  * nothing else in Node can replace a file on a condition.
  */
-function byRename({ temp, path, seen }: Replacement): boolean {
+function byRename({ ours, path, seen }: Replacement): boolean {
   if (!isSameFile(lstatSync(path, { throwIfNoEntry: false }), seen.stats)) return false
-  renameSync(temp, path)
+  renameSync(ours.path, path)
   return true
 }
 
