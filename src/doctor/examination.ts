@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Guard } from '../runners/process/guard.ts'
+import { closeGuard, type Guard } from '../runners/process/guard.ts'
 import { planGuard } from '../sessions/protection.ts'
 import { allStatuses, type ProviderStatus } from '../sessions/provider-status.ts'
 import { providerOf } from '../sessions/providers.ts'
@@ -56,7 +56,9 @@ async function guardOf(
   try {
     const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
     const { signal } = new AbortController()
-    return await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
+    const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
+    closeGuard(guard)
+    return guard
   } finally {
     await folder.close()
   }

@@ -1,6 +1,6 @@
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
-import type { Guard } from '../runners/process/guard.ts'
+import { closeGuard, type Guard } from '../runners/process/guard.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { openPlanFolders, type PlanFolders } from '../workspace/git/plan-folders.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
@@ -38,16 +38,20 @@ export async function planWithAgent(
   try {
     const { workdir, signal } = planning.request
     const guard = await planGuard(needs, { workdir, runFolder: run.path, signal })
-    const folders = await openPlanFolders(workdir, {
-      folder: await run.inner('project'),
-      exclude: [needs.layout.memoryRoot, needs.state.root],
-      ignoredToo: guard.kind === 'none',
-      signal,
-    })
     try {
-      return await plannedIn(needs, job, planning, { asked, run, folders, guard })
+      const folders = await openPlanFolders(workdir, {
+        folder: await run.inner('project'),
+        exclude: [needs.layout.memoryRoot, needs.state.root],
+        ignoredToo: guard.kind === 'none',
+        signal,
+      })
+      try {
+        return await plannedIn(needs, job, planning, { asked, run, folders, guard })
+      } finally {
+        await folders.close()
+      }
     } finally {
-      await folders.close()
+      closeGuard(guard)
     }
   } finally {
     await run.close()

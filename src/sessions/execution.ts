@@ -3,6 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkRequest, WorkResult } from '../runners/contract.ts'
+import { closeGuard, type Guard, NO_GUARD } from '../runners/process/guard.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { plainText } from '../workspace/disk/plain-text.ts'
@@ -86,9 +87,10 @@ async function work(
   const signal = AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
   const report = openRunReport(needs, job)
+  let guard: Guard = NO_GUARD
   try {
     const workdir = job.folder!
-    const guard = await workGuard(needs, { workdir, runFolder: run.path, signal })
+    guard = await workGuard(needs, { workdir, runFolder: run.path, signal })
     await appendLine(needs, job, guardLine('work', guard))
     if (guard.kind === 'none') await needs.holds.begin(job)
     const request: WorkRequest = {
@@ -102,6 +104,7 @@ async function work(
     if (limit.aborted) job.ending ??= 'time_out'
     return { ...(result.ok ? result : clean(needs, result)), withheld }
   } finally {
+    closeGuard(guard)
     await report.close()
     await run.close()
   }

@@ -2,6 +2,7 @@ import { newCase } from '../model/decide-case.ts'
 import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
+import { closeGuard, type Guard, NO_GUARD } from '../runners/process/guard.ts'
 import { bootId } from '../runners/process/process-facts.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { type MarkedRun, type RunProcess, runProcess } from '../runners/process/run-members.ts'
@@ -118,13 +119,16 @@ async function answered(needs: RunNeeds, run: Active, wanted: Wanted): Promise<P
     run.processes.push(process)
     await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
   })
+  let guard: Guard = NO_GUARD
   try {
     const request = await requestOf(needs, wanted, { mark, folder })
+    guard = request.agent.guard
     const agent = { ...request.agent, report }
     const { hypothesis, plan } = await wanted.provider.runner.plan({ ...request, agent })
     return { hypothesis: clean(needs, hypothesis), plan: clean(needs, plan) }
   } finally {
     report.end()
+    closeGuard(guard)
     await endRun(run)
     await folder.close()
     await runs.remove(mark)
@@ -141,13 +145,14 @@ async function requestOf(
   const given = stepEnvironment(needs.environment, ids, settings, provider.spec?.env)
   const { CASEFILE_CASE: _, CASEFILE_SESSION: __, ...env } = given.env
   const { root } = needs.layout
-  const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
   const files = await folder.inner('files')
+  const workdir = await folder.inner('project')
+  const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
   const agent = { prompt, newId: needs.newId(), resume: null, env, folder: files, guard }
   return {
     case: newCase({ title: 'A prompt without a case' }, mark, needs.now()),
     ...{ memory: new Map<string, string>(), steps: [], signal, agent },
-    workdir: await folder.inner('project'),
+    workdir,
   }
 }
 

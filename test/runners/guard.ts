@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -14,8 +15,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { openGuard } from '../../src/runners/process/guard.ts'
+import { closeGuard, openGuard } from '../../src/runners/process/guard.ts'
 import { planMounts } from '../../src/runners/process/guard-mounts.ts'
+import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import type { Findings, Orders } from '../fixtures/guarded-process.ts'
 import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
@@ -25,6 +27,7 @@ const ODD = `-o'd "d"\n $(touch x) \\n`
 const AUTHOR = '-c user.name=a -c user.email=a@example.org'
 const isRoot = process.geteuid?.() === 0
 const probe = await openGuard({ readOnly: [tmpdir()], hidden: [], open: [] })
+closeGuard(probe)
 const here = probe.kind === 'none' ? { skip: `no guard on this machine: ${probe.reason}` } : {}
 const rootOnly = isRoot ? here : { skip: 'only root can become another' }
 
@@ -235,6 +238,42 @@ t.test('a machine that forbids it has no guard, and says why', here, async (t) =
   const { guard } = await obey(before, { folders, env, user: null, cwd: W, scripts: {} })
   t.match(guard, /^unshare is not allowed here: unshare failed: \w/)
 })
+
+t.test(
+  'the mounts are made once, and anew where something else stands there since',
+  here,
+  async (t) => {
+    const { W, O, folders, env } = makeScene(t, null)
+    const guard = await openGuard(folders)
+    t.teardown(() => closeGuard(guard))
+    const namespaces: (string | undefined)[] = []
+    const run = async (script: string) => {
+      let said = ''
+      const { exit, startError } = await runStepProcess({
+        argv: ['/bin/sh', '-c', `readlink /proc/self/ns/mnt; ${script}`],
+        ...{ cwd: '/', env: { PATH: process.env.PATH ?? '', ...env }, timeoutMs: 20_000, guard },
+        signal: new AbortController().signal,
+        onOutput: (_, bytes) => {
+          said += bytes
+        },
+      })
+      t.equal(startError, undefined)
+      namespaces.push(said.split('\n', 1)[0])
+      return exit
+    }
+    const attack = `! echo x > "$W/new" && ! cat "$H/secret" && echo mine > "$O/new"`
+    t.equal(await run(attack), 0)
+    t.equal(await run(attack), 0)
+    t.equal(namespaces[1], namespaces[0])
+
+    renameSync(W, `${W}.moved`)
+    mkdirSync(W)
+    t.equal(await run(attack), 0)
+    t.not(namespaces[2], namespaces[0])
+    t.strictSame(readdirSync(W), [])
+    t.equal(readFileSync(join(O, 'new'), 'utf8'), 'mine\n')
+  },
+)
 
 t.test('a guard that does not hold is none', here, async (t) => {
   const { W } = makeScene(t, null)

@@ -19,6 +19,11 @@ export interface MountPlan {
   checks: string[]
 }
 
+export interface WholePlan extends MountPlan {
+  /** What something is mounted on. */
+  paths: string[]
+}
+
 /**
  * Makes the mounts that its arguments ask for, up to `run`, and becomes the program after it. The first
  * two are the programs `mount` and `mkdir`, kept by names that no variable of the program has. What is
@@ -69,22 +74,21 @@ while [ $# -gt 0 ]; do
 done`
 
 /** Of real paths that exist. Those that a hidden folder swallows are left out. */
-export function planMounts(folders: GuardedFolders, mounts: readonly MountPoint[]): MountPlan {
+export function planMounts(folders: GuardedFolders, mounts: readonly MountPoint[]): WholePlan {
   const places = placesOf(folders)
+  const around = foldersAround(places)
   const plans = [
     ...places.filter(({ kind }) => kind === 'hidden').map((place) => hide(place, places)),
     ...places.filter(({ kind }) => kind === 'closed').map((place) => close(place, places, mounts)),
   ]
   const open = places.filter(({ kind }) => kind === 'open')
   return {
-    words: [
-      ...foldersAround(places).flatMap((path) => ['bind', path]),
-      ...plans.flatMap(({ words }) => words),
-    ],
+    words: [...around.flatMap((path) => ['bind', path]), ...plans.flatMap(({ words }) => words)],
     checks: [
       ...plans.flatMap(({ checks }) => checks),
       ...open.flatMap(({ path }) => ['open', path]),
     ],
+    paths: [...around, ...places.map(({ path }) => path)],
   }
 }
 

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { existingPaths, mountPoints } from '../../workspace/disk/mount-points.ts'
 import { findProgram } from './find-program.ts'
 import { type GuardedFolders, LOOK, MOUNT_ALL, planMounts } from './guard-mounts.ts'
+import { shareMounts } from './shared-mounts.ts'
 
 /** What keeps the processes of a run from writing where they must not (design §6). */
 export type Guard =
@@ -10,12 +11,19 @@ export type Guard =
       kind: 'mount'
       /** The words that start `argv` with the folders mounted; the program must be an absolute path. */
       wrap(argv: readonly string[]): string[]
+      close(): void
     }
   | { kind: 'none'; reason: string }
+
+/** When no more is started under it. */
+export function closeGuard(guard: Guard): void {
+  if (guard.kind === 'mount') guard.close()
+}
 
 export const NO_GUARD: Guard = { kind: 'none', reason: 'none was asked for' }
 
 const PROBE_MS = 10_000
+const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
 
 /** Without these a root that is no more than that can neither undo a mount nor go around it. */
 const POWERS = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'mknod', 'dac_read_search']
@@ -23,7 +31,7 @@ const POWERS = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'mknod', '
   .join(',')
 
 /**
- * Mounts for the processes of one run, in a namespace of each; nobody else sees them. Whether they hold
+ * Mounts for the processes of one run, in a namespace of theirs; nobody else sees them. Whether they hold
  * is found out here, every time, by a process that looks at these very folders. Those that do not exist are
  * left out.
  */
@@ -42,17 +50,46 @@ export async function openGuard(
   }
   const reasons: string[] = []
   for (const way of waysOf(tools, prefer)) {
-    const wrap = (argv: readonly string[]) => {
-      const { words } = planMounts(found, mountPoints())
-      const mounts = ['/bin/sh', '-c', MOUNT_ALL, 'mounts', tools.mount, tools.mkdir, ...words]
-      return [...way.outer, ...mounts, 'run', ...way.inner, ...argv]
+    for (const isShared of tools.nsenter ? [true, false] : [false]) {
+      const guard = await guardBy(way, { tools, found, isShared, signal })
+      if (guard.kind === 'mount') return guard
+      reasons.push(guard.reason)
     }
-    const { checks } = planMounts(found, mountPoints())
-    const wrong = await tryOut(wrap(['/bin/sh', '-c', LOOK, 'look', ...checks]), signal)
-    if (wrong === null) return { kind: 'mount', wrap }
-    reasons.push(wrong)
   }
   return none(reasons.at(-1) ?? 'no way is known')
+}
+
+interface Means {
+  tools: Tools
+  found: GuardedFolders
+  /** Whether the mounts are made once for all processes, not anew by each. */
+  isShared: boolean
+  signal: AbortSignal | undefined
+}
+
+async function guardBy(way: Way, { tools, found, isShared, signal }: Means): Promise<Guard> {
+  const make = (argv: readonly string[]) => {
+    const { words } = planMounts(found, mountPoints())
+    const mounts = ['/bin/sh', '-c', MOUNT_ALL, 'mounts', tools.mount, tools.mkdir, ...words]
+    return [...way.outer, ...mounts, 'run', ...argv]
+  }
+  const { checks, paths } = planMounts(found, mountPoints())
+  const { nsenter } = tools
+  const shared =
+    isShared && nsenter
+      ? await shareMounts({ nsenter, wordsFor: make, paths, env: ENV, timeoutMs: PROBE_MS, signal })
+      : null
+  if (isShared && !shared) return none('mounts cannot be shared here')
+  const wrap = (argv: readonly string[]) => {
+    const inside = [...way.inner, ...argv]
+    const enter = shared?.enter()
+    return enter ? [...enter, ...inside] : make(inside)
+  }
+  const close = () => shared?.close()
+  const wrong = await tryOut(wrap(['/bin/sh', '-c', LOOK, 'look', ...checks]), signal)
+  if (wrong === null) return { kind: 'mount', wrap, close }
+  close()
+  return none(wrong)
 }
 
 function none(reason: string): Guard {
@@ -64,18 +101,19 @@ interface Tools {
   mount: string
   mkdir: string
   setpriv: string | null
+  nsenter: string | null
 }
 
 async function findTools(): Promise<Tools | { missing: string }> {
   const path = `${process.env.PATH ?? ''}:/usr/bin:/bin:/usr/sbin:/sbin`
   const find = (name: string) => findProgram(name, { path, cwd: '/' })
-  const [unshare, mount, mkdir, setpriv] = await Promise.all(
-    ['unshare', 'mount', 'mkdir', 'setpriv'].map(find),
+  const [unshare, mount, mkdir, setpriv = null, nsenter = null] = await Promise.all(
+    ['unshare', 'mount', 'mkdir', 'setpriv', 'nsenter'].map(find),
   )
   if (!unshare) return { missing: 'unshare' }
   if (!mount) return { missing: 'mount' }
   if (!mkdir) return { missing: 'mkdir' }
-  return { unshare, mount, mkdir, setpriv: setpriv ?? null }
+  return { unshare, mount, mkdir, setpriv, nsenter }
 }
 
 interface Way {
@@ -114,10 +152,14 @@ async function tryOut(
   [file = '', ...args]: string[],
   signal?: AbortSignal,
 ): Promise<string | null> {
-  const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
   const limits = { timeout: PROBE_MS, killSignal: 'SIGKILL' } as const
   try {
-    await promisify(execFile)(file, args, { cwd: '/', env, ...limits, ...(signal && { signal }) })
+    await promisify(execFile)(file, args, {
+      cwd: '/',
+      env: ENV,
+      ...limits,
+      ...(signal && { signal }),
+    })
     return null
   } catch (error) {
     const { stderr = '', killed, message } = error as Error & { stderr?: string; killed?: boolean }

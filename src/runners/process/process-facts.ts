@@ -54,16 +54,19 @@ export function mountNamespace(pid: number | 'self'): string | null {
 
 export interface NamespacePin {
   name: string
+  /** Of ours, for as long as it is pinned. */
+  path: string
   /** To be called once. */
   release(): void
 }
 
-/** Its mount namespace, which no other one is named like until the pin is released; null as above. */
-export function pinMountNamespace(pid: number): NamespacePin | null {
-  const descriptor = unlessBarred(() => openSync(`/proc/${pid}/ns/mnt`, 'r'))
+/** A namespace it lives in, which stays and which no other one is named like until the release; null as above. */
+export function pinNamespace(pid: number, kind: 'mnt' | 'user'): NamespacePin | null {
+  const descriptor = unlessBarred(() => openSync(`/proc/${pid}/ns/${kind}`, 'r'))
   if (descriptor === null) return null
   return {
     name: readlinkSync(`/proc/self/fd/${descriptor}`),
+    path: `/proc/${process.pid}/fd/${descriptor}`,
     release: () => closeSync(descriptor),
   }
 }
@@ -72,6 +75,11 @@ export function pinMountNamespace(pid: number): NamespacePin | null {
 export function mountPathsOf(pid: number): string[] {
   const lines = readProc(`/proc/${pid}/mountinfo`)?.split('\n') ?? []
   return lines.map((line) => line.split(' ', 5)[4] ?? '')
+}
+
+/** All that is mounted for this process, and how: another text after any change of that. */
+export function mountTable(): string {
+  return readProc('/proc/self/mountinfo') ?? ''
 }
 
 /** How many processes and threads were made since the machine started; NaN where /proc does not say. */

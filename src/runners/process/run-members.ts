@@ -2,7 +2,7 @@ import {
   forkCount,
   mountNamespace,
   type ProcessStat,
-  pinMountNamespace,
+  pinNamespace,
   processEnvironment,
   processIdLimit,
   processIds,
@@ -32,7 +32,7 @@ export interface MarkedRun extends RunNamespaces {
 
 /** To be noted while the program is held: it has the namespace of its guard then. */
 export function runProcess(pid: number): RunProcess {
-  const pin = process.platform === 'linux' ? pinMountNamespace(pid) : null
+  const pin = process.platform === 'linux' ? pinNamespace(pid, 'mnt') : null
   if (pin?.name !== mountNamespace('self')) {
     return { ...begunProcess(pid), ...(pin && { namespace: pin.name, release: pin.release }) }
   }
