@@ -1,5 +1,6 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import type { PlanStep } from '../model/plan-step.ts'
+import { createPipeSupply, type PipeSupply } from '../workspace/output/output-pipe.ts'
 import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
 import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
@@ -29,14 +30,28 @@ async function executeSteps(
   const [error] = errors
   if (error)
     return { ok: false, reason: `the plan is invalid at line ${error.line}: ${error.message}` }
+  const wanted = steps.filter(isWanted)
+  const pipes = createPipeSupply(request.scratch, wanted.length)
+  try {
+    return await executeAll(wanted, request, pipes)
+  } finally {
+    pipes.close()
+  }
+}
+
+async function executeAll(
+  steps: readonly PlanStep[],
+  request: WorkRequest,
+  pipes: PipeSupply,
+): Promise<WorkResult> {
   /** What is still to be put on the disk of the step before, while the next one is made ready. */
   let before: Promise<void> = Promise.resolve()
-  for (const step of steps.filter(isWanted)) {
+  for (const step of steps) {
     if (request.signal.aborted) {
       await before
       return { ok: false, reason: `stopped before step ${step.id}` }
     }
-    const outcome = await runStep(step, request, before)
+    const outcome = await runStep(step, request, { before, pipes })
     before = request.report.stepFinished(outcome)
     const reason = request.signal.aborted
       ? `stopped during step ${step.id}`
@@ -59,7 +74,7 @@ async function executeSteps(
 async function runStep(
   step: PlanStep,
   request: WorkRequest,
-  before: Promise<void>,
+  { before, pipes }: { before: Promise<void>; pipes: PipeSupply },
 ): Promise<StepOutcome> {
   const { report, workdir, env, signal } = request
   const timeoutMs = step.timeoutMs ?? request.stepTimeoutMs
@@ -71,6 +86,7 @@ async function runStep(
     timeoutMs,
     signal,
     scratch: request.scratch,
+    pipes,
     guard: request.guard,
     async onStart(pid) {
       await Promise.all([recorded, report.processStarted(pid)])

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sessionOf } from '../model/case-folder.ts'
 import { isSealed } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
@@ -16,13 +17,7 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
   const { case_id, session_id, number, mark } = job
   const record = { session_id, case_id, number, mark, agent_session: null as string | null }
   let process: { pid: number; start: string | null; boot: string | null } | null = null
-  let last: Promise<unknown> = Promise.resolve()
-  /** In the order of the calls, though a line may wait for a person to mend the file. */
-  const append = (line: NewTrailLine) => {
-    const appended = last.then(() => appendLine(needs, job, line))
-    last = Promise.allSettled([appended])
-    return appended
-  }
+  const append = inGroups<NewTrailLine>((lines) => appendLines(needs, job, lines))
   const notes = boundedNotes(redactor)
   return createStepRecorder({
     ...{ layout, case_id, number, append, redactor },
@@ -48,18 +43,49 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
 }
 
 /**
+ * In the order of the calls, though a line may wait for a person to mend the file: what comes meanwhile, or in
+ * the same turn of the event loop, is written together.
+ */
+function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
+  let group: T[] | null = null
+  let written: Promise<void> = Promise.resolve()
+  return (item) => {
+    if (group) group.push(item)
+    else {
+      const items = [item]
+      group = items
+      written = Promise.allSettled([written])
+        .then(() => nextTurn())
+        .then(() => {
+          group = null
+          return write(items)
+        })
+    }
+    return written
+  }
+}
+
+/**
  * A line of the session's own trail, beside a change of its state. Nothing comes behind its end: a report that
  * is late then has nobody to tell.
  */
-export async function appendLine(
-  { store, now }: Pick<SessionNeeds, 'store' | 'now'>,
+export function appendLine(
+  needs: Pick<SessionNeeds, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   line: NewTrailLine,
+): Promise<void> {
+  return appendLines(needs, job, [line])
+}
+
+async function appendLines(
+  { store, now }: Pick<SessionNeeds, 'store' | 'now'>,
+  job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
+  added: readonly NewTrailLine[],
 ): Promise<void> {
   await patientUpdate(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     if (isOver(session.state) || isSealed(session)) return []
-    const lines = numbered(session.trail, [line], now())
+    const lines = numbered(session.trail, added, now())
     return [{ file: 'session', number: session.number, edit: { lines } }]
   })
 }

@@ -51,13 +51,18 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
   let open: OpenStep | null = null
   /** The last step that has ended, until its line has its place in the trail. */
   let ending: Promise<unknown> = Promise.resolve()
+  let endingId = ''
 
   return {
     async stepStarted(step, timeoutMs) {
-      await Promise.allSettled([ending])
       const names = stepArtifacts(number, step)
       const { id, language, cwd, proof } = step
-      const log = await openNamedLog(layout, case_id, names.log)
+      // an empty log of the same name is about to go
+      if (endingId === id) await Promise.allSettled([ending])
+      const [log] = await Promise.all([
+        openNamedLog(layout, case_id, names.log),
+        Promise.allSettled([ending]),
+      ])
       const of = { step: id, artifact: log.name }
       const live = createLiveOutput(
         (stream, text, offset) => needs.publish({ ...of, stream, text, offset }),
@@ -87,6 +92,7 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
       open = null
       const line = lineOfEnd(needs, last, outcome)
       ending = line
+      endingId = last.step.id
       await append(await line)
     },
     async close() {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Duplex } from 'node:stream'
+import type { PipeSupply } from '../../workspace/output/output-pipe.ts'
 import { findProgram, whyNotFound } from './find-program.ts'
 import type { Guard } from './guard.ts'
 import { signalGroup } from './process-group.ts'
@@ -38,6 +39,7 @@ export interface LaunchOptions {
   stdin: StandardInput
   /** A folder of ours that exists, see `openStandardPipes`. */
   scratch?: string
+  pipes?: PipeSupply
   /** Ends the wait for the launcher; nothing runs then. */
   signal?: AbortSignal
 }
@@ -87,7 +89,7 @@ type Started = Omit<Launched, 'begin'>
 async function start(words: string[], options: LaunchOptions): Promise<Started | NotLaunched> {
   const [file = '', ...args] = words
   const { cwd, env } = options
-  const pipes = await openStandardPipes(options.stdin, options.scratch)
+  const pipes = await openStandardPipes(options.stdin, options.scratch, options.pipes)
   try {
     const child = spawn(file, args, { cwd, env, detached: true, stdio: [...pipes.stdio, 'pipe'] })
     const streams = pipes.streamsOf(child)

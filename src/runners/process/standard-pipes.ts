@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { openInputFile } from '../../workspace/output/input-file.ts'
-import { openOutputPipes } from '../../workspace/output/output-pipe.ts'
+import { openOutputPipes, type PipeSupply } from '../../workspace/output/output-pipe.ts'
 
 /** `none` reads as empty, a text is all that there is to read. */
 export type StandardInput = 'none' | 'pipe' | { text: string }
@@ -25,16 +25,17 @@ export interface StandardPipes {
 }
 
 /**
- * With `scratch`, a folder of ours, true pipes for the output and a file for a text; without, or where
- * they cannot be made, sockets of node's, which a child cannot open as `/dev/stdin` and the like.
+ * With `scratch`, a folder of ours, true pipes for the output, those of `supply` if there is one, and a file
+ * for a text; without, or where they cannot be made, sockets of node's, which a child cannot open as `/dev/stdin` and the like.
  */
 export async function openStandardPipes(
   input: StandardInput,
   scratch: string | undefined,
+  supply?: PipeSupply,
 ): Promise<StandardPipes> {
   const text = typeof input === 'object' ? input.text : null
   const file = scratch && text !== null ? await openInputFile(scratch, text) : null
-  const outputs = scratch ? await openOutputPipes(scratch) : null
+  const outputs = supply ? await supply.next() : scratch ? await openOutputPipes(scratch) : null
   const [out, err] = outputs ?? []
   const plain = input === 'none' ? 'ignore' : 'pipe'
   return {

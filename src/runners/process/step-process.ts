@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import type { PipeSupply } from '../../workspace/output/output-pipe.ts'
 import type { Guard } from './guard.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'
@@ -20,6 +21,8 @@ export interface StepProcessOptions {
   signal: AbortSignal
   /** A folder of ours for the names of pipes. Without it the output goes through sockets. */
   scratch?: string
+  /** Made for several processes together. */
+  pipes?: PipeSupply
   guard?: Guard
   /** Whether what it left in the background in its group ends when it exits. */
   endsGroup?: boolean

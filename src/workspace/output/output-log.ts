@@ -49,7 +49,7 @@ export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<
     if (truncated) append(Buffer.from(cutLine(maxBytes, bytes - kept)))
     try {
       if (failed) throw failed.error
-      await file.sync()
+      if (bytes > 0) await file.sync()
     } finally {
       await file.close()
     }

@@ -16,34 +16,73 @@ export interface OutputPipe {
   closeWriter(): void
 }
 
+/** For a child's standard output and error. */
+export type OutputPipes = [OutputPipe, OutputPipe]
+
+/** Pipes for children that are started one after the other. */
+export interface PipeSupply {
+  /** Null where the system cannot make them: no `mkfifo`, no such folder, no descriptor left. */
+  next(): Promise<OutputPipes | null>
+  /** Gives up those that nobody asked for. */
+  close(): void
+}
+
+/** So many pairs are made by one program, since to start it takes longer than all the rest. */
+const AT_ONCE = 8
+
 /**
- * Pipes for a child's standard output and error, made by way of named pipes in `folder`, whose names
- * are gone when this resolves. Node itself gives a child sockets, which a script cannot open as
- * `/dev/stderr`. Null where the system cannot make them: no `mkfifo`, no such folder, no descriptor left.
+ * Made by way of named pipes in `folder`, whose names are gone when they are given. Node itself gives a child
+ * sockets, which a script cannot open as `/dev/stderr`.
  */
-export async function openOutputPipes(folder: string): Promise<[OutputPipe, OutputPipe] | null> {
-  const stem = join(folder, randomBytes(8).toString('hex'))
-  const names = [`${stem}.out`, `${stem}.err`] as const
-  try {
-    await promisify(execFile)('mkfifo', ['-m', '600', ...names], { timeout: 10_000 })
-    return openBoth(names)
-  } catch (error) {
-    if (codeOf(error) === '') throw error
-    return null
-  } finally {
-    await Promise.all(names.map(removeName))
+export function createPipeSupply(folder: string, count: number): PipeSupply {
+  const ready: OutputPipes[] = []
+  let left = count
+  return {
+    async next() {
+      if (ready.length === 0) {
+        const many = Math.max(1, Math.min(AT_ONCE, left))
+        ready.push(...((await openPairs(folder, many)) ?? (await openPairs(folder, 1)) ?? []))
+      }
+      left--
+      return ready.shift() ?? null
+    },
+    close() {
+      for (const pipe of ready.splice(0).flat()) drop(pipe)
+    },
   }
 }
 
-function openBoth(names: readonly [string, string]): [OutputPipe, OutputPipe] {
-  const first = openPipe(names[0])
-  try {
-    return [first, openPipe(names[1])]
-  } catch (error) {
-    first.closeWriter()
-    first.stream.destroy()
-    throw error
+/** Those for one child alone. */
+export function openOutputPipes(folder: string): Promise<OutputPipes | null> {
+  return createPipeSupply(folder, 1).next()
+}
+
+async function openPairs(folder: string, count: number): Promise<OutputPipes[] | null> {
+  const names = Array.from({ length: count }, () => {
+    const stem = join(folder, randomBytes(8).toString('hex'))
+    return [`${stem}.out`, `${stem}.err`] as const
+  })
+  const opened: OutputPipe[] = []
+  const open = (name: string) => {
+    const pipe = openPipe(name)
+    opened.push(pipe)
+    return pipe
   }
+  try {
+    await promisify(execFile)('mkfifo', ['-m', '600', ...names.flat()], { timeout: 10_000 })
+    return names.map(([out, err]): OutputPipes => [open(out), open(err)])
+  } catch (error) {
+    for (const pipe of opened) drop(pipe)
+    if (codeOf(error) === '') throw error
+    return null
+  } finally {
+    await Promise.all(names.flat().map(removeName))
+  }
+}
+
+function drop({ closeWriter, stream }: OutputPipe): void {
+  closeWriter()
+  stream.destroy()
 }
 
 /** A name that stays is only that: nothing is ever written there. */
