@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
@@ -136,7 +135,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const upkeep = createUpkeep({
     ...{ scan, catalog, mutex, settling, git, log },
     isLive: () => vigil?.isLive() ?? false,
-    pathOf: (relative) => join(layout.cases, relative),
+    pathOf: layout.caseFolder,
   })
   const texts = createTexts(layout, keeper)
   const secondLook = createSecondLook({
@@ -149,7 +148,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   })
   const store: Store = createStore({
     onWritten: (...written) => holds.onWritten(...written),
-    ...{ ...needs, scan, secondLook, texts, trash: state.trash, publish, log },
+    ...{ ...needs, scan, settling, secondLook, texts, trash: state.trash, publish, log },
     ...{ still: upkeep.still, gitDone: upkeep.gitDone, gitPatienceMs: options.gitPatienceMs },
     async onMemoryRoot() {
       await ownership.memoryRootMade()

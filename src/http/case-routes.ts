@@ -11,7 +11,7 @@ import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
-import { caseJson, caseText } from './present.ts'
+import { caseText } from './present.ts'
 import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
 const encoder = new TextEncoder()
@@ -38,7 +38,8 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     mustFitIn(fields)
     const created = newCase({ title, ...fields }, service.newId(), service.now())
     const folder = await store.create(created)
-    return c.json(caseJson(service, folder), 201, { location: `/cases/${created.id}` })
+    const location = `/cases/${created.id}`
+    return c.body(caseText(service, folder), 201, { location, 'content-type': 'application/json' })
   })
 
   app.get('/:id', async (c) => answer(c, await store.read(caseId(c))))

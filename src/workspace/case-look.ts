@@ -2,9 +2,9 @@ import { basename } from 'node:path'
 import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { stampNow } from './disk/read-now.ts'
+import { isOfFolder, stampNow } from './disk/read-now.ts'
 import { type FileStamp, sameStamp } from './disk/safe-read.ts'
-import { type EntryKind, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
+import { type EntryKind, kindsIn, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
@@ -33,11 +33,11 @@ export async function lookAtCase(
   const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
   /** What stands in a folder; null where it is no folder, `hidden` where it may not be listed. */
-  const listed = (folder: string, name: string) => {
-    const stamp = stampNow(folder) // before the names: what comes meanwhile shows in a later stamp
+  const listed = (folder: string, name: string, stamp = stampNow(folder)) => {
+    // the stamp is taken before the names: what comes meanwhile shows in a later one
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
     if (stamp && needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
-    const kinds = kindsNow(folder)
+    const kinds = stamp && isOfFolder(stamp) ? kindsIn(folder) : kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
     else problems.push(...conflictCopies(name, kinds))
     if (kinds && kinds !== 'hidden') needs.sawFolder?.(folder, kinds)
@@ -48,11 +48,22 @@ export async function lookAtCase(
   if (inside !== 'hidden') problems.push(...linkProblems(inside))
   /** The keys of a folder's files: those that were known where it may not be listed. */
   const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
-    if (inside === 'hidden') return { keys: [...was], kinds: null }
-    const kinds =
-      inside.get(basename(folder)) === 'folder' ? listed(folder, basename(folder)) : null
-    if (kinds === 'hidden') return { keys: [...was], kinds: null }
-    return { keys: keys([...(kinds?.keys() ?? [])]), kinds }
+    const asKnown = { keys: [...was], hasStrayLatest: known?.strayLatest === true }
+    const name = basename(folder)
+    if (inside === 'hidden') return { ...asKnown, hasStrayLatest: false }
+    if (inside.get(name) !== 'folder') return { keys: keys([]), hasStrayLatest: false }
+    const stamp = stampNow(folder)
+    const before = known?.folders.get(name)
+    if (stamp && before && sameStamp(stamp, before)) {
+      folders.set(name, stamp)
+      if (needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
+      problems.push(...known!.problems.filter(({ file }) => isOrIn(file, name)))
+      return asKnown
+    }
+    const kinds = listed(folder, name, stamp)
+    if (kinds === 'hidden') return { ...asKnown, hasStrayLatest: false }
+    const hasStrayLatest = kinds?.get('latest.md') === 'file'
+    return { keys: keys([...(kinds?.keys() ?? [])]), hasStrayLatest }
   }
 
   // a folder that is gone shows in the one that held it
@@ -93,11 +104,17 @@ export async function lookAtCase(
   // a branch switch leaves what git ignores, such as latest.md: that alone is no case
   const isMissing = file.problems.some(({ code }) => code === 'missing')
   if (isMissing && sessions.size + proofs.size + notes.size === 0) return null
+  // what is left of a folder for another look is not to be passed over then
+  if (look.wait > 0) for (const name of folders.keys()) folders.set(name, null)
   return {
     ...{ id, file, sessions, proofs, notes, folders, problems },
     vanished: known?.vanished === true,
-    strayLatest: numbers.kinds?.get('latest.md') === 'file',
+    strayLatest: numbers.hasStrayLatest,
   }
+}
+
+function isOrIn(file: string, folder: string): boolean {
+  return file === folder || file.startsWith(`${folder}/`)
 }
 
 async function refreshed<T extends { stamp: FileStamp | null }>(

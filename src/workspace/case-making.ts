@@ -3,9 +3,10 @@ import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { CASE_FILE } from '../markdown/case-file.ts'
 import { Refusal } from '../model/refusal.ts'
-import { createDurable, makeFolder, syncFolder } from './disk/durable-write.ts'
+import { createDurable, makeFolder, type Placed, syncFolder } from './disk/durable-write.ts'
 import { hasCode } from './disk/errno.ts'
 import { writeNewFile } from './disk/new-file.ts'
+import { createSharedSync } from './disk/shared-sync.ts'
 import { storageRefusal } from './disk/storage-refusal.ts'
 import { trashName } from './disk/temp-files.ts'
 import { isFolderNow } from './folder-names.ts'
@@ -14,6 +15,7 @@ import { type Layout, MEMORY_ROOT_FILES } from './layout.ts'
 
 /** Cases are made at the same time, and the root that they share once. */
 const making = createKeyedMutex()
+const syncTogether = createSharedSync()
 
 /**
  * Makes the memory root if it is not there; true when it was made. Its git files come before `cases`,
@@ -76,19 +78,27 @@ export async function makeInnerFolder(folder: string): Promise<void> {
 }
 
 /** Makes a case's folder with its case.md in one step: after a crash it is there whole or not at all. */
-export async function createCaseFolder(layout: Layout, id: string, text: string): Promise<void> {
+export async function createCaseFolder(layout: Layout, id: string, text: string): Promise<Placed> {
   const folder = layout.caseFolder(id)
   const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
   try {
     mkdirSync(hidden)
     await fillFolder(hidden, text)
     renameSync(hidden, folder)
-    await syncFolder(layout.cases)
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) {
       throw new Refusal('already_exists', `There is a case ${id} already.`, { cause: error })
     }
+    throw storageRefusal(error, folder)
+  }
+  return { synced: syncedIn(layout.cases, folder) }
+}
+
+async function syncedIn(cases: string, folder: string): Promise<void> {
+  try {
+    await syncTogether(cases)
+  } catch (error) {
     throw storageRefusal(error, folder)
   }
 }

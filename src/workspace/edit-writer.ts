@@ -10,11 +10,13 @@ import { differences } from './differences.ts'
 import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
+import type { Settling } from './settling.ts'
 import { placePrepared, prepareEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
   secondLook: Keepers
+  settling: Pick<Settling, 'wrote'>
   publish(caseId: string, changes: Change[], maker: Maker): void
   /**
    * Called with an edit that has its place, and with the case as that makes it, before it counts. On the
@@ -26,6 +28,8 @@ export interface EditWriterNeeds extends ReaderNeeds {
 
 /** Puts the edits of a decision on the disk and what they make of it into the catalog. */
 export interface EditWriter {
+  /** Takes a case that was just made of this text into the catalog, and tells it. */
+  made(id: string, text: string): Promise<void>
   write(id: string, edit: Edit, attempt: number): Promise<boolean>
   follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void>
 }
@@ -42,6 +46,17 @@ export function createEditWriter(
 ): EditWriter {
   const { layout, catalog, publish } = needs
 
+  async function made(id: string, text: string): Promise<void> {
+    const file = await readCaseRecord(needs, id, { known: undefined, look: null, written: text })
+    const entry: CaseEntry = {
+      ...{ id, file: file!, sessions: new Map(), proofs: new Map(), notes: new Map() },
+      folders: new Map([['.', null]]), // whatever somebody may have put there since
+      ...{ vanished: false, strayLatest: false, problems: [] },
+    }
+    catalog.put(entry)
+    publish(id, differences(undefined, entry), 'service')
+  }
+
   /** False when somebody saved the file meanwhile: then all is decided anew. */
   async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
     const known = catalog.entry(id)!
@@ -52,6 +67,7 @@ export function createEditWriter(
     try {
       const prepared = await prepareEdit(layout, known, edit)
       const { synced } = await placePrepared(prepared, needs.secondLook)
+      needs.settling.wrote(prepared.path)
       if (isTrail(edit)) await synced // before its events are told
       await together(apply(known, edit, prepared.text, synced), synced)
     } catch (error) {
@@ -134,7 +150,7 @@ export function createEditWriter(
     publish(entry.id, differences(known, entry), 'service')
   }
 
-  return { write, follow }
+  return { made, write, follow }
 }
 
 function isTrail({ file }: Edit): boolean {

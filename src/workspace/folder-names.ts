@@ -50,7 +50,17 @@ export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 /** What stands in a folder, by name; null where no folder (or a link to one) is, `hidden` where permissions keep it from us. */
 export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
-    if (!isFolderNow(folder)) return null
+    return isFolderNow(folder) ? kindsIn(folder) : null
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    if (hasCode(error, 'EACCES')) return 'hidden'
+    throw error
+  }
+}
+
+/** The same of what was seen a moment ago to be a folder, and no link to one. */
+export function kindsIn(folder: string): Map<string, EntryKind> | 'hidden' | null {
+  try {
     const entries = readdirSync(folder, { withFileTypes: true })
     return new Map(entries.map((entry) => [entry.name, kindOf(entry)]))
   } catch (error) {

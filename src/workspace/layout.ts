@@ -17,21 +17,21 @@ export interface Layout {
 
 export function layoutOf(root: string, memoryRoot: string): Layout {
   const cases = join(memoryRoot, 'cases')
-  const caseFolder = (id: string) => join(cases, id)
-  const sessions = (id: string) => join(cases, id, 'sessions')
-  const proofs = (id: string) => join(cases, id, 'proof')
+  const caseFolder = (id: string) => `${cases}/${id}`
+  const sessions = (id: string) => `${cases}/${id}/sessions`
+  const proofs = (id: string) => `${cases}/${id}/proof`
   return {
     root,
     memoryRoot,
     cases,
     caseFolder,
-    caseFile: (id) => join(cases, id, 'case.md'),
+    caseFile: (id) => `${cases}/${id}/case.md`,
     sessions,
-    sessionFile: (id, number) => join(sessions(id), `${number}.md`),
+    sessionFile: (id, number) => `${sessions(id)}/${number}.md`,
     proofs,
-    proofFile: (id, proofId) => join(proofs(id), `${proofId}.md`),
-    artifacts: (id) => join(cases, id, 'artifacts'),
-    memoryFile: (id, filename) => join(cases, id, filename),
+    proofFile: (id, proofId) => `${proofs(id)}/${proofId}.md`,
+    artifacts: (id) => `${cases}/${id}/artifacts`,
+    memoryFile: (id, filename) => `${cases}/${id}/${filename}`,
   }
 }
 

@@ -61,7 +61,6 @@ export function createScan(needs: ScanNeeds): Scan {
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
     const entry = await lookAtCase(needs, id, known, look)
-    if (look.wait > 0) entry?.folders.set('.', null) // what was left is not to be passed over next time
     if (entry) bring(known, entry, restored)
     else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known)
     if (look.wait > 0) needs.onUnsettled(id, look.wait)

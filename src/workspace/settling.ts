@@ -9,11 +9,22 @@ export type HintKind = 'rename' | 'change'
 export interface Settling {
   /** The watcher heard of this path just now. */
   hint(path: string, kind: HintKind): void
+  /** The service itself has just written the file, or made the folder, at this path. */
+  wrote(path: string): void
+  /** In how many ms to look at a path that was just heard of. */
+  gather(path: string): number
   /** In how many ms a file that has changed to this stamp stands still; 0 when it does. */
   wait(path: string, stamp: FileStamp | null, looks: Wholeness): number
   /** Forgets a path, once its content is taken. */
   forget(path: string): void
 }
+
+/** The time in which a burst of hints becomes one look. */
+const GATHER_MS = 25
+/** What is heard of a path so soon after our own write is most likely its echo. */
+const ECHO_MS = 100
+/** That is looked at when its stamp tells every later change, so that one look is enough. */
+const ECHO_GATHER_MS = 75
 
 /** An editor that saves in place writes in several steps; a rename brings a file that is written already. */
 const QUIET_MS = { rename: 25, change: 100 }
@@ -33,6 +44,7 @@ interface Seen {
 export function createSettling(): Settling {
   // of a path that nothing reads, nobody says that it is taken
   const seen = new LRUCache<string, Seen>({ max: 10_000 })
+  const own = new LRUCache<string, number>({ max: 1000 })
 
   return {
     hint(path, kind) {
@@ -45,6 +57,13 @@ export function createSettling(): Settling {
         ...{ stamp: known?.stamp ?? null, kind: rough },
         ...{ since: now, first: burst?.first ?? now },
       })
+    },
+    wrote: (path) => void own.set(path, performance.now()),
+    gather(path) {
+      const wroteAt = own.get(path)
+      return wroteAt !== undefined && performance.now() - wroteAt < ECHO_MS
+        ? ECHO_GATHER_MS
+        : GATHER_MS
     },
     wait(path, stamp, looks) {
       const now = performance.now()

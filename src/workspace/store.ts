@@ -6,7 +6,7 @@ import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { removeFolder } from './disk/remove-folder.ts'
-import { createEditWriter, type EditWriterNeeds } from './edit-writer.ts'
+import { createEditWriter, type EditWriterNeeds, together } from './edit-writer.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import type { Scan } from './scan.ts'
 import type { Texts } from './texts.ts'
@@ -63,7 +63,7 @@ const GIT_PATIENCE_MS = 10_000
 
 export function createStore(needs: StoreNeeds): Store {
   const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
-  const { write, follow } = createEditWriter(needs, current)
+  const { made, write, follow } = createEditWriter(needs, current)
 
   /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
   async function current(id: string): Promise<CaseFolder> {
@@ -134,8 +134,9 @@ export function createStore(needs: StoreNeeds): Store {
         const text = await newCaseText(value)
         mustFit(CASE_FILE, text, MAX_CASE_BYTES)
         if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
-        await createCaseFolder(layout, value.id, text)
-        await scan.one(value.id, 'all')
+        const { synced } = await createCaseFolder(layout, value.id, text)
+        needs.settling.wrote(layout.caseFolder(value.id))
+        await together(made(value.id, text), synced)
         return folderOf(value.id)
       })
     },

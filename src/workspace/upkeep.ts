@@ -50,8 +50,6 @@ export interface UpkeepNeeds {
   log(line: string): void
 }
 
-/** The time in which a burst of hints becomes one look. */
-const GATHER_MS = 25
 const GIT_POLL_MS = 25
 const GIT_PATIENCE_MS = 10_000
 /** So few cases that a list can look at all of them, where nothing watches. */
@@ -201,10 +199,11 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       hints++
       const [id = '', ...rest] = path.split('/')
       const isCase = UUID.test(id)
-      if (isCase && rest.length > 0) settling.hint(needs.pathOf(path), kind)
-      if (isCase) agenda.add(id, GATHER_MS)
+      const full = needs.pathOf(path)
+      if (isCase && rest.length > 0) settling.hint(full, kind)
+      if (isCase) agenda.add(id, settling.gather(full))
       // all names are looked at only for those that are no case: a case's folder is known by its own
-      if (!isCase || (rest.length === 0 && isStranger(id))) agenda.add(NAMES, GATHER_MS)
+      if (!isCase || (rest.length === 0 && isStranger(id))) agenda.add(NAMES, settling.gather(full))
     },
     later: (id, ms) => agenda.add(id, ms),
     sweep,

@@ -26,7 +26,7 @@ function upkeepHere(t: Test) {
     },
     catalog: { ids: () => [ID], known: () => undefined },
     mutex: createKeyedMutex(),
-    settling: { hint() {} },
+    settling: { hint() {}, gather: () => 25 },
     git: { isBusy: async () => false },
     isLive: () => true,
     pathOf: (path: string) => path,

@@ -70,7 +70,11 @@ export async function writeDescriptor(fd: number, bytes: Uint8Array, position = 
 }
 
 /** What the disk takes its time for never keeps the event loop waiting. */
-export const syncDescriptor = (fd: number): Promise<void> => promisify(fsync)(fd)
+export function syncDescriptor(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fsync(fd, (error) => (error ? reject(error) : resolve()))
+  })
+}
 export const syncData = promisify(fdatasync)
 
 /** Copied in some 20 µs. */

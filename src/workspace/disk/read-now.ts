@@ -61,6 +61,11 @@ function grown(size: number, length: number): Buffer<ArrayBuffer> {
   return larger
 }
 
+/** Whether the stamp is that of a folder, not of a link to one. */
+export function isOfFolder({ mode }: FileStamp): boolean {
+  return (mode & constants.S_IFMT) === constants.S_IFDIR
+}
+
 /** `stampOf` at once. */
 export function stampNow(path: string): FileStamp | null {
   try {

@@ -31,6 +31,9 @@ export interface KeeperNeeds {
 }
 
 const PAUSE_MS = 500
+/** What goes on changing is kept when it has done so, unless there is too much of it. */
+const QUIET_MS = 3000
+const MAX_WAITING = 5000
 const SLICE_MS = 6
 /** What was not asked for since then rests. */
 const REST_MS = 20_000
@@ -44,7 +47,8 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
   const { kept, catalog, told, isPinned, onKept, log } = needs
   /** Texts that are not kept yet, by case and by file. */
   const texts = new Map<string, Record<string, string>>()
-  const dirty = new Set<string>()
+  /** With the time of their last change, the earliest first. */
+  const dirty = new Map<string, number>()
   /** What the disk did not take. */
   const failed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -88,9 +92,10 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
     }
   }
 
-  async function keepAll(): Promise<void> {
+  async function keepAll(upTo: number): Promise<void> {
     let began = performance.now()
-    for (const id of dirty) {
+    for (const [id, changedAt] of dirty) {
+      if (changedAt > upTo && dirty.size <= MAX_WAITING) break
       dirty.delete(id)
       keepOrSay(id)
       if (performance.now() - began < SLICE_MS) continue
@@ -98,22 +103,33 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
       began = performance.now()
     }
     kept?.flush()
-    for (const id of failed) dirty.add(id) // with the next change
+    if (dirty.size > 0) arm()
+    for (const id of failed) dirty.set(id, began) // with the next change
     failed.clear()
   }
 
   function idle(): Promise<void> {
+    return keep(0)
+  }
+
+  /** What has not changed for so long. */
+  function keep(quietMs: number): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    running = running.then(keepAll)
+    running = running.then(() => keepAll(performance.now() - quietMs))
     return running
+  }
+
+  function arm(): void {
+    timer ??= setTimeout(keep, PAUSE_MS, QUIET_MS).unref()
   }
 
   return {
     changed(id) {
       if (!kept) return
-      dirty.add(id)
-      if (hasBegun) timer ??= setTimeout(idle, PAUSE_MS).unref()
+      dirty.delete(id)
+      dirty.set(id, performance.now())
+      if (hasBegun) arm()
     },
     begin() {
       hasBegun = true
@@ -126,7 +142,9 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
     },
     remember(key, text) {
       const [id, file] = partsOfKey(key)
-      texts.set(id, { ...texts.get(id), [file]: text })
+      const known = texts.get(id)
+      if (known) known[file] = text
+      else texts.set(id, { [file]: text })
     },
     recall(key) {
       const [id, file] = partsOfKey(key)
