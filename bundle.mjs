@@ -17,6 +17,7 @@ const SRC = resolve(ROOT, 'src')
 const PARTS = {
   service: /^(serve|web\/pages)\.ts$/,
   check: /^check\//,
+  keeping: /^cli\/reading\/keep-reading\.ts$/,
   reading: /^cli\/(reading\/|commands\/(gate|list|proof-list|show)\.ts$)/,
   session: /^cli\/commands\/session-text\.ts$/,
   text: /^cli\/text\//,

@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -96,3 +105,55 @@ t.test('what a service that died left is put right before anything is answered',
   t.match(readFileSync(path, 'utf8'), /session_sealed/)
   t.strictSame(tree(join(cli.stateDir, 'runs')), [])
 })
+
+/** The types of all that the event log holds. */
+function loggedTypes(stateDir: string): string[] {
+  const folder = join(stateDir, 'log')
+  return readdirSync(folder)
+    .filter((name) => /^\d.*\.jsonl$/.test(name))
+    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean))
+    .flatMap((line) => (JSON.parse(line).events ?? []).map(({ type }: { type: string }) => type))
+}
+
+t.test(
+  'what a list has read is kept for the next command, and nothing of it counts as told',
+  async (t) => {
+    const MANY = 210
+    const cli = cliHere(t)
+    const { root, apart } = cli
+    const stateDir = cli.env.CASEFILE_STATE_DIR
+    const ids = Array.from({ length: MANY }, () => randomUUID())
+    const path = (id: string) => join(root, 'memory', 'cases', id, 'case.md')
+    const write = (id: string, title: string) => {
+      const head = `id: ${id}\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug`
+      mkdirSync(join(root, 'memory', 'cases', id), { recursive: true })
+      writeFileSync(path(id), `---\n${head}\n---\n\nWhat happens.\n`)
+      utimesSync(path(id), 1e9, 1e9)
+    }
+    for (const id of ids) write(id, 'As it was')
+    const titles = async () => {
+      const { json } = await apart.run('list', '--all', '--json')
+      return json.map(({ title }: { title: string }) => title)
+    }
+    const served = async () => {
+      const service = apart.start('serve', '--port', '0')
+      await service.says(/listening/)
+      service.signal('SIGINT')
+      await service.ended
+    }
+
+    t.strictSame(await titles(), Array(MANY).fill('As it was'))
+    const kept = readFileSync(join(stateDir, 'kept', 'cases'))
+    t.strictSame(tree(stateDir), ['kept', 'kept/cases', 'kept/texts'])
+    t.strictSame(await titles(), Array(MANY).fill('As it was'))
+    t.ok(kept.equals(readFileSync(join(stateDir, 'kept', 'cases'))), 'none was read anew')
+    await served()
+    t.strictSame(loggedTypes(stateDir), [], 'the first service takes all as told')
+
+    for (const id of ids) write(id, 'As it is now')
+    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+    await served()
+    t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
+    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+  },
+)

@@ -7,10 +7,14 @@ import { answering } from './answers.ts'
 import { openFiles } from './files.ts'
 import type { ReadingConsole } from './reading-console.ts'
 
+/** To read so many cases anew takes a part of a second that is felt. */
+const WORTH_KEEPING = 200
+
 /**
- * Carries out a command that only asks, from the files as they are, and leaves its exit code: nothing is
- * written, nobody is kept out, and what a service would have to load is not loaded. False, and nothing
- * is done, where a service runs, or one that died has left what a service must put right first.
+ * Carries out a command that only asks, from the files as they are, and leaves its exit code: no file of
+ * the workspace is written, and what a service would have to load is not loaded. Where much was read, it is
+ * kept for the next time. False, and nothing is done, where a service runs, or one that died has left what a
+ * service must put right first.
  */
 export async function answerFromFiles(
   options: ConsoleOptions,
@@ -32,5 +36,9 @@ export async function answerFromFiles(
     workspace: { root, memoryRoot, settings },
     json: options.json ?? false,
   })
+  if (files.title !== null && files.anew.size >= WORTH_KEEPING) {
+    const { keepReading } = await import('./keep-reading.ts')
+    await keepReading(folders, files, files.title)
+  }
   return true
 }

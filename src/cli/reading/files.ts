@@ -20,6 +20,10 @@ export interface Files {
   layout: Layout
   catalog: Catalog
   texts: Texts
+  /** The texts of record files that could be read, by case and by name: of cases that were not found as they were kept. */
+  anew: ReadonlyMap<string, Record<string, string>>
+  /** Of what is kept; null where more than files decides what counts. */
+  title: string | null
   /** Brings every case into the catalog. */
   readAll(): Promise<void>
   /** Brings one case into the catalog, where there is one. */
@@ -36,7 +40,8 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   const layout = layoutOf(root, memoryRoot)
   const title = keptTitle(memoryRoot, await packageVersion())
   const kept = pins.size === 0 ? readKeptCases(join(stateDir, KEPT_FOLDER), title) : null
-  const lastGood = readOnly(kept)
+  const anew = new Map<string, Record<string, string>>()
+  const lastGood = readOnly(kept, anew)
   const isHeld = () => false // or there would be a record of its run
   const shelf = kept ? { shelf: kept } : {}
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id), ...shelf })
@@ -48,7 +53,8 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     onUnsettled() {}, // everything is taken as it is
   })
   return {
-    ...{ layout, catalog, texts: createTexts(layout, lastGood) },
+    ...{ layout, catalog, texts: createTexts(layout, lastGood), anew },
+    title: pins.size === 0 ? title : null,
     readAll: () => scan.all(),
     async read(id) {
       // of cases that are reached by a link none is read, and all that is said of that is said by `all`
@@ -65,10 +71,13 @@ async function pinsIn(stateDir: string): Promise<Map<string, Pins>> {
   return own
 }
 
-/** What a broken file said before is known, and nothing new is kept. */
-function readOnly(kept: KeptReader | null): LastGood {
+/** What a broken file said before is known, and what is read anew is only noted. */
+function readOnly(kept: KeptReader | null, anew: Map<string, Record<string, string>>): LastGood {
   return {
-    remember() {},
+    remember(key, text) {
+      const [id, file] = partsOfKey(key)
+      anew.set(id, { ...anew.get(id), [file]: text })
+    },
     recall(key) {
       return kept?.text(...partsOfKey(key)) ?? null
     },
