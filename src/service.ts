@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
+import { createTelling } from './events/telling.ts'
 import { notesIn, toldOfCase } from './events/told-marks.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
@@ -99,6 +100,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { catalog, keeper, found, toldOf } = openCatalog({
     ...{ folder: state.kept, memoryRoot, version: build.version, log },
     ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
+    isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
     onKept: (id, told) => teller.kept(id, told),
     onTaken: (id, told) => teller.recall(id, told),
   })
@@ -114,7 +116,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...options.webhookParts,
   }).catch(after(eventLog.close, keeper.close, ownership.release))
   const teller = createTeller({ catalog, toldOf, log: eventLog, now }, eventLog.marks)
-  let isTelling = false
+  const telling = createTelling({
+    ...{ teller, catalog, keeper, eventLog },
+    onHandEdit: (id) => handEdits.look(id),
+  })
   const { ensure: whyNot } = createGitIgnoring(memoryRoot)
   const index = createIndexFile({ layout, catalog, log, whyNot })
   eventLog.subscribe(() => index.changed())
@@ -123,9 +128,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   function publish(caseId: string, found: Change[], maker: Maker): void {
     for (const change of found) changes.publish(change)
     holds.look(caseId)
-    if (!isTelling) return
-    teller.tell(caseId, maker)
-    if (maker !== 'service') handEdits.look(caseId)
+    telling.changed(caseId, maker)
   }
   const scan = createScan({
     ...{ ...needs, settling, publish, found, onSettled: keeper.changed, sawFolder: leftovers.saw },
@@ -204,7 +207,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await scan.all()
     await leftovers.clear()
     await parts.sessions.recover()
-    await beginTelling()
+    await telling.begin(await problems())
+    index.changed() // a clone has none
     vigil = createVigil({
       ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
       onTick: async () => teller.tellWorkspace(await problems()),
@@ -212,19 +216,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   } catch (error) {
     await close()
     throw error
-  }
-
-  /** What changed while no service ran is told first; then each change as it comes. */
-  async function beginTelling(): Promise<void> {
-    const found = await problems()
-    if (eventLog.isNew) teller.beginHere(found)
-    else teller.tellAway(found)
-    isTelling = true
-    keeper.begin()
-    eventLog.forgetMarks()
-    await eventLog.flushed()
-    for (const id of catalog.ids()) if (!catalog.kept(id)) handEdits.look(id)
-    index.changed() // a clone has none
   }
 
   return {

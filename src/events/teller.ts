@@ -25,6 +25,8 @@ export interface Teller {
   told(): Iterable<[string, string]>
   /** What was told of a case stands in its record, which changes now. */
   recall(caseId: string, text: string): void
+  /** Whether just this was told last of a case, as far as it is not kept. */
+  isTold(caseId: string, text: string): boolean
   /** This is kept of a case, and need not be kept here too, if it is what was told. */
   kept(caseId: string, text: string): void
 }
@@ -148,6 +150,7 @@ export function createTeller(
       }
     },
     recall,
+    isTold: (caseId, text) => toldIn(told, caseId) === text,
     kept(caseId, text) {
       if (toldIn(told, caseId) === text) forget(caseId)
     },

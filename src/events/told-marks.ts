@@ -10,15 +10,21 @@ const PARTS = ['proofs', 'sessions', 'notes'] as const
 
 /** The marks that hold a case's facts, as JSON text; null for one that is not needed. */
 export function marksOf(caseId: string, facts: CaseFacts | null): Record<string, string | null> {
-  const marks: Record<string, string | null> = { [caseId]: null }
-  for (const part of PARTS) {
-    const isEmpty = !facts || Object.keys(facts[part]).length === 0
-    marks[`${caseId} ${part}`] = isEmpty ? null : JSON.stringify(facts[part])
-  }
-  if (!facts) return marks
+  const texts = textsOf(facts)
+  return Object.fromEntries(keysOf(caseId).map((key, index) => [key, texts[index] ?? null]))
+}
+
+/** The same without their keys, in the order of `keysOf`. */
+function textsOf(facts: CaseFacts | null): (string | null)[] {
+  if (!facts) return [null, ...PARTS.map(() => null)]
   const { state, fields, problems } = facts
-  marks[caseId] = JSON.stringify({ state, fields, problems })
-  return marks
+  const ofParts = PARTS.map((part) => (isEmpty(facts[part]) ? null : JSON.stringify(facts[part])))
+  return [JSON.stringify({ state, fields, problems }), ...ofParts]
+}
+
+function isEmpty(facts: object): boolean {
+  for (const _ in facts) return false
+  return true
 }
 
 /** The facts that were told last of a case; null when none were. */
@@ -31,7 +37,7 @@ export function factsIn(marks: ReadonlyMap<string, unknown>, caseId: string): Ca
 
 /** All marks of a case that can be read, in one text. */
 export function toldOfCase(entry: CaseEntry, folder: CaseFolder): string {
-  return JSON.stringify(Object.values(marksOf(entry.id, factsOf(entry, folder, null))))
+  return JSON.stringify(textsOf(factsOf(entry, folder, null)))
 }
 
 /** The same of marks that are there. */

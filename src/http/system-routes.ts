@@ -11,7 +11,7 @@ export function systemRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const { watching, trouble } = service.watching()
     return c.json({
       status: 'ok',
-      cases: service.catalog.ids().length,
+      cases: service.catalog.size(),
       watching,
       ...(trouble ?? {}),
       webhooks: service.webhooks.summary(),

@@ -20,6 +20,7 @@ export interface Catalog {
   /** What tells whether its files are as they were: its entry, or what stands for it while it rests. */
   known(id: string): CaseEntry | KeptCase | undefined
   ids(): string[]
+  size(): number
   /** What stands for a case on the disk, if that is what it is. */
   kept(id: string): KeptCase | null
   /** The cases that name this one as their parent. */
@@ -38,6 +39,8 @@ export interface Catalog {
   shelve(id: string, kept: KeptCase): void
   /** Lets go of the values of cases that were not asked for since then (`performance.now`); says of how many. */
   rest(since: number): number
+  /** The same of one case, if something stands for it. */
+  restOne(id: string): void
   /** Grows with every change: what was computed from the catalog at another version is stale. */
   version(): number
 }
@@ -161,19 +164,21 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
 
   function rest(since: number): number {
     const before = awake.size
-    for (const id of awake) {
-      const slot = slots.get(id)
-      if (!slot?.kept || slot.usedAt > since) continue
-      slot.entry = null
-      awake.delete(id)
-      folders.delete(id)
-      digests.get(id)?.rest(shelf!, slot.kept)
-    }
+    for (const id of awake) if (slots.get(id)!.usedAt <= since) restOne(id)
     return before - awake.size
   }
 
+  function restOne(id: string): void {
+    const slot = slots.get(id)
+    if (!slot?.kept) return
+    slot.entry = null
+    awake.delete(id)
+    folders.delete(id)
+    digests.get(id)?.rest(shelf!, slot.kept)
+  }
+
   return {
-    ...{ entry, put, remove, folder, digest, touch, lay, rest },
+    ...{ entry, put, remove, folder, digest, touch, lay, rest, restOne },
     has: (id) => slots.has(id),
     known(id) {
       const slot = slots.get(id)
@@ -181,6 +186,7 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
     },
     kept: (id) => slots.get(id)?.kept ?? null,
     ids: () => [...slots.keys()],
+    size: () => slots.size,
     children: families.children,
     shelve(id, kept) {
       const slot = slots.get(id)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import type { Case } from '../model/case.ts'
 import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
@@ -39,7 +39,7 @@ function fieldsHash({ case: value }: CaseFolder): string {
   const known = hashes.get(value)
   if (known !== undefined) return known
   const { id: _, state: __, created_at: ___, ...fields } = value
-  const hash = createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16)
+  const hash = hashOf('sha256', JSON.stringify(fields)).slice(0, 16)
   hashes.set(value, hash)
   return hash
 }

@@ -54,8 +54,10 @@ export function readCaseRecord(
   const key = `${id}/${CASE_FILE}`
   const origin = (stamp: FileStamp | null) => ({
     id,
-    // of a file that was missing nothing is known
-    created_at: reading.known?.hash ? reading.known.value.created_at : createdAt(stamp),
+    get created_at() {
+      // of a file that was missing nothing is known
+      return reading.known?.hash ? reading.known.value.created_at : createdAt(stamp)
+    },
     isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
   })
   return readRecord(layout.caseFolder(id), reading, {
@@ -85,7 +87,9 @@ export function readSessionRecord(
     case_id: of.id,
     number,
     case_title: of.title,
-    created_at: createdAt(stamp),
+    get created_at() {
+      return createdAt(stamp)
+    },
   })
   return readRecord<Session | null>(layout.caseFolder(of.id), reading, {
     path: layout.sessionFile(of.id, number),
@@ -119,7 +123,12 @@ export async function readProofRecord(
     file: `proof/${proofId}.md`,
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
-      readProof(text, { id: proofId, case_id: caseId, created_at: createdAt(stamp) }),
+      readProof(text, {
+        ...{ id: proofId, case_id: caseId },
+        get created_at() {
+          return createdAt(stamp)
+        },
+      }),
     fallback: async () => null,
   })
   // what cannot be read proves nothing, whatever it proved before

@@ -189,7 +189,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   /** In place of a watcher. */
   async function sweepForList(): Promise<void> {
-    if (catalog.ids().length <= FEW) return sweep()
+    if (catalog.size() <= FEW) return sweep()
     if (performance.now() < sweptUntil) return lookAtNames()
     await Promise.race([sweep(), delay(MAX_WAIT_MS)])
   }

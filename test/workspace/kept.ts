@@ -385,6 +385,35 @@ async function warm(app: TestService): Promise<void> {
   await app.restart()
 }
 
+t.test('what a first start reads rests at once, and so does what was told before', async (t) => {
+  const app = await openTestService(t)
+  fill(app)
+  await delay(60)
+  await app.close()
+  rmSync(join(app.stateDir, 'kept'), { recursive: true })
+  rmSync(join(app.stateDir, 'log'), { recursive: true })
+  await app.restart()
+  t.ok(keptIds(app).length >= 10, `${keptIds(app).length} rest`)
+  t.equal(app.service.eventLog.last, 0, 'nothing is told')
+  const first = await answers(app)
+
+  await app.close()
+  rmSync(join(app.stateDir, 'kept'), { recursive: true })
+  writeFileSync(app.file(idOf(1), 'case.md'), caseMd('Changed while no service ran'))
+  await delay(60)
+  await app.restart()
+  t.notOk(app.service.catalog.kept(idOf(1)), 'told before it is kept')
+  t.ok(keptIds(app).length >= 9)
+  t.equal(app.service.eventLog.last, 1)
+  await warm(app)
+  t.equal(app.service.eventLog.last, 1, 'told once')
+  const paths = Object.keys(changed(first, await answers(app)))
+  t.strictSame(
+    paths.filter((path) => path.startsWith('/cases/') && !path.includes(idOf(1))),
+    [],
+  )
+})
+
 t.test('a start with what is kept answers as one without', async (t) => {
   const app = await openTestService(t)
   fill(app)
@@ -629,9 +658,15 @@ t.test('a case that cannot be kept is said, tried again, and keeps no other from
           if (id === 'a' && isBroken) throw new Error('cut short')
           return { id }
         },
-        ...{ folder: () => ({}), digest: () => ({}), rest: () => 0, ids: () => [] },
+        ...{ folder: () => ({}), digest: () => ({}), rest: () => 0, size: () => 0 },
       }) as unknown as Catalog,
-    ...{ told: () => '', isPinned: () => false, onKept() {}, log: (line) => said.push(line) },
+    ...{
+      told: () => '',
+      isTold: () => true,
+      isPinned: () => false,
+      onKept() {},
+      log: (line) => said.push(line),
+    },
   })
   for (const id of ['a', 'b']) keeper.changed(id)
   await keeper.idle()

@@ -10,6 +10,11 @@ import type { KeptCases } from './kept-cases.ts'
 export interface Keeper extends LastGood {
   /** The case has changed, or its files stand still since. */
   changed(id: string): void
+  /**
+   * Keeps a case at once, which then rests, where all is told that its files say: so that a start which reads
+   * thousands holds few of them at a time.
+   */
+  early(id: string): void
   /** From now on; before, what is told last of a case may not be what its files say. */
   begin(): void
   /** Resolves when all that has changed so far is kept. */
@@ -20,11 +25,13 @@ export interface Keeper extends LastGood {
 export interface KeeperNeeds {
   /** Null where nothing can be kept. */
   kept: KeptCases | null
-  catalog(): Pick<Catalog, 'ids' | 'entry' | 'folder' | 'digest' | 'shelve' | 'rest'>
+  catalog(): Pick<Catalog, 'size' | 'entry' | 'folder' | 'digest' | 'shelve' | 'rest' | 'restOne'>
   /** What is to be told of the case, as text. */
   told(entry: CaseEntry, folder: CaseFolder): string
   /** Whether something besides its files decides what counts of a case. */
   isPinned(id: string): boolean
+  /** Whether, before `begin`, just this was told last of a case, or is told as it begins. */
+  isTold(id: string, told: string): boolean
   /** Called when a case is kept, with what is to be told of it. */
   onKept(id: string, told: string): void
   log(line: string): void
@@ -44,7 +51,7 @@ const FIRST_REST_MS = 2500
 const MANY = 1000
 
 export function createKeeper(needs: KeeperNeeds): Keeper {
-  const { kept, catalog, told, isPinned, onKept, log } = needs
+  const { kept, catalog, told, isTold, isPinned, onKept, log } = needs
   /** Texts that are not kept yet, by case and by file. */
   const texts = new Map<string, Record<string, string>>()
   /** With the time of their last change, the earliest first. */
@@ -73,13 +80,18 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
     ]
     if (!kept || !entry || !folder || !digest) return
     const is = told(entry, folder)
+    if (!hasBegun && !isTold(id, is)) return
     const keeping = { entry, digest, texts: texts.get(id) ?? {}, told: is, mayRest: !isPinned(id) }
     const place = kept.keep(keeping)
     if (!place) failed.add(id)
     else texts.delete(id)
     if (!place?.names) return
     catalog().shelve(id, place)
-    onKept(id, is)
+    if (hasBegun) onKept(id, is)
+    else {
+      dirty.delete(id)
+      catalog().restOne(id)
+    }
   }
 
   /** What cannot be kept costs the next start some time, and this service nothing. */
@@ -131,10 +143,13 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
       dirty.set(id, performance.now())
       if (hasBegun) arm()
     },
+    early(id) {
+      if (!hasBegun) keepOrSay(id)
+    },
     begin() {
       hasBegun = true
       kept?.forgetFound()
-      rested = catalog().ids().length // whether read or compared, it took much that is garbage now
+      rested = catalog().size() // whether read or compared, it took much that is garbage now
       timer ??= setTimeout(async () => {
         await idle()
         first = setTimeout(() => rest(FIRST_REST_MS), FIRST_REST_MS + PAUSE_MS).unref()

@@ -92,7 +92,7 @@ export function openKeptCases(
     if (before) outdated += file.sizeOf(before.at)
     if (before && before.textsAt !== head.kept?.textsAt)
       outdated += texts.sizeOf(head.id, before.textsAt)
-    return file.append([JSON.stringify(head), ...parts].map((part) => Buffer.from(part)))
+    return file.append([JSON.stringify(head), ...parts])
   }
 
   /** What is outdated goes; whoever holds a kept case finds it in its new place. */
@@ -127,7 +127,7 @@ export function openKeptCases(
       const { at, ...rest } = kept
       const head = JSON.stringify({ id, kept: { ...rest, textsAt } } satisfies Head)
       const parts = VALUES.map((part) => file.read(at, part))
-      return [kept, next.append([Buffer.from(head), ...parts]), textsAt]
+      return [kept, next.append([head, ...parts]), textsAt]
     })
     nextTexts.flush()
     next.flush()

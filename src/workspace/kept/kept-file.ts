@@ -14,6 +14,7 @@ import {
   isWhole,
   lengthsIn,
   MAGIC,
+  type Part,
   readAll,
   readFully,
   recordOf,
@@ -29,7 +30,7 @@ export interface KeptFile {
   /** Bytes of records, those that are outdated included. */
   readonly size: number
   /** Says where the record stands. Throws what the disk says; then nothing was appended. */
-  append(parts: readonly Buffer[]): number
+  append(parts: readonly Part[]): number
   /** A part of the record that stands at a place. */
   read(at: number, part: number): Buffer
   /** All parts of the record at a place; null where none stands there that is whole. */
@@ -48,6 +49,9 @@ export interface KeptFile {
 }
 
 const BUFFERED_BYTES = 256 * 1024
+/** For the record that fills it: nearly all are smaller. */
+const SPARE_BYTES = 32 * 1024
+const NOTHING = Buffer.alloc(0)
 
 /**
  * Opens the file and gives its records to `found`, oldest first, as far as they are whole; what follows the last is
@@ -87,22 +91,26 @@ export function createKeptFile(path: string, title: string): KeptFile {
 function keptFile(file: number, place: string, begin: number, found: number): KeptFile {
   let path = place
   let end = found
-  /** What is appended but not yet in the file. */
-  let waiting: Buffer[] = []
+  /** Begins with what is appended but not yet in the file. */
+  let waiting: Buffer = NOTHING
   let waitingBytes = 0
 
-  function flush(): void {
+  function write(): void {
     if (waitingBytes === 0) return
-    writeAll(file, Buffer.concat(waiting), end - waitingBytes)
-    waiting = []
+    writeAll(file, waiting.subarray(0, waitingBytes), end - waitingBytes)
     waitingBytes = 0
+  }
+
+  function flush(): void {
+    write()
+    waiting = NOTHING
   }
 
   /** What waits is never written for a read: a disk that is full still gives what it was not given. */
   function readAt(at: number, length: number): Buffer {
     const written = end - waitingBytes
     if (at >= written && at + length <= end) {
-      return Buffer.concat(waiting).subarray(at - written, at - written + length)
+      return Buffer.from(waiting.subarray(at - written, at - written + length))
     }
     const bytes = Buffer.allocUnsafe(length)
     if (readFully(file, bytes, at) === length) return bytes
@@ -111,14 +119,19 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
 
   function add(bytes: Buffer): number {
     const at = end
-    waiting.push(bytes)
+    if (waitingBytes + bytes.length > waiting.length) {
+      const wanted = Math.max(waitingBytes + bytes.length, BUFFERED_BYTES)
+      const larger = Buffer.allocUnsafeSlow(wanted + SPARE_BYTES)
+      waiting.copy(larger, 0, 0, waitingBytes)
+      waiting = larger
+    }
+    bytes.copy(waiting, waitingBytes)
     waitingBytes += bytes.length
     end += bytes.length
     try {
-      if (waitingBytes >= BUFFERED_BYTES) flush()
+      if (waitingBytes >= BUFFERED_BYTES) write()
       return at
     } catch (error) {
-      waiting.pop()
       waitingBytes -= bytes.length
       end = at
       throw error

@@ -12,16 +12,37 @@ export const HEADER_BYTES = 4 * (PARTS + 2)
 const MAX_RECORD_BYTES = 256 * 1024 * 1024
 const CHUNK_BYTES = 4 * 1024 * 1024
 
-export function recordOf(parts: readonly Buffer[]): Buffer {
-  const header = Buffer.allocUnsafe(HEADER_BYTES)
-  header.writeUInt32LE(MAGIC, 0)
-  for (let part = 0; part < PARTS; part++) {
-    header.writeUInt32LE(parts[part]?.length ?? 0, 4 + part * 4)
+/** What a record is made of: a text stands for its bytes in UTF-8. */
+export type Part = string | Buffer
+
+/** One for all records, as thousands are made in a row. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024)
+const MAX_SCRATCH_BYTES = 1024 * 1024
+
+/** A view that is good until the next call. */
+export function recordOf(parts: readonly Part[]): Buffer {
+  const most = parts.reduce((sum, part) => sum + mostBytesOf(part), HEADER_BYTES)
+  let record = scratch
+  if (most > scratch.length) {
+    record = Buffer.allocUnsafeSlow(most)
+    if (most <= MAX_SCRATCH_BYTES) scratch = record
   }
-  let crc = crc32(header.subarray(0, HEADER_BYTES - 4))
-  for (const part of parts) crc = crc32(part, crc)
-  header.writeUInt32LE(crc, HEADER_BYTES - 4)
-  return Buffer.concat([header, ...parts])
+  record.writeUInt32LE(MAGIC, 0)
+  let end = HEADER_BYTES
+  for (let index = 0; index < PARTS; index++) {
+    const part = parts[index] ?? ''
+    const length = typeof part === 'string' ? record.write(part, end) : part.copy(record, end)
+    record.writeUInt32LE(length, 4 + index * 4)
+    end += length
+  }
+  const crc = crc32(record.subarray(HEADER_BYTES, end), crc32(record.subarray(0, HEADER_BYTES - 4)))
+  record.writeUInt32LE(crc, HEADER_BYTES - 4)
+  return record.subarray(0, end)
+}
+
+/** No character of a text takes more than three bytes for each of its units. */
+function mostBytesOf(part: Part): number {
+  return typeof part === 'string' ? part.length * 3 : part.length
 }
 
 export function lengthsIn(header: Buffer): number[] {

@@ -60,7 +60,7 @@ function textsIn(file: KeptFile): KeptTexts {
       if (known && isSame && Object.keys(known).length === names.length) return before
       const found = names.map((name) => [name, fresh[name] ?? known?.[name]] as const)
       const texts = Object.fromEntries(found.filter(([, text]) => text !== undefined))
-      return file.append([Buffer.from(id), Buffer.from(JSON.stringify(texts))])
+      return file.append([id, JSON.stringify(texts)])
     },
     read,
     places() {
