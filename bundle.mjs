@@ -15,7 +15,8 @@ const SRC = resolve(ROOT, 'src')
  * more than text in it that is not used. The last one takes in all others.
  */
 const PARTS = {
-  service: /^(serve|web\/pages)\.ts$/,
+  service: /^serve\.ts$/,
+  site: /^web\/site\.ts$/,
   check: /^check\//,
   keeping: /^cli\/reading\/keep-reading\.ts$/,
   reading: /^cli\/(reading\/|commands\/(gate|list|proof-list|show)\.ts$)/,

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
-import { createApp } from './http/app.ts'
-import { createStreamRegistry } from './http/event-stream.ts'
 import { readyAnswers } from './http/ready-answers.ts'
 import { listen } from './http/server.ts'
+import { createStreamRegistry } from './http/stream-registry.ts'
+import { whenNeeded } from './http/when-needed.ts'
 import { openService, type Service } from './service.ts'
 import { inTime, stopSignal } from './stopping.ts'
 import { createOwnerPatience } from './workspace/owner/owner-patience.ts'
@@ -40,10 +40,16 @@ export async function openServer(options: ServeOptions): Promise<Served> {
   const streams = createStreamRegistry()
   let port = options.port
   try {
-    const pages = options.short ? {} : (await import('./web/pages.ts')).pages(service)
-    const app = createApp(service, { port: () => port, streams, ...pages })
+    const { log } = service
+    const rest = whenNeeded(async () => {
+      const { siteListener } = await import('./web/site.ts')
+      return siteListener(service, { port: () => port, streams, hasPages: !options.short })
+    }, log)
     const first = readyAnswers(service, () => port)
-    const server = await listen(app.fetch, { port: options.port, log: service.log, first })
+    const server = await listen(
+      (incoming, outgoing) => first(incoming, outgoing, () => rest(incoming, outgoing)),
+      { port: options.port, log },
+    )
     port = server.port
     service.listening(server)
     return {

@@ -1,6 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { createBacklog } from './backlog.ts'
 import type { ServiceContext } from './context.ts'
+import type { StreamRegistry } from './stream-registry.ts'
 
 const PING_MS = 15_000
 const MAX_UNSENT = 1024 * 1024
@@ -134,33 +135,6 @@ export function openEventStream(c: ServiceContext, options: EventStreamOptions =
   res.write('retry: 3000\n\n')
   registry?.add(stream)
   return stream
-}
-
-export interface StreamRegistry {
-  add(stream: EventStream): void
-  delete(stream: EventStream): void
-  /** Ends every open stream, and each that is opened later: for the stop of the service. */
-  endAll(): void
-  readonly size: number
-}
-
-export function createStreamRegistry(): StreamRegistry {
-  const streams = new Set<EventStream>()
-  let isStopping = false
-  return {
-    add(stream) {
-      if (isStopping) stream.end()
-      else streams.add(stream)
-    },
-    delete: (stream) => void streams.delete(stream),
-    endAll() {
-      isStopping = true
-      for (const stream of streams) stream.end()
-    },
-    get size() {
-      return streams.size
-    },
-  }
 }
 
 type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }

@@ -1,10 +1,11 @@
 import { type Envelope, outputEnvelope } from '../events/envelope.ts'
 import type { LogEvent } from '../workspace/log/log-line.ts'
 import type { ServiceContext } from './context.ts'
-import { openEventStream, resumePoint, type StreamRegistry } from './event-stream.ts'
+import { openEventStream, resumePoint } from './event-stream.ts'
 import { type FanOut, streamEvent } from './fan-out.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseInQuery, outputInQuery } from './params.ts'
+import type { StreamRegistry } from './stream-registry.ts'
 
 /** Live events that wait while the replay goes on: more of them is a client too slow. */
 const MAX_WAITING = 10_000

@@ -1,11 +1,12 @@
 import { Hono } from 'hono'
 import { readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
-import { type EventStream, openEventStream, type StreamRegistry } from './event-stream.ts'
+import { type EventStream, openEventStream } from './event-stream.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { logFault, problemJson } from './problem-json.ts'
 import { promptSchema } from './schemas.ts'
+import type { StreamRegistry } from './stream-registry.ts'
 
 /** `/providers` (specification §4.6), for `serve --dev`. A client that goes away ends its run. */
 export function providerRoutes(service: HttpNeeds, registry: StreamRegistry): Hono<ServiceEnv> {

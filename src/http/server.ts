@@ -1,10 +1,13 @@
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { inspect } from 'node:util'
-import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Refusal } from '../model/refusal.ts'
-import { problemResponse } from './problem-json.ts'
-import type { AnswersFirst } from './ready-answers.ts'
 
 const HOSTNAME = '127.0.0.1'
 
@@ -24,8 +27,6 @@ interface ListenOptions {
   port: number
   log: (line: string) => void
   limits?: Partial<typeof LIMITS>
-  /** Sees each request before the app, and hands on what it does not answer. */
-  first?: AnswersFirst
 }
 
 interface Listening {
@@ -35,15 +36,13 @@ interface Listening {
   close(): Promise<void>
 }
 
-type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
-
 /** Listens on loopback only. Refuses with `already_active` when the port is taken. */
-export async function listen(fetch: Fetch, options: ListenOptions): Promise<Listening> {
+export async function listen(
+  listener: RequestListener,
+  options: ListenOptions,
+): Promise<Listening> {
   const limits = { ...LIMITS, ...options.limits }
-  const { log, first } = options
-  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
-    errorHandler: (error) => answerError(error, log),
-  })
+  const { log } = options
   const server = createServer(
     {
       requireHostHeader: true,
@@ -52,9 +51,7 @@ export async function listen(fetch: Fetch, options: ListenOptions): Promise<List
       connectionsCheckingInterval: limits.checkEveryMs,
       keepAliveTimeout: limits.keepAliveMs,
     },
-    first
-      ? (incoming, outgoing) => first(incoming, outgoing, () => void listener(incoming, outgoing))
-      : listener,
+    listener,
   )
   server.maxConnections = limits.maxConnections
   server.on('clientError', answerClientError)
@@ -99,16 +96,6 @@ function close(server: Server, withinMs: number): Promise<void> {
       resolve()
     })
   })
-}
-
-/** A request that never became one for the app: no Host, a URL that cannot be read. */
-function answerError(error: unknown, log: (line: string) => void): Response {
-  if (error instanceof RequestError) {
-    const message = `The request cannot be read: ${error.message}. Send a plain path and a Host header.`
-    return problemResponse(new Refusal('bad_request', message, { cause: error }))
-  }
-  log(`request: ${inspect(error)}`)
-  return problemResponse(error)
 }
 
 const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {

@@ -2,10 +2,11 @@ import { sessionOf } from '../model/case-folder.ts'
 import { isOver } from '../model/session-state.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { ServiceContext } from './context.ts'
-import { openEventStream, resumePoint, type StreamRegistry } from './event-stream.ts'
+import { openEventStream, resumePoint } from './event-stream.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId, sessionId } from './params.ts'
 import { createFeed } from './session-feed.ts'
+import type { StreamRegistry } from './stream-registry.ts'
 
 /**
  * `GET /cases/:id/sessions/:sid/stream`: replays the session's trail, goes on live, and closes when

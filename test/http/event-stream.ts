@@ -4,15 +4,16 @@ import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
 import {
-  createStreamRegistry,
   type EventStream,
   type EventStreamOptions,
   openEventStream,
   resumePoint,
 } from '../../src/http/event-stream.ts'
 import { guard } from '../../src/http/guard.ts'
+import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 import { createFeed } from '../../src/http/session-feed.ts'
+import { createStreamRegistry } from '../../src/http/stream-registry.ts'
 import { connect } from '../fixtures/event-source.ts'
 import { SESSION, TRAIL } from '../fixtures/records.ts'
 
@@ -29,7 +30,10 @@ async function serveStreams(t: Test, options: EventStreamOptions = {}, limits = 
     waiting.shift()?.(stream)
     return stream.response
   })
-  const server = await listen(app.fetch, { port: 0, log: (line) => t.fail(line), limits })
+  const server = await listen(
+    requestListener(app.fetch, (line) => t.fail(line)),
+    { port: 0, log: (line) => t.fail(line), limits },
+  )
   port = server.port
   t.teardown(() => server.close())
   const url = `${server.url}/events`
@@ -304,7 +308,10 @@ t.test('slow requests are cut, streams are not', async (t) => {
 
 t.test('a slow body is cut too', async (t) => {
   const app = new Hono<ServiceEnv>().post('/x', async (c) => c.text(await c.req.text()))
-  const server = await listen(app.fetch, { port: 0, log: () => {}, limits: quick })
+  const server = await listen(
+    requestListener(app.fetch, () => {}),
+    { port: 0, log: () => {}, limits: quick },
+  )
   t.teardown(() => server.close())
   const text = 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsome'
   t.match(await dialogue(server.port, text), /^HTTP\/1\.1 408 /)
@@ -314,7 +321,7 @@ t.test('it listens on loopback, and a port in use is refused with advice', async
   const { server } = await serveStreams(t)
   t.equal(server.url, `http://127.0.0.1:${server.port}`)
   await t.rejects(
-    listen(() => new Response(), { port: server.port, log: () => {} }),
+    listen(() => {}, { port: server.port, log: () => {} }),
     {
       code: 'already_active',
       message: new RegExp(`Port ${server.port} .*--port 0`),
@@ -338,7 +345,10 @@ t.test('close', async (t) => {
     const running = new Promise<void>((resolve) => {
       entered = resolve
     })
-    const server = await listen(app.fetch, { port: 0, log: () => {}, limits: { closeMs } })
+    const server = await listen(
+      requestListener(app.fetch, () => {}),
+      { port: 0, log: () => {}, limits: { closeMs } },
+    )
     const answer = dialogue(server.port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
     await running
     return { server, answer }

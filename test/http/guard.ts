@@ -4,6 +4,7 @@ import t from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
 import { guard } from '../../src/http/guard.ts'
 import { problemHandler } from '../../src/http/problem-json.ts'
+import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 
 const log = (line: string) => t.fail(line)
@@ -18,7 +19,7 @@ app.get('/broken', () => {
   throw new Error('/home/someone/secret')
 })
 
-const server = await listen(app.fetch, { port: 0, log })
+const server = await listen(requestListener(app.fetch, log), { port: 0, log })
 port = server.port
 t.teardown(() => server.close())
 

@@ -9,6 +9,7 @@ import type { ServiceEnv } from '../../src/http/context.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
 import { newestFirst, page } from '../../src/http/page.ts'
 import { PROBLEMS, problemHandler, problemResponse } from '../../src/http/problem-json.ts'
+import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 import { type FieldError, REFUSAL_CODES, Refusal } from '../../src/model/refusal.ts'
 
@@ -192,7 +193,10 @@ t.test('with a real server', async (t) => {
       return c.text('')
     })
   })
-  const server = await listen(app.fetch, { port: 0, log: (line) => t.fail(line) })
+  const server = await listen(
+    requestListener(app.fetch, (line) => t.fail(line)),
+    { port: 0, log: (line) => t.fail(line) },
+  )
   t.teardown(() => server.close())
 
   const send = (path: string, parts: Uint8Array[], headers = {}) =>

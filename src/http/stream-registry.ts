@@ -1,0 +1,29 @@
+import type { EventStream } from './event-stream.ts'
+
+/** The open streams of a service. */
+export interface StreamRegistry {
+  add(stream: EventStream): void
+  delete(stream: EventStream): void
+  /** Ends every open stream, and each that is opened later: for the stop of the service. */
+  endAll(): void
+  readonly size: number
+}
+
+export function createStreamRegistry(): StreamRegistry {
+  const streams = new Set<EventStream>()
+  let isStopping = false
+  return {
+    add(stream) {
+      if (isStopping) stream.end()
+      else streams.add(stream)
+    },
+    delete: (stream) => void streams.delete(stream),
+    endAll() {
+      isStopping = true
+      for (const stream of streams) stream.end()
+    },
+    get size() {
+      return streams.size
+    },
+  }
+}
