@@ -14,8 +14,6 @@ import { caseId, knownState } from './params.ts'
 import { caseText } from './present.ts'
 import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
-const encoder = new TextEncoder()
-
 /** A case.md over its limit could not be read again; the rest is for its other fields. */
 const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
 
@@ -23,11 +21,10 @@ const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
 export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const { store } = service
   const app = new Hono<ServiceEnv>()
-  const bytesOf = (folder: CaseFolder) => encoder.encode(caseText(service, folder))
   const answer = (c: ServiceContext, folder: CaseFolder) =>
-    jsonWithETag(c, null, { bytes: bytesOf(folder) })
+    jsonWithETag(c, null, { json: caseText(service, folder) })
   const mustMatch = (c: ServiceContext, folder: CaseFolder) => {
-    if (isConditional(c)) requireMatch(c, etagOf(bytesOf(folder)))
+    if (isConditional(c)) requireMatch(c, etagOf(caseText(service, folder)))
   }
 
   app.get('/', (c) => caseList(service, c))

@@ -4,37 +4,45 @@ import type { ServiceContext } from './context.ts'
 
 const known = new WeakMap<Uint8Array, string>()
 
-/** The strong ETag of a response's bytes, remembered per array: bytes given here must not change. */
-export function etagOf(bytes: Uint8Array): string {
-  let etag = known.get(bytes)
+/**
+ * The strong ETag of a response's bytes, or of those that a text is in UTF-8. Remembered per array: bytes
+ * given here must not change.
+ */
+export function etagOf(body: Uint8Array | string): string {
+  if (typeof body === 'string') return quotedHash(body)
+  let etag = known.get(body)
   if (etag === undefined) {
-    etag = `"${hash('sha256', bytes, 'hex').slice(0, 32)}"`
-    known.set(bytes, etag)
+    etag = quotedHash(body)
+    known.set(body, etag)
   }
   return etag
 }
 
-/** 200 with the value, or 304 when the client has it. `bytes` is the value's JSON where it is at hand. */
+function quotedHash(body: Uint8Array | string): string {
+  return `"${hash('sha256', body, 'hex').slice(0, 32)}"`
+}
+
+/** 200 with the value, or 304 when the client has it. `json` is the value's JSON where it is at hand. */
 export function jsonWithETag(
   c: ServiceContext,
   value: unknown,
-  options: { bytes?: Uint8Array } = {},
+  options: { json?: Uint8Array | string } = {},
 ): Response {
-  const bytes = options.bytes ?? new TextEncoder().encode(JSON.stringify(value))
-  return bytesWithETag(c, bytes, 'application/json')
+  return bytesWithETag(c, options.json ?? JSON.stringify(value), 'application/json')
 }
 
-/** The same for bytes of any type. */
+/** The same for bytes of any type, or a text, which goes out in one piece with the head. */
 export function bytesWithETag(
   c: ServiceContext,
-  bytes: Uint8Array,
+  body: Uint8Array | string,
   type: string,
-  etag = etagOf(bytes),
+  etag = etagOf(body),
 ): Response {
   const held = c.req.header('if-none-match')
   if (held !== undefined && isHeld(held, etag)) return c.body(null, 304, { etag })
   // not c.body, which would make the headers an object of their own kind, at a cost
-  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'content-type': type, etag } })
+  const headers = { 'content-type': type, etag }
+  return new Response(body as Uint8Array<ArrayBuffer> | string, { headers })
 }
 
 /** Whether an `If-None-Match` says that the client has it. */

@@ -37,7 +37,7 @@ export async function page<T extends Listed>(
   const cursor = c.req.query('cursor')
   if (limit === undefined) {
     if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
-    return jsonWithETag(c, null, { bytes: options.bytes ?? (await jsonOf(items, options)) })
+    return jsonWithETag(c, null, { json: options.bytes ?? (await jsonOf(items, options)) })
   }
   const size = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > MAX_LIMIT) {

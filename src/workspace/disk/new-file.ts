@@ -4,10 +4,12 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
+  open,
   openSync,
   type Stats,
 } from 'node:fs'
 import { type FileHandle, unlink } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 
@@ -25,7 +27,8 @@ interface NewFileOptions {
 /**
  * Makes a file that is not there yet (else EEXIST) and syncs its content, not its folder; on failure
  * it is removed again. It gets the owner and mode of `like`; `mode` overrides that and the umask.
- * Only what may take long, the sync and the writing of much, waits in the thread pool.
+ * Only what may take long waits in the thread pool: the sync, the writing of much, and beside other
+ * writes the making of the file.
  */
 export async function writeNewFile(
   path: string,
@@ -41,8 +44,26 @@ export async function openNewFile(
   bytes: Uint8Array,
   options: NewFileOptions,
 ): Promise<NewFile> {
+  underWay++
+  try {
+    return await madeAndSynced(path, bytes, options)
+  } finally {
+    underWay--
+  }
+}
+
+let underWay = 0
+
+async function madeAndSynced(
+  path: string,
+  bytes: Uint8Array,
+  options: NewFileOptions,
+): Promise<NewFile> {
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, firstMode(options))
+  const flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+  // a name costs some file systems far more than all other calls (ext4 passes over inodes that came free lately)
+  const make = underWay > 1 ? openLater : openSync
+  const fd = await make(path, flags, firstMode(options))
   try {
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
@@ -81,6 +102,8 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array, position =
     written += bytesWritten
   }
 }
+
+const openLater = promisify(open)
 
 /** Nobody may read it who may not in the end: so it has its mode at once only where its group decides nothing. */
 function firstMode({ mode, like }: NewFileOptions): number {

@@ -50,6 +50,7 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   let waitingBytes = 0
   let prunedAt = performance.now()
   let timer: NodeJS.Timeout | undefined
+  let wakesAt = Number.POSITIVE_INFINITY
 
   function keeperOf({ id, file }: FileOfCase, expect: Buffer): Keeper {
     return {
@@ -73,20 +74,24 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
     each.due = performance.now() + ms
     waiting.add(each)
     waitingBytes += each.base.length
-    arm()
+    if (each.due < wakesAt) wakeAt(each.due)
   }
 
-  function arm(): void {
+  function wakeAt(due: number): void {
     clearTimeout(timer)
-    if (waiting.size === 0) return
-    const next = Math.min(...[...waiting].map((each) => each.due))
-    timer = setTimeout(beginDue, Math.max(0, next - performance.now())).unref()
+    wakesAt = due
+    timer = setTimeout(beginDue, Math.max(0, due - performance.now())).unref()
   }
 
   function beginDue(): void {
+    wakesAt = Number.POSITIVE_INFINITY
     const now = performance.now()
-    for (const each of waiting) if (each.due <= now) begin(each, false)
-    arm()
+    let next = Number.POSITIVE_INFINITY
+    for (const each of waiting) {
+      if (each.due <= now) begin(each, false)
+      else next = Math.min(next, each.due)
+    }
+    if (next < wakesAt) wakeAt(next)
   }
 
   function begin(each: Waiting, isLast: boolean): void {
@@ -135,6 +140,7 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
       await Promise.all(looking)
     }
     clearTimeout(timer)
+    wakesAt = Number.POSITIVE_INFINITY
   }
 
   return { keeperOf, idle, recover }
