@@ -25,6 +25,7 @@ export interface ServeOptions {
   log?: (line: string) => void
   /** For tests. */
   gitPatienceMs?: number
+  abandonPatienceMs?: number
 }
 
 export interface Served {

@@ -55,6 +55,7 @@ interface ServiceOptions {
   newId?: () => string
   log?: (line: string) => void
   gitPatienceMs?: number
+  abandonPatienceMs?: number
   webhookParts?: Pick<WebhooksNeeds, 'clock' | 'random' | 'sender'>
 }
 
@@ -172,6 +173,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const parts = createSessionParts({
     ...{ layout, state, settings, environment, redactor, now, newId, log },
     ...{ catalog, store: records, outputs, sessionTexts, holds, mount: options.mount ?? true },
+    abandonPatienceMs: options.abandonPatienceMs,
   })
   const { providers, handEdits, plans } = parts
   sessions = parts.sessions

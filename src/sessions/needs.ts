@@ -35,6 +35,8 @@ export interface SessionNeeds {
   touchedInRun: Set<string>
   /** Whether to keep programs from writing by read-only mounts, where these work. */
   mount: boolean
+  /** How long to wait for the end of a session that is abandoned; if not given, longer than an end may last. */
+  abandonPatienceMs?: number | undefined
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   /** The present time, ISO 8601 UTC with milliseconds. */
   now: () => string

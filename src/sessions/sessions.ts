@@ -54,7 +54,7 @@ export interface Sessions {
 export type Allow = (folder: CaseFolder, session: Session) => void
 
 export function createSessions(needs: SessionNeeds): Sessions {
-  const { store, state, layout, now, newId } = needs
+  const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = needs
   const { jobs, start, begin, isOver } = createSessionJobs(needs)
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
@@ -158,9 +158,9 @@ export function createSessions(needs: SessionNeeds): Sessions {
     async abandon(caseId, id, reason) {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'abandon')
-      const late = delay(ABANDON_MS, 'late' as const, { ref: false })
+      const late = delay(abandonPatienceMs, 'late' as const, { ref: false })
       if ((await Promise.race([jobs.end(id, 'abandon', reason), late])) === 'late') {
-        throw stillOpen(session)
+        throw stillOpen(session, abandonPatienceMs)
       }
       const folder = await store.read(caseId)
       if (sessionOf(folder, id).state === 'abandoned') return folder
@@ -185,10 +185,10 @@ export function createSessions(needs: SessionNeeds): Sessions {
 /** Longer than ending the processes and taking the evidence may last. */
 const ABANDON_MS = 25_000
 
-function stillOpen({ number }: Session): Refusal {
+function stillOpen({ number }: Session, ms: number): Refusal {
   return new Refusal(
     'unreadable_file',
-    `Session ${number} is told to end, and has not recorded its end within ${ABANDON_MS / 1000} s. If sessions/${number}.md cannot be written as it stands, mend it in an editor; then look again.`,
+    `Session ${number} is told to end, and has not recorded its end within ${ms / 1000} s. If sessions/${number}.md cannot be written as it stands, mend it in an editor; then look again.`,
   )
 }
 

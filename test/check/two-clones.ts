@@ -32,7 +32,10 @@ async function openClone(t: Test, dir: string, name: string): Promise<Clone> {
   const root = join(dir, name)
   const stateDir = join(dir, `${name}-state`)
   if (!existsSync(root)) git(dir, 'clone', '--quiet', 'origin.git', name)
-  const served: Served = await openServer({ root, stateDir, port: 0, log: () => {} })
+  const served: Served = await openServer({
+    ...{ root, stateDir, port: 0, log: () => {} },
+    abandonPatienceMs: 3000, // one of them is abandoned in vain
+  })
   t.teardown(() => served.close())
   const file = (...names: string[]) => join(root, 'memory', 'cases', ...names)
   return {

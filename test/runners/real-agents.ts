@@ -101,33 +101,37 @@ t.test('real agents', async (t) => {
     const real = REAL_AGENTS[id]
     const why = whyMissing(id)
     t.test(name, why === null ? {} : { skip: why }, async (t) => {
-      t.test('plans, and plans again in the same conversation', async (t) => {
-        const here = await scene(t, id, runner)
-        here.model.script(ANSWER, ANSWER)
-        t.strictSame(await here.plan(), PLAN)
-        const [started, session] = here.report.notes
-        t.match(started, { event: 'agent_started', fields: { mode: 'plan' } })
-        if (session?.event !== 'agent_session') throw new Error('it tells no id of a conversation')
+      t.test(
+        'plans, cannot write meanwhile, and plans again in the same conversation',
+        async (t) => {
+          const here = await scene(t, id, runner)
+          here.model.script(
+            real.writes(`${here.workdir}/inside.txt`),
+            real.runs('echo x > inside-too.txt'),
+            real.writes(`${here.elsewhere}/outside.txt`),
+            real.runs(`echo x > '${here.elsewhere}/outside-too.txt'`),
+            ANSWER,
+            ANSWER,
+          )
+          t.strictSame(await here.plan(), PLAN)
+          t.equal(here.model.requests.length, 5, 'it was asked to write')
+          t.strictSame(filesOf(here), ['app.js'])
+          const [started, session] = here.report.notes
+          t.match(started, { event: 'agent_started', fields: { mode: 'plan' } })
+          if (session?.event !== 'agent_session')
+            throw new Error('it tells no id of a conversation')
 
-        t.strictSame(await here.plan(session.fields.agent_session), PLAN)
-        const said = JSON.stringify(here.model.requests.at(-1)?.body)
-        t.match(said, 'I looked.', 'it knows what it said before', forgets ? { skip: forgets } : {})
-        t.strictSame(filesOf(here), ['app.js'])
-      })
-
-      t.test('cannot write while it plans', async (t) => {
-        const here = await scene(t, id, runner)
-        here.model.script(
-          real.writes(`${here.workdir}/inside.txt`),
-          real.runs('echo x > inside-too.txt'),
-          real.writes(`${here.elsewhere}/outside.txt`),
-          real.runs(`echo x > '${here.elsewhere}/outside-too.txt'`),
-          ANSWER,
-        )
-        await here.plan()
-        t.strictSame(filesOf(here), ['app.js'])
-        t.equal(here.model.requests.length, 5, 'it was asked to')
-      })
+          t.strictSame(await here.plan(session.fields.agent_session), PLAN)
+          const said = JSON.stringify(here.model.requests.at(-1)?.body)
+          t.match(
+            said,
+            'I looked.',
+            'it knows what it said before',
+            forgets ? { skip: forgets } : {},
+          )
+          t.strictSame(filesOf(here), ['app.js'])
+        },
+      )
 
       t.test('works', async (t) => {
         const here = await scene(t, id, runner)
