@@ -6,7 +6,7 @@ type Stream = 'stdout' | 'stderr'
 
 /** Turns a step's bytes into text for the stream, whole characters only. */
 export interface LiveOutput {
-  /** The text of these bytes. */
+  /** The end of the text of these bytes: all that is published, and one piece at the least. */
   write(stream: Stream, bytes: Buffer): string
   /** The text of what was still incomplete. */
   end(): string
@@ -54,6 +54,13 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
       let text = ''
       for (let from = 0; from < end; ) {
         const rest = bytes.subarray(from, end)
+        // nobody is told of it any more, so that none of it need be read but its end
+        const skipped = silent ? wholeCharacters(rest.subarray(0, -MAX_PIECE_BYTES)) : 0
+        if (skipped > 0) {
+          told += skipped
+          from += skipped
+          continue
+        }
         const size =
           rest.length <= MAX_PIECE_BYTES
             ? rest.length

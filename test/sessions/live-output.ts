@@ -48,6 +48,23 @@ t.test('a piece stands in the log where its offset says, however the bytes come'
   }
 })
 
+t.test('past the limit only the end of what comes is given back', async (t) => {
+  const pieces: Piece[] = []
+  const live = createLiveOutput((...piece) => pieces.push(piece), 'artifacts/1-x.log')
+  live.write('stdout', Buffer.alloc(1024 * 1024 + 1, 'a'))
+  const told = pieces.length
+  for (const size of [1, 4095, 4096, 4097, 5000, 16_383, 16_384, 50_000]) {
+    const whole = '😀'.repeat(size)
+    const chunk = bytes(whole)
+    const text = live.write('stdout', chunk.subarray(0, -2))
+    t.ok(whole.startsWith('😀') && whole.slice(0, -2).endsWith(text), `${size}`)
+    t.equal(text.length, Math.min(2 * (size - 1), 2 * 4096), `${size}`)
+    t.equal(live.write('stdout', chunk.subarray(-2)), '😀')
+  }
+  t.equal(live.end(), '')
+  t.equal(pieces.length, told)
+})
+
 t.test('two streams share one count', async (t) => {
   t.strictSame(
     recorded([
