@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type GitCommandOptions, type GitOutput, runGit } from './git-command.ts'
 import { excludedPaths } from './git-excluded.ts'
 import {
-  changedSince,
   forgetStamps,
   type IndexEntry,
   ignoredAmong,
@@ -91,8 +90,9 @@ function folderIndex(
       const ignored = await ignoredAmong([...tracked, ...seen], repository, excluded, known)
       const refused = await updateIndex(['--add', '--replace'], ignored, git)
       warnings = (added.stderr + refused).split('\n').filter((line) => line !== '')
-      justChanged = (await changedSince(began - 1, git)).filter(({ mode }) => mode !== '160000')
-      return ignored.length === 0 ? entries : listIndex(git)
+      const all = ignored.length === 0 ? entries : await listIndex(git)
+      justChanged = all.filter(({ mode, changed }) => mode !== '160000' && changed >= began - 1)
+      return all
     },
     close: () => rm(folder, { recursive: true, force: true }),
   }

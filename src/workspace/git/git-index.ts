@@ -8,26 +8,20 @@ export interface IndexEntry {
   mode: string
   id: string
   path: string
+  /**
+   * When its file was changed, in seconds: git compares no more than that, so a later change within the same
+   * second, with the length and time of the file put back, would not show.
+   */
+  changed: number
 }
 
+/** Of an index without conflicts. */
 export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
-  const listed = await gitText(['ls-files', '--stage', '-z'], git)
-  return nulSeparated(listed).map((entry) => {
-    const [mode = '', id = ''] = entry.split(' ', 2)
-    return { mode, id, path: entry.slice(entry.indexOf('\t') + 1) }
-  })
-}
-
-/**
- * The entries whose files were changed at this time or later, in seconds: git compares no more than that, so a
- * later change of theirs within the same second, with its length and time put back, would not show.
- */
-export async function changedSince(seconds: number, git: GitCommandOptions): Promise<IndexEntry[]> {
   const listed = await gitText(['ls-files', '--stage', '--debug', '-z'], git)
   const entries = listed.matchAll(/(\d{6}) ([0-9a-f]+) 0\t([^\0]*)\0 {2}ctime: (\d+):/g)
-  return [...entries]
-    .filter(([, , , , ctime]) => Number(ctime) >= seconds)
-    .map(([, mode = '', id = '', path = '']) => ({ mode, id, path }))
+  return Array.from(entries, ([, mode = '', id = '', path = '', changed]) => {
+    return { mode, id, path, changed: Number(changed) }
+  })
 }
 
 /** Makes git read these files anew, whatever their stamps say. */

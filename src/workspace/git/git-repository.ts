@@ -27,23 +27,34 @@ export async function findRepository(
     // Only the line end: a folder's name may end with a space.
     return { exit, value: stdout.toString().replace(/\n$/, ''), stderr }
   }
-  const parse = async (...args: string[]) => (await ask('rev-parse', ...args)).value
-
-  const found = await ask('rev-parse', '--show-toplevel').catch(missingGit)
+  const found = await ask('rev-parse', ...QUESTIONS.flat()).catch(missingGit)
   if (found.exit !== 0) return { reason: firstLine(found.stderr) }
+  let answers = found.value.split('\n')
+  if (answers.length !== QUESTIONS.length) {
+    // a folder's name may have a line end in it
+    const each = QUESTIONS.map(async (question) => (await ask('rev-parse', ...question)).value)
+    answers = await Promise.all(each)
+  }
+  const [top = '', objectFormat = '', objects = '', exclude = ''] = answers
   if ((await ask('check-ignore', '--quiet', cwd)).exit === 0) {
-    return { reason: `the folder is ignored by the git repository ${found.value}` }
+    return { reason: `the folder is ignored by the git repository ${top}` }
   }
   const excludesFile = await ask('config', '--type=path', '--get', 'core.excludesFile')
   return {
-    top: found.value,
-    prefix: relative(found.value, cwd),
-    objects: resolve(cwd, await parse('--git-path', 'objects')),
-    exclude: resolve(cwd, await parse('--git-path', 'info/exclude')),
-    excludesFile: excludesFile.exit === 0 ? resolve(found.value, excludesFile.value) : null,
-    objectFormat: await parse('--show-object-format'),
+    ...{ top, objectFormat, prefix: relative(top, cwd) },
+    objects: resolve(cwd, objects),
+    exclude: resolve(cwd, exclude),
+    excludesFile: excludesFile.exit === 0 ? resolve(top, excludesFile.value) : null,
   }
 }
+
+/** For one `git rev-parse`, which answers each on a line of its own. */
+const QUESTIONS = [
+  ['--show-toplevel'],
+  ['--show-object-format'],
+  ['--git-path', 'objects'],
+  ['--git-path', 'info/exclude'],
+]
 
 /** Stands for a folder that has no repository to use: it is its own top, and its `.gitignore` files count. */
 export function noRepository(top: string): GitRepository {
