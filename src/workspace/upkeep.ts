@@ -4,11 +4,10 @@ import { createAgenda } from './agenda.ts'
 import type { Catalog } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
-import { looksSame } from './quick-look.ts'
-import { createRests } from './rests.ts'
 import { inTurns, type Scan } from './scan.ts'
 import type { HintKind, Settling } from './settling.ts'
 import { createStillCases, type StillCases } from './still-cases.ts'
+import { createSweeps } from './sweeps.ts'
 
 /**
  * Keeps the catalog up to the disk. A hint of the watcher only says where to look; what is true, the
@@ -21,6 +20,8 @@ export interface Upkeep {
   later(caseId: string, ms: number): void
   /** Looks at everything by its stamps, and reads what differs. */
   sweep(): Promise<void>
+  /** All was looked at since then (`performance.now`), by a start. */
+  sawAll(since: number): void
   /** Looks at a case at once; where a person is saving, until that stands still or for too long. */
   still(caseId: string): Promise<void>
   /** Where a case is as it was read, as far as can be told at once: then `still` would find nothing. */
@@ -52,11 +53,6 @@ export interface UpkeepNeeds {
 
 const GIT_POLL_MS = 25
 const GIT_PATIENCE_MS = 10_000
-/** So few cases that a list can look at all of them, where nothing watches. */
-const FEW = 200
-/** With more it waits only so long, and what a look found is good for ten times as long as it took. */
-const MAX_WAIT_MS = 150
-const AGE_PER_SWEEP = 10
 /** After so many hints since the last sweep began, the kernel's queue may have dropped others. */
 const CALM = 4000
 /** A request waits so long for a file that a person is saving, and so long for one that looks whole. */
@@ -81,8 +77,19 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     isListening: () => needs.isLive() && looks.size === 0 && hints - sweptHints < CALM,
   })
   let isStopping = false
-  let sweeping: Promise<void> | null = null
-  let sweptUntil = Number.NEGATIVE_INFINITY
+  let hintsBefore = 0
+  const sweeps = createSweeps({
+    ...{ catalog, pathOf: needs.pathOf, isLive: needs.isLive, isStopping: () => isStopping },
+    mayBegin() {
+      hintsBefore = hints
+      return gitDone(GIT_PATIENCE_MS)
+    },
+    lookAtNames,
+    onDiffers: (id) => agenda.add(id, 0),
+    onDone() {
+      sweptHints = hintsBefore
+    },
+  })
 
   /** Looks at what is due, unless git is at work: then all of it waits, and is looked at once. */
   function look(due: string[]): Promise<void> {
@@ -146,35 +153,6 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     return true
   }
 
-  /** A sweep looks at the stamps of every file; what differs is looked at as if it had been told. */
-  async function sweepOnce(): Promise<void> {
-    const hintsBefore = hints
-    if (!(await gitDone(GIT_PATIENCE_MS))) return
-    await lookAtNames()
-    // where a watcher tells of changes there is time, and what it tells comes first
-    const rests = createRests(needs.isLive)
-    for (const id of catalog.ids()) {
-      if (isStopping) return
-      if (rests.isDue()) await rests.take()
-      const known = catalog.known(id)
-      if (known && !(await looksSame(known, needs.pathOf(id)))) agenda.add(id, 0)
-    }
-    sweptHints = hintsBefore
-  }
-
-  async function sweep(): Promise<void> {
-    // one that is under way may have passed a file already that was changed since
-    await Promise.allSettled([sweeping])
-    if (isStopping) return
-    const began = performance.now()
-    sweeping ??= sweepOnce().finally(() => {
-      sweeping = null
-      const ended = performance.now()
-      sweptUntil = ended + (ended - began) * AGE_PER_SWEEP
-    })
-    return sweeping
-  }
-
   function casesDue(): string[] {
     return agenda.items().filter((item) => item !== NAMES)
   }
@@ -185,13 +163,6 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
 
   function isStranger(id: string): boolean {
     return scan.strangers().some(({ file }) => file === `cases/${id}`)
-  }
-
-  /** In place of a watcher. */
-  async function sweepForList(): Promise<void> {
-    if (catalog.size() <= FEW) return sweep()
-    if (performance.now() < sweptUntil) return lookAtNames()
-    await Promise.race([sweep(), delay(MAX_WAIT_MS)])
   }
 
   return {
@@ -206,13 +177,14 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       if (!isCase || (rest.length === 0 && isStranger(id))) agenda.add(NAMES, settling.gather(full))
     },
     later: (id, ms) => agenda.add(id, ms),
-    sweep,
+    sweep: sweeps.sweep,
+    sawAll: sweeps.sawAll,
     still,
     ...stillCases,
     isCurrent: () => needs.isLive() && looks.size === 0 && agenda.items().length === 0,
     async current() {
       if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
-      if (!needs.isLive()) await sweepForList()
+      if (!needs.isLive()) await sweeps.sweepForList()
       // twice, so that what the kernel has to tell is read before
       for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
       await round
@@ -234,7 +206,7 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     async close() {
       isStopping = true
       agenda.close()
-      await Promise.allSettled([round, sweeping])
+      await Promise.allSettled([round, sweeps.idle()])
     },
   }
 }
