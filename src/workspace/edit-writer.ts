@@ -11,7 +11,7 @@ import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 import type { Settling } from './settling.ts'
-import { placePrepared, prepareEdit } from './write-edit.ts'
+import { placeEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
@@ -65,11 +65,10 @@ export function createEditWriter(
       return true
     }
     try {
-      const prepared = await prepareEdit(layout, known, edit)
-      const { synced } = await placePrepared(prepared, needs.secondLook)
-      needs.settling.wrote(prepared.path)
+      const { path, text, synced } = await placeEdit(layout, known, edit, needs.secondLook)
+      needs.settling.wrote(path)
       if (isTrail(edit)) await synced // before its events are told
-      await together(apply(known, edit, prepared.text, synced), synced)
+      await together(apply(known, edit, text, synced), synced)
     } catch (error) {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))

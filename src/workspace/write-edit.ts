@@ -1,5 +1,3 @@
-import { closeSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
 import { CASE_FILE, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
@@ -14,9 +12,8 @@ import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import { openRegular, readDescriptor } from './disk/descriptors.ts'
-import { type Placed, placeDurable, placeNewDurable } from './disk/durable-write.ts'
-import { pinFolder } from './disk/pinned-folder.ts'
+import { changeDurable } from './disk/change-durable.ts'
+import { changedMeanwhile, type Placed, placeNewDurable } from './disk/durable-write.ts'
 import { decodeUtf8 } from './disk/safe-read.ts'
 import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
@@ -28,67 +25,63 @@ interface Place extends FileOfCase {
   within: string
 }
 
-/** An edit made on the text of its file, and still to be written. */
-export interface PreparedEdit extends Place {
+/** An edit that has its place. */
+export interface PlacedEdit extends Placed {
+  path: string
+  /** What its file says by it. */
   text: string
-  /** What must stand there still; null where nothing may. */
-  present: Buffer | null
 }
 
 /**
- * Makes one edit of a case on the text of its file, as range edits. A file that is not what the
- * decision was made on is `changed_meanwhile`, a broken one `unreadable_file`, and one that would be
- * larger than is read back `too_large`.
+ * Makes one edit of a case on the text of its file, as range edits, and puts it in its place. A file that
+ * is not what the decision was made on is `changed_meanwhile`, a broken one `unreadable_file`, and one
+ * that would be larger than is read back `too_large`.
  */
-export async function prepareEdit(
+export async function placeEdit(
   layout: Layout,
   entry: CaseEntry,
   edit: FileEdit,
-): Promise<PreparedEdit> {
+  secondLook: Keepers,
+): Promise<PlacedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
   const file = fileOf(edit)
-  const place = { id, file, within, path: join(within, file) }
+  const place = { id, file, within, path: `${within}/${file}` }
   switch (edit.file) {
     case 'case':
-      return changed(place, MAX_CASE_BYTES, entry.file, (text, value) =>
+      return changed(place, MAX_CASE_BYTES, entry.file, secondLook, (text, value) =>
         editedCase(text, value, edit.edit),
       )
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
-      return changed(place, MAX_SESSION_BYTES, record, (text, value) =>
+      return changed(place, MAX_SESSION_BYTES, record, secondLook, (text, value) =>
         editedSession(text, value, edit.edit),
       )
     }
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
-      return changed(place, MAX_PROOF_BYTES, record, async (text, value) => {
+      return changed(place, MAX_PROOF_BYTES, record, secondLook, async (text, value) => {
         const { content } = readProof(text, value)
         return verifiedProof(text, edit.verified_at, contentHash(content))
       })
     }
     case 'new-session':
       await makeInnerFolder(layout.sessions(id))
-      return { ...place, text: await newSessionText(edit.session), present: null }
+      return made(place, await newSessionText(edit.session))
     case 'new-proof': {
       const text = newProofText(edit.proof, edit.content)
       mustFit(file, text, MAX_PROOF_BYTES)
       await makeInnerFolder(layout.proofs(id))
-      return { ...place, text, present: null }
+      return made(place, text)
     }
     default:
       return edit satisfies never
   }
 }
 
-/** Puts a prepared edit in its place, if what it was made on still stands there. */
-export async function placePrepared(prepared: PreparedEdit, secondLook: Keepers): Promise<Placed> {
-  const { path, text, present, within } = prepared
-  const bytes = Buffer.from(text)
-  if (present === null) return placeNewDurable(path, bytes, { within })
-  if (present.equals(bytes)) return { synced: Promise.resolve() }
-  const keeper = secondLook.keeperOf(prepared, present)
-  return placeDurable(path, bytes, { expect: present, keeper, within })
+async function made({ path, within }: Place, text: string): Promise<PlacedEdit> {
+  const { synced } = await placeNewDurable(path, Buffer.from(text), { within })
+  return { path, text, synced }
 }
 
 /** The file of an edit, relative to the case's folder. */
@@ -129,41 +122,22 @@ async function changed<T>(
   place: Place,
   maxBytes: number,
   record: RecordFile<T>,
+  secondLook: Keepers,
   change: (text: string, value: T) => Promise<string>,
-): Promise<PreparedEdit> {
-  const { file } = place
+): Promise<PlacedEdit> {
+  const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
-  const present = bytesAt(place, maxBytes)
-  if (!present || hashOf(present) !== record.hash) {
-    throw new Refusal(
-      'changed_meanwhile',
-      `${file} was changed by somebody else meanwhile; nothing was written. Try again.`,
-    )
-  }
-  const before = decodeUtf8(present)
-  if (!before.ok) throw unreadable(file, record)
-  const text = await change(before.text, record.value)
-  mustFit(file, text, maxBytes)
-  return { ...place, text, present }
-}
-
-/** What a regular file in its place holds now: at once, as by way of the thread pool it takes ten times as long. */
-function bytesAt({ path, within }: Place, maxBytes: number): Buffer | null {
-  const open = new Set<number>()
-  try {
-    const folder = pinFolder(dirname(path), within)
-    try {
-      const file = openRegular(join(folder.path, basename(path)), open)
-      return file && readDescriptor(file, maxBytes)
-    } finally {
-      folder.close()
-    }
-  } catch (error) {
-    if (error instanceof Refusal || (error instanceof Error && 'syscall' in error)) return null
-    throw error
-  } finally {
-    for (const fd of open) closeSync(fd)
-  }
+  let text = ''
+  const keeperOf = (present: Buffer) => secondLook.keeperOf(place, present, record.hash)
+  const { synced } = await changeDurable(path, { maxBytes, within, keeperOf }, async (present) => {
+    if (hashOf(present) !== record.hash) throw changedMeanwhile(path)
+    const before = decodeUtf8(present)
+    if (!before.ok) throw unreadable(file, record)
+    text = await change(before.text, record.value)
+    mustFit(file, text, maxBytes)
+    return Buffer.from(text)
+  })
+  return { path, text, synced }
 }
 
 /** What would be too large to be read again is not written. */

@@ -130,7 +130,7 @@ function replacement(t: Test, keptIn = 'kept') {
       path,
       Buffer.from(expect),
       keeper,
-      exchange,
+      { exchange },
     )
   return { folder, path, found, contents, replace }
 }
@@ -565,12 +565,13 @@ function interrupted(path: string, keeper: Keeper, meanwhile: Meanwhile): () => 
   writeFileSync(temp, withOurs)
   let after: (() => void) | undefined
   let call = 0
-  replaceSeen(opened(temp), path, Buffer.from(list), keeper, (a, b) => {
+  const exchange: Exchange = (a, b) => {
     if (call === 0) saveByRename(path, withMine)
     if (call === 1) after = meanwhile(path)
     call++
     stepwise(a, b)
-  })
+  }
+  replaceSeen(opened(temp), path, Buffer.from(list), keeper, { exchange })
   rmSync(temp)
   return after!
 }

@@ -22,7 +22,7 @@ export interface WriteOptions {
 
 /** A file that has its name, for every reader to see. */
 export interface Placed {
-  /** Resolves once no crash takes the name away again, else rejects as the write itself would. To be awaited. */
+  /** Resolves once no crash takes that away again, else rejects as the write itself would. To be awaited. */
   synced: Promise<void>
 }
 
@@ -39,18 +39,9 @@ export async function writeDurable(
   bytes: Uint8Array,
   options: WriteOptions = {},
 ): Promise<void> {
-  await (await placeDurable(path, bytes, options)).synced
-}
-
-/** The same, but resolves before that last step. */
-export async function placeDurable(
-  path: string,
-  bytes: Uint8Array,
-  options: WriteOptions = {},
-): Promise<Placed> {
   const { mode, expect, keeper } = options
   try {
-    return await inPinnedFolder(path, options, async (pinned, temp) => {
+    const { synced } = await inPinnedFolder(path, options, async (pinned, temp) => {
       const like = regularOrNothing(pinned)
       if (expect) {
         const ours = await openNewFile(temp, bytes, { mode, like })
@@ -64,6 +55,7 @@ export async function placeDurable(
       // in the thread pool, since the old file goes with its last name, which takes a while
       await rename(temp, pinned)
     })
+    await synced
   } catch (error) {
     if (options.expect === null && hasCode(error, 'EEXIST')) throw changedMeanwhile(path)
     throw storageRefusal(error, path)
@@ -102,9 +94,9 @@ export async function placeNewDurable(
 }
 
 /** Runs `write` with the file's path in its pinned folder and that of a temporary file beside it. */
-async function inPinnedFolder(
+export async function inPinnedFolder(
   path: string,
-  { within }: WriteOptions,
+  { within }: Pick<WriteOptions, 'within'>,
   write: (pinned: string, temp: string) => Promise<void>,
 ): Promise<Placed> {
   const folder = pinFolder(dirname(path), within)
@@ -214,7 +206,7 @@ async function placeNew(
   unlinkSync(temp)
 }
 
-function changedMeanwhile(path: string): Refusal {
+export function changedMeanwhile(path: string): Refusal {
   const message = `${basename(path)} was changed by somebody else meanwhile, so it was not overwritten. Read it again, then repeat the change.`
   return new Refusal('changed_meanwhile', message)
 }

@@ -9,9 +9,12 @@ export interface FileOfCase {
   file: string
 }
 
-/** Who looks after the files that writes displace: one keeper for each write onto a file that holds `expect`. */
+/**
+ * Who looks after the files that writes displace: one keeper for each write onto a file that holds `expect`,
+ * with its hash where that is at hand.
+ */
 export interface Keepers {
-  keeperOf(of: FileOfCase, expect: Buffer): Keeper
+  keeperOf(of: FileOfCase, expect: Buffer, hash?: string): Keeper
 }
 
 /** What a pre-image is of, and the hash that its bytes had when it lost its name. */

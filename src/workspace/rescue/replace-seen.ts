@@ -28,6 +28,12 @@ interface Replacement {
   open: Set<number>
 }
 
+interface ReplaceOptions {
+  exchange?: Exchange | null
+  /** What was read at the path, open still; else it is opened. */
+  seen?: OpenFile
+}
+
 /**
  * Gives `ours` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
  * The keeper gets the old file, for what an editor may still write into it. All of this is
@@ -39,11 +45,11 @@ export function replaceSeen(
   path: string,
   expect: Uint8Array,
   keeper?: Keeper,
-  exchange: Exchange | null = systemExchange(),
+  { exchange = systemExchange(), seen: held }: ReplaceOptions = {},
 ): boolean {
-  const open = new Set([ours.fd])
+  const open = new Set(held ? [ours.fd, held.fd] : [ours.fd])
   try {
-    const seen = openRegular(path, open)
+    const seen = held ? stillAt(path, held) : openRegular(path, open)
     if (!seen || !readDescriptor(seen, expect.length)?.equals(expect)) return false
     if (!keeper) {
       renameSync(ours.path, path)
@@ -53,6 +59,12 @@ export function replaceSeen(
   } finally {
     for (const fd of open) closeSync(fd)
   }
+}
+
+/** The same with the stamp of now; null where another file has its name. */
+function stillAt(path: string, { fd, stats: before }: OpenFile): OpenFile | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats && isSameFile(before, stats) ? { fd, stats } : null
 }
 
 /** It has its other name before it loses the first, so that no crash finds it with none. */

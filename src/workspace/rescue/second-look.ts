@@ -52,9 +52,9 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   let timer: NodeJS.Timeout | undefined
   let wakesAt = Number.POSITIVE_INFINITY
 
-  function keeperOf({ id, file }: FileOfCase, expect: Buffer): Keeper {
+  function keeperOf({ id, file }: FileOfCase, expect: Buffer, hash = hashOf(expect)): Keeper {
     return {
-      link: preImagePath(folder, { id, file }, hashOf(expect)),
+      link: preImagePath(folder, { id, file }, hash),
       keep(at, base = expect) {
         const place = { id, file, base, at, changedAt: null, restsUntil: 0 }
         const each = { ...place, due: 0, hasFailed: false }
