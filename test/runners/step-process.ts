@@ -150,7 +150,7 @@ t.test('a child in the background does not hold up the end', async (t) => {
   const child = Number(result.stdout)
   t.teardown(() => process.kill(child, 'SIGKILL'))
   t.match(result, { exit: 0, timedOut: false })
-  t.ok(result.durationMs < 2000, `${result.durationMs} ms`)
+  t.ok(result.durationMs < 30_000, `${result.durationMs} ms`)
   t.ok(isAlive(child), 'and is not ended')
 })
 
@@ -166,7 +166,7 @@ t.test('a child in the background ends with a program whose group is to end', as
   }
   const began = performance.now()
   t.match(await sh('exit 0', { endsGroup: true }), { exit: 0 })
-  t.ok(performance.now() - began < 1500, 'there is nothing to wait for')
+  t.ok(performance.now() - began < 1900, 'there is nothing to wait for') // or it would be 2 s
 })
 
 t.test('output that is there at the exit arrives even if the event loop is busy', async (t) => {
@@ -227,7 +227,7 @@ t.test('onStart and onOutput', async (t) => {
     t.test(`a failing ${name} ends the process and is passed on`, async (t) => {
       const began = performance.now()
       await t.rejects(sh('echo x; touch began; sleep 60', options), { message: 'disk full' })
-      t.ok(performance.now() - began < 3000)
+      t.ok(performance.now() - began < 30_000, 'it does not run its 60 s')
       if (name === 'onStart') t.notOk(existsSync(`${cwd}/began`), 'it never ran')
     })
   }
@@ -274,7 +274,7 @@ t.test('input', async (t) => {
       const began = performance.now()
       const left = await sh('sleep 60 & echo $!', { input: long, scratch: folder })
       t.teardown(() => process.kill(Number(left.stdout), 'SIGKILL'))
-      t.ok(performance.now() - began < 2000, 'that a child in the background does not read')
+      t.ok(performance.now() - began < 30_000, 'that a child in the background does not read')
       t.match(await sh('sleep 60', { input: long, timeoutMs: 100, scratch: folder }), {
         timedOut: true,
       })
@@ -356,7 +356,7 @@ t.test('the sweep', linuxOnly, async (t) => {
     t.not(processStart(zombie), null, 'it is still there')
     const began = performance.now()
     t.equal(await endMarked(`${mark}-child`), 1, 'only its parent was alive')
-    t.ok(performance.now() - began < 1000)
+    t.ok(performance.now() - began < 1400) // or it would be 1.5 s
   })
 })
 
