@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Change } from '../../src/workspace/case-entry.ts'
+import { createSharedSync } from '../../src/workspace/disk/shared-sync.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { CASE, NOW } from '../fixtures/records.ts'
 import { must, planned } from '../fixtures/session-client.ts'
@@ -378,10 +379,80 @@ t.test('a person who saves while our file is being written loses nothing either'
   t.strictSame(await readdir(app.file(id)), ['case.md'], 'and nothing half-written is left')
 })
 
+/** Holds each sync of a folder until `act` calls what it is given, with an error or without. */
+function onFolderSync(t: Test, act: (end: (error?: Error) => void) => void): void {
+  const { fsync } = fsNow
+  const held = (fd: number, done: fsNow.NoParamCallback) => {
+    if (!fsNow.fstatSync(fd).isDirectory()) return fsync(fd, done)
+    act((error) => (error ? done(error) : fsync(fd, done)))
+  }
+  const release = () => {
+    fsNow.fsync = fsync
+    syncBuiltinESMExports()
+  }
+  fsNow.fsync = Object.assign(held, { __promisify__: fsync.__promisify__ })
+  syncBuiltinESMExports()
+  t.teardown(release)
+}
+
+t.test('a change is answered when its folder is synced, and logged meanwhile', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ title: 'Old' })
+  const { eventLog } = app.service
+  const logged: string[] = []
+  eventLog.subscribe(({ type }) => void logged.push(type))
+  const isLogged = new Promise<void>((resolve) => {
+    t.teardown(eventLog.subscribe(() => resolve()))
+  })
+  const held: ((error?: Error) => void)[] = []
+  onFolderSync(t, (end) => void held.push(end))
+  let isAnswered = false
+  const answer = app.request('PUT', `/cases/${id}`, { title: 'New' }).then((reply) => {
+    isAnswered = true
+    return reply
+  })
+  await isLogged
+  t.strictSame([logged, held.length, isAnswered], [['case_updated'], 1, false])
+  held[0]!()
+  t.match(await answer, { status: 200, json: { title: 'New' } })
+  t.strictSame(logged, ['case_updated'], 'and told once')
+
+  const refused = app.request('PUT', `/cases/${id}`, { title: 'Newer' })
+  await until(() => held.length > 1)
+  held[1]!(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
+  t.match(await refused, { json: { code: 'storage_failed' } }, 'a sync that fails is no success')
+})
+
+t.test('who asks for a sync of a folder while one is under way shares the next', async (t) => {
+  const folder = t.testdir({})
+  const held: ((error?: Error) => void)[] = []
+  onFolderSync(t, (end) => void held.push(end))
+  const sync = createSharedSync()
+  const ended: string[] = []
+  const asked = (name: string) => sync(folder).then(() => ended.push(name))
+  const first = asked('first')
+  const others = [asked('second'), asked('third')]
+  t.equal(held.length, 1)
+  held[0]!()
+  await first
+  await until(() => held.length > 1)
+  t.strictSame([held.length, ended], [2, ['first']], 'what came since may not be in the first')
+  held[1]!(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
+  for (const other of others) await t.rejects(other, { code: 'EIO' })
+  const last = asked('last')
+  await until(() => held.length > 2)
+  held[2]!()
+  await last
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(setImmediate)
+}
+
 /** Tells of every file that is opened, before it is. */
 function onOpen(t: Test, listener: (path: string) => void): void {
   const { open, readFile } = fs
-  const { openSync } = fsNow
+  const { open: openLater, openSync } = fsNow
   const wrap =
     (real: (path: string, ...rest: never[]) => unknown) =>
     (path: string, ...rest: never[]) => {
@@ -389,11 +460,11 @@ function onOpen(t: Test, listener: (path: string) => void): void {
       return real(path, ...rest)
     }
   Object.assign(fs, { open: wrap(open), readFile: wrap(readFile) })
-  Object.assign(fsNow, { openSync: wrap(openSync) })
+  Object.assign(fsNow, { open: wrap(openLater), openSync: wrap(openSync) })
   syncBuiltinESMExports()
   t.teardown(() => {
     Object.assign(fs, { open, readFile })
-    Object.assign(fsNow, { openSync })
+    Object.assign(fsNow, { open: openLater, openSync })
     syncBuiltinESMExports()
   })
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+import { createSettling } from '../../src/workspace/settling.ts'
 import { createUpkeep, type UpkeepNeeds } from '../../src/workspace/upkeep.ts'
 
 const done = { wait: 0, isHalf: false }
@@ -96,4 +97,12 @@ t.test('but only for so long', async (t) => {
   t.ok(performance.now() - began < 5000)
   end(done)
   await first
+})
+
+t.test('the echo of an own write is looked at when its stamp tells, anything else at once', (t) => {
+  const settling = createSettling()
+  settling.wrote('/cases/one/case.md')
+  t.equal(settling.gather('/cases/one/case.md'), 75)
+  t.equal(settling.gather('/cases/one/notes.md'), 25)
+  t.end()
 })

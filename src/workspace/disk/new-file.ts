@@ -9,7 +9,6 @@ import {
   type Stats,
 } from 'node:fs'
 import { type FileHandle, unlink } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 
@@ -103,7 +102,11 @@ export async function writeAll(handle: FileHandle, bytes: Uint8Array, position =
   }
 }
 
-const openLater = promisify(open)
+function openLater(path: string, flags: number, mode: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    open(path, flags, mode, (error, fd) => (error ? reject(error) : resolve(fd)))
+  })
+}
 
 /** Nobody may read it who may not in the end: so it has its mode at once only where its group decides nothing. */
 function firstMode({ mode, like }: NewFileOptions): number {
