@@ -126,7 +126,7 @@ inBrowser('of two files the one chosen last is attached, read or not', async (t,
   await page.getByRole('button', { name: 'Attach', exact: true }).click()
   await page.locator('#attach-form[data-busy]').waitFor()
   await isRead('fast.tap')
-  await page.locator('#proof').getByText('of fast.tap').waitFor()
+  await page.locator('#proof li').getByText('of fast.tap').waitFor()
   const proofs = await must(service, 'GET', `/cases/${id}/proof`)
   t.match(proofs, [{ type: 'test-log', content: 'of fast.tap\n' }])
   t.equal(proofs.length, 1)
