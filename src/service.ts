@@ -104,6 +104,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
     onKept: (id, told) => teller.kept(id, told),
     onTaken: (id, told) => teller.recall(id, told),
+    onLost(lost) {
+      log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
+      teller.lost(lost)
+      upkeep.hint('', 'rename')
+    },
   })
   const git = createGitActivity(memoryRoot)
   const needs = { layout, lastGood: keeper, isHeld, isGits: git.touched, catalog, mutex }

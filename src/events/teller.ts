@@ -1,12 +1,22 @@
 import { type CaseFacts, caseEvents, type Maker, problemEvents } from '../model/case-facts.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { factsOf } from '../workspace/facts.ts'
 import type { KeptCase } from '../workspace/kept/kept-case.ts'
 import { toldSum } from '../workspace/kept/kept-cases.ts'
 import type { EventLog } from '../workspace/log/event-log.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
-import { caseIdsIn, factsIn, keysOf, marksInText, marksOf, toldIn } from './told-marks.ts'
+import {
+  caseIdsIn,
+  factsIn,
+  keysOf,
+  marksInText,
+  marksOf,
+  toldIn,
+  toldOfCase,
+} from './told-marks.ts'
 
 /**
  * Turns changes into events, once each: what was told last of a case is compared with what its files
@@ -25,6 +35,8 @@ export interface Teller {
   told(): Iterable<[string, string]>
   /** What was told of a case stands in its record, which changes now. */
   recall(caseId: string, text: string): void
+  /** What was told of these cannot be read any more; of one whose files say something else now, that is told. */
+  lost(cases: ReadonlyMap<string, KeptCase>): void
   /** Whether just this was told last of a case, as far as it is not kept. */
   isTold(caseId: string, text: string): boolean
   /** This is kept of a case, and need not be kept here too, if it is what was told. */
@@ -49,6 +61,8 @@ export function createTeller(
   /** As JSON text; of a case that is kept with just these, nothing. */
   const told = new Map<string, string>()
   for (const [key, text] of marks) if (typeof text === 'string') told.set(key, text)
+  /** Of cases of which nothing else is known: a checksum of what was told last. */
+  const sums = new Map<string, number>()
 
   /** Only the marks that differ are logged: a case with many memory files is not written for each trail line. */
   function put(wanted: Record<string, string | null>, envelopes: Envelope[]): void {
@@ -85,7 +99,7 @@ export function createTeller(
   function compare(caseId: string, maker: Maker): void {
     const entry = catalog.entry(caseId)
     const folder = catalog.folder(caseId)
-    const before = factsIn(told, caseId)
+    const before = factsIn(told, caseId) ?? factsBySum(caseId, entry, folder)
     const after = entry && folder ? factsOf(entry, folder, before) : null
     const time = ({ proof_id, filename }: Record<string, unknown>) => {
       if (maker !== 'away' || !entry) return now()
@@ -103,6 +117,19 @@ export function createTeller(
       return lines.map((line) => trailEnvelope(session, line))
     })
     put(marksOf(caseId, after), envelopes)
+  }
+
+  /** The facts as they are, if the sum says so; else the same with other fields, so that a change is told, and no new case. */
+  function factsBySum(
+    caseId: string,
+    entry: CaseEntry | undefined,
+    folder: CaseFolder | undefined,
+  ): CaseFacts | null {
+    const sum = sums.get(caseId)
+    sums.delete(caseId)
+    if (sum === undefined || !entry || !folder) return null
+    const facts = factsOf(entry, folder, null)
+    return toldSum(toldOfCase(entry, folder)) === sum ? facts : { ...facts, fields: '' }
   }
 
   function tellWorkspace(problems: readonly Problem[]): void {
@@ -150,6 +177,9 @@ export function createTeller(
       }
     },
     recall,
+    lost(cases) {
+      for (const [id, kept] of cases) if (!told.has(id)) sums.set(id, kept.told)
+    },
     isTold: (caseId, text) => toldIn(told, caseId) === text,
     kept(caseId, text) {
       if (toldIn(told, caseId) === text) forget(caseId)

@@ -1,4 +1,5 @@
 import type { Digest } from '../workspace/case-digest.ts'
+import { asOfNow } from './as-of-now.ts'
 import { caseFilter } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import { bytesWithETag } from './etag.ts'
@@ -24,14 +25,16 @@ const lists = new WeakMap<ListNeeds, KnownList>()
 /** The list of cases, newest first; its order and its bytes are kept until something changes. */
 export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<Response> {
   const fits = caseFilter((name) => c.req.query(name))
-  await service.upkeep.current()
-  if (fits || c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined) {
-    const { digests } = listOf(service)
-    const rows = fits ? digests.filter(fits) : digests
-    return page(c, rows, { text: ({ json }) => json })
-  }
-  const { parts, length, etag } = wholeList(service)
-  return bytesWithETag(c, Buffer.concat(parts, length), 'application/json', etag)
+  const isPart = c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
+  return asOfNow(service, () => {
+    if (fits || isPart) {
+      const { digests } = listOf(service)
+      const rows = fits ? digests.filter(fits) : digests
+      return page(c, rows, { text: ({ json }) => json })
+    }
+    const { parts, length, etag } = wholeList(service)
+    return bytesWithETag(c, Buffer.concat(parts, length), 'application/json', etag)
+  })
 }
 
 /** What `GET /cases` answers of what is known. */

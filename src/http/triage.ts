@@ -2,6 +2,7 @@ import { ATTENTION_KINDS, type AttentionKind, isAttentionKind } from '../model/a
 import { CASE_STATES, type CaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { TriageRow } from '../model/triage-row.ts'
+import { asOfNow } from './as-of-now.ts'
 import { caseFilter, type Query, valuesOf } from './case-filter.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst } from './page.ts'
@@ -22,8 +23,11 @@ const lists = new WeakMap<TriageNeeds, SortedRows>()
  * All cases, by what they need and then by `updated_at`, newest first. The very same array until
  * something changes.
  */
-export async function triageRows(service: TriageNeeds): Promise<TriageRow[]> {
-  await service.upkeep.current()
+export function triageRows(service: TriageNeeds): Promise<TriageRow[]> {
+  return asOfNow(service, () => rowsNow(service))
+}
+
+function rowsNow(service: TriageNeeds): TriageRow[] {
   const version = service.catalog.version()
   const list = lists.get(service)
   if (list?.version === version) return list.rows

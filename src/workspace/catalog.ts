@@ -8,6 +8,7 @@ import { folderOf } from './case-folder-of.ts'
 import { createFamilies } from './families.ts'
 import type { KeptCase } from './kept/kept-case.ts'
 import type { KeptCases } from './kept/kept-cases.ts'
+import { KeptDamage, type KeptReader } from './kept/kept-reader.ts'
 
 /**
  * What the files say, kept in memory so that a GET reads no file that has not changed. It is derived:
@@ -58,14 +59,17 @@ export interface CatalogNeeds {
   /** What counts of a case, whatever its files say. */
   pins(caseId: string): Pins | undefined
   /** Where resting cases are; none rests without. */
-  shelf?: Pick<KeptCases, 'entry' | 'json' | 'row'>
+  shelf?: Pick<KeptReader, 'entry' | 'json' | 'row' | 'isSound'> & Partial<Pick<KeptCases, 'drop'>>
   /** Called before a case that is kept changes. */
   onTaken?(id: string, kept: KeptCase): void
-  /** Called when a case has changed, so that it is to be kept anew. */
+  /** Called when a case has changed or is gone, so that it is to be kept anew or no more. */
   onDirty?(id: string): void
+  /** What stood for these is damaged: they are unknown until their files are read. */
+  onLost?(lost: ReadonlyMap<string, KeptCase>): void
 }
 
-export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: CatalogNeeds): Catalog {
+export function createCatalog(needs: CatalogNeeds): Catalog {
+  const { isHeld, pins, shelf, onTaken, onDirty, onLost } = needs
   const slots = new Map<string, Slot>()
   const awake = new Set<string>()
   const folders = new Map<string, CaseFolder>()
@@ -78,9 +82,39 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
     if (!slot) return undefined
     slot.usedAt = performance.now()
     if (slot.entry) return slot.entry
-    slot.entry = shelf!.entry(slot.kept!)
+    slot.entry = unlessDamaged(() => shelf!.entry(slot.kept!))
     awake.add(id)
     return slot.entry
+  }
+
+  const resting = {
+    json: (kept: KeptCase) => unlessDamaged(() => shelf!.json(kept)),
+    row: (kept: KeptCase) => unlessDamaged(() => shelf!.row(kept)),
+  }
+
+  /** Where one record is damaged, more are: all are looked through, and whoever asks again is answered. */
+  function unlessDamaged<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof KeptDamage) loseDamaged()
+      throw error
+    }
+  }
+
+  function loseDamaged(): void {
+    const lost = new Map<string, KeptCase>()
+    for (const [id, slot] of slots) {
+      if (!slot.kept || shelf!.isSound(slot.kept)) continue
+      lost.set(id, slot.kept)
+      shelf!.drop?.(id)
+      if (slot.entry) onDirty?.(id)
+      else slots.delete(id)
+      slot.kept = null
+      forget(id)
+    }
+    version++
+    if (lost.size > 0) onLost?.(lost)
   }
 
   function forget(id: string): void {
@@ -90,7 +124,13 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
 
   function take(id: string): void {
     const kept = slots.get(id)?.kept
-    if (kept) onTaken?.(id, kept)
+    if (!kept) return
+    try {
+      onTaken?.(id, kept)
+    } catch (error) {
+      if (!(error instanceof KeptDamage)) throw error
+      loseDamaged()
+    }
   }
 
   function touch(id: string): void {
@@ -125,7 +165,7 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
     const slot = slots.get(id)
     if (slot?.kept && !slot.entry) {
       const { created_at } = slot.kept
-      return new CaseDigest({ id, created_at }, null).rest(shelf!, slot.kept)
+      return new CaseDigest({ id, created_at }, null).rest(resting, slot.kept)
     }
     const [of, all] = [entry(id), folder(id)]
     if (!of || !all) return undefined
@@ -159,6 +199,7 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
     families.put(id, null)
     forget(id)
     version++
+    onDirty?.(id)
     return of
   }
 
@@ -174,7 +215,7 @@ export function createCatalog({ isHeld, pins, shelf, onTaken, onDirty }: Catalog
     slot.entry = null
     awake.delete(id)
     folders.delete(id)
-    digests.get(id)?.rest(shelf!, slot.kept)
+    digests.get(id)?.rest(resting, slot.kept)
   }
 
   return {

@@ -7,6 +7,7 @@ import type { SessionTexts } from '../model/session.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { removeFolder } from './disk/remove-folder.ts'
 import { createEditWriter, type EditWriterNeeds, together } from './edit-writer.ts'
+import { KeptDamage } from './kept/kept-reader.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import type { Scan } from './scan.ts'
 import type { Texts } from './texts.ts'
@@ -86,7 +87,13 @@ export function createStore(needs: StoreNeeds): Store {
 
   async function read(id: string): Promise<CaseFolder> {
     await needs.still(id)
-    return folderOf(id)
+    try {
+      return folderOf(id)
+    } catch (error) {
+      if (!(error instanceof KeptDamage)) throw error
+      await needs.still(id)
+      return folderOf(id)
+    }
   }
 
   /** Waits for git without the mutex: what was known of the case is served meanwhile. */

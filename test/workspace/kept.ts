@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -414,6 +415,63 @@ t.test('what a first start reads rests at once, and so does what was told before
   )
 })
 
+for (const [name, damage] of Object.entries({
+  'cut short': (path: string) => truncateSync(path, 300),
+  'written over': (path: string) =>
+    writeFileSync(path, Buffer.alloc(statSync(path).size, 'x'), { flag: 'r+' }),
+})) {
+  t.test(`what is kept is ${name} while it is in use: the files are read anew`, async (t) => {
+    const app = await openTestService(t)
+    fill(app)
+    await warm(app)
+    const last = app.service.eventLog.last
+    const first = await answers(app)
+    const damaged = async () => {
+      while (keptIds(app).length < 10) await delay(50)
+      app.service.catalog.rest(performance.now() + 1)
+      damage(join(app.stateDir, 'kept', 'cases'))
+    }
+    for (const asked of ['/cases', '/cases?state=OPEN', '/triage', `/cases/${idOf(1)}`]) {
+      await damaged()
+      t.equal((await app.request('GET', asked)).status, 200, asked)
+      t.strictSame(changed(first, await answers(app)), {}, asked)
+      t.equal(app.service.eventLog.last, last, 'nothing is told')
+    }
+    t.match(app.log.join(), /damaged: they are read anew/)
+    await damaged()
+    writeFileSync(app.file(idOf(1), 'case.md'), caseMd('Changed meanwhile'))
+    const title = async () => (await app.request('GET', `/cases/${idOf(1)}`)).json.title
+    while ((await title()) !== 'Changed meanwhile') await delay(20)
+    await app.restart()
+    t.equal(app.service.eventLog.last, last + 1, 'told once')
+  })
+}
+
+t.test(
+  'of a case that a person deletes no copy stays, whether a service runs or not',
+  async (t) => {
+    const app = await openTestService(t)
+    const secret = 'Bluebeard'
+    for (const n of [1, 2]) {
+      mkdirSync(app.file(idOf(n)), { recursive: true })
+      writeFileSync(app.file(idOf(n), 'case.md'), caseMd(secret))
+    }
+    const copies = () =>
+      ['cases', 'texts'].filter((name) =>
+        readFileSync(join(app.stateDir, 'kept', name), 'utf8').includes(secret),
+      )
+    await warm(app)
+    t.strictSame(copies(), ['cases', 'texts'])
+    rmSync(app.file(idOf(1)), { recursive: true })
+    while (app.service.catalog.has(idOf(1))) await app.service.upkeep.sweep()
+    await app.close()
+    rmSync(app.file(idOf(2)), { recursive: true })
+    await app.restart()
+    await app.close()
+    t.strictSame(copies(), [])
+  },
+)
+
 t.test('a start with what is kept answers as one without', async (t) => {
   const app = await openTestService(t)
   fill(app)
@@ -658,7 +716,13 @@ t.test('a case that cannot be kept is said, tried again, and keeps no other from
           if (id === 'a' && isBroken) throw new Error('cut short')
           return { id }
         },
-        ...{ folder: () => ({}), digest: () => ({}), rest: () => 0, size: () => 0 },
+        ...{
+          folder: () => ({}),
+          digest: () => ({}),
+          rest: () => 0,
+          size: () => 0,
+          has: () => true,
+        },
       }) as unknown as Catalog,
     ...{
       told: () => '',

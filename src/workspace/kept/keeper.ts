@@ -25,7 +25,10 @@ export interface Keeper extends LastGood {
 export interface KeeperNeeds {
   /** Null where nothing can be kept. */
   kept: KeptCases | null
-  catalog(): Pick<Catalog, 'size' | 'entry' | 'folder' | 'digest' | 'shelve' | 'rest' | 'restOne'>
+  catalog(): Pick<
+    Catalog,
+    'size' | 'has' | 'entry' | 'folder' | 'digest' | 'shelve' | 'rest' | 'restOne'
+  >
   /** What is to be told of the case, as text. */
   told(entry: CaseEntry, folder: CaseFolder): string
   /** Whether something besides its files decides what counts of a case. */
@@ -73,6 +76,10 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
   }
 
   function keepOne(id: string): void {
+    if (!catalog().has(id)) {
+      if (hasBegun) forget(id)
+      return
+    }
     const [entry, folder, digest] = [
       catalog().entry(id),
       catalog().folder(id),
@@ -92,6 +99,13 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
       dirty.delete(id)
       catalog().restOne(id)
     }
+  }
+
+  function forget(id: string): void {
+    texts.delete(id)
+    dirty.delete(id)
+    failed.delete(id)
+    kept?.remove(id)
   }
 
   /** What cannot be kept costs the next start some time, and this service nothing. */
@@ -148,6 +162,7 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
     },
     begin() {
       hasBegun = true
+      for (const id of kept?.found.keys() ?? []) if (!catalog().has(id)) dirty.set(id, 0)
       kept?.forgetFound()
       rested = catalog().size() // whether read or compared, it took much that is garbage now
       timer ??= setTimeout(async () => {
@@ -165,12 +180,7 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
       const [id, file] = partsOfKey(key)
       return texts.get(id)?.[file] ?? kept?.text(id, file) ?? null
     },
-    forget(id) {
-      texts.delete(id)
-      dirty.delete(id)
-      failed.delete(id)
-      kept?.remove(id)
-    },
+    forget,
     idle,
     async close() {
       clearInterval(resting)

@@ -14,7 +14,6 @@ import {
   type KeptReader,
   readerOf,
   TEXTS_FILE,
-  VALUES,
 } from './kept-reader.ts'
 import { createKeptTexts, type KeptTexts, openKeptTexts } from './kept-texts.ts'
 
@@ -43,6 +42,8 @@ export interface KeptCases extends KeptReader {
    */
   keep(keeping: Keeping): KeptCase | null
   remove(id: string): void
+  /** Forgets the record of a case, which is damaged; its last good texts stay. */
+  drop(id: string): void
   /** Puts what is kept so far where a service that dies leaves it. */
   flush(): void
   close(): void
@@ -89,7 +90,7 @@ export function openKeptCases(
 
   function put(head: Head, parts: readonly string[]): number {
     const before = cases.get(head.id)
-    if (before) outdated += file.sizeOf(before.at)
+    if (before && file.readSure(before.at)) outdated += file.sizeOf(before.at)
     if (before && before.textsAt !== head.kept?.textsAt)
       outdated += texts.sizeOf(head.id, before.textsAt)
     return file.append([JSON.stringify(head), ...parts])
@@ -126,8 +127,9 @@ export function openKeptCases(
       const textsAt = texts.copyTo(nextTexts, id, reader.textsAt(id) ?? -1)
       const { at, ...rest } = kept
       const head = JSON.stringify({ id, kept: { ...rest, textsAt } } satisfies Head)
-      const parts = VALUES.map((part) => file.read(at, part))
-      return [kept, next.append([head, ...parts]), textsAt]
+      const parts = file.readSure(at)
+      // one that is damaged stands nowhere from now on, and is read anew when it is asked for
+      return [kept, parts ? next.append([head, ...parts.slice(1)]) : -1, textsAt]
     })
     nextTexts.flush()
     next.flush()
@@ -179,6 +181,7 @@ export function openKeptCases(
       gone.add(id)
       hasRemoved = true
     },
+    drop: (id) => void cases.delete(id),
     ...reader,
     flush: () => void unlessFailing(flush),
     close() {

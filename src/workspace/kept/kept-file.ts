@@ -107,13 +107,18 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
   }
 
   /** What waits is never written for a read: a disk that is full still gives what it was not given. */
-  function readAt(at: number, length: number): Buffer {
+  function readWhole(at: number, length: number): Buffer | null {
     const written = end - waitingBytes
     if (at >= written && at + length <= end) {
       return Buffer.from(waiting.subarray(at - written, at - written + length))
     }
     const bytes = Buffer.allocUnsafe(length)
-    if (readFully(file, bytes, at) === length) return bytes
+    return readFully(file, bytes, at) === length ? bytes : null
+  }
+
+  function readAt(at: number, length: number): Buffer {
+    const bytes = readWhole(at, length)
+    if (bytes) return bytes
     throw new Error(`${path} was cut short while it was in use`)
   }
 
@@ -150,12 +155,13 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
     },
     readSure(at) {
       if (at < begin || at + HEADER_BYTES > end) return null
-      const header = readAt(at, HEADER_BYTES)
+      const header = readWhole(at, HEADER_BYTES)
+      if (!header) return null
       const lengths = lengthsIn(header)
       const total = lengths.reduce((sum, length) => sum + length, 0)
       if (header.readUInt32LE(0) !== MAGIC || at + HEADER_BYTES + total > end) return null
-      const all = readAt(at, HEADER_BYTES + total)
-      if (!isWhole(all)) return null
+      const all = readWhole(at, HEADER_BYTES + total)
+      if (!all || !isWhole(all)) return null
       let from = HEADER_BYTES
       return lengths.map((length) => {
         from += length

@@ -10,7 +10,6 @@ const JSON_TEXT = 1
 const ROW = 2
 const ENTRY = 3
 const TOLD = 4
-export const VALUES = [JSON_TEXT, ROW, ENTRY, TOLD]
 
 export interface KeptReader {
   /** As of opening: those whose files need not be read again when they have the same stamps. */
@@ -20,6 +19,8 @@ export interface KeptReader {
   json(kept: KeptCase): string
   row(kept: KeptCase): TriageRow
   told(kept: KeptCase): string
+  /** Whether its record stands where it was put; what else is asked for throws `KeptDamage` where it does not. */
+  isSound(kept: KeptCase): boolean
   /** The last good text of a record file. */
   text(id: string, file: string): string | null
 }
@@ -83,12 +84,24 @@ export interface ReaderOfKept extends Omit<KeptReader, 'found'> {
   moved(): void
 }
 
+/** What was kept of a case is no longer there: something else wrote to the file, or cut it short. */
+export class KeptDamage extends Error {
+  constructor() {
+    super('what was kept of a case was changed by something else: the case is read anew')
+  }
+}
+
 /** There is a file where a case stands in it. */
 export function readerOf(
   files: () => { file: KeptFile; texts: KeptTexts | null },
   { cases, gone }: Standing,
 ): ReaderOfKept {
-  const read = (at: number, part: number) => files().file.read(at, part).toString()
+  function read(at: number, part: number): string {
+    const text = files().file.readSure(at)?.[part]?.toString()
+    if (text === undefined) throw new KeptDamage()
+    return text
+  }
+
   /** Of cases whose records were lost, or were cut off from their texts by a crash: looked for once, when needed. */
   let strays: Map<string, number> | null = null
 
@@ -109,6 +122,7 @@ export function readerOf(
     json: ({ at }) => read(at, JSON_TEXT),
     row: ({ at }) => JSON.parse(read(at, ROW)),
     told: ({ at }) => read(at, TOLD),
+    isSound: ({ at }) => files().file.readSure(at) !== null,
     text: (id, name) => textsOf(id)?.texts[name] ?? null,
     textsAt: (id) => textsOf(id)?.at,
     moved() {

@@ -14,6 +14,8 @@ export interface OpenCatalogNeeds
   log: (line: string) => void
   /** A case changes, of which this was told last. */
   onTaken(id: string, told: string): void
+  /** What was kept of these is damaged: they are to be read anew. */
+  onLost(lost: ReadonlyMap<string, KeptCase>): void
 }
 
 export interface OpenCatalog {
@@ -27,7 +29,7 @@ export interface OpenCatalog {
 
 /** The catalog, with a place on the disk for what is not in use. */
 export function openCatalog(needs: OpenCatalogNeeds): OpenCatalog {
-  const { isHeld, pins, told, isTold, onKept, onTaken, log } = needs
+  const { isHeld, pins, told, isTold, onKept, onTaken, onLost, log } = needs
   const kept = openKept(needs)
   const keeper = createKeeper({
     ...{ kept, told, isTold, onKept, log, catalog: () => catalog },
@@ -35,7 +37,7 @@ export function openCatalog(needs: OpenCatalogNeeds): OpenCatalog {
   })
   const toldOf = (each: KeptCase) => kept!.told(each) // there is none without
   const catalog = createCatalog({
-    ...{ isHeld, pins, onDirty: keeper.changed },
+    ...{ isHeld, pins, onLost, onDirty: keeper.changed },
     ...(kept ? { shelf: kept } : {}),
     onTaken: (id, was) => onTaken(id, toldOf(was)),
   })
