@@ -1,16 +1,19 @@
-import type { EventStream } from './event-stream.ts'
+/** An event stream, as far as a stop of the service concerns it. */
+interface Open {
+  end(): void
+}
 
 /** The open streams of a service. */
 export interface StreamRegistry {
-  add(stream: EventStream): void
-  delete(stream: EventStream): void
+  add(stream: Open): void
+  delete(stream: Open): void
   /** Ends every open stream, and each that is opened later: for the stop of the service. */
   endAll(): void
   readonly size: number
 }
 
 export function createStreamRegistry(): StreamRegistry {
-  const streams = new Set<EventStream>()
+  const streams = new Set<Open>()
   let isStopping = false
   return {
     add(stream) {
