@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { lstatSync } from 'node:fs'
-import { hasCode } from '../../workspace/disk/errno.ts'
+import { identityOf } from '../../workspace/disk/mount-points.ts'
 import { mountTable, type NamespacePin, pinNamespace } from './process-facts.ts'
 
 /** Mounts that are made once, for all processes of a run: to make them takes longer than many a step. */
@@ -84,14 +83,4 @@ function pinned(pid: number): [NamespacePin, NamespacePin | null] | null {
 /** Which folders stand at these paths, and what is mounted. */
 function sightOf(paths: readonly string[]): string {
   return [...paths.map(identityOf), mountTable()].join('\n')
-}
-
-function identityOf(path: string): string {
-  try {
-    const { dev, ino } = lstatSync(path, { bigint: true })
-    return `${dev} ${ino}`
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return ''
-    throw error
-  }
 }

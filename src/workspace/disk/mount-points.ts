@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
 
@@ -22,6 +22,17 @@ export function mountPoints(): MountPoint[] {
 export async function existingPaths(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(paths.map(realPathIfAny))
   return [...new Set(found.filter((path) => path !== null))]
+}
+
+/** What stands at a path, by device and number; empty where nothing is to be seen there. */
+export function identityOf(path: string): string {
+  try {
+    const { dev, ino } = lstatSync(path, { bigint: true })
+    return `${dev} ${ino}`
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return ''
+    throw error
+  }
 }
 
 /** The kernel writes blanks, line ends and backslashes of a name as three octal digits. */
