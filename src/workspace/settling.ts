@@ -28,8 +28,8 @@ const ECHO_GATHER_MS = 75
 
 /** An editor that saves in place writes in several steps; a rename brings a file that is written already. */
 const QUIET_MS = { rename: 25, change: 100 }
-/** Longer than an editor leaves a file half-saved, which is up to 500 ms. */
-const PATIENCE_MS: Partial<Record<Wholeness, number>> = { cut: 600, broken: 1000 }
+/** Longer than an editor leaves a file half-saved, which is up to 500 ms, and more where the machine is busy. */
+const PATIENCE_MS: Partial<Record<Wholeness, number>> = { cut: 800, broken: 1000 }
 /** A file that somebody writes to all the time is taken as often as this. */
 const MAX_MS = 2000
 
