@@ -4,6 +4,7 @@ import type { Digest } from '../workspace/case-digest.ts'
 import { wholeList } from './case-list.ts'
 import { etagOf, isHeld } from './etag.ts'
 import { USUAL_HEADERS } from './guard.ts'
+import { healthOf } from './health.ts'
 import type { HttpNeeds } from './needs.ts'
 import { heldByPlainRead } from './plain-read.ts'
 import { inBatches } from './turn-batch.ts'
@@ -34,6 +35,7 @@ interface Asked {
   otherwise: () => void
 }
 
+const HEALTH = '/health'
 const LIST = '/cases'
 const CASE = '/cases/'
 const CASE_LENGTH = CASE.length + 36
@@ -41,9 +43,9 @@ const CASE_LENGTH = CASE.length + 36
 const KEPT = 500
 
 /**
- * Answers the two reads that come most often, one case and the list of all, before anything else is
- * asked: to a plain request goes what the app would answer, with the same headers. Every other
- * request, and what is not as it was read, is the app's.
+ * Answers the two reads that come most often, one case and the list of all, and the health, which is asked
+ * for before all else, without the app: to a plain request goes what that would answer, with the same
+ * headers. Every other request, and what is not as it was read, is the app's.
  */
 export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFirst {
   const { catalog, upkeep } = service
@@ -98,11 +100,24 @@ export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFir
     for (const asked of batch) send(asked, answer)
   })
 
+  async function askHealth({ outgoing, otherwise }: Asked): Promise<void> {
+    let body: Buffer
+    try {
+      body = Buffer.from(JSON.stringify(await healthOf(service)))
+    } catch {
+      otherwise() // where it fails again, and is told
+      return
+    }
+    outgoing.writeHead(200, [...contentOf(body.length), ...USUAL_HEADERS.flat()]).end(body)
+  }
+
   return (incoming, outgoing, otherwise) => {
     const url = incoming.url ?? ''
     const isCase = url.length === CASE_LENGTH && url.startsWith(CASE)
-    const held = isCase || url === LIST ? heldByPlainRead(incoming, port()) : null
+    const isReady = isCase || url === LIST || url === HEALTH
+    const held = isReady ? heldByPlainRead(incoming, port()) : null
     if (held === null) otherwise()
+    else if (url === HEALTH) void askHealth({ id: '', held, outgoing, otherwise })
     else if (isCase) askCase({ id: url.slice(CASE.length), held, outgoing, otherwise })
     else askList({ id: '', held, outgoing, otherwise })
   }
@@ -119,8 +134,12 @@ function unlessFailing<T>(find: () => T): T | null {
 
 function readyAnswer(etag: string, length: number, body: ReadyAnswer['body']): ReadyAnswer {
   const same = ['etag', etag, ...USUAL_HEADERS.flat()]
-  const whole = ['content-type', 'application/json', 'content-length', String(length)]
-  return { etag, same, whole: [...whole, ...same], length, body }
+  return { etag, same, whole: [...contentOf(length), ...same], length, body }
+}
+
+/** `length` in bytes. */
+function contentOf(length: number): string[] {
+  return ['content-type', 'application/json', 'content-length', String(length)]
 }
 
 function send({ outgoing, held, otherwise }: Asked, answer: ReadyAnswer | null): void {

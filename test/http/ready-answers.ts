@@ -118,6 +118,19 @@ t.test('its answers are those of the app, header for header', async (t) => {
   }
 })
 
+t.test('so is the health, and it needs no app', async (t) => {
+  const app = await openTestService(t)
+  await app.service.watched
+  const ready = await app.request('GET', '/health')
+  const asked = await app.request('GET', '/health', undefined, { range: 'bytes=0-' })
+  const { date: _, ...headers } = ready.headers
+  const { date: __, ...expected } = asked.headers
+  t.strictSame(headers, expected)
+  t.equal(ready.text, asked.text)
+  const alone = await (await openReady(t, app))('GET', '/health')
+  t.match(JSON.parse(alone.text), { status: 'ok', watching: 'ok' })
+})
+
 t.test('what a hand saved is in the next answer, and what it deleted is not', async (t) => {
   const app = await openTestService(t)
   await app.service.watched

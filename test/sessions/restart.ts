@@ -28,8 +28,8 @@ function folders(t: Test) {
   return { root: join(dir, 'root'), stateDir: join(dir, 'state') }
 }
 
-/** 2 s, on a machine that is not busy with other things: then a start takes half a second. */
-const soon = (usualMs: number) => Math.max(2_000, 4 * usualMs)
+/** A start takes half a second, on a busy machine some times that; what it could wait for takes 10 s and more. */
+const SOON_MS = 5_000
 
 /** What has to hold of every session after a restart: ended, whole, sealed, nothing left over. */
 async function mustBeWhole(t: Test, service: Client & { root: string }, ref: Ref): Promise<void> {
@@ -50,7 +50,6 @@ async function mustBeWhole(t: Test, service: Client & { root: string }, ref: Ref
 
 t.test('kill -9 while it executes', linuxOnly, async (t) => {
   const service = await startBuilt(t, folders(t))
-  const usual = service.startMs
   const script =
     "setsid sh -c \"trap '' TERM; sleep 60; sleep 60\" &\ntrap '' TERM\necho begun\nwhile :; do sleep 0.1; done"
   const ref = await planned(service, {
@@ -62,7 +61,7 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
   t.ok(processesOf(ref.id).length >= 2)
   await service.stop('SIGKILL')
   await service.restart()
-  t.ok(service.startMs < soon(usual), `answers after ${Math.round(service.startMs)} ms`)
+  t.ok(service.startMs < SOON_MS, `answers after ${Math.round(service.startMs)} ms`)
   const session = await must(service, 'GET', ref.path)
   t.match(session, {
     state: 'failed',
@@ -123,7 +122,6 @@ const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
 
 t.test('kill -9 at any moment', linuxOnly, async (t) => {
   const service = await startBuilt(t, folders(t))
-  const usual = service.startMs
   const seen = new Set<string>()
   for (let round = 0; round < 20; round++) {
     const made = await must(service, 'POST', '/cases', { title: `Round ${round}` })
@@ -137,7 +135,7 @@ t.test('kill -9 at any moment', linuxOnly, async (t) => {
     await killed
     await service.restart()
     t.ok(
-      service.startMs < soon(usual),
+      service.startMs < SOON_MS,
       `after ${Math.round(after)} ms: answers after ${Math.round(service.startMs)} ms`,
     )
     for (const { id, state } of await must(service, 'GET', `/cases/${made.id}/sessions`)) {
@@ -239,7 +237,7 @@ t.test('the command line', async (t) => {
     for (const args of [[], ['--state-dir', elsewhere]]) {
       const second = await runBuilt(['serve', '--root', root, ...state, '--port', '0', ...args])
       t.match(second, { code: 1, stdout: '', stderr: new RegExp(`\\b${first.pid}\\b`) })
-      t.ok(second.ms < soon(first.startMs), `${Math.round(second.ms)} ms`)
+      t.ok(second.ms < SOON_MS, `${Math.round(second.ms)} ms`)
     }
     t.match(await clientOf(() => first.url).request('GET', '/health'), { status: 200 })
   })
