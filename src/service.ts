@@ -15,6 +15,7 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { after } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks, type WebhooksNeeds } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
@@ -107,6 +108,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     onLost(lost) {
       log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
       teller.lost(lost)
+      scan.lose(lost.keys())
       upkeep.hint('', 'rename')
     },
   })
@@ -191,6 +193,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await vigil?.close()
     await handEdits.close()
     await holds.idle()
+    await scan.findLost()
     closed = true
     await mutex.idle()
     await secondLook.idle()
@@ -237,13 +240,5 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       facts = { ...kind, url }
       webhooks.begin(port)
     },
-  }
-}
-
-/** Undoes what was opened before, then throws on. */
-function after(...undo: (() => Promise<void>)[]) {
-  return async (error: unknown): Promise<never> => {
-    for (const each of undo) await each()
-    throw error
   }
 }

@@ -34,3 +34,11 @@ export function stopSignal(): Promise<void> {
     process.on('SIGINT', take).on('SIGTERM', take)
   })
 }
+
+/** Undoes what was opened before, then throws on. */
+export function after(...undo: (() => Promise<void>)[]) {
+  return async (error: unknown): Promise<never> => {
+    for (const each of undo) await each()
+    throw error
+  }
+}

@@ -25,6 +25,10 @@ export interface Scan {
   names(): Promise<void>
   /** Every file of every case, as it is. */
   all(): Promise<void>
+  /** What was read of these cases is lost, so that their next look takes all as it is. */
+  lose(ids: Iterable<string>): void
+  /** Looks at those of them that were not looked at since. */
+  findLost(): Promise<void>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   strangers(): Problem[]
 }
@@ -46,13 +50,15 @@ export interface ScanNeeds extends CaseLookNeeds {
 export function createScan(needs: ScanNeeds): Scan {
   const { layout, catalog, mutex, publish } = needs
   let strangers: Problem[] = []
+  const lost = new Set<string>()
 
   async function one(
     id: string,
     takes: Takes = 'still',
     written?: readonly string[],
   ): Promise<Look> {
-    const look = createLook(needs.settling, takes, written)
+    // of one that is lost, what was told is what its files said: what is left for later would be told as gone
+    const look = createLook(needs.settling, lost.delete(id) ? 'all' : takes, written)
     const stands = catalog.known(id) ?? laid(id)
     if (stands && (await looksSame(stands, layout.caseFolder(id)))) {
       if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
@@ -133,7 +139,13 @@ export function createScan(needs: ScanNeeds): Scan {
     )
   }
 
-  return { one, names: () => names(), all, strangers: () => strangers }
+  function lose(ids: Iterable<string>): void {
+    for (const id of ids) lost.add(id)
+  }
+
+  const findLost = () => inTurns([...lost], (id) => mutex.run(id, () => one(id)))
+
+  return { one, names: () => names(), all, lose, findLost, strangers: () => strangers }
 }
 
 /** Few enough to leave threads for requests; work that goes through none of them yields after a slice. */
