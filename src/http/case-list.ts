@@ -55,9 +55,19 @@ function listOf(service: ListNeeds): KnownList {
     list = { version, digests: [], blocks, forgetting }
     lists.set(service, list)
   }
-  list.digests = catalog.ids().map((id) => catalog.digest(id)!)
-  list.digests.sort((a, b) => newestFirst(a, b))
+  list.digests = inOrderOf(list.digests, catalog).sort(newestFirst)
   list.blocks.set(list.digests)
   list.version = version
   return list
+}
+
+/** All digests, those of before in the order of before: to sort what is sorted but for a few takes a tenth of the time. */
+function inOrderOf(before: readonly Digest[], catalog: HttpNeeds['catalog']): Digest[] {
+  const digests = before
+    .map(({ id }) => catalog.digest(id))
+    .filter((digest) => digest !== undefined)
+  if (digests.length === catalog.size()) return digests
+  const known = new Set(digests.map(({ id }) => id))
+  for (const id of catalog.ids()) if (!known.has(id)) digests.push(catalog.digest(id)!)
+  return digests
 }
