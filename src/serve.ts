@@ -49,7 +49,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
     const first = readyAnswers(service, () => port)
     const server = await listen(
       (incoming, outgoing) => first(incoming, outgoing, () => rest(incoming, outgoing)),
-      { port: options.port, log },
+      { port: options.port, log, oneRequestEach: options.short ?? false },
     )
     port = server.port
     service.listening(server)

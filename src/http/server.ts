@@ -27,6 +27,11 @@ interface ListenOptions {
   port: number
   log: (line: string) => void
   limits?: Partial<typeof LIMITS>
+  /**
+   * For a service that soon ends: a request on a connection that was kept open would meet its end, and nobody
+   * could say whether it was carried out.
+   */
+  oneRequestEach?: boolean
 }
 
 interface Listening {
@@ -54,6 +59,7 @@ export async function listen(
     listener,
   )
   server.maxConnections = limits.maxConnections
+  if (options.oneRequestEach) server.maxRequestsPerSocket = 1
   server.on('clientError', answerClientError)
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); node would answer 417, bare.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
