@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -155,5 +156,12 @@ t.test(
     await served()
     t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
     t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+
+    // what has a problem is read each time, so it is not kept each time either
+    const elsewhere = (id: string) => readFileSync(path(id), 'utf8').replace(id, randomUUID())
+    for (const id of ids) writeFileSync(path(id), elsewhere(id))
+    const before = statSync(join(stateDir, 'kept', 'cases')).size
+    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+    t.equal(statSync(join(stateDir, 'kept', 'cases')).size, before)
   },
 )

@@ -36,9 +36,10 @@ export async function answerFromFiles(
     workspace: { root, memoryRoot, settings },
     json: options.json ?? false,
   })
-  if (files.title !== null && files.anew.size >= WORTH_KEEPING) {
+  const anew = files.anew()
+  if (files.title !== null && anew.size >= WORTH_KEEPING) {
     const { keepReading } = await import('./keep-reading.ts')
-    await keepReading(folders, files, files.title)
+    await keepReading(folders, files, files.title, anew)
   }
   return true
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { packageVersion } from '../../build.ts'
 import type { Pins } from '../../model/held.ts'
+import type { CaseEntry } from '../../workspace/case-entry.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { realPathOf } from '../../workspace/disk/real-path.ts'
 import { entriesIn } from '../../workspace/folder-names.ts'
+import { isPlain, stampsOf } from '../../workspace/kept/kept-case.ts'
 import { type KeptReader, readKeptCases } from '../../workspace/kept/kept-reader.ts'
 import { keptTitle } from '../../workspace/kept/kept-title.ts'
 import { createKeyedMutex } from '../../workspace/keyed-mutex.ts'
@@ -20,8 +22,11 @@ export interface Files {
   layout: Layout
   catalog: Catalog
   texts: Texts
-  /** The texts of record files that could be read, by case and by name: of cases that were not found as they were kept. */
-  anew: ReadonlyMap<string, Record<string, string>>
+  /**
+   * The texts of record files, by case and by name: of cases that were not found as they were kept, and would be
+   * the next time. One that has a problem, say, is read each time.
+   */
+  anew(): Map<string, Record<string, string>>
   /** Of what is kept; null where more than files decides what counts. */
   title: string | null
   /** Brings every case into the catalog. */
@@ -53,7 +58,8 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     onUnsettled() {}, // everything is taken as it is
   })
   return {
-    ...{ layout, catalog, texts: createTexts(layout, lastGood), anew },
+    ...{ layout, catalog, texts: createTexts(layout, lastGood) },
+    anew: () => new Map([...anew].filter(([id]) => mayRest(catalog.entry(id)))),
     title: pins.size === 0 ? title : null,
     readAll: () => scan.all(),
     async read(id) {
@@ -62,6 +68,10 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
       else await scan.all()
     },
   }
+}
+
+function mayRest(entry: CaseEntry | undefined): boolean {
+  return entry !== undefined && isPlain(entry) && stampsOf(entry) !== null
 }
 
 /** What counts of cases that were changed by hand while a session ran. */

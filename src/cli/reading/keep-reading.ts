@@ -14,8 +14,9 @@ import type { Files } from './files.ts'
  */
 export async function keepReading(
   { root, memoryRoot, stateDir }: Folders,
-  { catalog, anew }: Files,
+  { catalog }: Files,
   title: string,
+  anew: ReadonlyMap<string, Record<string, string>>,
 ): Promise<void> {
   try {
     const state = await openStateFolder(stateDir, { memoryRoot, workspaceRoot: root })
