@@ -5,7 +5,14 @@ import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
 import { askOwner } from '../workspace/owner/ask-owner.ts'
 import { createOwnerPatience } from '../workspace/owner/owner-patience.ts'
-import { isTaken, ownerIn, readRecord } from '../workspace/owner/owner-record.ts'
+import {
+  isGone,
+  isSame,
+  isTaken,
+  type OwnerRecord,
+  ownerIn,
+  readRecord,
+} from '../workspace/owner/owner-record.ts'
 import type { Workspace } from './place.ts'
 
 export interface Connection {
@@ -31,7 +38,8 @@ export async function connect(
 ): Promise<Connection> {
   const { root, memoryRoot, stateDir } = workspace
   let served: Served | null = null
-  let isPassing = false
+  /** The command that serves, where one does. */
+  let passing: OwnerRecord | null = null
 
   async function reach(): Promise<string> {
     const isWaitedFor = createOwnerPatience()
@@ -48,7 +56,7 @@ export async function connect(
         }
       } else {
         const url = owner.answer?.url
-        isPassing = owner.answer?.short === true
+        passing = owner.answer?.short === true ? owner.answer : null
         if (url !== undefined && (await isWell(url, signal))) return url
         const known = owner.answer ?? (await readRecord(stateDir))
         if (!isWaitedFor(known)) throw silent(known?.pid, url, workspace)
@@ -67,13 +75,25 @@ export async function connect(
   }
   const client = createClient(where, signal)
 
-  /** What served may have been a command that has ended: what it did not take is asked anew. */
-  function again<T>(method: string, ask: () => Promise<T>): Promise<T> {
-    return ask().catch(async (error) => {
-      if (served || !mayAskAnew(error, method)) throw error
+  /** What serves may be a command, which ends: what it did not take is asked anew, of each that follows. */
+  async function again<T>(method: string, ask: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (served || !(await mayAskAnew(error, method))) throw error
+      }
       where.url = await reach()
-      return ask()
-    })
+    }
+  }
+
+  /** A question, or what is certainly not carried out: nobody listened, or who did was ending. */
+  async function mayAskAnew(error: unknown, method: string): Promise<boolean> {
+    if (!(error instanceof Refusal) || error.code !== 'stopping') return false
+    if (method === 'GET' || error.cause === undefined) return true
+    const { cause } = error.cause as { cause?: { code?: string } }
+    if (cause?.code === 'ECONNREFUSED') return true
+    return cause?.code === 'ECONNRESET' && passing !== null && !(await wasKilled(passing, stateDir))
   }
 
   return {
@@ -86,7 +106,7 @@ export async function connect(
       ask: (method, ...asked) => again(method, () => client.ask(method, ...asked)),
     },
     isOwn: () => served !== null,
-    isLasting: () => served === null && !isPassing,
+    isLasting: () => served === null && passing === null,
     close: async () => served?.close(),
   }
 }
@@ -103,14 +123,6 @@ async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-/** A question, or what is certainly not carried out: nobody listened, or who did was ending. */
-function mayAskAnew(error: unknown, method: string): boolean {
-  if (!(error instanceof Refusal) || error.code !== 'stopping') return false
-  if (method === 'GET' || error.cause === undefined) return true
-  const { cause } = error.cause as { cause?: { code?: string } }
-  return cause?.code === 'ECONNREFUSED'
-}
-
 function silent(
   known: number | undefined,
   url: string | undefined,
@@ -123,4 +135,13 @@ function silent(
     `${who} owns ${memoryRoot}, but does not answer${at}. If it hangs or is stopped, end it${known === undefined ? '' : ` (kill ${known})`}, then try again.`,
     known === undefined ? {} : { extra: { owner: { pid: known } } },
   )
+}
+
+/**
+ * Whether a command died without having given the workspace back. One that ends cuts no request that it
+ * has read, only connections that still waited to be accepted.
+ */
+async function wasKilled(command: OwnerRecord, stateDir: string): Promise<boolean> {
+  const left = await readRecord(stateDir)
+  return left !== null && isSame(left, command) && (await isGone(command))
 }
