@@ -6,6 +6,7 @@ import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { notices } from './notices.mjs'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const SRC = resolve(ROOT, 'src')
@@ -34,8 +35,9 @@ const WORKERS = [
   'src/web/text/markdown-worker.ts',
 ]
 
-/** What has files of its own beside it, or is seldom used. */
-const EXTERNAL = ['fs-native-extensions', '@agentclientprotocol/sdk', 'open']
+/** What has files of its own beside it, or is seldom used, is a dependency, and not in the bundle. */
+const manifest = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
+const EXTERNAL = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
 
 /** A package that is CommonJS asks for node's own modules by `require`, which a module does not have. */
 const REQUIRE = `import { createRequire as requireFrom } from 'node:module'
@@ -122,14 +124,16 @@ const { metafile } = await build({
   chunkNames: '[name]-[hash]',
   plugins: [parts],
 })
-await build({ ...options, entryPoints: WORKERS })
-await build({
-  ...{ absWorkingDir: ROOT, outdir: 'dist/web/assets', bundle: true, minify: true },
+const workers = await build({ ...options, entryPoints: WORKERS })
+const pages = await build({
+  ...{ absWorkingDir: ROOT, outdir: 'dist/web/assets', bundle: true, minify: true, metafile: true },
   ...{ format: 'esm', target: 'es2022', logLevel: 'warning' },
   entryPoints: [
     { in: 'src/web/client/main.ts', out: 'console' },
     { in: 'src/web/style/main.css', out: 'console' },
   ],
 })
+const all = [metafile, workers.metafile, pages.metafile]
+await writeFile(resolve(ROOT, 'dist/NOTICES'), await notices(ROOT, all))
 await chmod(resolve(ROOT, 'dist/cli.js'), 0o755)
 if (process.env.META) await writeFile(process.env.META, JSON.stringify(metafile))
