@@ -5,6 +5,7 @@ import { parseJsonObject } from './json-text.ts'
 import { parseFields } from './zod-issues.ts'
 
 const MIB = 1024 * 1024
+export const MAX_JSON_BYTES = MIB
 
 /** How much of a refused body is read and thrown away, so that the client gets to see the answer. */
 const DRAIN = { bytes: 64 * MIB, ms: 15_000 }
@@ -50,7 +51,7 @@ interface ReadJsonOptions {
 export async function readJson<T>(
   c: ServiceContext,
   schema: z.ZodType<T>,
-  { optional = false, maxBytes = MIB }: ReadJsonOptions = {},
+  { optional = false, maxBytes = MAX_JSON_BYTES }: ReadJsonOptions = {},
 ): Promise<T> {
   const bytes = await readBytes(c, maxBytes)
   if (optional && bytes.byteLength === 0) return parseFields(schema, {})

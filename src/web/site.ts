@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createApp } from '../http/app.ts'
 import type { HttpNeeds } from '../http/needs.ts'
+import { readyWrites } from '../http/ready-writes.ts'
 import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/stream-registry.ts'
 import { pages } from './pages.ts'
@@ -17,5 +18,7 @@ export function siteListener(
   { port, streams, hasPages }: SiteOptions,
 ): RequestListener {
   const app = createApp(service, { port, streams, ...(hasPages ? pages(service) : {}) })
-  return requestListener(app.fetch, service.log)
+  const writes = readyWrites(service, port)
+  const all = requestListener(app.fetch, service.log)
+  return (incoming, outgoing) => writes(incoming, outgoing, () => all(incoming, outgoing))
 }
