@@ -9,9 +9,19 @@ export interface ListRow {
 /** A run of rows, whose JSON is made once, and anew only when one of them has changed. */
 interface Block {
   rows: readonly ListRow[]
-  /** Each row with a comma before it; null until wanted, and after `forgetBytes`. */
-  bytes: Buffer | null
+  /** Null until wanted, and after `forgetBytes`. */
+  made: MadeRows | null
+  /** What was made before in its place, with most of the rows. */
+  before: MadeRows | null
   hash: string | null
+}
+
+/** Rows as JSON, each with a comma before it. */
+interface MadeRows {
+  rows: readonly ListRow[]
+  bytes: Buffer
+  /** Where each row ends in the bytes. */
+  ends: Uint32Array
 }
 
 export interface ListBytes {
@@ -40,6 +50,29 @@ export class ListBlocks {
 
   /** All rows, in their order. */
   set(rows: readonly ListRow[]): void {
+    this.#blocks = this.#divided(rows)
+    this.#forgetWhole()
+  }
+
+  /** Another row of the same id in the place of one. */
+  replace(index: number, row: ListRow): void {
+    let begin = 0
+    for (const [at, { rows, made, before }] of this.#blocks.entries()) {
+      if (index < begin + rows.length) {
+        this.#blocks[at] = blockOf(rows.with(index - begin, row), made ?? before)
+        break
+      }
+      begin += rows.length
+    }
+    this.#forgetWhole()
+  }
+
+  #forgetWhole(): void {
+    this.#bytes = null
+    this.#etag = null
+  }
+
+  #divided(rows: readonly ListRow[]): Block[] {
     const known = new Map(this.#blocks.map((block) => [block.rows.at(-1), block]))
     const blocks: Block[] = []
     let begin = 0
@@ -48,12 +81,10 @@ export class ListBlocks {
       const run = rows.slice(begin, index + 1)
       const was = known.get(row)
       const same = was && isSameRun(was.rows, run) ? was : null
-      blocks.push(same ?? { rows: run, bytes: null, hash: null })
+      blocks.push(same ?? blockOf(run, was?.made ?? was?.before ?? null))
       begin = index + 1
     }
-    this.#blocks = blocks
-    this.#bytes = null
-    this.#etag = null
+    return blocks
   }
 
   etag(): string {
@@ -71,7 +102,10 @@ export class ListBlocks {
 
   /** Keeps only what an ETag needs: the bytes of a long list are large, and soon made again. */
   forgetBytes(): void {
-    for (const block of this.#blocks) block.bytes = null
+    for (const block of this.#blocks) {
+      block.made = null
+      block.before = null
+    }
     this.#bytes = null
   }
 
@@ -84,14 +118,46 @@ export class ListBlocks {
   }
 }
 
+function blockOf(rows: readonly ListRow[], before: MadeRows | null): Block {
+  return { rows, made: null, before, hash: null }
+}
+
 function hashOf(block: Block): string {
   block.hash ??= hash('sha256', bytesOf(block))
   return block.hash
 }
 
 function bytesOf(block: Block): Buffer {
-  block.bytes ??= Buffer.from(`,${block.rows.map(({ json }) => json).join(',')}`)
-  return block.bytes
+  block.made ??= block.before ? madeAfter(block.before, block.rows) : madeOf(block.rows)
+  block.before = null
+  return block.made.bytes
+}
+
+function madeOf(rows: readonly ListRow[]): MadeRows {
+  const texts = rows.map(({ json }) => `,${json}`)
+  const ends = endsOf(texts.map((text) => Buffer.byteLength(text)))
+  return { rows, bytes: Buffer.from(texts.join('')), ends }
+}
+
+/** Copies what has not changed: the JSON of a row may have to be read from the disk. */
+function madeAfter(before: MadeRows, rows: readonly ListRow[]): MadeRows {
+  const places = new Map(before.rows.map((row, at) => [row, at]))
+  const pieces = rows.map((row) => {
+    const at = places.get(row)
+    if (at === undefined) return Buffer.from(`,${row.json}`)
+    return before.bytes.subarray(before.ends[at - 1] ?? 0, before.ends[at])
+  })
+  return { rows, bytes: Buffer.concat(pieces), ends: endsOf(pieces.map(({ length }) => length)) }
+}
+
+function endsOf(lengths: readonly number[]): Uint32Array {
+  const ends = new Uint32Array(lengths.length)
+  let end = 0
+  for (const [index, length] of lengths.entries()) {
+    end += length
+    ends[index] = end
+  }
+  return ends
 }
 
 /** By all of the id, in which a part may be the same in many. */

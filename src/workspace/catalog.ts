@@ -9,6 +9,7 @@ import { createFamilies } from './families.ts'
 import type { KeptCase } from './kept/kept-case.ts'
 import type { KeptCases } from './kept/kept-cases.ts'
 import { KeptDamage, type KeptReader } from './kept/kept-reader.ts'
+import { createRecentChanges } from './recent-changes.ts'
 
 /**
  * What the files say, kept in memory so that a GET reads no file that has not changed. It is derived:
@@ -44,6 +45,8 @@ export interface Catalog {
   restOne(id: string): void
   /** Grows with every change: what was computed from the catalog at another version is stale. */
   version(): number
+  /** The cases of all changes since a version; null where that is not known any more. */
+  changesSince(version: number): readonly string[] | null
 }
 
 interface Slot {
@@ -75,7 +78,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
   const folders = new Map<string, CaseFolder>()
   const digests = new Map<string, CaseDigest>()
   const families = createFamilies()
-  let version = 0
+  const changes = createRecentChanges()
 
   function entry(id: string): CaseEntry | undefined {
     const slot = slots.get(id)
@@ -113,7 +116,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
       slot.kept = null
       forget(id)
     }
-    version++
+    changes.addUnknown()
     if (lost.size > 0) onLost?.(lost)
   }
 
@@ -140,7 +143,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
       onDirty?.(id)
     }
     forget(id)
-    version++
+    changes.add(id)
   }
 
   function folder(id: string): CaseFolder | undefined {
@@ -180,14 +183,14 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     awake.add(id)
     families.put(id, of.file.value.parent)
     forget(id)
-    version++
+    changes.add(id)
     onDirty?.(id)
   }
 
   function lay(id: string, kept: KeptCase): void {
     slots.set(id, { entry: null, kept, usedAt: 0 })
     families.put(id, kept.parent)
-    version++
+    changes.add(id)
   }
 
   function remove(id: string): CaseEntry | undefined {
@@ -198,7 +201,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     awake.delete(id)
     families.put(id, null)
     forget(id)
-    version++
+    changes.add(id)
     onDirty?.(id)
     return of
   }
@@ -233,6 +236,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
       const slot = slots.get(id)
       if (slot) slot.kept = kept
     },
-    version: () => version,
+    version: changes.version,
+    changesSince: changes.since,
   }
 }

@@ -58,6 +58,8 @@ const CALM = 4000
 /** A request waits so long for a file that a person is saving, and so long for one that looks whole. */
 const PATIENCE_MS = 1250
 const WHOLE_PATIENCE_MS = 250
+/** So many cases that wait to be looked at can be seen to be as they were read without a look. */
+const FEW = 8
 /** After a look that failed, by a disk error say. */
 const RETRY_MS = 5000
 /** On the agenda it stands for the names of all cases. */
@@ -181,7 +183,11 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     sawAll: sweeps.sawAll,
     still,
     ...stillCases,
-    isCurrent: () => needs.isLive() && looks.size === 0 && agenda.items().length === 0,
+    isCurrent() {
+      if (!needs.isLive() || looks.size > 0) return false
+      const due = agenda.items()
+      return due.length <= FEW && due.every((item) => item !== NAMES && stillCases.isStill(item))
+    },
     async current() {
       if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
       if (!needs.isLive()) await sweeps.sweepForList()

@@ -157,6 +157,50 @@ t.test('what a hand saved is in the next answer, and what it deleted is not', as
   t.equal((await app.request('GET', '/cases')).json.length, 1)
 })
 
+t.test('a list has what is there now, newest first, however it came to be', async (t) => {
+  const app = await openTestService(t)
+  await app.service.watched
+  const { catalog } = app.service
+  const cases = await Promise.all(Array.from({ length: 8 }, () => app.newCase()))
+  const write = (id: string, created: string, title: string) =>
+    writeFileSync(
+      app.file(id, 'case.md'),
+      `---\nid: ${id}\ntitle: ${title}\ncreated_at: ${created}\n---\n\nText.\n`,
+    )
+  const [a, b, c, d] = cases.map(({ id }) => id) as [string, string, string, string]
+  const steps: [string, () => unknown][] = [
+    ['nothing changed', () => {}],
+    ['one title', () => app.request('PUT', `/cases/${a}`, { title: 'A' })],
+    [
+      'two titles, one of them twice',
+      async () => {
+        for (const id of [a, b, a]) await app.request('PUT', `/cases/${id}`, { title: `of ${id}` })
+      },
+    ],
+    ['one that is older now', () => write(c, '2020-01-01T00:00:00.000Z', 'C')],
+    ['one that is newer, and a title', () => [write(c, '2030-01-01', 'C2'), write(d, '2029', 'D')]],
+    ['one more', () => app.newCase()],
+    ['one less', () => rmSync(app.file(b), { recursive: true })],
+    [
+      'more changes than are kept in mind',
+      () => {
+        for (let change = 0; change < 5000; change++) catalog.touch(a)
+      },
+    ],
+  ]
+  for (const [name, step] of steps) {
+    await step()
+    await app.request('GET', '/cases')
+    while (name === 'one less' && catalog.has(b)) await app.request('GET', '/cases')
+    const list = await app.request('GET', '/cases')
+    const rows = catalog.ids().map((id) => catalog.digest(id)!)
+    rows.sort((x, y) =>
+      x.created_at < y.created_at || (x.created_at === y.created_at && x.id > y.id) ? 1 : -1,
+    )
+    t.equal(list.text, `[${rows.map(({ json }) => json).join(',')}]`, name)
+  }
+})
+
 t.test('without stamps a case is untouched only while all is heard and nothing was', async (t) => {
   const app = await openTestService(t)
   const { id } = await app.newCase()
@@ -229,6 +273,17 @@ t.test('a list in blocks is the JSON of the whole, whatever came before', async 
     t.equal(textOf(list), text)
   }
   const many = Array.from({ length: 1000 }, (_, number) => row(number))
+  const replaced = fresh(many)
+  for (const [round, places] of [[0], [500, 501, 502], [999, 0], [500]].entries()) {
+    if (round !== 2) textOf(replaced)
+    for (const at of places) {
+      many[at] = row(at, round + 2)
+      replaced.replace(at, many[at])
+    }
+    if (round === 1) continue // what is asked for after the next round has changed twice
+    t.equal(textOf(replaced), `[${many.map(({ json }) => json).join(',')}]`)
+    t.equal(replaced.bytes().etag, fresh(many).bytes().etag)
+  }
   const kept = fresh(many)
   const pieces = new Set(kept.bytes().parts)
   kept.set(many.with(500, row(500, 1)))
