@@ -61,5 +61,10 @@ const TICK_MS = 50
 
 /** Whether a stamp tells: after its tick, every change shows in another stamp. */
 export function isSettled({ ctimeMs }: FileStamp): boolean {
-  return Date.now() - ctimeMs > TICK_MS
+  return isSettledAt(ctimeMs)
+}
+
+/** The same for the time that counts. */
+export function isSettledAt(ms: number): boolean {
+  return Date.now() - ms > TICK_MS
 }

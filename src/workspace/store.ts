@@ -99,12 +99,12 @@ export function createStore(needs: StoreNeeds): Store {
   /** Waits for git without the mutex: what was known of the case is served meanwhile. */
   async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {
     for (;;) {
-      if (!(await needs.gitDone(gitPatienceMs))) throw gitBusy()
       const done = await mutex.run(id, async () => {
         needs.writable()
         return (await needs.gitDone(0)) ? { result: await work() } : null
       })
       if (done) return done.result
+      if (!(await needs.gitDone(gitPatienceMs))) throw gitBusy()
     }
   }
 

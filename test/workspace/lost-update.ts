@@ -14,6 +14,7 @@ import fs, {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -376,6 +377,19 @@ t.test('what an editor writes into the old file comes into the new one', async (
       await until(() => preImages(app).length === 0)
     })
   }
+  await t.test('as many bytes as it had, into a file that stood still for long', async (t) => {
+    const file = app.file(id, 'case.md')
+    const before = new Date(Date.now() - 60_000)
+    utimesSync(file, before, before)
+    const old = readFileSync(file)
+    const editor = openSync(file, 'r+')
+    await app.request('PUT', `/cases/${id}`, { title: 'Newer' })
+    writeSync(editor, 'Word', old.indexOf('Text'))
+    closeSync(editor)
+    await until(() => read(app, id, 'case.md').includes('Word'))
+    t.match(read(app, id, 'case.md'), 'title: Newer\n')
+    await until(() => preImages(app).length === 0)
+  })
   await t.test('also in a memory file', async (t) => {
     const url = `/cases/${id}/memory/notes.md`
     await app.request('PUT', url, 'a\nb\nc\n')

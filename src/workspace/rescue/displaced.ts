@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, type Stats } from 'node:fs'
-import { openRegular, readDescriptor } from '../disk/descriptors.ts'
+import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
+import { isSameFile, openRegular, readDescriptor } from '../disk/descriptors.ts'
 import { discard } from '../disk/new-file.ts'
 import type { Displaced } from './replace-seen.ts'
 
@@ -18,6 +18,17 @@ export function displacedContent(at: Displaced): { bytes: Buffer; stats: Stats }
   } finally {
     for (const fd of open) closeSync(fd)
   }
+}
+
+/**
+ * Whether nobody has written into it since it had these stats, as far as these tell; null stands for stats that do
+ * not, as they were taken too soon after a write: a second one within the same tick of the clock leaves no trace.
+ */
+export function isUntouched(at: Displaced, stats: Stats | null): boolean {
+  if (stats === null || typeof at === 'number') return false
+  const now = lstatSync(at, { throwIfNoEntry: false })
+  // the time of change is no help: losing a name and getting another changes it
+  return isSameFile(now, stats) && now?.size === stats.size && now.mtimeMs === stats.mtimeMs
 }
 
 /** Lets go of it, so that the system can remove what has no name any more. */

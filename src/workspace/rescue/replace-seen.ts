@@ -14,8 +14,11 @@ export type Displaced = string | number
 export interface Keeper {
   /** A free name for it, so that a crash does not lose it. */
   link: string
-  /** `base`: what its editors began with, as far as we know; by default what our write was made on. */
-  keep(displaced: Displaced, base?: Buffer): void
+  /**
+   * `base`: what its editors began with, as far as we know; by default what our write was made on. `stats`: from
+   * before it was found to hold that, so that whatever was written since shows in others.
+   */
+  keep(displaced: Displaced, known?: { base?: Buffer | undefined; stats?: Stats }): void
 }
 
 interface Replacement {
@@ -78,7 +81,7 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
   } finally {
     if (isLinked && !isDone) unlinkSync(keeper.link)
   }
-  if (isDone && isLinked) keeper.keep(keeper.link)
+  if (isDone && isLinked) keeper.keep(keeper.link, { stats: seen.stats })
   else if (isDone) keepOpen(replacement, seen.fd)
   return isDone
 }
@@ -142,7 +145,7 @@ function giveBack(temp: string, path: string, exchange: Exchange): void {
 
 function keepOpen({ keeper, open }: Replacement, fd: number, base?: Buffer): void {
   open.delete(fd)
-  keeper.keep(fd, base)
+  keeper.keep(fd, { base })
 }
 
 /**

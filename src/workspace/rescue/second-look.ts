@@ -1,4 +1,4 @@
-import { hashOf } from '../record.ts'
+import { hashOf, isSettledAt } from '../record.ts'
 import { createDisplacedLook, type Kept } from './displaced-look.ts'
 import { keepPreImage, pruneKept } from './kept-pre-images.ts'
 import { recoverPreImages } from './pre-image-recovery.ts'
@@ -28,6 +28,8 @@ export interface SecondLookNeeds extends Omit<RescueNeeds, 'keeperOf'> {
 
 /** Within this time an editor that opened a file has begun to write it. */
 const LOOK_MS = 250
+/** What is due within this time is looked at together: to wake the threads that let go of it costs more than that. */
+const TOGETHER_MS = 25
 /** After a rescue that failed, by a full disk say. */
 const RETRY_MS = 5000
 /** Of more than this the oldest is looked at before its time. */
@@ -55,8 +57,9 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   function keeperOf({ id, file }: FileOfCase, expect: Buffer, hash = hashOf(expect)): Keeper {
     return {
       link: preImagePath(folder, { id, file }, hash),
-      keep(at, base = expect) {
-        const place = { id, file, base, at, changedAt: null, restsUntil: 0 }
+      keep(at, { base = expect, stats } = {}) {
+        const tells = stats && isSettledAt(stats.mtimeMs) ? stats : null
+        const place = { id, file, base, stats: tells, at, changedAt: null, restsUntil: 0 }
         const each = { ...place, due: 0, hasFailed: false }
         kept.add(each)
         wait(each, LOOK_MS)
@@ -71,7 +74,7 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   }
 
   function wait(each: Waiting, ms: number): void {
-    each.due = performance.now() + ms
+    each.due = Math.ceil((performance.now() + ms) / TOGETHER_MS) * TOGETHER_MS
     waiting.add(each)
     waitingBytes += each.base.length
     if (each.due < wakesAt) wakeAt(each.due)
