@@ -2,10 +2,12 @@
  * Makes what runs, in dist/, from src/, with the packages in it. Why, and what it gains:
  * docs/decisions/0011-the-program-is-bundled.md.
  */
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { compile } from './bundle/compile.mjs'
+import { makeScripts } from './bundle/scripts.mjs'
 import { notices } from './notices.mjs'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
@@ -39,10 +41,6 @@ const WORKERS = [
 const manifest = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
 const EXTERNAL = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
 
-/** A package that is CommonJS asks for node's own modules by `require`, which a module does not have. */
-const REQUIRE = `import { createRequire as requireFrom } from 'node:module'
-const require = requireFrom(import.meta.url)`
-
 /** The name of a module of ours, as in `cli/console.ts`. */
 const nameOf = (path) => relative(SRC, path).split(sep).join('/')
 const wordOf = (name) => name.replace(/\W/g, '_')
@@ -74,7 +72,7 @@ async function membersOfParts() {
  */
 function inPlace(text, name) {
   const place = JSON.stringify(`./${name.replace(/\.tsx?$/, '.js')}`)
-  return text.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`)
+  return text.replaceAll('import.meta.url', `new URL(${place}, bundleUrl).href`)
 }
 
 /** What a module of ours loads at its first use by a `require` of its own is in the bundle all the same. */
@@ -112,19 +110,26 @@ const parts = {
 
 const options = {
   ...{ absWorkingDir: ROOT, outdir: 'dist', outbase: 'src', bundle: true, metafile: true },
-  ...{ format: 'esm', platform: 'node', target: 'node20.19', external: EXTERNAL },
-  ...{ banner: { js: REQUIRE }, legalComments: 'none', logLevel: 'warning' },
+  ...{ platform: 'node', target: 'node20.19', external: EXTERNAL },
+  ...{ legalComments: 'none', logLevel: 'warning' },
 }
 
 await rm(resolve(ROOT, 'dist'), { recursive: true, force: true })
 const { metafile } = await build({
   ...options,
-  entryPoints: ['src/cli.ts'],
-  splitting: true,
+  entryPoints: [{ in: 'src/cli.ts', out: 'main' }],
+  ...{ format: 'esm', splitting: true },
   chunkNames: '[name]-[hash]',
   plugins: [parts],
 })
-const workers = await build({ ...options, entryPoints: WORKERS })
+await makeScripts(ROOT, metafile)
+await copyFile(resolve(ROOT, 'bundle/cli.cjs'), resolve(ROOT, 'dist/cli.js'))
+await writeFile(resolve(ROOT, 'dist/package.json'), '{ "type": "commonjs" }\n')
+const workers = await build({
+  ...{ ...options, format: 'cjs', entryPoints: WORKERS },
+  define: { 'import.meta.url': 'bundleUrl' },
+  banner: { js: "const bundleUrl = require('node:url').pathToFileURL(__filename).href;" },
+})
 const pages = await build({
   ...{ absWorkingDir: ROOT, outdir: 'dist/web/assets', bundle: true, minify: true, metafile: true },
   ...{ format: 'esm', target: 'es2022', logLevel: 'warning' },
@@ -136,4 +141,5 @@ const pages = await build({
 const all = [metafile, workers.metafile, pages.metafile]
 await writeFile(resolve(ROOT, 'dist/NOTICES'), await notices(ROOT, all))
 await chmod(resolve(ROOT, 'dist/cli.js'), 0o755)
+await compile(ROOT)
 if (process.env.META) await writeFile(process.env.META, JSON.stringify(metafile))

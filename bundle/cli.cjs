@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+/**
+ * Begins the program: it lies in dist/ as cli.js, beside the scripts that `bundle.mjs` made. Each is run with
+ * what V8 made of it at the build, unless this is another V8: that one compiles it anew.
+ */
+const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { constants, Script } = require('node:vm')
+
+const bundleUrl = pathToFileURL(__filename).href
+/** What each script exports, by its name as in `./main.js`. */
+const loaded = new Map()
+
+function load(name) {
+  const known = loaded.get(name)
+  if (known) return known
+  const exported = {}
+  loaded.set(name, exported)
+  const filename = join(__dirname, name)
+  const script = new Script(readFileSync(filename, 'latin1'), {
+    filename,
+    cachedData: compiled(filename),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  script.runInThisContext()(exported, load, require, bundleUrl)
+  return exported
+}
+
+function compiled(filename) {
+  try {
+    return readFileSync(`${filename}.compiled`)
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+load('./main.js')

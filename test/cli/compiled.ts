@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { cpSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type Test, t } from 'tap'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const run = promisify(execFile)
+
+/** What V8 made of the scripts at the build, as the program may find it. */
+const FOUND: Record<string, (file: string) => void> = {
+  missing: (file) => rmSync(file),
+  empty: (file) => truncateSync(file),
+  'cut short': (file) => truncateSync(file, 500),
+  'something else': (file) => writeFileSync(file, 'x'.repeat(5000)),
+}
+
+for (const [name, damage] of Object.entries(FOUND)) {
+  t.test(`what was compiled at the build is ${name}: a command does the same`, async (t) => {
+    const program = copyOf(t)
+    const files = compiledIn(program)
+    t.ok(files.length > 10)
+    for (const file of files) damage(file)
+    t.match(await listed(program), /Signed out again/)
+  })
+}
+
+t.test('another Node than that of the build compiles anew: it has other flags here', async (t) => {
+  t.match(await listed(copyOf(t), '--no-lazy-feedback-allocation'), /Signed out again/)
+})
+
+t.test('what was compiled at the build is taken by the Node that built it', async (t) => {
+  const program = copyOf(t)
+  const { stderr } = await versionWith(
+    program,
+    `const vm = require('node:vm')
+    vm.Script = class extends vm.Script {
+      constructor(text, options) {
+        super(text, options)
+        process.stderr.write(this.cachedDataRejected + ' ')
+      }
+    }`,
+  )
+  t.match(stderr, /^(false )+$/)
+})
+
+t.test('a command whose work never ends says so by its exit code', async (t) => {
+  const ended = versionWith(
+    copyOf(t),
+    `require('node:fs/promises').readFile = () => new Promise(() => {})`,
+  )
+  await t.rejects(ended, { code: 13 })
+})
+
+/** What the program does where this was run before it. */
+function versionWith(program: string, before: string) {
+  const file = join(program, 'before.cjs')
+  writeFileSync(file, before)
+  return run(process.execPath, ['--require', file, join(program, 'dist/cli.js'), '--version'])
+}
+
+/** The built program in a place of its own. */
+function copyOf(t: Test): string {
+  const folder = t.testdir()
+  for (const name of ['dist', 'package.json', 'sample-workspace']) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true })
+  }
+  return folder
+}
+
+function compiledIn(program: string): string[] {
+  const dist = join(program, 'dist')
+  return readdirSync(dist)
+    .filter((name) => name.endsWith('.compiled'))
+    .map((name) => join(dist, name))
+}
+
+async function listed(program: string, ...flags: string[]): Promise<string> {
+  const cli = join(program, 'dist/cli.js')
+  const root = join(program, 'sample-workspace')
+  const where = ['--root', root, '--state-dir', join(program, 'state')]
+  const { stdout } = await run(process.execPath, [...flags, cli, 'list', '--all', ...where])
+  return stdout
+}
