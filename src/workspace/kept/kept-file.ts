@@ -31,9 +31,12 @@ export interface KeptFile {
   readonly size: number
   /** Says where the record stands. Throws what the disk says; then nothing was appended. */
   append(parts: readonly Part[]): number
-  /** A part of the record that stands at a place. */
+  /** A part of the record that stands at a place; such a view, too. */
   read(at: number, part: number): Buffer
-  /** All parts of the record at a place; null where none stands there that is whole. */
+  /**
+   * All parts of the record at a place, as views that are good until the next call; null where none stands
+   * there that is whole.
+   */
   readSure(at: number): Buffer[] | null
   /** How many bytes the record at a place takes. */
   sizeOf(at: number): number
@@ -52,6 +55,19 @@ const BUFFERED_BYTES = 256 * 1024
 /** For the record that fills it: nearly all are smaller. */
 const SPARE_BYTES = 32 * 1024
 const NOTHING = Buffer.alloc(0)
+/** So few that a single call reads nearly every record. */
+const MOST_RECORDS_BYTES = 8 * 1024
+
+/** One for all reads: thousands in a row, each with a buffer of its own, leave holes that are never given back. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024)
+const MAX_SCRATCH_BYTES = 1024 * 1024
+
+function scratchOf(length: number): Buffer {
+  if (length <= scratch.length) return scratch.subarray(0, length)
+  const larger = Buffer.allocUnsafeSlow(length)
+  if (length <= MAX_SCRATCH_BYTES) scratch = larger
+  return larger
+}
 
 /**
  * Opens the file and gives its records to `found`, oldest first, as far as they are whole; what follows the last is
@@ -106,19 +122,22 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
     waiting = NOTHING
   }
 
-  /** What waits is never written for a read: a disk that is full still gives what it was not given. */
-  function readWhole(at: number, length: number): Buffer | null {
+  /**
+   * So many bytes, or as many as there are, as a view that is good until the next call. What waits is never
+   * written for a read: a disk that is full still gives what it was not given.
+   */
+  function view(at: number, length: number): Buffer {
     const written = end - waitingBytes
-    if (at >= written && at + length <= end) {
-      return Buffer.from(waiting.subarray(at - written, at - written + length))
+    if (at >= written) {
+      return waiting.subarray(at - written, Math.min(at - written + length, waitingBytes))
     }
-    const bytes = Buffer.allocUnsafe(length)
-    return readFully(file, bytes, at) === length ? bytes : null
+    const bytes = scratchOf(Math.min(length, written - at))
+    return bytes.subarray(0, readFully(file, bytes, at))
   }
 
   function readAt(at: number, length: number): Buffer {
-    const bytes = readWhole(at, length)
-    if (bytes) return bytes
+    const bytes = view(at, length)
+    if (bytes.length === length) return bytes
     throw new Error(`${path} was cut short while it was in use`)
   }
 
@@ -155,13 +174,13 @@ function keptFile(file: number, place: string, begin: number, found: number): Ke
     },
     readSure(at) {
       if (at < begin || at + HEADER_BYTES > end) return null
-      const header = readWhole(at, HEADER_BYTES)
-      if (!header) return null
-      const lengths = lengthsIn(header)
-      const total = lengths.reduce((sum, length) => sum + length, 0)
-      if (header.readUInt32LE(0) !== MAGIC || at + HEADER_BYTES + total > end) return null
-      const all = readWhole(at, HEADER_BYTES + total)
-      if (!all || !isWhole(all)) return null
+      const first = view(at, MOST_RECORDS_BYTES)
+      if (first.length < HEADER_BYTES || first.readUInt32LE(0) !== MAGIC) return null
+      const lengths = lengthsIn(first)
+      const total = lengths.reduce((sum, length) => sum + length, HEADER_BYTES)
+      if (at + total > end) return null
+      const all = total > first.length ? view(at, total) : first.subarray(0, total)
+      if (all.length < total || !isWhole(all)) return null
       let from = HEADER_BYTES
       return lengths.map((length) => {
         from += length

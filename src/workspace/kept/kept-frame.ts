@@ -46,7 +46,9 @@ function mostBytesOf(part: Part): number {
 }
 
 export function lengthsIn(header: Buffer): number[] {
-  return Array.from({ length: PARTS }, (_, part) => header.readUInt32LE(4 + part * 4))
+  const lengths: number[] = []
+  for (let part = 0; part < PARTS; part++) lengths.push(header.readUInt32LE(4 + part * 4))
+  return lengths
 }
 
 export function isWhole(record: Buffer): boolean {
