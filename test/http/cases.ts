@@ -488,10 +488,11 @@ t.test('a change that changes nothing leaves the file alone', async (t) => {
 })
 
 t.test('updated_at is the time of the file', async (t) => {
-  const { id } = await newCase()
+  const { id, created_at } = await newCase()
   const { json } = await request('PUT', `/cases/${id}`, { title: 'B' })
   const { mtimeMs } = await stat(app.file(id, 'case.md'))
-  t.equal(json.updated_at, new Date(mtimeMs).toISOString())
+  // a file's clock goes in ticks, and may be a few milliseconds behind that of its case
+  t.equal(json.updated_at, [new Date(mtimeMs).toISOString(), created_at].sort().at(-1))
 })
 
 // States
