@@ -52,7 +52,7 @@ interface CaseOrigin {
   isTaken?: (id: string) => boolean
 }
 
-interface CaseReading {
+export interface CaseReading {
   /** Null when the file cannot be believed: the problems say why. */
   value: Case | null
   problems: Problem[]

@@ -77,13 +77,21 @@ export async function makeInnerFolder(folder: string): Promise<void> {
   )
 }
 
-/** Makes a case's folder with its case.md in one step: after a crash it is there whole or not at all. */
-export async function createCaseFolder(layout: Layout, id: string, text: string): Promise<Placed> {
+/**
+ * Makes a case's folder with its case.md in one step: after a crash it is there whole or not at all. `meanwhile` is
+ * called while the disk is at work; it must not throw.
+ */
+export async function createCaseFolder(
+  layout: Layout,
+  id: string,
+  text: string,
+  meanwhile?: () => void,
+): Promise<Placed> {
   const folder = layout.caseFolder(id)
   const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
   try {
     mkdirSync(hidden)
-    await fillFolder(hidden, text)
+    await fillFolder(hidden, text, meanwhile)
     renameSync(hidden, folder)
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
@@ -107,9 +115,9 @@ async function syncedIn(cases: string, folder: string): Promise<void> {
  * As nobody looks into a hidden folder, no other name is needed for what is half-written, and the
  * file is synced while its folder is.
  */
-async function fillFolder(hidden: string, text: string): Promise<void> {
+async function fillFolder(hidden: string, text: string, meanwhile?: () => void): Promise<void> {
   const written = await Promise.allSettled([
-    writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), {}),
+    writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), { meanwhile }),
     syncFolder(hidden),
   ])
   for (const each of written) if (each.status === 'rejected') throw each.reason

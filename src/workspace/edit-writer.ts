@@ -11,7 +11,7 @@ import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 import type { Settling } from './settling.ts'
-import { placeEdit } from './write-edit.ts'
+import { type PlacedEdit, placeEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
@@ -29,7 +29,7 @@ export interface EditWriterNeeds extends ReaderNeeds {
 /** Puts the edits of a decision on the disk and what they make of it into the catalog. */
 export interface EditWriter {
   /** Takes a case that was just made of this text into the catalog, and tells it. */
-  made(id: string, text: string): Promise<void>
+  made(id: string, written: Pick<PlacedEdit, 'text' | 'caseRead'>): Promise<void>
   write(id: string, edit: Edit, attempt: number): Promise<boolean>
   follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void>
 }
@@ -46,8 +46,12 @@ export function createEditWriter(
 ): EditWriter {
   const { layout, catalog, publish } = needs
 
-  async function made(id: string, text: string): Promise<void> {
-    const file = await readCaseRecord(needs, id, { known: undefined, look: null, written: text })
+  async function made(
+    id: string,
+    { text, caseRead }: Pick<PlacedEdit, 'text' | 'caseRead'>,
+  ): Promise<void> {
+    const own = { look: null, written: text, parsed: caseRead }
+    const file = await readCaseRecord(needs, id, { known: undefined, ...own })
     const entry: CaseEntry = {
       ...{ id, file: file!, sessions: new Map(), proofs: new Map(), notes: new Map() },
       folders: new Map([['.', null]]), // whatever somebody may have put there since
@@ -65,10 +69,11 @@ export function createEditWriter(
       return true
     }
     try {
-      const { path, text, synced } = await placeEdit(layout, known, edit, needs.secondLook)
+      const placed = await placeEdit(layout, known, edit, needs.secondLook)
+      const { path, synced } = placed
       needs.settling.wrote(path)
       if (isTrail(edit)) await synced // before its events are told
-      await together(apply(known, edit, text, synced), synced)
+      await together(apply(known, edit, placed), synced)
     } catch (error) {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
@@ -114,8 +119,7 @@ export function createEditWriter(
   async function apply(
     known: CaseEntry,
     edit: FileEdit,
-    text: string,
-    synced: Promise<void>,
+    { text, caseRead, synced }: PlacedEdit,
   ): Promise<void> {
     const { id } = known
     const entry: CaseEntry = {
@@ -126,7 +130,11 @@ export function createEditWriter(
     const of = { id, title: known.file.value.title }
     const own = { look: null, written: text }
     if (edit.file === 'case') {
-      const record = await readCaseRecord(needs, id, { known: known.file, ...own })
+      const record = await readCaseRecord(needs, id, {
+        known: known.file,
+        ...own,
+        parsed: caseRead,
+      })
       entry.file = record!
     } else if (edit.file === 'session' || edit.file === 'new-session') {
       const number = edit.file === 'session' ? edit.number : edit.session.number

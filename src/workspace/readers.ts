@@ -1,4 +1,10 @@
-import { CASE_FILE, MAX_CASE_BYTES, readCase, roughCase } from '../markdown/case-file.ts'
+import {
+  CASE_FILE,
+  MAX_CASE_BYTES,
+  readCase,
+  readCaseNow,
+  roughCase,
+} from '../markdown/case-file.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Case } from '../model/case.ts'
@@ -31,6 +37,8 @@ export interface Reading<T> {
   look: Look | null
   /** What this service wrote there a moment ago, in place of what stands there now. */
   written?: string
+  /** What that says, where it was read before it stood there. */
+  parsed?: Parsed<T> | null | undefined
 }
 
 interface Recipe<T> {
@@ -46,20 +54,34 @@ interface Recipe<T> {
 
 type Parsed<T> = { value: T | null; problems: Problem[] }
 
+/** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
+export function caseToBe(
+  layout: Layout,
+  id: string,
+  known: RecordFile<Case> | undefined,
+  text: string,
+): Parsed<Case> | null {
+  return emptiness(text, CASE_FILE) ? null : readCaseNow(text, originOf(layout, id, known)(null))
+}
+
+function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefined) {
+  return (stamp: FileStamp | null) => ({
+    id,
+    get created_at() {
+      // of a file that was missing nothing is known
+      return known?.hash ? known.value.created_at : createdAt(stamp)
+    },
+    isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
+  })
+}
+
 export function readCaseRecord(
   { layout, lastGood }: ReaderNeeds,
   id: string,
   reading: Reading<Case>,
 ): Promise<RecordFile<Case> | null> {
   const key = `${id}/${CASE_FILE}`
-  const origin = (stamp: FileStamp | null) => ({
-    id,
-    get created_at() {
-      // of a file that was missing nothing is known
-      return reading.known?.hash ? reading.known.value.created_at : createdAt(stamp)
-    },
-    isTaken: (other: string) => UUID.test(other) && isFolderNow(layout.caseFolder(other)),
-  })
+  const origin = originOf(layout, id, reading.known)
   return readRecord(layout.caseFolder(id), reading, {
     path: layout.caseFile(id),
     file: CASE_FILE,
@@ -142,7 +164,7 @@ export async function readProofRecord(
  */
 async function readRecord<T>(
   folder: string,
-  { known, look, written }: Reading<T>,
+  { known, look, written, parsed: before }: Reading<T>,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = recipe
@@ -160,7 +182,7 @@ async function readRecord<T>(
   const problem = result.ok ? emptiness(result.text, file) : result.problem
   const parsed: Parsed<T> =
     result.ok && !problem
-      ? await recipe.read(result.text, result.stamp)
+      ? (before ?? (await recipe.read(result.text, result.stamp)))
       : { value: null, problems: problem ? [problem] : [] }
   const looks = parsed.value === null ? 'broken' : wholenessOf(ending, known?.ending)
   if (look && !look.take(path, newerOf(path, stamp), looks)) {

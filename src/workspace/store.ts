@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
+import { CASE_FILE, type CaseReading, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -9,6 +9,7 @@ import { removeFolder } from './disk/remove-folder.ts'
 import { createEditWriter, type EditWriterNeeds, together } from './edit-writer.ts'
 import { KeptDamage } from './kept/kept-reader.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
+import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
 import type { Texts } from './texts.ts'
 import { mustBeReadable, mustFit } from './write-edit.ts'
@@ -141,9 +142,12 @@ export function createStore(needs: StoreNeeds): Store {
         const text = await newCaseText(value)
         mustFit(CASE_FILE, text, MAX_CASE_BYTES)
         if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
-        const { synced } = await createCaseFolder(layout, value.id, text)
+        let caseRead: CaseReading | null = null
+        const { synced } = await createCaseFolder(layout, value.id, text, () => {
+          caseRead = caseToBe(layout, value.id, undefined, text)
+        })
         needs.settling.wrote(layout.caseFolder(value.id))
-        await together(made(value.id, text), synced)
+        await together(made(value.id, { text, caseRead }), synced)
         return folderOf(value.id)
       })
     },

@@ -1,4 +1,4 @@
-import { CASE_FILE, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
+import { CASE_FILE, type CaseReading, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
   MAX_PROOF_BYTES,
@@ -8,6 +8,7 @@ import {
 } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
+import type { Case } from '../model/case.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -16,6 +17,7 @@ import { changeDurable } from './disk/change-durable.ts'
 import { changedMeanwhile, type Placed, placeNewDurable } from './disk/durable-write.ts'
 import { decodeUtf8 } from './disk/safe-read.ts'
 import type { Layout } from './layout.ts'
+import { caseToBe } from './readers.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import type { FileOfCase, Keepers } from './rescue/pre-images.ts'
 
@@ -30,6 +32,8 @@ export interface PlacedEdit extends Placed {
   path: string
   /** What its file says by it. */
   text: string
+  /** The same of a case.md as values, made while the disk was at work; null where it takes a parser. */
+  caseRead?: CaseReading | null
 }
 
 /**
@@ -48,10 +52,21 @@ export async function placeEdit(
   const file = fileOf(edit)
   const place = { id, file, within, path: `${within}/${file}` }
   switch (edit.file) {
-    case 'case':
-      return changed(place, MAX_CASE_BYTES, entry.file, secondLook, (text, value) =>
-        editedCase(text, value, edit.edit),
+    case 'case': {
+      let caseRead: CaseReading | null = null
+      const change = (text: string, value: Case) => editedCase(text, value, edit.edit)
+      const placed = await changed(
+        place,
+        MAX_CASE_BYTES,
+        entry.file,
+        secondLook,
+        change,
+        (text) => {
+          caseRead = caseToBe(layout, id, entry.file, text)
+        },
       )
+      return { ...placed, caseRead }
+    }
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
       return changed(place, MAX_SESSION_BYTES, record, secondLook, (text, value) =>
@@ -124,6 +139,7 @@ async function changed<T>(
   record: RecordFile<T>,
   secondLook: Keepers,
   change: (text: string, value: T) => Promise<string>,
+  meanwhile?: (text: string) => void,
 ): Promise<PlacedEdit> {
   const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
@@ -135,7 +151,7 @@ async function changed<T>(
     if (!before.ok) throw unreadable(file, record)
     text = await change(before.text, record.value)
     mustFit(file, text, maxBytes)
-    return Buffer.from(text)
+    return { bytes: Buffer.from(text), meanwhile: () => meanwhile?.(text) }
   })
   return { path, text, synced }
 }

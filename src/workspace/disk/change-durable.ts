@@ -14,6 +14,12 @@ interface ChangeOptions {
   keeperOf(present: Buffer): Keeper
 }
 
+interface Changed {
+  bytes: Uint8Array
+  /** Called while they are being synced; must not throw. */
+  meanwhile?: (() => void) | undefined
+}
+
 /**
  * Replaces what stands in a file by what `change` makes of it, as `writeDurable` does, but by way of the
  * same open folder and file, and resolves before the last step. Refuses with `changed_meanwhile` where no regular file is, or another than
@@ -22,7 +28,7 @@ interface ChangeOptions {
 export async function changeDurable(
   path: string,
   { maxBytes, within, keeperOf }: ChangeOptions,
-  change: (present: Buffer) => Promise<Uint8Array>,
+  change: (present: Buffer) => Promise<Changed>,
 ): Promise<Placed> {
   const open = new Set<number>()
   try {
@@ -30,10 +36,10 @@ export async function changeDurable(
       const seen = openRegular(pinned, open)
       const present = seen && readDescriptor(seen, maxBytes)
       if (!seen || !present) throw changedMeanwhile(path)
-      const bytes = await change(present)
+      const { bytes, meanwhile } = await change(present)
       if (present.equals(bytes)) return
       const keeper = keeperOf(present)
-      const ours = await openNewFile(temp, bytes, { like: seen.stats })
+      const ours = await openNewFile(temp, bytes, { like: seen.stats, meanwhile })
       const isDone = replaceSeen(ours, pinned, present, keeper, { seen: given(seen, open) })
       if (!isDone) throw changedMeanwhile(path)
     })

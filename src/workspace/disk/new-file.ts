@@ -21,6 +21,8 @@ export interface NewFile extends OpenFile {
 interface NewFileOptions {
   mode?: number | undefined
   like?: Stats | null
+  /** Called while the content is being synced; must not throw. */
+  meanwhile?: (() => void) | undefined
 }
 
 /**
@@ -67,7 +69,9 @@ async function madeAndSynced(
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
     // Not to be tried again when it fails: the kernel may have dropped the pages by then.
-    await syncDescriptor(fd)
+    const synced = syncDescriptor(fd)
+    options.meanwhile?.()
+    await synced
     const stats = fstatSync(fd)
     mustHaveSize(stats, bytes.length)
     return { path, bytes, fd, stats }
