@@ -32,6 +32,7 @@ const PARTS = {
 
 /** Started by their path, so each is one file, below dist where its module is below src. */
 const WORKERS = [
+  'src/events/making-thread.ts',
   'src/markdown/parse-worker.ts',
   'src/runners/reports/report-worker.ts',
   'src/web/text/markdown-worker.ts',

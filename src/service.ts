@@ -4,6 +4,7 @@ import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
 import { createTelling } from './events/telling.ts'
 import { notesIn, toldOfCase } from './events/told-marks.ts'
+import { readUnknown } from './events/unknown-cases.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
 import { closeParser } from './markdown/parser-pool.ts'
@@ -104,6 +105,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
     isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
     onKept: (id, told) => teller.kept(id, told),
+    onLaid({ id, told, otherFolders }) {
+      if (eventLog.isNew) teller.laid(id, told)
+      leftovers.sawFolders(id, otherFolders)
+    },
     onTaken: (id, told) => teller.recall(id, told),
     onLost(lost) {
       log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
@@ -141,6 +146,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const scan = createScan({
     ...{ ...needs, settling, publish, found, onSettled: keeper.changed, sawFolder: leftovers.saw },
     onUnsettled: (id, wait) => upkeep.later(id, wait),
+    onUnknown: readUnknown({ layout, keeper, log }),
     toldNotes: (id) => notesIn(eventLog.marks, id),
   })
   const upkeep = createUpkeep({

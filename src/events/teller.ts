@@ -27,6 +27,8 @@ export interface Teller {
   tell(caseId: string, maker: Maker): void
   /** Tells the problems that belong to no case. */
   tellWorkspace(problems: readonly Problem[]): void
+  /** Before the first start takes everything as told: what is to be told of a case that rests from the beginning. */
+  laid(caseId: string, text: string): void
   /** Takes everything as told, silently: for the first start (design §5). */
   beginHere(problems: readonly Problem[]): void
   /** Tells what changed while no service ran. */
@@ -63,6 +65,8 @@ export function createTeller(
   for (const [key, text] of marks) if (typeof text === 'string') told.set(key, text)
   /** Of cases of which nothing else is known: a checksum of what was told last. */
   const sums = new Map<string, number>()
+  /** Of cases that rest from the beginning, until the first start takes them as told. */
+  const laid = new Map<string, string>()
 
   /** Only the marks that differ are logged: a case with many memory files is not written for each trail line. */
   function put(wanted: Record<string, string | null>, envelopes: Envelope[]): void {
@@ -81,9 +85,7 @@ export function createTeller(
 
   function recall(caseId: string, text: string): void {
     if (told.has(caseId)) return // newer
-    for (const [key, mark] of Object.entries(marksInText(caseId, text))) {
-      if (mark !== null) told.set(key, mark)
-    }
+    for (const [key, mark] of marksInText(caseId, text)) told.set(key, mark)
   }
 
   function forget(caseId: string): void {
@@ -144,17 +146,20 @@ export function createTeller(
   return {
     tell,
     tellWorkspace,
+    laid: (caseId, text) => void laid.set(caseId, text),
     beginHere(problems) {
       for (const id of catalog.ids()) {
         const stands = catalog.kept(id)
         if (stands) {
-          log.append({ events: [], marks: marksInText(id, toldOf(stands)) })
+          const text = laid.get(id) ?? toldOf(stands)
+          log.append({ events: [], marks: Object.fromEntries(marksInText(id, text)) })
           continue
         }
         const [entry, folder] = [catalog.entry(id), catalog.folder(id)]
         const facts: CaseFacts | null = entry && folder ? factsOf(entry, folder, null) : null
         put(marksOf(id, facts), [])
       }
+      laid.clear()
       // also where there is no case yet: from now on all is told
       put({ [WORKSPACE]: JSON.stringify(problems) }, [])
     },
@@ -171,9 +176,7 @@ export function createTeller(
       for (const id of catalog.ids()) {
         const stands = catalog.kept(id)
         if (!stands || told.has(id)) continue
-        for (const [key, mark] of Object.entries(marksInText(id, toldOf(stands)))) {
-          if (mark !== null) yield [key, mark]
-        }
+        yield* marksInText(id, toldOf(stands))
       }
     },
     recall,

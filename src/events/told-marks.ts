@@ -45,10 +45,12 @@ export function toldIn(marks: ReadonlyMap<string, string>, caseId: string): stri
   return JSON.stringify(keysOf(caseId).map((key) => marks.get(key) ?? null))
 }
 
-/** The marks that such a text holds. */
-export function marksInText(caseId: string, text: string): Record<string, string | null> {
+/** The marks that such a text holds, but for those that are not needed. */
+export function marksInText(caseId: string, text: string): [key: string, mark: string][] {
   const values = JSON.parse(text) as (string | null)[]
-  return Object.fromEntries(keysOf(caseId).map((key, index) => [key, values[index] ?? null]))
+  return keysOf(caseId)
+    .map((key, index): [string, string | null] => [key, values[index] ?? null])
+    .filter((each): each is [string, string] => each[1] !== null)
 }
 
 export function keysOf(caseId: string): string[] {

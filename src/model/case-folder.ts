@@ -40,7 +40,8 @@ export function gateOf(folder: CaseFolder): Gate {
 }
 
 export function shownState(folder: CaseFolder): Case['state'] {
-  return reportedState(folder.case.state, gateOf(folder))
+  const { state } = folder.case
+  return state === 'RESOLVED' ? reportedState(state, gateOf(folder)) : state // no other asks for the gate
 }
 
 /** The session with this id, or a Refusal `not_found`. */

@@ -20,6 +20,7 @@ export class CaseDigest implements Digest {
   readonly id: string
   readonly created_at: string
   #texts: { json: string; row: TriageRow } | null
+  #json: string | null = null
   #kept: { shelf: Shelf; kept: KeptCase } | null = null
 
   constructor(
@@ -32,7 +33,7 @@ export class CaseDigest implements Digest {
   }
 
   get json(): string {
-    return this.#texts?.json ?? this.#kept!.shelf.json(this.#kept!.kept)
+    return this.#texts?.json ?? this.#json ?? this.#kept!.shelf.json(this.#kept!.kept)
   }
 
   get row(): TriageRow {
@@ -42,6 +43,40 @@ export class CaseDigest implements Digest {
   rest(shelf: Shelf, kept: KeptCase): this {
     this.#kept = { shelf, kept }
     this.#texts = null
+    this.#json = null
     return this
+  }
+
+  /** While it rests, until `letGo`. */
+  hold(json: string): void {
+    this.#json = json
+  }
+
+  letGo(): void {
+    this.#json = null
+  }
+}
+
+/** More than of so many characters is read again. */
+const MAX_HELD = 64 * 1024 * 1024
+
+/** Digests of cases that rest, with their JSON at hand for the first list. */
+export class HeldDigests {
+  #digests: CaseDigest[] = []
+  #length = 0
+
+  hold(digest: CaseDigest, json: string): CaseDigest {
+    if (this.#length <= MAX_HELD) {
+      this.#length += json.length
+      this.#digests.push(digest)
+      digest.hold(json)
+    }
+    return digest
+  }
+
+  letGo(): void {
+    for (const digest of this.#digests) digest.letGo()
+    this.#digests = []
+    this.#length = 0
   }
 }

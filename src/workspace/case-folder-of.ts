@@ -29,8 +29,8 @@ export function folderOf(
   }
   if (entry.vanished)
     folder.problems.push(...sessions.filter((each) => isHeld(each.id)).map(vanished))
-  const gate = gateOf(folder)
-  if (folder.case.state === 'RESOLVED' && !gate.open) folder.problems.push(shut(gate.missing))
+  const gate = folder.case.state === 'RESOLVED' ? gateOf(folder) : null
+  if (gate && !gate.open) folder.problems.push(shut(gate.missing))
   return folder
 }
 

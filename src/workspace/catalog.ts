@@ -2,7 +2,7 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson } from '../model/case-json.ts'
 import type { Pins } from '../model/held.ts'
 import { triageRow } from '../model/triage-row.ts'
-import { CaseDigest, type Digest } from './case-digest.ts'
+import { CaseDigest, type Digest, HeldDigests } from './case-digest.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { folderOf } from './case-folder-of.ts'
 import { createFamilies } from './families.ts'
@@ -35,13 +35,18 @@ export interface Catalog {
   digest(id: string): Digest | undefined
   /** Forgets what was computed from an entry, after a change to it. */
   touch(id: string): void
-  /** A case that rests from the beginning: its files were found as an earlier service read them. */
-  lay(id: string, kept: KeptCase): void
+  /**
+   * A case that rests from the beginning: its files were found as they were read for its record. `json` is its own,
+   * where that is at hand: the first list shows it.
+   */
+  lay(id: string, kept: KeptCase, json?: string): void
   /** What stands for it from now on, until it changes. */
   shelve(id: string, kept: KeptCase): void
   /** Lets go of the values of cases that were not asked for since then (`performance.now`); says of how many. */
   rest(since: number): number
-  /** The same of one case, if something stands for it. */
+  /** Of the JSON that was at hand for the first list. */
+  letGo(): void
+  /** The same as `rest` of one case, if something stands for it. */
   restOne(id: string): void
   /** Grows with every change: what was computed from the catalog at another version is stale. */
   version(): number
@@ -77,6 +82,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
   const awake = new Set<string>()
   const folders = new Map<string, CaseFolder>()
   const digests = new Map<string, CaseDigest>()
+  const held = new HeldDigests()
   const families = createFamilies()
   const changes = createRecentChanges()
 
@@ -187,10 +193,11 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     onDirty?.(id)
   }
 
-  function lay(id: string, kept: KeptCase): void {
+  function lay(id: string, kept: KeptCase, json?: string): void {
     slots.set(id, { entry: null, kept, usedAt: 0 })
     families.put(id, kept.parent)
     changes.add(id)
+    if (json !== undefined) digests.set(id, held.hold(digestOf(id)!, json))
   }
 
   function remove(id: string): CaseEntry | undefined {
@@ -231,6 +238,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     kept: (id) => slots.get(id)?.kept ?? null,
     ids: () => [...slots.keys()],
     size: () => slots.size,
+    letGo: () => held.letGo(),
     children: families.children,
     shelve(id, kept) {
       const slot = slots.get(id)

@@ -38,12 +38,14 @@ async function removed(folders: readonly string[], log: (line: string) => void):
 export interface CaseLeftovers {
   /** What stands in a case's folder, its sessions/ or its proof/. */
   saw(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
+  /** The folders in a case's folder besides those two, by name. */
+  sawFolders(caseId: string, names: readonly string[]): void
   /** Removes them, also from other folders of the cases that were read; nothing is collected any more. */
   clear(): Promise<void>
 }
 
 export function createCaseLeftovers(
-  layout: Pick<Layout, 'memoryRoot' | 'cases'>,
+  layout: Pick<Layout, 'memoryRoot' | 'cases' | 'caseFolder'>,
   log: (line: string) => void,
 ): CaseLeftovers {
   let folders: Set<string> | null = new Set([layout.memoryRoot, layout.cases])
@@ -54,6 +56,9 @@ export function createCaseLeftovers(
       for (const [name, kind] of kinds) {
         if (kind === 'folder' && !WATCHED.includes(name)) folders.add(join(folder, name))
       }
+    },
+    sawFolders(caseId, names) {
+      for (const name of names) folders?.add(join(layout.caseFolder(caseId), name))
     },
     async clear() {
       const found = [...(folders ?? [])]

@@ -30,7 +30,7 @@ export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
   return [...inside.keys()].filter(isNote)
 }
 
-function isNote(name: string): boolean {
+export function isNote(name: string): boolean {
   const reserved = ['case.md', 'latest.md'].includes(name.toLowerCase())
   return MEMORY_FILE.test(name) && !reserved && !SESSION_FILE.test(name)
 }
@@ -69,10 +69,11 @@ export function readNote(
   const isEmpty = read.ok && read.text === ''
   const looks = isEmpty ? 'broken' : wholenessOf(ending, known?.ending)
   if (!look.take(path, newerOf(path, stamp), looks)) return known ? { ...known, stamp: null } : null
-  return { ...place, problems: read.ok ? markersIn(read.text, file) : [read.problem] }
+  return { ...place, problems: read.ok ? noteProblems(read.text, file) : [read.problem] }
 }
 
-function markersIn(text: string, file: string): Problem[] {
+/** What is wrong with the text of a memory file. */
+export function noteProblems(text: string, file: string): Problem[] {
   const line = conflictLine(text)
   if (line === null) return []
   const message = 'git left conflict markers here: choose one side, remove the marker lines, save'

@@ -41,6 +41,8 @@ export interface ScanNeeds extends CaseLookNeeds {
   publish(caseId: string, changes: Change[], maker: Maker): void
   /** Cases as an earlier service read them, for the first look. */
   found?: ReadonlyMap<string, KeptCase>
+  /** Called by a look at all with the cases of which nothing is known: it may lay as many of them as it can. */
+  onUnknown?(ids: readonly string[]): Promise<void>
   /** Called when a case has new stamps and nothing else is new. */
   onSettled?(caseId: string): void
   /** Called when files of a case are left for a look in `wait` ms. */
@@ -120,7 +122,10 @@ export function createScan(needs: ScanNeeds): Scan {
     const present = new Set(found.filter((name) => UUID.test(name)))
     const fresh = [...present].filter((id) => !catalog.has(id))
     const missing = known.filter((id) => !present.has(id))
-    await inTurns([...missing, ...fresh], (id) => mutex.run(id, () => one(id, takes)))
+    const unknown = takes === 'all' ? fresh.filter((id) => !laid(id)) : []
+    if (unknown.length > 0) await needs.onUnknown?.(unknown)
+    const others = fresh.filter((id) => !catalog.has(id))
+    await inTurns([...missing, ...others], (id) => mutex.run(id, () => one(id, takes)))
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found

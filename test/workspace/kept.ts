@@ -729,6 +729,7 @@ t.test('a case that cannot be kept is said, tried again, and keeps no other from
       isTold: () => true,
       isPinned: () => false,
       onKept() {},
+      onLaid() {},
       log: (line) => said.push(line),
     },
   })

@@ -16,6 +16,7 @@ import {
   TEXTS_FILE,
 } from './kept-reader.ts'
 import { createKeptTexts, type KeptTexts, openKeptTexts } from './kept-texts.ts'
+import type { MadeCase } from './made-case.ts'
 
 /** What is kept of a case: its values, its texts as they last could be read, what was told of it. */
 export interface Keeping {
@@ -41,6 +42,8 @@ export interface KeptCases extends KeptReader {
    * were changed too short a time ago, or it may not rest. Null where the disk does not let us.
    */
   keep(keeping: Keeping): KeptCase | null
+  /** The same of a case as it was made from its files alone. */
+  add(made: MadeCase): KeptCase | null
   remove(id: string): void
   /** Forgets the record of a case, which is damaged; its last good texts stay. */
   drop(id: string): void
@@ -94,6 +97,26 @@ export function openKeptCases(
     if (before && before.textsAt !== head.kept?.textsAt)
       outdated += texts.sizeOf(head.id, before.textsAt)
     return file.append([JSON.stringify(head), ...parts])
+  }
+
+  /** What stands for a case now, when its record is made and put. */
+  function stand(
+    id: string,
+    make: () => { kept: Omit<KeptCase, 'at'>; parts: readonly string[] },
+  ): KeptCase | null {
+    const stands = unlessFailing(() => {
+      const { kept, parts } = make()
+      const at = put({ id, kept }, parts)
+      const now = Object.assign(cases.get(id) ?? {}, { ...kept, at })
+      cases.set(id, now)
+      gone.delete(id)
+      return now
+    })
+    if (stands && outdated > MAX_SHARE * (file.size + texts.size) + slackBytes) {
+      unlessFailing(compact)
+      outdated = 0 // where that failed, it is tried again after as much
+    }
+    return stands
   }
 
   /** What is outdated goes; whoever holds a kept case finds it in its new place. */
@@ -153,7 +176,7 @@ export function openKeptCases(
     keep({ entry, digest, texts: fresh, told, mayRest }) {
       const { id } = entry
       const stamps = mayRest && isPlain(entry) ? stampsOf(entry) : null
-      const stands = unlessFailing(() => {
+      return stand(id, () => {
         const kept = {
           names: stamps ? interned(stamps.map(([name]) => name).join(',')) : '',
           print: stamps ? printOf(stamps) : 0,
@@ -163,17 +186,16 @@ export function openKeptCases(
           textsAt: texts.keep(id, namesOf(entry), fresh, () => reader.textsAt(id)),
         }
         const row = JSON.stringify(digest.row)
-        const at = put({ id, kept }, [digest.json, row, encodeEntry(entry), told])
-        const now = Object.assign(cases.get(id) ?? {}, { ...kept, at })
-        cases.set(id, now)
-        gone.delete(id)
-        return now
+        return { kept, parts: [digest.json, row, encodeEntry(entry), told] }
       })
-      if (stands && outdated > MAX_SHARE * (file.size + texts.size) + slackBytes) {
-        unlessFailing(compact)
-        outdated = 0 // where that failed, it is tried again after as much
-      }
-      return stands
+    },
+    add(made) {
+      const { id, names, print, parent, created_at, json, row, entry, told } = made
+      return stand(id, () => {
+        const textsAt = texts.add(id, made.texts)
+        const own = { names: interned(names), print, told: toldSum(told), parent, created_at }
+        return { kept: { ...own, textsAt }, parts: [json, row, entry, told] }
+      })
     },
     remove(id) {
       if (cases.has(id)) unlessFailing(() => put({ id, kept: null }, []))

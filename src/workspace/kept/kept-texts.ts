@@ -12,6 +12,8 @@ export interface KeptTexts {
     fresh: Readonly<Record<string, string>>,
     before: () => number | undefined,
   ): number
+  /** Puts these, which are all that the case has, as JSON; says where they stand. */
+  add(id: string, texts: string): number
   read(id: string, at: number): Record<string, string> | null
   /** Where the newest texts of each case stand: the whole file is read. */
   places(): Map<string, number>
@@ -62,6 +64,7 @@ function textsIn(file: KeptFile): KeptTexts {
       const texts = Object.fromEntries(found.filter(([, text]) => text !== undefined))
       return file.append([id, JSON.stringify(texts)])
     },
+    add: (id, texts) => file.append([id, texts]),
     read,
     places() {
       const found = new Map<string, number>()

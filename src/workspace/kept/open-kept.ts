@@ -6,7 +6,7 @@ import { keptTitle } from './kept-title.ts'
 
 export interface OpenCatalogNeeds
   extends Pick<CatalogNeeds, 'isHeld' | 'pins'>,
-    Pick<KeeperNeeds, 'told' | 'isTold' | 'onKept'> {
+    Pick<KeeperNeeds, 'told' | 'isTold' | 'onKept' | 'onLaid'> {
   /** Where in the state folder. */
   folder: string
   memoryRoot: string
@@ -29,10 +29,10 @@ export interface OpenCatalog {
 
 /** The catalog, with a place on the disk for what is not in use. */
 export function openCatalog(needs: OpenCatalogNeeds): OpenCatalog {
-  const { isHeld, pins, told, isTold, onKept, onTaken, onLost, log } = needs
+  const { isHeld, pins, told, isTold, onKept, onLaid, onTaken, onLost, log } = needs
   const kept = openKept(needs)
   const keeper = createKeeper({
-    ...{ kept, told, isTold, onKept, log, catalog: () => catalog },
+    ...{ kept, told, isTold, onKept, onLaid, log, catalog: () => catalog },
     isPinned: (id) => pins(id) !== undefined,
   })
   const toldOf = (each: KeptCase) => kept!.told(each) // there is none without
