@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { collectGarbage } from '../../src/workspace/kept/collect-garbage.ts'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+import { whenQuiet } from '../../src/workspace/quiet.ts'
 import { createSettling } from '../../src/workspace/settling.ts'
 import { createUpkeep, type UpkeepNeeds } from '../../src/workspace/upkeep.ts'
 
@@ -106,3 +108,23 @@ t.test('the echo of an own write is looked at when its stamp tells, anything els
   t.equal(settling.gather('/cases/one/notes.md'), 25)
   t.end()
 })
+
+t.test(
+  'a moment in which little is done is waited for, and no more once it is not wanted',
+  async (t) => {
+    const awake = setInterval(() => {}, 1000) // its own timer keeps no process
+    t.teardown(() => clearInterval(awake))
+    const until = performance.now() + 700
+    const busy = setInterval(() => {
+      const began = performance.now()
+      while (performance.now() - began < 40);
+      if (performance.now() > until) clearInterval(busy)
+    }, 50)
+    const stop = whenQuiet(() => t.fail('it was given up'))
+    stop()
+    await new Promise<void>((resolve) => void whenQuiet(resolve))
+    t.ok(performance.now() > until)
+    collectGarbage()
+    await new Promise(setImmediate) // ends its session
+  },
+)
