@@ -7,7 +7,7 @@ import { notesIn, toldOfCase } from './events/told-marks.ts'
 import { readUnknown } from './events/unknown-cases.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { Build, HttpNeeds } from './http/needs.ts'
-import { closeParser } from './markdown/parser-pool.ts'
+import { useParser } from './markdown/parser-pool.ts'
 import type { Maker } from './model/case-facts.ts'
 import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
@@ -118,6 +118,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
   })
   const git = createGitActivity(memoryRoot)
+  const leaveParser = useParser()
   const needs = { layout, lastGood: keeper, isHeld, isGits: git.touched, catalog, mutex }
   const settling = createSettling()
   const leftovers = createCaseLeftovers(layout, log)
@@ -210,7 +211,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await index.close()
     await keeper.close()
     await ownership.release()
-    await closeParser()
+    await leaveParser()
   }
 
   try {

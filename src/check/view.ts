@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { closeParser } from '../markdown/parser-pool.ts'
+import { useParser } from '../markdown/parser-pool.ts'
 import type { Problem } from '../model/problem.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
 import { createHoldFiles } from '../workspace/hold-files.ts'
@@ -34,10 +34,11 @@ export async function withView<T>(
   environment: NodeJS.ProcessEnv,
   work: (view: View) => Promise<T>,
 ): Promise<T> {
+  const leaveParser = useParser()
   try {
     return await work(await openView(choice, environment))
   } finally {
-    await closeParser()
+    await leaveParser()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Parsed } from './parse.ts'
-import { closeWorkers, createWorkerPool } from './worker-pool.ts'
+import { createWorkerPool, useWorkers } from './worker-pool.ts'
 
 const parser = createWorkerPool<Parsed>(new URL('./parse-worker.ts', import.meta.url))
 
@@ -12,7 +12,7 @@ export function parsedMarkdown(text: string): Promise<Parsed | null> {
   return parser.ask(text)
 }
 
-/** Ends every worker that reads or renders markdown, for a process that is about to exit. */
-export function closeParser(): Promise<void> {
-  return closeWorkers()
+/** For whoever reads markdown; the workers that do, and those that render it, end with the last one. */
+export function useParser(): () => Promise<void> {
+  return useWorkers()
 }

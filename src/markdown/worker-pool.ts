@@ -32,9 +32,21 @@ interface Outcome<Answer> {
 
 const closers = new Set<() => Promise<void>>()
 
-/** Ends the workers of all pools, for a process that is about to exit. */
-export async function closeWorkers(): Promise<void> {
-  await Promise.all([...closers].map((close) => close()))
+let users = 0
+
+/**
+ * To be called by whoever may ask, who gets what ends it: with the last of them the workers of all pools
+ * end. One process may have several workspaces open.
+ */
+export function useWorkers(): () => Promise<void> {
+  users++
+  let isOver = false
+  return async () => {
+    if (isOver) return
+    isOver = true
+    users--
+    if (users === 0) await Promise.all([...closers].map((close) => close()))
+  }
 }
 
 /**

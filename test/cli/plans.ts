@@ -2,12 +2,12 @@ import t from 'tap'
 import { sayNext } from '../../src/cli/commands/approve.ts'
 import { changeText } from '../../src/cli/commands/plan-change.ts'
 import { planView } from '../../src/cli/plan-view.ts'
-import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { useParser } from '../../src/markdown/parser-pool.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
 import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
 
-t.after(() => closeParser())
+t.after(useParser())
 
 const PLANNER: ProviderSettings = {
   ...{ kind: 'command', plan: ['planner'], work: null, prompt: 'stdin' },

@@ -3,7 +3,7 @@ import { CASE_LAYOUT, editedCase, readCase, roughCase } from '../../src/markdown
 import { readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
 import { conflictLine } from '../../src/markdown/conflict-markers.ts'
 import { outline, shortOutline } from '../../src/markdown/outline.ts'
-import { closeParser, parsedMarkdown } from '../../src/markdown/parser-pool.ts'
+import { parsedMarkdown, useParser } from '../../src/markdown/parser-pool.ts'
 import { readProof } from '../../src/markdown/proof-file.ts'
 import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sectioned.ts'
 import { readSession } from '../../src/markdown/session-file.ts'
@@ -19,7 +19,8 @@ import type { Case } from '../../src/model/case.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 
-t.teardown(closeParser)
+const leave = useParser()
+t.teardown(leave)
 
 const ORIGIN = { id: CASE_ID, created_at: '2026-01-02T03:04:05.678Z' }
 const DERIVED: Partial<Case> = {
@@ -445,6 +446,15 @@ t.test('closing the parser settles what is being parsed', async (t) => {
   const refused = t.rejects(parsing, { code: 'stopping' })
   await parsedMarkdown('warm') // known: gives the turn in which the worker is asked
   await new Promise(setImmediate)
-  await closeParser()
+  await leave()
   await refused
+})
+
+t.test('who has done with the parser leaves it to the others', async (t) => {
+  const [leaveFirst, leaveToo] = [useParser(), useParser()]
+  const asked = parsedMarkdown('# By the one\n\n- that is still there\n')
+  await leaveFirst()
+  await leaveFirst()
+  t.ok(await asked)
+  await leaveToo()
 })

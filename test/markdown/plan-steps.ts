@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
 
-t.teardown(async () => (await import('../../src/markdown/parser-pool.ts')).closeParser())
+t.teardown(async () => (await import('../../src/markdown/parser-pool.ts')).useParser())
 
 const fence = (info: string, script = 'true', mark = '```') =>
   `${mark}${info}\n${script}\n${mark}\n`

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { readCase, readCaseNow } from '../../src/markdown/case-file.ts'
-import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { useParser } from '../../src/markdown/parser-pool.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 
-t.teardown(closeParser)
+t.teardown(useParser())
 
 const ORIGIN = { id: CASE_ID, created_at: NOW }
 const HEAD = `---\nid: ${CASE_ID}\ntitle: Fix it\n---\n\n`

@@ -4,7 +4,7 @@ import t from 'tap'
 import { CASE_LAYOUT, editedCase, newCaseText, readCase } from '../../src/markdown/case-file.ts'
 import { parsedItems, readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
 import { conflictLine } from '../../src/markdown/conflict-markers.ts'
-import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { useParser } from '../../src/markdown/parser-pool.ts'
 import {
   contentHash,
   newProofText,
@@ -30,7 +30,7 @@ import { TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 import { hostileText } from '../fixtures/markdown-text.ts'
 import { CASE, CASE_ID, FORGED, NOW, SESSION, TRAIL } from '../fixtures/records.ts'
 
-t.teardown(closeParser)
+t.teardown(useParser())
 
 const ORIGIN = { id: CASE_ID, created_at: NOW }
 const SESSION_ORIGIN = { case_id: CASE_ID, number: 2, case_title: 'A case', created_at: NOW }

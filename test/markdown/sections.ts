@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { CASE_LAYOUT } from '../../src/markdown/case-file.ts'
 import { parsedOutline, shortOutline } from '../../src/markdown/outline.ts'
-import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { useParser } from '../../src/markdown/parser-pool.ts'
 import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sectioned.ts'
 import { SESSION_LAYOUT } from '../../src/markdown/session-texts.ts'
 import { hostileText, markdownText } from '../fixtures/markdown-text.ts'
 
-t.teardown(closeParser)
+t.teardown(useParser())
 
 const EMPTY = [
   '---\nid: x\n---\n\n# Session 1: planning\n\n## Hypothesis\n\nWhy\n\n## Plan\n\n## Execution output\n\n',

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { closeParser } from '../../src/markdown/parser-pool.ts'
+import { useParser } from '../../src/markdown/parser-pool.ts'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
 import { hiddenWords } from '../../src/web/text/hidden-words.ts'
 import { renderEverything, renderMarkdown } from '../../src/web/text/markdown.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
-t.teardown(closeParser)
+t.teardown(useParser())
 
 const BASE = '/case/1/memory/'
 const TAG = /<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*>/g
