@@ -6,11 +6,12 @@ import { createTelling } from './events/telling.ts'
 import { notesIn, toldOfCase } from './events/told-marks.ts'
 import { readUnknown } from './events/unknown-cases.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
-import type { Build, HttpNeeds } from './http/needs.ts'
+import type { HttpNeeds } from './http/needs.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import type { Maker } from './model/case-facts.ts'
 import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
+import type { ServiceOptions } from './service-options.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor } from './sessions/redaction.ts'
@@ -18,7 +19,7 @@ import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { after } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
-import { type OpenWebhooks, openWebhooks, type WebhooksNeeds } from './webhooks/open-webhooks.ts'
+import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
@@ -38,28 +39,6 @@ import { createSettling } from './workspace/settling.ts'
 import { createStore, type Store } from './workspace/store.ts'
 import { createTexts } from './workspace/texts.ts'
 import { createUpkeep, type Upkeep } from './workspace/upkeep.ts'
-
-interface ServiceOptions {
-  root: string
-  memoryRoot?: string | undefined
-  stateDir?: string | undefined
-  dev?: boolean
-  /** Trust what casefile.md asks for, as it stands at the start. */
-  trust?: boolean
-  /** Ends with the command that opened it: told to a second process that asks who the owner is. */
-  short?: boolean
-  /** Whether runs get read-only mounts where these work; true if not given. */
-  mount?: boolean
-  build?: Build
-  environment?: NodeJS.ProcessEnv
-  /** What is not deterministic, for tests. */
-  now?: () => Date
-  newId?: () => string
-  log?: (line: string) => void
-  gitPatienceMs?: number
-  abandonPatienceMs?: number
-  webhookParts?: Pick<WebhooksNeeds, 'clock' | 'random' | 'sender'>
-}
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
