@@ -45,7 +45,7 @@ type FolderWatch = FSWatcher & {
 /** Of a folder that may have given way to another one, which may have got its inode. */
 const UNKNOWN = -1
 /** Requests wait at most so long, in each of their turns, while watches are set: the first list takes ten turns. */
-const SLICE_MS = 2
+const SLICE_MS = 4
 /** The kernel's queue holds a little more by default; a turn of the event loop takes all of it. */
 const QUEUE = 16_000
 
