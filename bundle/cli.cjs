@@ -6,7 +6,7 @@
 const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
-const { constants, Script } = require('node:vm')
+const { Script } = require('node:vm')
 
 const bundleUrl = pathToFileURL(__filename).href
 /** What each script exports, by its name as in `./main.js`. */
@@ -21,10 +21,14 @@ function load(name) {
   const script = new Script(readFileSync(filename, 'latin1'), {
     filename,
     cachedData: compiled(filename),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
-  script.runInThisContext()(exported, load, require, bundleUrl)
+  script.runInThisContext()(exported, load, require, bundleUrl, importPackage)
   return exported
+}
+
+/** For the scripts: in one that V8 was given compiled, Node 20 cannot do it. */
+function importPackage(specifier) {
+  return import(specifier)
 }
 
 function compiled(filename) {

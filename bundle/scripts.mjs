@@ -10,6 +10,7 @@ import ts from 'typescript'
 /** Names that no module has. */
 const EXPORTED = '$exported$'
 const LOAD = '$load$'
+const IMPORT = '$import$'
 
 /** Rewrites all modules of a build in their place. */
 export async function makeScripts(root, { outputs }) {
@@ -52,6 +53,7 @@ function scriptOf(text, file, names) {
     const specifier = dynamicImport(node)
     if (names.has(specifier))
       replace(node, `Promise.resolve(${JSON.stringify(specifier)}).then(${LOAD})`)
+    else if (isImportCall(node)) replace(node.expression, IMPORT)
     ts.forEachChild(node, visit)
   }
   visit(source)
@@ -59,7 +61,7 @@ function scriptOf(text, file, names) {
   const body = edits
     .sort(([a], [b]) => b - a)
     .reduce((all, [from, to, by]) => all.slice(0, from) + by + all.slice(to), text)
-  return `(function (${EXPORTED}, ${LOAD}, require, bundleUrl) { 'use strict'; ${imports.join(' ')} ${body}\n})\n`
+  return `(function (${EXPORTED}, ${LOAD}, require, bundleUrl, ${IMPORT}) { 'use strict'; ${imports.join(' ')} ${body}\n})\n`
 }
 
 /** As a `const`: what is imported is quick to reach then, as it is in a module. */
@@ -93,9 +95,12 @@ function given({ exportClause }) {
   return `Object.assign(${EXPORTED}, { ${pairs.join(', ')} });`
 }
 
+function isImportCall(node) {
+  return ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+}
+
 function dynamicImport(node) {
-  const isImport = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
-  return isImport && ts.isStringLiteral(node.arguments[0]) ? node.arguments[0].text : null
+  return isImportCall(node) && ts.isStringLiteral(node.arguments[0]) ? node.arguments[0].text : null
 }
 
 /** Who imported a variable has its value as it was then. */

@@ -19,16 +19,7 @@ const { CASEFILE_HISTORIES = '100', CASEFILE_SEED, CASEFILE_PATH, CASEFILE_SHRIN
 const count = Number(CASEFILE_HISTORIES)
 const isReplay = CASEFILE_SEED !== undefined
 const MOST_ACTIONS = 25
-
-const KINDS = [
-  {
-    name: 'in this process',
-    share: 0.8,
-    lanes: 4,
-    open: (_: Test, dir: string) => systemHere(dir),
-  },
-  { name: 'of the built program, which is killed', share: 0.2, lanes: 2, open: systemApart },
-]
+const LIMIT = { timeout: 120_000 + count * 10_000 }
 
 const actions = [...requests, ...requests, ...byHand, ...sessions, ...endings]
 
@@ -54,11 +45,22 @@ function histories(numRuns: number, open: () => Promise<System>): Promise<void> 
   })
 }
 
-for (const { name, share, lanes, open } of KINDS) {
+t.test('random histories in this process', LIMIT, (t) => played(t, 0.8, 4, systemHere))
+
+t.test('random histories of the built program, which is killed', LIMIT, (t) =>
+  played(t, 0.2, 2, (dir) => systemApart(t, dir)),
+)
+
+/** Plays this share of all histories, some at a time: they mostly wait. */
+async function played(
+  t: Test,
+  share: number,
+  lanes: number,
+  open: (dir: string) => Promise<System>,
+) {
   const all = isReplay ? 1 : Math.ceil(count * share)
-  t.test(`${all} histories ${name}`, { timeout: 120_000 + all * 10_000 }, async (t) => {
-    const dir = t.testdir()
-    const lane = () => histories(Math.ceil(all / lanes), () => open(t, dir))
-    await Promise.all(Array.from({ length: Math.min(lanes, all) }, lane)) // they mostly wait
-  })
+  const dir = t.testdir()
+  const lane = () => histories(Math.ceil(all / lanes), () => open(dir))
+  await Promise.all(Array.from({ length: Math.min(lanes, all) }, lane))
+  t.pass(`${all} of them`)
 }
