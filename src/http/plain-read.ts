@@ -1,4 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { plainHeaders } from './plain-headers.ts'
+
+const HELD = ['if-none-match']
 
 /** With one of these a request asks for more than the resource, or may come from elsewhere. */
 const ASKS_MORE = new Set([
@@ -15,20 +18,7 @@ export function heldByPlainRead(
   port: number,
 ): string | null {
   if (method !== 'GET') return null
-  let host = ''
-  let held = ''
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!.toLowerCase()
-    const value = rawHeaders[index + 1]!
-    if (name === 'host') {
-      if (host !== '') return null
-      host = value
-    } else if (name === 'if-none-match') {
-      if (held !== '' || value === '') return null
-      held = value
-    } else if (name === 'sec-fetch-site') {
-      if (value !== 'same-origin' && value !== 'none') return null
-    } else if (ASKS_MORE.has(name)) return null
-  }
-  return host === `127.0.0.1:${port}` || host === `localhost:${port}` ? held : null
+  const found = plainHeaders(rawHeaders, port, HELD, ASKS_MORE)
+  const held = found?.['if-none-match']
+  return found === null || held === '' ? null : (held ?? '')
 }
