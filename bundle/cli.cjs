@@ -7,6 +7,7 @@ const { readFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { Script } = require('node:vm')
+const { crc32 } = require('node:zlib')
 
 const bundleUrl = pathToFileURL(__filename).href
 /** What each script exports, by its name as in `./main.js`. */
@@ -31,9 +32,12 @@ function importPackage(specifier) {
   return import(specifier)
 }
 
+/** V8 does not look whether what it is given is whole: of damaged code the program would die. */
 function compiled(filename) {
   try {
-    return readFileSync(`${filename}.compiled`)
+    const kept = readFileSync(`${filename}.compiled`)
+    const made = kept.subarray(4)
+    return kept.length > 4 && kept.readUInt32LE() === crc32(made) ? made : undefined
   } catch (error) {
     if (error.code === 'ENOENT') return undefined
     throw error

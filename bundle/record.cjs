@@ -1,9 +1,10 @@
 /**
  * Loaded before the program at a build, by `node --require`: writes what V8 has made of each script when the program
- * ends, functions that were first called meanwhile included.
+ * ends, functions that were first called meanwhile included, behind its CRC-32.
  */
 const { writeFileSync } = require('node:fs')
 const vm = require('node:vm')
+const { crc32 } = require('node:zlib')
 
 const scripts = new Map()
 
@@ -16,6 +17,9 @@ vm.Script = class extends vm.Script {
 
 process.on('exit', () => {
   for (const [filename, script] of scripts) {
-    writeFileSync(`${filename}.compiled`, script.createCachedData())
+    const made = script.createCachedData()
+    const sum = Buffer.alloc(4)
+    sum.writeUInt32LE(crc32(made))
+    writeFileSync(`${filename}.compiled`, Buffer.concat([sum, made]))
   }
 })

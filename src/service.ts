@@ -113,7 +113,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ teller, catalog, keeper, eventLog },
     onHandEdit: (id) => handEdits.look(id),
   })
-  const { ensure: whyNot } = createGitIgnoring(memoryRoot)
+  const { ensure } = createGitIgnoring(memoryRoot)
+  const whyNot = async () =>
+    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
   const index = createIndexFile({ layout, catalog, log, whyNot })
   eventLog.subscribe(() => index.changed())
 

@@ -11,7 +11,7 @@ import { jsonWithETag } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId, sessionId } from './params.ts'
 import { PLAIN_TEXT, PLAIN_TEXT_HEADERS, plainText } from './plain-text.ts'
-import { sessionJson } from './present.ts'
+import { type ArtifactJson, sessionJson } from './present.ts'
 import { problemResponse } from './problem-json.ts'
 
 const HEADERS = {
@@ -32,14 +32,11 @@ export function artifactRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const { candidates } = await sessionJson(service, folder, session)
     const notes = new Map(candidates.map(({ artifact, note }) => [artifact, note]))
     const files = await listArtifacts(layout, id, session.number)
-    return jsonWithETag(
-      c,
-      files.map((file) => ({
-        ...file,
-        candidate: notes.has(file.artifact),
-        note: notes.get(file.artifact) ?? null,
-      })),
-    )
+    const listed = files.map((file): ArtifactJson => {
+      const { artifact } = file
+      return { ...file, candidate: notes.has(artifact), note: notes.get(artifact) ?? null }
+    })
+    return jsonWithETag(c, listed)
   })
 
   app.get('/:name', async (c) => {

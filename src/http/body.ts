@@ -92,13 +92,15 @@ async function collect(
 /** How many bytes there were, in words. */
 async function throwAway(next: Next, already: number, drain: typeof DRAIN): Promise<string> {
   let total = already
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, drain.ms, null)
-  })
+  let stop = () => {}
+  const timer = setTimeout(() => stop(), drain.ms)
   try {
     while (total <= drain.bytes) {
-      const step = await Promise.race([next(), late])
+      // not a race with one promise for all: that would hold every piece until the end
+      const step = await new Promise<Awaited<ReturnType<Next>> | null>((resolve, reject) => {
+        stop = () => resolve(null)
+        next().then(resolve, reject)
+      })
       if (step === null) break
       if (step.done || !step.value) return String(total)
       total += step.value.byteLength

@@ -10,7 +10,7 @@ import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
-import { caseText } from './present.ts'
+import { caseText, type Deleted } from './present.ts'
 import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
 /** `/cases` and `/cases/:id` (specification §4.1). */
@@ -66,7 +66,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       )
     })
     await service.webhooks.endOfCase(id)
-    return c.json({ id, deleted: true })
+    return c.json({ id, deleted: true } satisfies Deleted)
   })
 
   return app

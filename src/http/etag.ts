@@ -22,7 +22,7 @@ function quotedHash(body: Uint8Array | string): string {
   return `"${hash('sha256', body, 'hex').slice(0, 32)}"`
 }
 
-/** 200 with the value, or 304 when the client has it. `json` is the value's JSON where it is at hand. */
+/** 200 with the value, or to a GET 304 when the client has it. `json` is the value's JSON where it is at hand. */
 export function jsonWithETag(
   c: ServiceContext,
   value: unknown,
@@ -38,7 +38,8 @@ export function bytesWithETag(
   type: string,
   etag = etagOf(body),
 ): Response {
-  const held = c.req.header('if-none-match')
+  const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
+  const held = isRead ? c.req.header('if-none-match') : undefined
   if (held !== undefined && isHeld(held, etag)) return c.body(null, 304, { etag })
   // not c.body, which would make the headers an object of their own kind, at a cost
   const headers = { 'content-type': type, etag }

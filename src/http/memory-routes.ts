@@ -4,6 +4,7 @@ import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ConfirmedFile } from '../sessions/holds.ts'
 import { checkCaseFile, checkSessionFile } from '../sessions/whole-file.ts'
+import type { Refused } from '../workspace/disk/safe-read.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,
@@ -19,6 +20,8 @@ import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId } from './params.ts'
+import { harmless } from './plain-text.ts'
+import type { WrittenFile } from './present.ts'
 
 /** `/cases/:id/memory` (specification §4.4): markdown files as they are, byte for byte. */
 export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
@@ -34,8 +37,8 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const filename = c.req.param('filename')
     const folder = await store.read(id)
     const read = await readMemory(layout, id, memoryName(filename, folder))
-    if (!read.ok) throw unreadable(filename, read.reason)
-    return bytesWithETag(c, read.bytes, 'text/markdown; charset=utf-8')
+    if (!read.ok) throw unreadable(filename, read)
+    return harmless(bytesWithETag(c, read.bytes, 'text/markdown; charset=utf-8'))
   })
 
   app.put('/:filename', operatorOnly(service, 'write record', isRecord), async (c) => {
@@ -45,7 +48,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const made = await store.alone(id, async (folder, wrote) => {
       const name = memoryName(filename, folder)
       const present = await readMemory(layout, id, name)
-      if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present.reason)
+      if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present)
       requireMatch(c, present.ok ? etagOf(present.bytes) : null)
       const isNew = !present.ok || !present.bytes.equals(bytes)
       const counting = await checked(service, folder, name, { bytes, isNew })
@@ -60,7 +63,8 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       etag: etagOf(bytes),
       ...(made ? { location: `/cases/${id}/memory/${filename}` } : {}),
     }
-    return c.json({ filename, size: bytes.byteLength }, made ? 201 : 200, headers)
+    const written: WrittenFile = { filename, size: bytes.byteLength }
+    return c.json(written, made ? 201 : 200, headers)
   })
 
   return app
@@ -88,17 +92,24 @@ function isRecord(c: ServiceContext): boolean {
   return filename === 'case.md' || filename === 'latest.md' || SESSION_FILE.test(filename)
 }
 
-function unreadable(filename: string, reason: string): Refusal {
+function unreadable(filename: string, { reason, detail }: Refused): Refusal {
   if (reason === 'missing') {
     return new Refusal('not_found', `There is no memory file ${filename}. PUT writes one.`)
+  }
+  if (reason === 'io_error') {
+    return new Refusal(
+      'storage_failed',
+      `${filename} was not read or written: the storage failed (${detail}). Check the disk, then try again.`,
+    )
   }
   const why = {
     symbolic_link: 'it is a symbolic link, which is not followed',
     not_a_file: 'it is no regular file',
     too_large: 'it is over 10 MiB',
+    no_permission: 'its permissions do not allow it',
   }[reason]
   return new Refusal(
     'unreadable_file',
-    `${filename} is not read or written: ${why ?? 'the disk or its permissions do not allow it'}. Put a plain file in its place.`,
+    `${filename} is not read or written: ${why}. Put a plain file in its place.`,
   )
 }

@@ -11,7 +11,11 @@ export const PLAIN_TEXT_HEADERS = {
 
 /** The bytes as text that a browser shows as it is, with their ETag. */
 export function plainText(c: ServiceContext, bytes: Uint8Array): Response {
-  const response = bytesWithETag(c, bytes, PLAIN_TEXT)
+  return harmless(bytesWithETag(c, bytes, PLAIN_TEXT))
+}
+
+/** Whatever a browser makes of it. */
+export function harmless(response: Response): Response {
   for (const [header, value] of Object.entries(PLAIN_TEXT_HEADERS)) {
     response.headers.set(header, value)
   }

@@ -4,7 +4,35 @@ import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
 import type { Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { textProblems } from '../sessions/text-problems.ts'
-import type { HttpNeeds } from './needs.ts'
+import type { ArtifactFile } from '../workspace/output/artifact-listing.ts'
+import type { Build, HttpNeeds } from './needs.ts'
+
+export type SessionJson = Awaited<ReturnType<typeof sessionJson>>
+export type ProofJson = Awaited<ReturnType<typeof proofJson>>
+
+export interface VersionJson extends Build {
+  node: string
+  started_at: string
+}
+
+/** What a DELETE answers. */
+export interface Deleted {
+  id: string
+  deleted: true
+}
+
+/** What a PUT of a memory file answers. */
+export interface WrittenFile {
+  filename: string
+  size: number
+}
+
+/** An artifact as in the list of its session. */
+export interface ArtifactJson extends ArtifactFile {
+  candidate: boolean
+  /** That of the candidate. */
+  note: string | null
+}
 
 const shown = new WeakMap<CaseFolder, CaseJson>()
 

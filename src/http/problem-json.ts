@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import type { ErrorHandler } from 'hono'
 import { Refusal, type RefusalCode } from '../model/refusal.ts'
+import { diskRefusal } from '../workspace/disk/storage-refusal.ts'
 import type { ServiceEnv } from './context.ts'
 
 /** The one place where a refusal gets its HTTP status. */
@@ -52,11 +53,12 @@ export interface ProblemJson extends Record<string, unknown> {
 }
 
 /**
- * What RFC 9457 says of an error. Of one that is no `Refusal` nothing is told, since its text may hold
- * paths or file content: whoever calls this must have logged it.
+ * What RFC 9457 says of an error. Of one that is no `Refusal` nothing is told, but that the disk failed, since
+ * its text may hold paths or file content: whoever calls this must have logged it.
  */
 export function problemJson(error: unknown): ProblemJson {
-  const refusal = error instanceof Refusal ? error : new Refusal('internal', UNEXPECTED)
+  const refusal =
+    error instanceof Refusal ? error : (diskRefusal(error) ?? new Refusal('internal', UNEXPECTED))
   const { status, title } = PROBLEMS[refusal.code]
   const standard = {
     type: `urn:casefile:${refusal.code}`,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { SESSION_TYPES } from '../model/case-state.ts'
+import { CASE_STATES, SESSION_TYPES } from '../model/case-state.ts'
 import {
   OUTCOME,
   OUTCOME_RULE,
@@ -11,17 +11,20 @@ import {
   UUID,
 } from '../model/words.ts'
 
-/** What request bodies must hold. Unknown fields are dropped (design §4). */
+/**
+ * What request bodies must hold. Unknown fields are dropped (design §4). The API's description is made of
+ * these: so a rule is a pattern where it can be one, and `meta` tells what no pattern can.
+ */
+
+/** A character that is no white space. */
+const WORDS = /\S/
 
 const oneLine = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((text) => text.trim() !== '', 'expected a text that says something')
-    .refine(
-      (text) => !/[\p{Cc}\u2028\u2029]/u.test(text),
-      'expected one line without control characters',
-    )
+    .regex(WORDS, 'expected a text that says something')
+    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'expected one line without control characters')
 
 const title = oneLine(TITLE_MAX)
 const slug = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
@@ -45,16 +48,13 @@ export const newCaseSchema = z.object({
 export const caseFieldsSchema = newCaseSchema.partial({ title: true })
 
 export const stateSchema = z.object({
-  state: z.string(),
+  state: z.string().meta({ enum: [...CASE_STATES] }),
   outcome: outcome.nullish(),
   reason: oneLine(2000).nullish(),
 })
 
 export const checklistItemSchema = z.object({
-  description: oneLine(500).refine(
-    (line) => line === line.trim(),
-    'expected no blanks at the ends',
-  ),
+  description: oneLine(500).regex(/^(?!\s)[\s\S]*(?<!\s)$/, 'expected no blanks at the ends'),
   type: slug,
   required: z.boolean().default(false),
 })
@@ -66,7 +66,7 @@ export const newSessionSchema = z.object({
 })
 
 export const planSchema = z.object({
-  plan: text.refine((plan) => plan.trim() !== '', 'expected a plan that says something'),
+  plan: text.regex(WORDS, 'expected a plan that says something'),
   hypothesis: text.optional(),
 })
 
@@ -78,14 +78,11 @@ export const approveSchema = z.object({
 })
 
 export const reviseSchema = z.object({
-  note: z
-    .string()
-    .max(20_000)
-    .refine((note) => note.trim() !== '', 'expected what to change'),
+  note: z.string().max(20_000).regex(WORDS, 'expected what to change'),
 })
 
 export const promptSchema = z.object({
-  prompt: text.refine((prompt) => prompt.trim() !== '', 'expected a prompt that says something'),
+  prompt: text.regex(WORDS, 'expected a prompt that says something'),
 })
 
 export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
@@ -93,9 +90,7 @@ export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
 export const newProofSchema = z
   .object({
     type: slug,
-    content: text
-      .refine((content) => content.trim() !== '', 'expected content that says something')
-      .optional(),
+    content: text.regex(WORDS, 'expected content that says something').optional(),
     artifact: z.string().max(200).optional(),
     session_id: uuid.nullish(),
   })
@@ -103,3 +98,4 @@ export const newProofSchema = z
     path: ['content'],
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
+  .meta({ oneOf: [{ required: ['content'] }, { required: ['artifact'] }] })

@@ -11,11 +11,13 @@ import { Refusal } from '../model/refusal.ts'
 
 const HOSTNAME = '127.0.0.1'
 
-const LIMITS = {
+export const LIMITS = {
   maxConnections: 512,
   headersMs: 15_000,
   /** For headers and body together; an answer may take as long as it likes. */
   requestMs: 15_000,
+  /** A client that takes nothing of its answer for so long is cut; streams send more often. */
+  unreadMs: 120_000,
   checkEveryMs: 1_000,
   keepAliveMs: 10_000,
   /** How long running requests may take once the server is closing. */
@@ -59,6 +61,9 @@ export async function listen(
     listener,
   )
   server.maxConnections = limits.maxConnections
+  server.timeout = limits.unreadMs
+  // Beyond a number node drops headers without a word, a second Host among them; 16 KiB bound them anyway.
+  server.maxHeadersCount = 0
   if (options.oneRequestEach) server.maxRequestsPerSocket = 1
   server.on('clientError', answerClientError)
   // An expectation that we do not know may be ignored (RFC 9110 §10.1.1); node would answer 417, bare.
@@ -111,8 +116,13 @@ const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
 
 /** Bytes that are no HTTP request, or one that came too slowly: one answer, then the end. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const answer = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
+  // The bytes follow a whole request, which is being carried out: its own answer tells what came of it.
+  if (answer?.req.complete && !answer.headersSent && socket.writable) {
+    answer.shouldKeepAlive = false
+    return
+  }
   // As node's own handler does: an answer under way is cut short, never mixed with a second one.
-  const answer = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage
   if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) {
     socket.destroy()
     return

@@ -1,17 +1,29 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from './context.ts'
+import { jsonWithETag } from './etag.ts'
 import { healthOf } from './health.ts'
 import type { HttpNeeds } from './needs.ts'
+import type { VersionJson } from './present.ts'
 
-/** `/health` and `/version` (specification §4.7). */
+/** `/health` and `/version` (specification §4.7), and what describes all of the API. */
 export function systemRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
+  let description: string | undefined
 
   app.get('/health', async (c) => c.json(await healthOf(service)))
 
   app.get('/version', (c) => {
     const { version, commit } = service.build
-    return c.json({ version, commit, node: process.version, started_at: service.startedAt })
+    const { startedAt: started_at } = service
+    return c.json({ version, commit, node: process.version, started_at } satisfies VersionJson)
+  })
+
+  app.get('/openapi.json', async (c) => {
+    if (description === undefined) {
+      const { openApiDocument } = await import('./openapi/document.ts')
+      description = JSON.stringify(openApiDocument(service))
+    }
+    return jsonWithETag(c, null, { json: description })
   })
 
   return app

@@ -8,6 +8,7 @@ import { deliveryRoutes } from './delivery-routes.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
+import type { Deleted } from './present.ts'
 import type { WebhookAddress } from './webhook-address.ts'
 import { testJson, webhookJson } from './webhook-present.ts'
 import { changeIn, newWebhookSchema, secretIn, webhookChangeSchema } from './webhook-schemas.ts'
@@ -73,7 +74,7 @@ export function webhookRoutes(
     return turns.run(id, async () => {
       requireMatch(c, etagNow(id))
       await webhooks.remove(id)
-      return c.json({ id, deleted: true })
+      return c.json({ id, deleted: true } satisfies Deleted)
     })
   })
 

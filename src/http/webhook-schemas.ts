@@ -14,30 +14,38 @@ const NOT_SENT: ReadonlyMap<unknown, string> = new Map([
   ['ping', 'ping is what POST …/test sends to any webhook, whatever its events'],
 ])
 
-const eventName = z.string().refine((name) => NAMES.includes(name), {
-  error: ({ input }) => {
-    const all = NAMES.map((name) => JSON.stringify(name)).join(', ')
-    return NOT_SENT.get(input) ?? `expected one of ${all}`
-  },
-})
+const eventName = z
+  .string()
+  .refine((name) => NAMES.includes(name), {
+    error: ({ input }) => {
+      const all = NAMES.map((name) => JSON.stringify(name)).join(', ')
+      return NOT_SENT.get(input) ?? `expected one of ${all}`
+    },
+  })
+  .meta({ enum: [...NAMES] })
 const events = z
   .array(eventName)
   .min(1, 'expected at least one name; without events it is ["*"]')
   .max(100)
   .transform((names): readonly string[] => [...new Set(names)])
 
-/** `secret` is looked at by `secretIn`. */
+/** Looked at by `secretIn`; null asks for a generated one. */
+const secret = z
+  .unknown()
+  .optional()
+  .meta({ type: ['string', 'null'], minLength: 1, maxLength: MAX_SECRET })
+
 export const newWebhookSchema = z.object({
   url: z.string(),
   events: events.nullish(),
-  secret: z.unknown().optional(),
+  secret,
   active: z.boolean().default(true),
 })
 
 export const webhookChangeSchema = z.object({
   url: z.string().optional(),
   events: events.nullish(),
-  secret: z.unknown().optional(),
+  secret,
   active: z.boolean().optional(),
 })
 

@@ -41,16 +41,17 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   const reader = fieldReader(read.head, file)
   const all = trail?.lines.map((each) => each.line) ?? []
   const lines = trueLines(all)
-  const written = stateOf(reader)
+  const said = reader.text('state')
+  const written = stateIn(said, reader)
   const journal = stateInTrail(lines) ?? written
   // a state by hand moves nothing, but for one that only takes power away (design §2)
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
-  const byHand = reader.raw('state') === 'abandoned'
+  const byHand = said === 'abandoned'
   const state = byHand && open ? 'abandoned' : journal
   if (reader.has('state') && written !== journal) {
     const why =
       state === journal
-        ? `state: ${written} was written by hand; the session is ${journal} (only a request moves a session)`
+        ? `state: ${said ?? written} was written by hand; the session is ${journal} (only a request moves a session)`
         : `state: ${written} was written by hand while the session was ${journal}, and is carried out: what runs is stopped`
     reader.problem('state', 'state_by_hand', why)
   }
@@ -89,8 +90,7 @@ function typeOf(reader: FieldReader): Session['type'] {
   return 'implementing'
 }
 
-function stateOf(reader: FieldReader): Session['state'] {
-  const state = reader.text('state')
+function stateIn(state: string | null, reader: FieldReader): Session['state'] {
   if (isSessionState(state)) return state
   if (state !== null) {
     reader.problem(

@@ -61,7 +61,7 @@ function settingsOf({ text, front, bodyStart }: Envelope): Settings {
     problems.push({ code: 'bad_settings', file: SETTINGS_FILE, line: lineOf(at), message }),
   )
   const set = yaml.known('', front?.map.pairs ?? [], SETTING_KEYS)
-  const settings = { ...DEFAULT_SETTINGS }
+  const settings = structuredClone(DEFAULT_SETTINGS)
   for (const [key, place] of set) Object.assign(settings, KEYS[key]!(yaml, place))
   return {
     ...settings,

@@ -2,12 +2,11 @@ import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { stoppingRefusal } from '../model/refusal.ts'
+import { limitWork } from './work-limit.ts'
 
+/** Of work: where the machine is busy with much else, an innocent text would be called too complex. */
 const TIME_LIMIT_MS = 2000
-/**
- * For loading the worker; the text's own time begins once it is loaded. Long, as it is nobody's fault:
- * where the machine is busy with much else, an innocent text would be called too complex.
- */
+/** For loading the worker; the text's own time begins once it is loaded. Long, as it is nobody's fault. */
 const START_LIMIT_MS = 120_000
 
 export interface WorkerPool<Answer> {
@@ -62,6 +61,7 @@ export function createWorkerPool<Answer extends object>(
 ): WorkerPool<Answer> {
   /** By content hash; a text that was too complex is remembered as well. */
   const cache = new LRUCache<string, Outcome<Answer>>({
+    max: 1000, // what a short text takes is mostly its place
     maxSize: max,
     sizeCalculation: ({ answer }) => weigh(answer),
   })
@@ -96,9 +96,8 @@ export function createWorkerPool<Answer extends object>(
   function askWorker(text: string): Promise<Outcome<Answer>> {
     const asked = worker ?? startWorker()
     return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout
       const finish = (settle: () => void) => {
-        clearTimeout(timer)
+        cancel()
         asked.off('message', onMessage).off('error', onError).off('exit', onExit)
         asked.unref()
         settle()
@@ -111,8 +110,8 @@ export function createWorkerPool<Answer extends object>(
       const onMessage = (said: Answer | 'ready') => {
         if (said !== 'ready') return finish(() => resolve({ answer: said, final: true }))
         ready = true
-        clearTimeout(timer)
-        timer = setTimeout(() => giveUp(true), TIME_LIMIT_MS)
+        cancel()
+        cancel = limitWork(TIME_LIMIT_MS, giveUp)
       }
       // a worker that runs out of stack or memory on a text has found it too complex as well
       const onError = (error: Error) => {
@@ -127,9 +126,7 @@ export function createWorkerPool<Answer extends object>(
           void discard(asked)
           reject(stoppingRefusal())
         })
-      timer = ready
-        ? setTimeout(() => giveUp(true), TIME_LIMIT_MS)
-        : setTimeout(() => giveUp(false), START_LIMIT_MS)
+      let cancel = ready ? limitWork(TIME_LIMIT_MS, giveUp) : startLimit(() => giveUp(false))
       asked.on('message', onMessage).on('error', onError).on('exit', onExit)
       asked.ref()
       asked.postMessage(text)
@@ -142,4 +139,9 @@ export function createWorkerPool<Answer extends object>(
     worker.unref()
     return worker
   }
+}
+
+function startLimit(over: () => void): () => void {
+  const timer = setTimeout(over, START_LIMIT_MS)
+  return () => clearTimeout(timer)
 }

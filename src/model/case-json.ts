@@ -1,4 +1,5 @@
 import { type CaseFolder, shownState } from './case-folder.ts'
+import type { CaseState } from './case-state.ts'
 import type { Problem } from './problem.ts'
 
 /** A case as requests are answered (design §4). Key order is that of the design. */
@@ -7,7 +8,7 @@ export interface CaseJson {
   title: string
   type: string
   description: string
-  state: string
+  state: CaseState
   outcome: string | null
   tags: string[]
   parent: string | null

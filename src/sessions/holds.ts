@@ -1,5 +1,5 @@
 import type { Case } from '../model/case.ts'
-import type { Edit } from '../model/case-folder.ts'
+import type { CaseFolder, Edit } from '../model/case-folder.ts'
 import { NOTHING_THERE, type Pins, pinsOf, pinsOfHeld } from '../model/held.ts'
 import { pinsAfter, pinsWithCase, pinsWithSession } from '../model/pin-changes.ts'
 import type { Session } from '../model/session.ts'
@@ -104,9 +104,8 @@ export function createHolds(needs: HoldsNeeds): Holds {
     await lines.idle()
   }
 
-  async function pinAll(): Promise<void> {
+  async function pinAll(folders: CaseFolder[]): Promise<void> {
     const written: Promise<void>[] = []
-    const folders = catalog.ids().map((id) => catalog.folder(id)!)
     lines.begin(folders)
     for (const folder of folders) {
       const { id } = folder.case
@@ -147,9 +146,10 @@ export function createHolds(needs: HoldsNeeds): Holds {
     begin: (run) =>
       order.run('runs', async () => {
         await needs.upkeep.current()
-        const isFirst = runs.size === 0
+        // put together before the run counts: a case that rests would be taken as one with nothing there
+        const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         runs.set(run.session_id, run)
-        if (isFirst) await pinAll()
+        if (folders) await pinAll(folders)
         await saveWatch()
       }),
     async end(sessionId) {

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CaseFolder, Decide } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
+import { diskRefusal } from '../workspace/disk/storage-refusal.ts'
 import type { Store, UpdateOptions } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
 
 const PAUSE_MS = 200
-/** How long a run waits for a person to mend the file that its record belongs in. */
-const UNREADABLE_MS = 10 * 60_000
+/** How long a run waits for a person to mend the file that its record belongs in, or the disk. */
+const MENDED_MS = 10 * 60_000
 /** And where the operator has abandoned it, so that its working folder gets free. */
 const ABANDONED_MS = 30_000
 /** How long it puts up with somebody who saves the file all the time. */
@@ -14,19 +15,24 @@ const CHANGED_MS = 5000
 
 /**
  * An update of a session's file by its own job. A person may have the file half-saved or broken just
- * then: what the run has to say is kept until it can be written, and only the stop of the service or
- * a long time without any change for the better ends the wait.
+ * then, or the disk is full: what the run has to say is kept until it can be written, and only the stop of the
+ * service or a long time without any change for the better ends the wait.
  */
-export async function patientUpdate(
+export function patientUpdate(
   store: Pick<Store, 'update'>,
   job: Pick<Job, 'case_id' | 'ending'>,
   decide: Decide,
   options?: UpdateOptions,
 ): Promise<CaseFolder> {
+  return patiently(job, () => store.update(job.case_id, decide, options))
+}
+
+/** Does the same for other work that may be done again. */
+export async function patiently<T>(job: Pick<Job, 'ending'>, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   for (;;) {
     try {
-      return await store.update(job.case_id, decide, options)
+      return await work()
     } catch (error) {
       const waited = performance.now() - began
       if (job.ending === 'stop' || waited > patienceWith(error, job.ending)) throw error
@@ -36,8 +42,17 @@ export async function patientUpdate(
 }
 
 function patienceWith(error: unknown, ending: Job['ending']): number {
-  if (!(error instanceof Refusal)) return 0
-  if (error.code === 'unreadable_file') return ending === 'abandon' ? ABANDONED_MS : UNREADABLE_MS
-  if (error.code === 'git_busy') return UNREADABLE_MS
-  return error.code === 'changed_meanwhile' ? CHANGED_MS : 0
+  const refusal = error instanceof Refusal ? error : diskRefusal(error)
+  switch (refusal?.code) {
+    case 'unreadable_file':
+    case 'storage_full':
+    case 'storage_failed':
+      return ending === 'abandon' ? ABANDONED_MS : MENDED_MS
+    case 'git_busy':
+      return MENDED_MS
+    case 'changed_meanwhile':
+      return CHANGED_MS
+    default:
+      return 0
+  }
 }

@@ -76,7 +76,8 @@ function fitted(required: readonly string[], context: PromptContext): Prompt {
     ...older,
   ]
   const { text, files, leftOut } = packed(required, optional, MAX_PROMPT_BYTES)
-  return { text, files: ['case.md', ...files], leftOut }
+  // no argument of a program can hold a NUL
+  return { text: text.replaceAll('\0', '\ufffd'), files: ['case.md', ...files], leftOut }
 }
 
 const AIMS: Record<SessionType, string> = {

@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CaseFolder, Edit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { createJobs, type Job, type Jobs } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
+import { patiently } from './patient-update.ts'
 import { failSession } from './recovery.ts'
 
 /** How a session's job begins and how it is cleared up, whatever the job does. */
@@ -18,6 +20,9 @@ export interface SessionJobs {
 
 /** The update that a job begins with; it passes its edits through `decided`. */
 export type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
+
+/** How long a request waits for the end of what it began and could not go on with. */
+const BEGIN_ENDS_MS = 2000
 
 export function createSessionJobs(needs: SessionNeeds): SessionJobs {
   const { runs, newId } = needs
@@ -53,9 +58,13 @@ export function createSessionJobs(needs: SessionNeeds): SessionJobs {
       })
     } catch (error) {
       const state = stateOf(job)
-      if (began && state !== undefined && isRunning(state)) await failed(job, error)
-      else await runs.remove(job.session_id)
-      jobs.close(job)
+      if (began && state !== undefined && isRunning(state)) {
+        const ended = failed(job, error).finally(() => jobs.close(job))
+        // who asked is answered, also where the disk takes no record of the end for now
+        await Promise.race([ended, delay(BEGIN_ENDS_MS, null, { ref: false })])
+      } else {
+        await runs.remove(job.session_id).finally(() => jobs.close(job))
+      }
       throw error
     }
   }
@@ -68,15 +77,17 @@ export function createSessionJobs(needs: SessionNeeds): SessionJobs {
     return job.planned || (state !== undefined && isOverState(state))
   }
 
-  /** A job that could not record its end: its session still ends, now or at the next start. */
+  /** A job that could not record its end: its session still ends, as soon as that can be written, or at the next start. */
   async function failed(job: Job, error: unknown): Promise<void> {
     needs.log(failureLine(job, error))
     await endRun(job)
-    await needs.holds.end(job.session_id)
     const why = error instanceof Refusal ? error.message : String(error)
     try {
-      await failSession(needs, job, () => `The service could not go on: ${why}`)
-      await runs.remove(job.session_id)
+      await patiently(job, () => needs.holds.end(job.session_id))
+      await patiently(job, () =>
+        failSession(needs, job, () => `The service could not go on: ${why}`),
+      )
+      await patiently(job, () => runs.remove(job.session_id))
     } catch (again) {
       needs.log(failureLine(job, again))
     }

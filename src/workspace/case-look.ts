@@ -4,6 +4,7 @@ import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isOfFolder, stampNow } from './disk/read-now.ts'
 import { type FileStamp, sameStamp } from './disk/safe-read.ts'
+import { isTempName } from './disk/temp-files.ts'
 import { type EntryKind, kindsIn, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
@@ -40,7 +41,11 @@ export async function lookAtCase(
     const kinds = stamp && isOfFolder(stamp) ? kindsIn(folder) : kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
     else problems.push(...conflictCopies(name, kinds))
-    if (kinds && kinds !== 'hidden') needs.sawFolder?.(folder, kinds)
+    if (kinds && kinds !== 'hidden') {
+      needs.sawFolder?.(folder, kinds)
+      // what could not be removed is found by the next start, which looks at what has no stamp
+      if ([...kinds.keys()].some(isTempName)) folders.set(name, null)
+    }
     return kinds
   }
   const inside = listed(layout.caseFolder(id), '.')

@@ -60,7 +60,7 @@ function mustBeInPlace(cases: string): void {
   if (isFolderNow(cases) && realpathSync.native(cases) === cases) return
   throw new Refusal(
     'unreadable_file',
-    `${cases} is no folder or reached by a symbolic link, which is not followed. Put the folder itself in its place.`,
+    `The folder ${basename(cases)} of the memory root is no folder, or reached by a symbolic link, which is not followed. Put the folder itself in its place.`,
   )
 }
 

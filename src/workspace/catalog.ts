@@ -1,14 +1,12 @@
 import type { CaseFolder } from '../model/case-folder.ts'
-import { caseJson } from '../model/case-json.ts'
-import type { Pins } from '../model/held.ts'
-import { triageRow } from '../model/triage-row.ts'
-import { CaseDigest, type Digest, HeldDigests } from './case-digest.ts'
+import type { Digest } from './case-digest.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { folderOf } from './case-folder-of.ts'
+import { createDerivedValues, type DerivedNeeds } from './derived-values.ts'
 import { createFamilies } from './families.ts'
 import type { KeptCase } from './kept/kept-case.ts'
 import type { KeptCases } from './kept/kept-cases.ts'
-import { KeptDamage, type KeptReader } from './kept/kept-reader.ts'
+import { KeptDamage } from './kept/kept-damage.ts'
+import type { KeptReader } from './kept/kept-reader.ts'
 import { createRecentChanges } from './recent-changes.ts'
 
 /**
@@ -61,11 +59,7 @@ interface Slot {
   usedAt: number
 }
 
-export interface CatalogNeeds {
-  /** Whether a session plans or works in this process. */
-  isHeld(sessionId: string): boolean
-  /** What counts of a case, whatever its files say. */
-  pins(caseId: string): Pins | undefined
+export interface CatalogNeeds extends DerivedNeeds {
   /** Where resting cases are; none rests without. */
   shelf?: Pick<KeptReader, 'entry' | 'json' | 'row' | 'isSound'> & Partial<Pick<KeptCases, 'drop'>>
   /** Called before a case that is kept changes. */
@@ -80,9 +74,6 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
   const { isHeld, pins, shelf, onTaken, onDirty, onLost } = needs
   const slots = new Map<string, Slot>()
   const awake = new Set<string>()
-  const folders = new Map<string, CaseFolder>()
-  const digests = new Map<string, CaseDigest>()
-  const held = new HeldDigests()
   const families = createFamilies()
   const changes = createRecentChanges()
 
@@ -96,10 +87,18 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     return slot.entry
   }
 
-  const resting = {
-    json: (kept: KeptCase) => unlessDamaged(() => shelf!.json(kept)),
-    row: (kept: KeptCase) => unlessDamaged(() => shelf!.row(kept)),
-  }
+  const derived = createDerivedValues({
+    ...{ isHeld, pins, entry },
+    resting(id) {
+      const slot = slots.get(id)
+      return slot && !slot.entry ? slot.kept : null
+    },
+    shelf: {
+      json: (kept) => unlessDamaged(() => shelf!.json(kept)),
+      row: (kept) => unlessDamaged(() => shelf!.row(kept)),
+    },
+  })
+  const { folder, digest, forget } = derived
 
   /** Where one record is damaged, more are: all are looked through, and whoever asks again is answered. */
   function unlessDamaged<T>(read: () => T): T {
@@ -126,11 +125,6 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     if (lost.size > 0) onLost?.(lost)
   }
 
-  function forget(id: string): void {
-    folders.delete(id)
-    digests.delete(id)
-  }
-
   function take(id: string): void {
     const kept = slots.get(id)?.kept
     if (!kept) return
@@ -152,36 +146,6 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     changes.add(id)
   }
 
-  function folder(id: string): CaseFolder | undefined {
-    const known = folders.get(id)
-    if (known) return known
-    const of = entry(id)
-    if (!of) return undefined
-    const made = folderOf(of, isHeld, pins(id))
-    folders.set(id, made)
-    return made
-  }
-
-  function digest(id: string): Digest | undefined {
-    const known = digests.get(id)
-    if (known) return known
-    const made = digestOf(id)
-    if (made) digests.set(id, made)
-    return made
-  }
-
-  function digestOf(id: string): CaseDigest | undefined {
-    const slot = slots.get(id)
-    if (slot?.kept && !slot.entry) {
-      const { created_at } = slot.kept
-      return new CaseDigest({ id, created_at }, null).rest(resting, slot.kept)
-    }
-    const [of, all] = [entry(id), folder(id)]
-    if (!of || !all) return undefined
-    const json = caseJson(all, of.file.mtimeMs)
-    return new CaseDigest(json, { json: JSON.stringify(json), row: triageRow(all, json) })
-  }
-
   function put(of: CaseEntry): void {
     const { id } = of
     take(id)
@@ -197,7 +161,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     slots.set(id, { entry: null, kept, usedAt: 0 })
     families.put(id, kept.parent)
     changes.add(id)
-    if (json !== undefined) digests.set(id, held.hold(digestOf(id)!, json))
+    if (json !== undefined) derived.hold(id, json)
   }
 
   function remove(id: string): CaseEntry | undefined {
@@ -224,8 +188,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     if (!slot?.kept) return
     slot.entry = null
     awake.delete(id)
-    folders.delete(id)
-    digests.get(id)?.rest(resting, slot.kept)
+    derived.rest(id, slot.kept)
   }
 
   return {
@@ -238,7 +201,7 @@ export function createCatalog(needs: CatalogNeeds): Catalog {
     kept: (id) => slots.get(id)?.kept ?? null,
     ids: () => [...slots.keys()],
     size: () => slots.size,
-    letGo: () => held.letGo(),
+    letGo: derived.letGo,
     children: families.children,
     shelve(id, kept) {
       const slot = slots.get(id)

@@ -72,7 +72,8 @@ export function createEditWriter(
       const placed = await placeEdit(layout, known, edit, needs.secondLook)
       const { path, synced } = placed
       needs.settling.wrote(path)
-      if (isTrail(edit)) await synced // before its events are told
+      // before its events are told; what could not be synced stands there all the same, and is not a person's
+      if (isTrail(edit)) await Promise.allSettled([synced])
       await together(apply(known, edit, placed), synced)
     } catch (error) {
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error

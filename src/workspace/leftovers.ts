@@ -16,7 +16,8 @@ export async function clearLeftovers(
   state: StateFolder,
   log: (line: string) => void,
 ): Promise<void> {
-  const folders = [state.runs, state.plans, join(state.root, 'numbers'), join(state.root, 'holds')]
+  const { root, runs, plans } = state
+  const folders = [root, runs, plans, join(root, 'numbers'), join(root, 'holds')]
   await removed(folders, log)
   const why = await removeStubborn(state.scratch)
   if (why === null) return

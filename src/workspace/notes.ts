@@ -60,7 +60,8 @@ export function readNote(
   const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
   const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash
-  const settled = stamp && isSettled(stamp) ? stamp : null
+  // one that could not be read is looked at again: the disk may have failed for a moment
+  const settled = read.stamp && isSettled(read.stamp) ? read.stamp : null
   const place = { stamp: settled, mtimeMs, ctimeMs, size, hash, ending }
   if (known && isKnown(known, read)) {
     look.taken(path)

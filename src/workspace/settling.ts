@@ -42,13 +42,21 @@ interface Seen {
 }
 
 export function createSettling(): Settling {
-  // of a path that nothing reads, nobody says that it is taken
   const seen = new LRUCache<string, Seen>({ max: 10_000 })
   const own = new LRUCache<string, number>({ max: 1000 })
+
+  /** Of a path that nothing reads, one that was deleted say, nobody says that it is taken. */
+  function dropOver(now: number): void {
+    for (const path of seen.rkeys()) {
+      if (!isOver(seen.peek(path), now)) return
+      seen.delete(path)
+    }
+  }
 
   return {
     hint(path, kind) {
       const now = performance.now()
+      dropOver(now)
       const known = seen.get(path)
       const burst = isOver(known, now) ? undefined : known
       // in a row of hints a change says that the file is written where it stands

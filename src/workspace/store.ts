@@ -7,7 +7,7 @@ import type { SessionTexts } from '../model/session.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { removeFolder } from './disk/remove-folder.ts'
 import { createEditWriter, type EditWriterNeeds, together } from './edit-writer.ts'
-import { KeptDamage } from './kept/kept-reader.ts'
+import { readAgainIfDamaged } from './kept/kept-damage.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
@@ -67,8 +67,13 @@ export function createStore(needs: StoreNeeds): Store {
   const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
   const { made, write, follow } = createEditWriter(needs, current)
 
-  /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
-  async function current(id: string): Promise<CaseFolder> {
+  /** For a write: what stands there now. The caller holds the mutex. */
+  function current(id: string): Promise<CaseFolder> {
+    return readAgainIfDamaged(() => whole(id))
+  }
+
+  /** What stands there now, but for what is half-saved. */
+  async function whole(id: string): Promise<CaseFolder> {
     const until = performance.now() + PATIENCE_MS
     while ((await scan.one(id, 'whole')).isHalf) {
       if (performance.now() > until) {
@@ -86,16 +91,11 @@ export function createStore(needs: StoreNeeds): Store {
     throw new Refusal('not_found', `There is no case ${id}.`)
   }
 
-  async function read(id: string): Promise<CaseFolder> {
-    await needs.still(id)
-    try {
-      return folderOf(id)
-    } catch (error) {
-      if (!(error instanceof KeptDamage)) throw error
+  const read = (id: string): Promise<CaseFolder> =>
+    readAgainIfDamaged(async () => {
       await needs.still(id)
       return folderOf(id)
-    }
-  }
+    })
 
   /** Waits for git without the mutex: what was known of the case is served meanwhile. */
   async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {

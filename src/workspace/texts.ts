@@ -21,6 +21,7 @@ export interface Texts {
 export function createTexts(layout: Layout, lastGood: LastGood): Texts {
   const sessions = new LRUCache<string, TextsReading>({ max: 200 })
   const proofs = new LRUCache<string, string>({
+    max: 1000, // what a short one takes is mostly its place
     maxSize: 64 * 1024 * 1024,
     sizeCalculation: (content) => content.length + 1,
   })

@@ -27,7 +27,7 @@ export async function workingFolder(
   if (isWithin(inside, folder) || trusted.has(folder)) return folder
   throw new Refusal(
     'untrusted_workdir',
-    `The case's workdir "${workdir}" leads out of the workspace, to ${folder}, and nothing works there until the operator trusts it. Trust it with: casefile trust. Or use a folder inside the workspace.`,
+    `The case's workdir "${workdir}" leads out of the workspace, and nothing works there until the operator trusts it. See where it leads, and trust it, with: casefile trust. Or use a folder inside the workspace.`,
   )
 }
 

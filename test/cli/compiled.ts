@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +16,11 @@ const FOUND: Record<string, (file: string) => void> = {
   empty: (file) => truncateSync(file),
   'cut short': (file) => truncateSync(file, 500),
   'something else': (file) => writeFileSync(file, 'x'.repeat(5000)),
+  'as long as it was, with other bytes': (file) => {
+    const bytes = readFileSync(file)
+    for (let at = 64; at < bytes.length; at += 97) bytes[at]! ^= 0x55
+    writeFileSync(file, bytes)
+  },
 }
 
 for (const [name, damage] of Object.entries(FOUND)) {

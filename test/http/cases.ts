@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { CASE_STATES } from '../../src/model/case-state.ts'
+import { atOnce } from '../fixtures/at-once.ts'
 import { openTestService, type Reply } from '../fixtures/workspace.ts'
 
 const NOBODY = '00000000-0000-4000-8000-000000000000'
@@ -429,9 +430,8 @@ t.test('the ETag of a PUT is that of the next GET', async (t) => {
 t.test('of 50 PUTs with the same If-Match exactly one wins', async (t) => {
   const { id } = await newCase()
   const { etag = '' } = (await request('GET', `/cases/${id}`)).headers
-  const titles = Array.from({ length: 50 }, (_, n) => `Title ${n}`)
-  const replies = await Promise.all(
-    titles.map((title) => request('PUT', `/cases/${id}`, { title }, { 'if-match': etag })),
+  const replies = await atOnce(app, id, 50, (n) =>
+    request('PUT', `/cases/${id}`, { title: `Title ${n}` }, { 'if-match': etag }),
   )
   const won = replies.filter(({ status }) => status === 200)
   t.equal(won.length, 1)

@@ -1,5 +1,9 @@
-import { request as nodeRequest } from 'node:http'
-import { connect as dial } from 'node:net'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request as nodeRequest } from 'node:http'
+import { mock } from 'node:test'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import fc from 'fast-check'
 import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
@@ -15,12 +19,13 @@ import { listen } from '../../src/http/server.ts'
 import { createFeed } from '../../src/http/session-feed.ts'
 import { createStreamRegistry } from '../../src/http/stream-registry.ts'
 import { connect } from '../fixtures/event-source.ts'
+import { isFull } from '../fixtures/full.ts'
 import { SESSION, TRAIL } from '../fixtures/records.ts'
 
 const MIB = 1024 * 1024
 
 /** A service with one stream route; `opened` gives each stream in the order of its clients. */
-async function serveStreams(t: Test, options: EventStreamOptions = {}, limits = {}) {
+async function serveStreams(t: Test, options: EventStreamOptions = {}) {
   const waiting: ((stream: EventStream) => void)[] = []
   const app = new Hono<ServiceEnv>()
   let port = 0
@@ -32,7 +37,7 @@ async function serveStreams(t: Test, options: EventStreamOptions = {}, limits = 
   })
   const server = await listen(
     requestListener(app.fetch, (line) => t.fail(line)),
-    { port: 0, log: (line) => t.fail(line), limits },
+    { port: 0, log: (line) => t.fail(line) },
   )
   port = server.port
   t.teardown(() => server.close())
@@ -43,7 +48,16 @@ async function serveStreams(t: Test, options: EventStreamOptions = {}, limits = 
     t.teardown(() => client.close())
     return { client, stream: await opened }
   }
-  return { server, url, open }
+  /** The bytes themselves, for another reader of them. */
+  const openRaw = async () => {
+    const opened = new Promise<EventStream>((resolve) => waiting.push(resolve))
+    const request = nodeRequest(url, { agent: false }).end()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    for (const each of [request, response]) each.on('error', () => {}) // it is cut in the end
+    t.teardown(() => request.destroy())
+    return { response, stream: await opened }
+  }
+  return { url, open, openRaw }
 }
 
 t.test('a stream starts at once, with its headers and one retry', async (t) => {
@@ -86,12 +100,86 @@ t.test('data of any kind is one event', async (t) => {
   }
 })
 
+const piece = fc.oneof(
+  fc.constantFrom('\r', '\n', '\r\n', '\n\n', '\r\r', '\u2028', '\u2029', '\ufeff', '\0', ' ', ':'),
+  fc.constantFrom(
+    '\nevent: x',
+    '\nid: 9',
+    'data: ',
+    '\ndata',
+    '\nretry: 1\n\n',
+    '\n: no',
+    'x'.repeat(70_000),
+  ),
+  fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.toWellFormed()),
+)
+
+t.test('eventsource-parser sees each event once, with its data', async (t) => {
+  const { openRaw } = await serveStreams(t)
+  const { response, stream } = await openRaw()
+  const came: EventSourceMessage[] = []
+  let wake = () => {}
+  const parser = createParser({
+    onEvent(message) {
+      came.push(message)
+      wake()
+    },
+    onError: (error) => t.fail(error.message),
+  })
+  response.setEncoding('utf8').on('data', (text: string) => parser.feed(text))
+  let id = 0
+  const check = async (data: string) => {
+    stream.send({ event: 'text', data, id: ++id })
+    while (came.length < id)
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    const expected = { id: String(id), event: 'text', data: data.replace(/\r\n?/g, '\n') }
+    assert.deepEqual(came.slice(id - 1), [expected])
+  }
+  await check('é'.repeat(MIB / 2))
+  const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
+  await fc.assert(fc.asyncProperty(texts, check), { numRuns: 100, endOnFailure: true })
+  t.equal(came.length, 101)
+})
+
 t.test('an event name or id of two lines is a mistake of ours', async (t) => {
   const { open } = await serveStreams(t)
   const { stream } = await open()
   for (const bad of ['a\nb', 'a\rb', 'a\0b']) {
     t.throws(() => stream.send({ event: bad, data: '' }), TypeError)
     t.throws(() => stream.send({ event: 'a', data: '', id: bad }), TypeError)
+  }
+})
+
+t.test('the first bytes come within 200 ms', async (t) => {
+  const { openRaw } = await serveStreams(t)
+  const times: number[] = []
+  for (let n = 0; n < 10; n++) {
+    const began = performance.now()
+    const { response } = await openRaw()
+    await once(response, 'data')
+    times.push(performance.now() - began)
+    response.destroy()
+  }
+  t.ok(Math.min(...times) <= 200, `${Math.min(...times)} ms at best`)
+})
+
+t.test('a ping comes every 15 s', async (t) => {
+  if (!isFull) mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const { open } = await serveStreams(t)
+  const { client } = await open()
+  for (let n = 1; n <= 2; n++) {
+    const began = performance.now()
+    if (!isFull) {
+      mock.timers.tick(14_999)
+      t.equal(client.received.length, n - 1, 'not before')
+      mock.timers.tick(1)
+    }
+    t.match(await client.next(), { event: 'ping' })
+    const ms = performance.now() - began
+    if (isFull) t.ok(Math.abs(ms - 15_000) <= 2000, `after ${ms.toFixed()} ms`)
   }
 })
 
@@ -279,106 +367,4 @@ t.test('where to go on', async (t) => {
     const response = await app.request(`/${query}`, { headers })
     t.same(await response.json(), expected, `${header} ${query}`)
   }
-})
-
-// Server
-
-const quick = { headersMs: 100, requestMs: 200, checkEveryMs: 20 }
-
-/** Sends the text and gives all that comes until the connection is closed. */
-function dialogue(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = dial(port, '127.0.0.1', () => socket.write(text))
-    socket.on('data', (bytes) => {
-      answer += bytes
-    })
-    socket.on('error', reject).on('close', () => resolve(answer))
-  })
-}
-
-t.test('slow requests are cut, streams are not', async (t) => {
-  const { server, open } = await serveStreams(t, {}, quick)
-  const { client, stream } = await open()
-  const slow = ['', 'GET /x HT', 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nX: ']
-  for (const text of slow) t.match(await dialogue(server.port, text), /^HTTP\/1\.1 408 /)
-  stream.send({ event: 'still', data: 'here' })
-  t.match(await client.next(), { event: 'still' })
-})
-
-t.test('a slow body is cut too', async (t) => {
-  const app = new Hono<ServiceEnv>().post('/x', async (c) => c.text(await c.req.text()))
-  const server = await listen(
-    requestListener(app.fetch, () => {}),
-    { port: 0, log: () => {}, limits: quick },
-  )
-  t.teardown(() => server.close())
-  const text = 'POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nsome'
-  t.match(await dialogue(server.port, text), /^HTTP\/1\.1 408 /)
-})
-
-t.test('it listens on loopback, and a port in use is refused with advice', async (t) => {
-  const { server } = await serveStreams(t)
-  t.equal(server.url, `http://127.0.0.1:${server.port}`)
-  await t.rejects(
-    listen(() => {}, { port: server.port, log: () => {} }),
-    {
-      code: 'already_active',
-      message: new RegExp(`Port ${server.port} .*--port 0`),
-    },
-  )
-})
-
-t.test('close', async (t) => {
-  let release = () => {}
-  let entered = () => {}
-  const app = new Hono<ServiceEnv>()
-    .get('/quick', (c) => c.text('quick'))
-    .get('/slow', async (c) => {
-      entered()
-      await new Promise<void>((resolve) => {
-        release = resolve
-      })
-      return c.text('slow')
-    })
-  const start = async (closeMs: number) => {
-    const running = new Promise<void>((resolve) => {
-      entered = resolve
-    })
-    const server = await listen(
-      requestListener(app.fetch, () => {}),
-      { port: 0, log: () => {}, limits: { closeMs } },
-    )
-    const answer = dialogue(server.port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
-    await running
-    return { server, answer }
-  }
-
-  await t.test('lets a running request finish, and takes no other', async (t) => {
-    const { server, answer } = await start(60_000)
-    const idle = dialogue(server.port, 'GET /quick HTTP/1.1\r\nHost: x\r\n\r\n')
-    const isServed = await fetch(`${server.url}/quick`)
-    t.equal(await isServed.text(), 'quick')
-    const closed = server.close()
-    t.match(await idle, /quick$/)
-    await t.rejects(dialogue(server.port, ''), { code: 'ECONNREFUSED' })
-    release()
-    t.match(await answer, /^HTTP\/1\.1 200 .*slow$/s)
-    await closed
-    await server.close()
-  })
-
-  await t.test('cuts one that takes too long', async (t) => {
-    const { server, answer } = await start(50)
-    await server.close()
-    t.equal(await answer, '')
-    release()
-  })
-})
-
-t.test('connections above the limit are dropped', async (t) => {
-  const { server, open } = await serveStreams(t, {}, { maxConnections: 2 })
-  await open()
-  await open()
-  t.equal(await dialogue(server.port, ''), '')
 })

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
+import fc from 'fast-check'
 import t from 'tap'
 import { connect, type EventSourceClient } from '../fixtures/event-source.ts'
+import { dialogue } from '../fixtures/raw-socket.ts'
 import { envelope, finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -133,6 +135,67 @@ t.test('where a resume begins', async (t) => {
         expected,
       )
     })
+  }
+})
+
+t.test('10,000 events reach a client that comes back 50 times, each once', async (t) => {
+  const seed = Number(process.env.CASEFILE_TEST_SEED ?? Date.now() % 1_000_000)
+  t.comment(`CASEFILE_TEST_SEED=${seed}`)
+  const app = await openTestService(t)
+  const { eventLog } = app.service
+  const { id } = await app.newCase()
+  const one = {
+    event_type: 'memory_updated',
+    timestamp: app.service.now(),
+    payload: { case_id: id },
+  }
+  const event = { type: 'memory_updated', envelope: JSON.stringify(one) }
+  const telling = (async () => {
+    while (eventLog.last < 10_000) {
+      eventLog.append({ events: Array.from({ length: 101 }, () => event), marks: {} })
+      await eventLog.flushed()
+    }
+  })()
+  const [cuts] = fc.sample(
+    fc.uniqueArray(fc.integer({ min: 1, max: 9999 }), { minLength: 50, maxLength: 50 }),
+    { seed, numRuns: 1 },
+  )
+  const seen: (string | undefined)[] = []
+  for (const cut of [...cuts!.sort((a, b) => a - b), 10_000]) {
+    const after = seen.at(-1)
+    const client = await events(app, '', after === undefined ? {} : { 'last-event-id': after })
+    while (seen.length < cut) seen.push((await client.next()).id)
+    client.close()
+  }
+  await telling
+  t.ok(
+    seen.every((each, index) => each === String(index + 1)),
+    'no gap, and none twice',
+  )
+  t.equal(seen.length, 10_000)
+})
+
+t.test('an id that is none is answered within a second, whatever it is', async (t) => {
+  const app = await openTestService(t)
+  const ref = await planned(app, { runbook: step('true') })
+  const unknown = ['-1', 'x', '9'.repeat(400), '9'.repeat(15_000), '1'.repeat(16), 'é', '*']
+  for (const path of ['/events', `${ref.path}/stream`]) {
+    for (const id of unknown) {
+      const began = performance.now()
+      const client = await connect(app.url + path, { headers: { 'last-event-id': id } })
+      t.equal((await client.next()).event, 'resync', `${path} ${id.slice(0, 20)}`)
+      const ms = performance.now() - began
+      t.ok(ms <= 1000, `after ${ms.toFixed()} ms`)
+      client.close()
+    }
+    const port = Number(new URL(app.url).port)
+    for (const [status, id] of [
+      [431, 'x'.repeat(1_000_000)],
+      [400, '1\x002'],
+    ] as const) {
+      const head = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nLast-Event-ID: ${id}\r\n\r\n`
+      t.strictSame((await dialogue(port, head, 1000)).statuses, [status])
+    }
   }
 })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { planRevisions } from '../../src/model/plan-revisions.ts'
+import { atOnce } from '../fixtures/at-once.ts'
 import { envelope, finished, must, planned, reaches, stream } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -15,6 +16,19 @@ function editByHand(app: TestService, caseId: string, from: string, to: string):
   if (!text.includes(from)) throw new Error(`no ${from} in it`)
   writeFileSync(file, text.replace(from, to))
 }
+
+t.test('of ten edits of a plan with the same If-Match one wins', async (t) => {
+  const app = await openTestService(t)
+  const { case_id, path } = await planned(app, { runbook: 'First.\n' })
+  const { etag = '' } = (await app.request('GET', path)).headers
+  const replies = await atOnce(app, case_id, 10, (n) =>
+    app.request('PUT', `${path}/plan`, { plan: `Edit ${n}.` }, { 'if-match': etag }),
+  )
+  const [won, ...others] = replies.filter(({ status }) => status === 200)
+  t.strictSame(others, [])
+  t.equal(replies.filter(({ status }) => status === 412).length, 9)
+  t.equal((await must(app, 'GET', path)).plan, won!.json.plan)
+})
 
 t.test('every plan that a session had, with its text, oldest first', async (t) => {
   const app = await openTestService(t)

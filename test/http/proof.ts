@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { stateAfter } from '../../src/model/case-state.ts'
+import { atOnce } from '../fixtures/at-once.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -178,6 +179,15 @@ t.test('PUT …/verify marks the proof, and says so in its file', async (t) => {
   )
   const again = await verify(id, proof)
   t.strictSame(again.json, reply.json, 'a second time changes nothing')
+})
+
+t.test('of ten verifications with the same If-Match one wins', async (t) => {
+  const { id } = await newCase()
+  const proof = await attach(id, {})
+  const { etag = '' } = (await request('GET', `/cases/${id}/proof/${proof}`)).headers
+  const replies = await atOnce(app, id, 10, () => verify(id, proof, { 'if-match': etag }))
+  const statuses = replies.map(({ status }) => status).sort()
+  t.strictSame(statuses, [200, ...Array(9).fill(412)])
 })
 
 t.test('PUT …/verify keeps to If-Match', async (t) => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { isFull } from '../fixtures/full.ts'
 import {
   envelope,
   finished,
@@ -65,7 +66,7 @@ const target = (service: TestService): Promise<Ref> =>
 
 const WAIT = 'while [ ! -s out ]; do sleep 0.05; done; cat out'
 
-t.test('a session cannot approve, however its process has hidden', linuxOnly, async (t) => {
+t.test('a session cannot approve, however its process has hidden', { ...linuxOnly }, async (t) => {
   const service = await opened(t)
   const { path, id } = await target(service)
   const ask = `node ask.mjs ${service.url} POST ${path}/approve`
@@ -117,7 +118,7 @@ t.test('a session cannot approve, however its process has hidden', linuxOnly, as
   })
 })
 
-t.test('what is refused to a session, and what is not', linuxOnly, async (t) => {
+t.test('what is refused to a session, and what is not', { ...linuxOnly }, async (t) => {
   const service = await opened(t)
   const { path, case_id } = await target(service)
   const of = `/cases/${case_id}`
@@ -128,6 +129,8 @@ t.test('what is refused to a session, and what is not', linuxOnly, async (t) => 
     ['POST', `${path}/approve`, null, 403],
     ['PUT', `${path}/plan`, { plan: 'another' }, 403],
     ['POST', `${path}/revise`, { note: 'another' }, 403],
+    ['POST', `${path}/abandon`, null, 403],
+    ['POST', `${of}/sessions`, { type: 'verifying' }, 403],
     ['PUT', `${of}/proof/${proof}/verify`, null, 403],
     ['PUT', `${of}/state`, { state: 'WONT_FIX' }, 403],
     ['PUT', `${of}/memory/case.md`, 'title: x', 403],
@@ -173,11 +176,15 @@ t.test('the operator goes on while a session runs', async (t) => {
   await must(service, 'POST', `${running.path}/abandon`)
 })
 
-t.test('a session that asks in a loop does not fill its trail', linuxOnly, async (t) => {
+/** reliability.md AX-3 in full. */
+const TIMES = isFull ? 100 : 30
+
+t.test('a session that asks in a loop does not fill its trail', { ...linuxOnly }, async (t) => {
   const service = await opened(t)
   const { path } = await target(service)
-  const ask = `node raw.mjs ${service.url} pipelined${` 'POST ${path}/approve'`.repeat(30)}`
+  const ask = `node raw.mjs ${service.url} pipelined${` 'POST ${path}/approve'`.repeat(TIMES)}`
   const { output, denied } = await tried(service, ask)
-  t.equal(output.match(/ 403/g)?.length, 30)
+  t.equal(output.match(/ 403/g)?.length, TIMES)
+  t.match(await must(service, 'GET', path), { state: 'plan_ready' })
   t.equal(denied.length, 20)
 })

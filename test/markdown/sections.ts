@@ -6,9 +6,13 @@ import { parsedOutline, shortOutline } from '../../src/markdown/outline.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { LEAD, readSections, sectionText, withSection } from '../../src/markdown/sectioned.ts'
 import { SESSION_LAYOUT } from '../../src/markdown/session-texts.ts'
+import { isFull } from '../fixtures/full.ts'
 import { hostileText, markdownText } from '../fixtures/markdown-text.ts'
 
 t.teardown(useParser())
+
+// reliability.md MD-1 in full: 10,000 texts, two at a time
+const RUNS = isFull ? 5000 : 300
 
 const EMPTY = [
   '---\nid: x\n---\n\n# Session 1: planning\n\n## Hypothesis\n\nWhy\n\n## Plan\n\n## Execution output\n\n',
@@ -39,7 +43,7 @@ t.test('any text into any section comes back, and every other byte stays', async
         equal(back, file, 'written back, the file is what it was')
       },
     ),
-    { numRuns: 300, verbose: 1 },
+    { numRuns: RUNS, verbose: 1 },
   )
 })
 
@@ -55,7 +59,7 @@ t.test('any text is a description, with and without a checklist below', async ()
       equal(sectionText((await readSections(edited, CASE_LAYOUT))!, LEAD), text)
       equal(edited.slice(0, file.indexOf('---', 4)), file.slice(0, file.indexOf('---', 4)))
     }),
-    { numRuns: 300, verbose: 1 },
+    { numRuns: RUNS, verbose: 1 },
   )
 })
 

@@ -15,6 +15,9 @@ import { frontmatter, TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 // the reader that gray-matter, and with it most of the world, brings along
 const require = createRequire(createRequire(import.meta.url).resolve('gray-matter'))
 const jsYaml3 = require('js-yaml') as { safeLoad(text: string): Record<string, unknown> }
+const jsYaml4 = createRequire(import.meta.url)('js-yaml-4') as {
+  load(text: string): Record<string, unknown>
+}
 
 const anyString = fc
   .oneof(
@@ -141,14 +144,16 @@ t.test('a string is written so that every reader reads that string', async () =>
         deepEqual(parse(source), wanted, 'yaml 2')
         deepEqual(parse(source, { version: '1.1' }), wanted, 'yaml 2 as 1.1')
         deepEqual(jsYaml3.safeLoad(source), wanted, 'js-yaml 3')
+        deepEqual(jsYaml4.load(source), wanted, 'js-yaml 4')
         equal(source.split(eol).length, 3, 'one line for each key')
       },
     ),
     { numRuns: 2000 },
   )
   for (const text of TRICKY_STRINGS) {
-    const source = `title: x\n`
-    deepEqual(jsYaml3.safeLoad(setYaml(source, 'title', text, '\n')), { title: text })
+    const edited = setYaml('title: x\n', 'title', text, '\n')
+    deepEqual(jsYaml3.safeLoad(edited), { title: text })
+    deepEqual(jsYaml4.load(edited), { title: text })
   }
 })
 
@@ -296,6 +301,10 @@ t.test('frontmatter that is refused: what, on which line, how fast', async (t) =
     ['__proto__', block('a: b\n__proto__: { polluted: 1 }'), 3, /__proto__/],
     ['__proto__, quoted', block('a: b\n"__pr\\u006fto__": { polluted: 1 }'), 3, /__proto__/],
     ['__proto__ at depth', block('a:\n  - b:\n      __proto__: { polluted: 1 }'), 4, /__proto__/],
+    ['constructor', block('a: b\nconstructor: 1'), 3, /constructor/],
+    ['prototype', block('a: b\nprototype: 1'), 3, /prototype/],
+    ['prototype, quoted', block('a: b\n"prototyp\\x65": 1'), 3, /prototype/],
+    ['prototype in a list', block('a: b\nc: [{ prototype: 1 }]'), 3, /prototype/],
     [
       'constructor at depth',
       block('a: b\nc: { d: { constructor: { prototype: 1 } } }'),
@@ -317,6 +326,7 @@ t.test('frontmatter that is refused: what, on which line, how fast', async (t) =
     ['a text as root', block('# c\nhello'), 3, /key: value/],
     ['a number as root', block('12'), 2, /key: value/],
     ['a list in place of a key', block('a: b\n? [c]\n: d'), 3, /key/],
+    ['a NUL of many', block(`a: b\n${'\0'.repeat(60_000)}`), 3, /0x00/],
     ['NUL', block('a: b\nc: "\0"'), 3, /0x00/],
     ['escape', block('a: b\nc: \u001b[31m'), 3, /0x1b/],
     ['70 KiB', block(`a: b\n${'# comment\n'.repeat(7000)}`), 1, /64 KiB/],

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { objectOf } from '../agents/foreign.ts'

@@ -1,10 +1,10 @@
-import { linkSync, lstatSync, mkdirSync, type Stats, statSync, unlinkSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { Refusal } from '../../model/refusal.ts'
 import { type Keeper, replaceSeen } from '../rescue/replace-seen.ts'
 import { hasCode } from './errno.ts'
-import { discard, openNewFile, writeNewFile } from './new-file.ts'
+import { discard, discardNow, openNewFile, writeNewFile } from './new-file.ts'
 import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
@@ -203,7 +203,7 @@ async function placeNew(
     // Exclusive too, but a power cut can leave a part of it.
     await writeNewFile(path, bytes, { mode })
   }
-  unlinkSync(temp)
+  discardNow(temp) // the file has its name by now, whether the other goes or not
 }
 
 export function changedMeanwhile(path: string): Refusal {

@@ -7,6 +7,7 @@ import {
   open,
   openSync,
   type Stats,
+  unlinkSync,
 } from 'node:fs'
 import { type FileHandle, unlink } from 'node:fs/promises'
 import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
@@ -87,9 +88,22 @@ export async function discard(path: string): Promise<void> {
   try {
     await unlink(path)
   } catch (error) {
-    // Missing: it was never made or has its name already. Else the next owner removes it at start.
-    if (!hasCode(error, 'ENOENT', 'EROFS', 'EACCES', 'EPERM', 'EIO')) throw error
+    mayStay(error)
   }
+}
+
+/** The same at once. */
+export function discardNow(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    mayStay(error)
+  }
+}
+
+/** Missing: it was never made or has its name already. Else the next owner removes it at start. */
+function mayStay(error: unknown): void {
+  if (!hasCode(error, 'ENOENT', 'EROFS', 'EACCES', 'EPERM', 'EIO')) throw error
 }
 
 /** One call may write less than it was given, which is how a nearly full disk looks. */

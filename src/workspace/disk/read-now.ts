@@ -66,13 +66,13 @@ export function isOfFolder({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFDIR
 }
 
-/** `stampOf` at once. */
+/** `stampOf` at once; null also where the disk does not say: reading it then tells why. */
 export function stampNow(path: string): FileStamp | null {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     return stats ? toStamp(stats) : null
   } catch (error) {
-    if (hasCode(error, 'EACCES')) return null
+    if (hasCode(error, 'EACCES', 'EIO', 'ESTALE')) return null
     throw error
   }
 }

@@ -44,6 +44,12 @@ export async function readRegular(path: string, options: ReadOptions): Promise<R
   return withOpened(path, options, (handle) => readOpen(handle, options.maxBytes))
 }
 
+/** The same, once more where the disk failed: for a file that would be set aside for one bad moment. */
+export async function readTwice(path: string, options: ReadOptions): Promise<ReadResult> {
+  const read = await readRegular(path, options)
+  return !read.ok && read.reason === 'io_error' ? readRegular(path, options) : read
+}
+
 /** Opens what `readRegular` would, for as long as `read` takes; what that throws of the disk is a value too. */
 export async function withOpened<T>(
   path: string,

@@ -20,7 +20,7 @@ const REBASES = ['rebase-merge', 'rebase-apply']
 const STALE_LOCK_MS = 60_000
 /** The repository may be made, or removed, at any time. */
 const LOOK_AGAIN_MS = 5000
-/** Many readers at once look once. */
+/** Many readers at once look once; but that git is done is seen at once, as what it changed is to be served then. */
 const GOOD_FOR_MS = 10
 const KEPT_SPANS = 200
 /** The picks of a rebase follow one another; between them the files are git's as well. */
@@ -39,6 +39,7 @@ export function createGitActivity(folder: string): GitActivity {
   let lastIndex = ''
   let lookedAt = Number.NEGATIVE_INFINITY
   let looked = Promise.resolve(false)
+  let wasBusy = false
 
   async function gitFolder(): Promise<string | null> {
     if (performance.now() < lookAgainAt) return gitDir
@@ -78,9 +79,12 @@ export function createGitActivity(folder: string): GitActivity {
   return {
     isBusy(when = 'lately') {
       const now = performance.now()
-      if (when === 'now' || now > lookedAt + GOOD_FOR_MS) {
+      if (when === 'now' || wasBusy || now > lookedAt + GOOD_FOR_MS) {
         lookedAt = now
-        looked = look()
+        looked = look().then((isBusy) => {
+          wasBusy = isBusy
+          return isBusy
+        })
       }
       return looked
     },

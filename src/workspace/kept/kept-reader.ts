@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { TriageRow } from '../../model/triage-row.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { decodeEntry, type KeptCase } from './kept-case.ts'
+import { KeptDamage } from './kept-damage.ts'
 import { type KeptFile, readKeptFile } from './kept-file.ts'
 import { type KeptTexts, readKeptTexts } from './kept-texts.ts'
 
@@ -82,13 +83,6 @@ export interface ReaderOfKept extends Omit<KeptReader, 'found'> {
   textsAt(id: string): number | undefined
   /** The files are others: what was looked for in them is to be looked for again. */
   moved(): void
-}
-
-/** What was kept of a case is no longer there: something else wrote to the file, or cut it short. */
-export class KeptDamage extends Error {
-  constructor() {
-    super('what was kept of a case was changed by something else: the case is read anew')
-  }
 }
 
 /** There is a file where a case stands in it. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { writeDurable } from '../disk/durable-write.ts'
-import { readRegular } from '../disk/safe-read.ts'
+import { readTwice } from '../disk/safe-read.ts'
 import { type JsonValue, sealOf, unsealed } from './log-line.ts'
 
 /** Where the log stood when its marks were taken. */
@@ -41,7 +41,7 @@ export async function writeCheckpoint(
 }
 
 export async function readCheckpoint(folder: string): Promise<Checkpoint | 'missing' | 'damaged'> {
-  const read = await readRegular(join(folder, CHECKPOINT_FILE), { maxBytes: MAX_BYTES })
+  const read = await readTwice(join(folder, CHECKPOINT_FILE), { maxBytes: MAX_BYTES })
   if (!read.ok) return read.reason === 'missing' ? 'missing' : 'damaged'
   const rest = unsealed(read.bytes)
   if (!rest) return 'damaged'

@@ -2,7 +2,7 @@ import { link, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { createDurable, syncFolder, writeDurable } from '../disk/durable-write.ts'
 import { hasCode } from '../disk/errno.ts'
-import { readRegular } from '../disk/safe-read.ts'
+import { readTwice } from '../disk/safe-read.ts'
 import { type Scanned, type Segment, scanSegment } from './log-segment.ts'
 
 export interface RepairNeeds {
@@ -25,7 +25,7 @@ export async function repairSegment(
   needs: RepairNeeds,
 ): Promise<Scanned> {
   const after = { lastId: before?.lastId ?? lastId, lastBatch: before?.lastBatch ?? lastBatch }
-  const read = await readRegular(path, { maxBytes: MAX_BYTES })
+  const read = await readTwice(path, { maxBytes: MAX_BYTES })
   if (!read.ok) {
     const aside = await moveAside(path, needs)
     needs.log(`${basename(path)} of the event log cannot be read (${read.detail}): now ${aside}`)

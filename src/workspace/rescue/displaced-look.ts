@@ -1,10 +1,9 @@
-import type { Stats } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSettling } from '../settling.ts'
 import { displacedContent, isUntouched, releaseDisplaced } from './displaced.ts'
 import { keepPreImage, renamePreImage } from './kept-pre-images.ts'
 import type { FileOfCase } from './pre-images.ts'
-import type { Displaced } from './replace-seen.ts'
+import type { Displaced, Stamped } from './replace-seen.ts'
 import type { Rescue } from './rescue.ts'
 
 /** A displaced file into which an editor may still write. */
@@ -13,7 +12,7 @@ export interface Kept extends FileOfCase {
   /** What is known of it: its editors began with this, or it was rescued. */
   base: Buffer
   /** While it had these it held `base`; null where stats do not tell. */
-  stats: Stats | null
+  stamped: Stamped | null
   /** Since when it differs from `base`. */
   changedAt: number | null
   /** Until when an editor that wrote into it may go on. */
@@ -45,7 +44,7 @@ export function createDisplacedLook(needs: LookNeeds) {
   const settling = createSettling()
 
   return async function look(each: Kept, isLast: boolean): Promise<number> {
-    const found = isUntouched(each.at, each.stats) ? null : displacedContent(each.at)
+    const found = isUntouched(each.at, each.stamped) ? null : displacedContent(each.at)
     if (found && !found.bytes.equals(each.base)) {
       const isEmpty = found.bytes.length === 0
       if (isLast && isEmpty && typeof each.at === 'string') return 0
@@ -81,7 +80,7 @@ export function createDisplacedLook(needs: LookNeeds) {
     }
     if (rescued === 'safe') {
       needs.onRescued(id)
-      Object.assign(each, { base: theirs, stats: null, changedAt: null })
+      Object.assign(each, { base: theirs, stamped: null, changedAt: null })
       each.restsUntil = performance.now() + REST_MS
       each.at = await renamePreImage(folder, each)
     }

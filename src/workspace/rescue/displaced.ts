@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { isSameFile, openRegular, readDescriptor } from '../disk/descriptors.ts'
 import { discard } from '../disk/new-file.ts'
-import type { Displaced } from './replace-seen.ts'
+import type { Displaced, Stamped } from './replace-seen.ts'
 
 /** What is larger no editor made out of a file of ours. */
 export const MAX_DISPLACED_BYTES = 64 * 1024 * 1024
@@ -24,11 +24,12 @@ export function displacedContent(at: Displaced): { bytes: Buffer; stats: Stats }
  * Whether nobody has written into it since it had these stats, as far as these tell; null stands for stats that do
  * not, as they were taken too soon after a write: a second one within the same tick of the clock leaves no trace.
  */
-export function isUntouched(at: Displaced, stats: Stats | null): boolean {
-  if (stats === null || typeof at === 'number') return false
+export function isUntouched(at: Displaced, stamped: Stamped | null): boolean {
+  if (stamped === null || typeof at === 'number') return false
+  const { stats, ctimeMs } = stamped
   const now = lstatSync(at, { throwIfNoEntry: false })
-  // the time of change is no help: losing a name and getting another changes it
-  return isSameFile(now, stats) && now?.size === stats.size && now.mtimeMs === stats.mtimeMs
+  if (!now || !isSameFile(now, stats) || now.size !== stats.size) return false
+  return now.mtimeMs === stats.mtimeMs && now.ctimeMs === ctimeMs
 }
 
 /** Lets go of it, so that the system can remove what has no name any more. */

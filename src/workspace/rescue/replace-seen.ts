@@ -10,15 +10,22 @@ import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
  */
 export type Displaced = string | number
 
+/** What a displaced file is compared with, to see whether anybody has written into it. */
+export interface Stamped {
+  stats: Stats
+  ctimeMs: number
+}
+
 /** Takes over what a replacement displaced. */
 export interface Keeper {
   /** A free name for it, so that a crash does not lose it. */
   link: string
   /**
    * `base`: what its editors began with, as far as we know; by default what our write was made on. `stats`: from
-   * before it was found to hold that, so that whatever was written since shows in others.
+   * before it was found to hold that, so that whatever was written since shows in others; `ctimeMs` is from after it
+   * got its other name, which changes it: so a write that puts the time of the content back shows too.
    */
-  keep(displaced: Displaced, known?: { base?: Buffer | undefined; stats?: Stats }): void
+  keep(displaced: Displaced, known?: { base?: Buffer | undefined } & Partial<Stamped>): void
 }
 
 interface Replacement {
@@ -81,9 +88,14 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
   } finally {
     if (isLinked && !isDone) unlinkSync(keeper.link)
   }
-  if (isDone && isLinked) keeper.keep(keeper.link, { stats: seen.stats })
+  if (isDone && isLinked) keeper.keep(keeper.link, stampedBy(seen.stats, keeper.link))
   else if (isDone) keepOpen(replacement, seen.fd)
   return isDone
+}
+
+function stampedBy(stats: Stats, link: string): Stamped | undefined {
+  const now = lstatSync(link, { throwIfNoEntry: false })
+  return now && { stats, ctimeMs: now.ctimeMs }
 }
 
 /** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */

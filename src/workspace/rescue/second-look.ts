@@ -57,9 +57,10 @@ export function createSecondLook(needs: SecondLookNeeds): SecondLook {
   function keeperOf({ id, file }: FileOfCase, expect: Buffer, hash = hashOf(expect)): Keeper {
     return {
       link: preImagePath(folder, { id, file }, hash),
-      keep(at, { base = expect, stats } = {}) {
-        const tells = stats && isSettledAt(stats.mtimeMs) ? stats : null
-        const place = { id, file, base, stats: tells, at, changedAt: null, restsUntil: 0 }
+      keep(at, { base = expect, stats, ctimeMs } = {}) {
+        const isKnown = stats && ctimeMs !== undefined && isSettledAt(stats.mtimeMs)
+        const stamped = isKnown ? { stats, ctimeMs } : null
+        const place = { id, file, base, stamped, at, changedAt: null, restsUntil: 0 }
         const each = { ...place, due: 0, hasFailed: false }
         kept.add(each)
         wait(each, LOOK_MS)

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { Refusal } from '../../model/refusal.ts'
-import { readRegular } from '../disk/safe-read.ts'
+import { readTwice } from '../disk/safe-read.ts'
 import { moveAside, type RepairNeeds } from '../log/log-repair.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function readOrSetAside(
   maxBytes: number,
   needs: RepairNeeds,
 ): Promise<Buffer | null> {
-  const read = await readRegular(path, { maxBytes })
+  const read = await readTwice(path, { maxBytes })
   if (read.ok) return read.bytes
   if (read.reason === 'missing') return null
   const name = basename(path)

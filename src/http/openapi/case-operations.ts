@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import { ATTENTION_KINDS } from '../../model/attention.ts'
+import { caseFieldsSchema, checklistItemSchema, newCaseSchema, stateSchema } from '../schemas.ts'
+import { caseSchema, deleted, gate, gateItem, triageRow } from './case-schemas.ts'
+import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
+import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
+import { caseState } from './words.ts'
+
+const filters = {
+  state: oneOf(caseState).describe('States, one of which must fit.'),
+  outcome: oneOf(z.string()).describe('Outcomes, one of which must fit.'),
+  type: oneOf(z.string()).describe('Types, one of which must fit.'),
+  tag: oneOf(z.string()).describe('Tags, one of which must fit.'),
+  q: z
+    .string()
+    .optional()
+    .describe('Words that stand in title or description, or with which the id begins.'),
+}
+
+/** At least one of the fields; what is not known is no field. */
+const ANY_FIELD = Object.keys(caseFieldsSchema.shape).map((name) => ({ required: [name] }))
+
+export const caseOperations: Operations = {
+  'GET /cases': {
+    ...{ id: 'listCases', tag: 'Cases', summary: 'All cases, or those that fit' },
+    query: { ...filters, ...paging },
+    answers: listOf(caseSchema, 'Cases, the newest first.'),
+    refusals: [...LIST_REFUSALS, 'unknown_state'],
+  },
+  'GET /triage': {
+    ...{ id: 'triage', tag: 'Cases', summary: 'The cases by what they need from the operator' },
+    query: {
+      needs: oneOf(z.enum([...ATTENTION_KINDS, 'any'])).describe('`any` is all but `running`.'),
+      ...filters,
+      ...paging,
+    },
+    answers: listOf(triageRow, 'The cases, the most urgent first.'),
+    refusals: ['bad_request', 'unknown_state'],
+  },
+  'POST /cases': {
+    ...{ id: 'createCase', tag: 'Cases', summary: 'A new case, which is OPEN' },
+    body: newCaseSchema,
+    answers: made(caseSchema, 'The case.'),
+    refusals: FILE_REFUSALS,
+  },
+  'GET /cases/:id': {
+    ...{ id: 'getCase', tag: 'Cases', summary: 'A case' },
+    answers: one(caseSchema, 'The case.'),
+  },
+  'PUT /cases/:id': {
+    ...{ id: 'updateCase', tag: 'Cases', summary: 'Changes fields of a case' },
+    description: 'At least one field. Null clears all but the title; a cleared type is `bug`.',
+    body: caseFieldsSchema,
+    bodyRules: { anyOf: ANY_FIELD },
+    isConditional: true,
+    answers: one(caseSchema, 'The case as it is now.'),
+    refusals: FILE_REFUSALS,
+  },
+  'PUT /cases/:id/state': {
+    ...{ id: 'setCaseState', tag: 'Cases', summary: 'Sets the state of a case' },
+    description: 'From any state to any other; only RESOLVED has to pass the proof gate.',
+    body: stateSchema,
+    isConditional: true,
+    isOperators: true,
+    answers: one(caseSchema, 'The case as it is now.'),
+    refusals: [...FILE_REFUSALS, 'unknown_state', 'proof_gate'],
+  },
+  'GET /cases/:id/gate': {
+    ...{ id: 'getGate', tag: 'Proof', summary: 'Whether a case may be RESOLVED' },
+    answers: one(gate, 'The gate.'),
+  },
+  'DELETE /cases/:id': {
+    ...{ id: 'deleteCase', tag: 'Cases', summary: 'Deletes a case with all its files, for good' },
+    isConditional: true,
+    isOperators: true,
+    answers: { 200: { description: 'It is gone.', json: deleted } },
+    refusals: [...FILE_REFUSALS, 'session_running'],
+  },
+  'GET /cases/:id/proof/checklist': {
+    ...{ id: 'getChecklist', tag: 'Proof', summary: 'The proof that a case asks for' },
+    answers: one(z.array(gateItem), 'The items, as in the gate.'),
+  },
+  'POST /cases/:id/proof/checklist': {
+    ...{ id: 'addChecklistItem', tag: 'Proof', summary: 'Adds an item to the checklist' },
+    body: checklistItemSchema,
+    answers: made(gateItem, 'The item.'),
+    refusals: [...FILE_REFUSALS, 'already_exists'],
+  },
+}

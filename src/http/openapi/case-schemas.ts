@@ -1,0 +1,87 @@
+import * as z from 'zod'
+import { ATTENTION_KINDS } from '../../model/attention.ts'
+import type { CaseJson } from '../../model/case-json.ts'
+import type { Gate, GateItem } from '../../model/gate.ts'
+import { PROBLEM_CODES, type Problem } from '../../model/problem.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
+import type { Deleted } from '../present.ts'
+import { schemaOf } from './same-type.ts'
+import { caseState, count, id, time } from './words.ts'
+
+export const problem = schemaOf<Problem>()(
+  z.object({
+    code: z.enum(PROBLEM_CODES),
+    file: z.string().describe("Relative to the case's folder, or to the workspace."),
+    line: z.int().min(1).nullable().describe('Null when the whole file is meant.'),
+    message: z.string(),
+  }),
+).meta({ id: 'Problem', description: 'Something wrong with a file, which a person can mend.' })
+
+export const caseSchema = schemaOf<CaseJson>()(
+  z.object({
+    id,
+    title: z.string(),
+    type: z.string(),
+    description: z.string(),
+    state: caseState,
+    outcome: z.string().nullable(),
+    tags: z.array(z.string()),
+    parent: z.string().nullable(),
+    reason: z.string().nullable(),
+    workdir: z.string().nullable(),
+    provider: z.string().nullable(),
+    created_at: time,
+    updated_at: time.describe('Of the last change of `case.md`.'),
+    problems: z.array(problem),
+  }),
+).meta({ id: 'Case' })
+
+const needs = z
+  .object({
+    kind: z.enum(ATTENTION_KINDS),
+    session_id: id.nullable(),
+    session: z.int().min(1).nullable().describe('The number of that session.'),
+    text: z.string(),
+  })
+  .meta({ id: 'Attention', description: 'What a case needs from the operator.' })
+
+export const triageRow = schemaOf<TriageRow>()(
+  z.object({
+    id,
+    title: z.string(),
+    type: z.string(),
+    state: caseState,
+    outcome: z.string().nullable(),
+    tags: z.array(z.string()),
+    updated_at: time.describe('Of the last change of `case.md`, of a trail, or of a proof.'),
+    created_at: time,
+    needs: needs.nullable(),
+    sessions: count,
+    running: z.boolean().describe('Whether a session plans or executes on this machine.'),
+    problems: count,
+    gate: z.object({ open: z.boolean(), verified: count, missing: count }),
+  }),
+).meta({ id: 'TriageRow' })
+
+export const gateItem = schemaOf<GateItem>()(
+  z.object({
+    description: z.string(),
+    type: z.string().nullable(),
+    required: z.boolean(),
+    checked: z.boolean().describe('The tick of a person, which the gate does not look at.'),
+    satisfied_by: id.nullable().describe('The verified proof of that type.'),
+  }),
+).meta({ id: 'ChecklistItem' })
+
+export const gate = schemaOf<Gate>()(
+  z.object({
+    open: z.boolean(),
+    verified: count,
+    items: z.array(gateItem),
+    missing: z.array(z.string()),
+  }),
+).meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
+
+export const deleted = schemaOf<Deleted>()(z.object({ id, deleted: z.literal(true) })).meta({
+  id: 'Deleted',
+})

@@ -1,0 +1,88 @@
+import type { RefusalCode } from '../../model/refusal.ts'
+import { PROBLEMS } from '../problem-json.ts'
+import type { HeaderName } from './headers.ts'
+import type { Json, JsonOf } from './json-schemas.ts'
+import { type Answer, isKept, type Operation } from './operation.ts'
+
+interface Described {
+  path: string
+  isRead: boolean
+  operation: Operation
+  json: JsonOf
+}
+
+/** Every answer of an operation, by its status. */
+export function responsesOf({ path, isRead, operation, json }: Described): Json {
+  const { id, answers } = operation
+  const good = Object.entries(answers).map(([status, answer]) => {
+    const { description, headers = [], sometimes = [] } = answer!
+    const content = contentOf(answer!, () => json(`${id} ${status}`))
+    const all = { ...headersOf(headers, true), ...headersOf(sometimes, false) }
+    return [status, { description, ...(isEmpty(all) ? {} : { headers: all }), ...content }]
+  })
+  const kept = headersOf([...(answers[200]?.headers ?? []), 'ETag'], true)
+  const same = { description: 'It is what the client has.', headers: kept }
+  return {
+    ...Object.fromEntries(good),
+    ...(isKept(operation, isRead) ? { 304: same } : {}),
+    ...refusalsOf(path, operation),
+  }
+}
+
+function contentOf({ json, text, events }: Answer, schema: () => Json): Json {
+  const content: Json = {}
+  if (json) content['application/json'] = { schema: schema() }
+  if (text) {
+    content[text.type] = { schema: { type: 'string', description: text.description } }
+  }
+  if (events) {
+    const oneOf = events.map((name) => ({ $ref: `#/components/schemas/${name}` }))
+    const data = { description: 'The `data` of each event, whose type is `event`.', oneOf }
+    const schema = { type: 'string', contentMediaType: 'text/event-stream' }
+    const type = 'text/event-stream'
+    content[type] = { schema: { ...schema, ...(events.length > 0 ? { contentSchema: data } : {}) } }
+  }
+  return isEmpty(content) ? {} : { content }
+}
+
+function headersOf(names: readonly HeaderName[], required: boolean): Json {
+  const refs = names.map((name) => {
+    const $ref = `#/components/headers/${name}`
+    return [name, required ? { $ref } : { $ref, description: 'With some of these answers.' }]
+  })
+  return Object.fromEntries(refs)
+}
+
+const JSON_BODY = ['bad_request', 'invalid_json', 'unsupported_media_type', 'too_large'] as const
+
+/** What the operation is refused for: what it says itself, and what all of its kind are. */
+function refusalsOf(path: string, operation: Operation): Json {
+  const codes = new Set<RefusalCode>([
+    'forbidden',
+    ...(path.includes('{') ? ['not_found' as const] : []),
+    ...(operation.body ? JSON_BODY : []),
+    ...(operation.isConditional ? ['precondition_failed' as const] : []),
+    ...(operation.isOperators ? ['own_session' as const] : []),
+    ...(operation.refusals ?? []),
+  ])
+  const byStatus = new Map<number, RefusalCode[]>()
+  for (const code of codes) {
+    const { status } = PROBLEMS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries([...byStatus].map(([status, same]) => [status, refusalOf(same)]))
+}
+
+function refusalOf(codes: readonly RefusalCode[]): Json {
+  const description = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ')
+  const narrowed = { properties: { code: { enum: codes } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/ProblemDetails' }, narrowed] }
+  const headers = codes.includes('range_not_satisfiable')
+    ? { headers: headersOf(['Content-Range'], true) }
+    : {}
+  return { description, ...headers, content: { 'application/problem+json': { schema } } }
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0
+}

@@ -1,0 +1,121 @@
+import * as z from 'zod'
+import {
+  abandonSchema,
+  approveSchema,
+  newSessionSchema,
+  planSchema,
+  reviseSchema,
+} from '../schemas.ts'
+import { eventName, SESSION_EVENTS } from './event-schemas.ts'
+import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
+import { LIST_REFUSALS, listOf, paging } from './paging.ts'
+import { artifact, revision, session } from './session-schemas.ts'
+
+const now = one(session, 'The session as it is now.')
+const ENDED = ['session_ended', 'wrong_state'] as const
+const TEXT = 'text/plain; charset=utf-8'
+
+/** Where a client of a stream has come to; a browser sends the header by itself. */
+export const resuming = {
+  query: {
+    after: z.string().optional().describe('The id behind which to go on, as `Last-Event-ID`.'),
+  },
+  headers: { 'Last-Event-ID': z.string().optional().describe('The last id that was read.') },
+}
+
+export const sessionOperations: Operations = {
+  'GET /cases/:id/sessions': {
+    ...{ id: 'listSessions', tag: 'Sessions', summary: 'The sessions of a case' },
+    query: paging,
+    answers: listOf(session, 'The sessions, the newest first.'),
+    refusals: LIST_REFUSALS,
+  },
+  'POST /cases/:id/sessions': {
+    ...{ id: 'createSession', tag: 'Sessions', summary: 'A new session, which begins to plan' },
+    body: newSessionSchema,
+    isOperators: true,
+    answers: made(session, 'The session; its plan will wait for approval.'),
+    refusals: [...FILE_REFUSALS, 'unknown_provider', 'untrusted_provider', 'untrusted_workdir'],
+  },
+  'GET /cases/:id/sessions/:sid': {
+    ...{ id: 'getSession', tag: 'Sessions', summary: 'A session' },
+    answers: one(session, 'The session.'),
+  },
+  'PUT /cases/:id/sessions/:sid/plan': {
+    ...{ id: 'editPlan', tag: 'Sessions', summary: 'Your words in place of the plan' },
+    body: planSchema,
+    isConditional: true,
+    isOperators: true,
+    answers: now,
+    refusals: [...FILE_REFUSALS, ...ENDED, 'invalid_plan'],
+  },
+  'POST /cases/:id/sessions/:sid/approve': {
+    ...{ id: 'approve', tag: 'Sessions', summary: 'Approves the plan, which is executed then' },
+    description: 'With `plan_sha256` nothing runs but the plan that has this hash.',
+    body: approveSchema,
+    isBodyOptional: true,
+    isOperators: true,
+    answers: now,
+    refusals: [
+      ...[...FILE_REFUSALS, ...ENDED, 'bad_request', 'already_active', 'plan_changed'],
+      ...['folder_busy', 'invalid_plan', 'unknown_provider', 'untrusted_provider'],
+      'untrusted_workdir',
+    ] as const,
+  },
+  'POST /cases/:id/sessions/:sid/revise': {
+    ...{ id: 'revise', tag: 'Sessions', summary: 'Has the session plan again' },
+    body: reviseSchema,
+    isOperators: true,
+    answers: now,
+    refusals: [
+      ...[...FILE_REFUSALS, ...ENDED, 'already_active', 'unknown_provider'],
+      'untrusted_provider',
+    ] as const,
+  },
+  'POST /cases/:id/sessions/:sid/abandon': {
+    ...{ id: 'abandon', tag: 'Sessions', summary: 'Ends the session, and what runs for it' },
+    body: abandonSchema,
+    isBodyOptional: true,
+    isOperators: true,
+    answers: now,
+    refusals: [...FILE_REFUSALS, ...ENDED],
+  },
+  'GET /cases/:id/sessions/:sid/stream': {
+    ...{ id: 'streamSession', tag: 'Sessions', summary: 'The events of a session, as they come' },
+    ...resuming,
+    answers: {
+      200: {
+        description: 'What has happened, then what happens, until the session is over.',
+        events: SESSION_EVENTS.map(eventName),
+      },
+      204: { description: 'Nothing more will come.' },
+    },
+  },
+  'GET /cases/:id/sessions/:sid/plans': {
+    ...{ id: 'listPlans', tag: 'Sessions', summary: 'The plans that a session had' },
+    answers: one(z.array(revision), 'The plans, the oldest first.'),
+  },
+  'GET /cases/:id/sessions/:sid/artifacts': {
+    ...{ id: 'listArtifacts', tag: 'Sessions', summary: 'What the steps of a session left' },
+    answers: one(z.array(artifact), 'The artifacts that are on this machine.'),
+    refusals: ['unreadable_file'],
+  },
+  'GET /cases/:id/sessions/:sid/artifacts/:name': {
+    ...{ id: 'getArtifact', tag: 'Sessions', summary: 'The bytes of an artifact' },
+    headers: { Range: z.string().optional().describe('A single one, such as `bytes=-4096`.') },
+    answers: {
+      200: {
+        description: 'All of it. One over 10 MiB has no ETag.',
+        text: { type: TEXT, description: 'The bytes, whatever they are.' },
+        headers: ['Accept-Ranges', 'Content-Security-Policy'],
+        sometimes: ['ETag'],
+      },
+      206: {
+        description: 'The part that was asked for, 10 MiB at most.',
+        text: { type: TEXT, description: 'The bytes, whatever they are.' },
+        headers: ['Accept-Ranges', 'Content-Range', 'Content-Security-Policy'],
+      },
+    },
+    refusals: ['unreadable_file', 'range_not_satisfiable'],
+  },
+}

@@ -1,0 +1,90 @@
+import * as z from 'zod'
+import { SESSION_TYPES } from '../../model/case-state.ts'
+import { SESSION_STATES } from '../../model/session-state.ts'
+import type { KeptRevision } from '../../sessions/plan-history.ts'
+import type { MemoryListing } from '../../workspace/memory-files.ts'
+import type { ArtifactJson, ProofJson, SessionJson, WrittenFile } from '../present.ts'
+import { problem } from './case-schemas.ts'
+import { schemaOf } from './same-type.ts'
+import { count, hash, id, time } from './words.ts'
+
+const changed = { file: z.string(), additions: count, deletions: count }
+
+const diff = z
+  .object({ ...changed, files: z.exactOptional(z.array(z.object(changed))) })
+  .meta({ id: 'Diff', description: '`file` has most changed lines, the counts are totals.' })
+
+const tests = z.object({ run: count, passed: count, failed: count }).meta({ id: 'TestCounts' })
+
+export const session = schemaOf<SessionJson>()(
+  z.object({
+    id,
+    case_id: id,
+    number: z.int().min(1),
+    state: z.enum(SESSION_STATES),
+    type: z.enum(SESSION_TYPES),
+    hypothesis: z.string(),
+    plan: z.string(),
+    output: z.string(),
+    diff: diff.nullable(),
+    tests: tests.nullable(),
+    proof_attached: z.boolean(),
+    created_at: time,
+    updated_at: time,
+    provider: z.string(),
+    started_at: time,
+    completed_at: time.nullable(),
+    plan_sha256: hash.nullable().describe('Of `plan` as it stands; null while there is none.'),
+    candidates: z.array(z.object({ artifact: z.string(), note: z.string() })),
+    problems: z.array(problem),
+  }),
+).meta({ id: 'Session' })
+
+export const revision = schemaOf<KeptRevision>()(
+  z.object({
+    plan_sha256: z.string(),
+    at: time,
+    by: z.enum(['provider', 'request', 'hand']),
+    note: z.string().nullable().describe('What the operator asked for before it was written.'),
+    text: z.string().nullable().describe('Null where it is not known on this machine.'),
+    current: z.boolean(),
+  }),
+).meta({ id: 'PlanRevision' })
+
+export const artifact = schemaOf<ArtifactJson>()(
+  z.object({
+    artifact: z.string(),
+    size: count,
+    updated_at: time,
+    candidate: z.boolean().describe('Whether it can be attached as proof.'),
+    note: z.string().nullable(),
+  }),
+).meta({ id: 'Artifact' })
+
+export const proof = schemaOf<ProofJson>()(
+  z.object({
+    id,
+    case_id: id,
+    session_id: id.nullable(),
+    type: z.string(),
+    content: z.string(),
+    verified: z.boolean(),
+    verified_at: time.nullable(),
+    sha256: z.string().nullable(),
+    created_at: time,
+    updated_at: time,
+  }),
+).meta({ id: 'Proof' })
+
+export const memoryFile = schemaOf<MemoryListing>()(
+  z.object({
+    filename: z.string(),
+    kind: z.enum(['case', 'session', 'notes']),
+    size: count,
+    updated_at: time,
+  }),
+).meta({ id: 'MemoryFile' })
+
+export const writtenFile = schemaOf<WrittenFile>()(
+  z.object({ filename: z.string(), size: count }),
+).meta({ id: 'WrittenFile' })

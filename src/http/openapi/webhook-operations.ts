@@ -1,0 +1,101 @@
+import * as z from 'zod'
+import { newWebhookSchema, webhookChangeSchema } from '../webhook-schemas.ts'
+import { deleted } from './case-schemas.ts'
+import { made, type Operation, type Operations, one } from './operation.ts'
+import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
+import { delivery, tested, webhook, webhookWithSecret, wholeDelivery } from './webhook-schemas.ts'
+
+const ANY_FIELD = Object.keys(webhookChangeSchema.shape).map((name) => ({ required: [name] }))
+
+const state = oneOf(z.enum(['delivered', 'retrying', 'dead'])).describe('One of which must fit.')
+
+/** Of a list of webhooks, and of one in it. */
+const OF_LIST: Readonly<Record<'GET' | 'POST', Operation>> = {
+  GET: {
+    ...{ id: 'list#s', tag: 'Webhooks', summary: 'The webhooks #' },
+    query: paging,
+    answers: listOf(webhook, 'The webhooks, the newest first.'),
+    refusals: ['bad_request'],
+  },
+  POST: {
+    ...{ id: 'create#', tag: 'Webhooks', summary: 'Registers an address #' },
+    description: 'Without a secret one is generated, and shown in this answer alone.',
+    body: newWebhookSchema,
+    answers: made(webhookWithSecret, 'The webhook.'),
+    refusals: ['wrong_state'],
+  },
+}
+
+const OF_ONE: Readonly<Record<string, Operation>> = {
+  'GET ': {
+    ...{ id: 'get#', tag: 'Webhooks', summary: 'A webhook #' },
+    answers: one(webhook, 'The webhook.'),
+  },
+  'PATCH ': {
+    ...{ id: 'update#', tag: 'Webhooks', summary: 'Changes, pauses or resumes a webhook #' },
+    description: 'At least one field. A null secret has another one generated.',
+    body: webhookChangeSchema,
+    bodyRules: { anyOf: ANY_FIELD },
+    isConditional: true,
+    answers: {
+      200: { description: 'It as it is now.', json: webhookWithSecret, headers: ['ETag'] },
+    },
+  },
+  'DELETE ': {
+    ...{ id: 'delete#', tag: 'Webhooks', summary: 'Ends a webhook #' },
+    isConditional: true,
+    answers: { 200: { description: 'It is gone.', json: deleted } },
+  },
+  'POST /test': {
+    ...{ id: 'test#', tag: 'Webhooks', summary: 'Sends a ping to a webhook #, and tells of it' },
+    answers: { 200: { description: 'What came of it.', json: tested } },
+  },
+  'GET /deliveries': {
+    ...{ id: 'list#Deliveries', tag: 'Webhooks', summary: 'What was sent to a webhook #' },
+    query: { state, ...paging },
+    answers: listOf(delivery, 'The deliveries, the newest event first.'),
+    refusals: LIST_REFUSALS,
+  },
+  'GET /deliveries/:did': {
+    ...{ id: 'get#Delivery', tag: 'Webhooks', summary: 'A delivery to a webhook #' },
+    answers: one(wholeDelivery, 'The delivery, with the event.'),
+  },
+  'POST /deliveries/:did/redeliver': {
+    ...{ id: 'redeliver#', tag: 'Webhooks', summary: 'Sends a delivery to a webhook # once more' },
+    answers: { 202: { description: 'It is sent again.', json: wholeDelivery } },
+    refusals: ['wrong_state'],
+  },
+}
+
+interface Scope {
+  list: `/${string}`
+  one: `/${string}`
+  name: string
+  of: string
+}
+
+function operationsOf(scope: Scope): Operations {
+  const named = (operation: Operation): Operation => ({
+    ...operation,
+    id: operation.id.replace('#', scope.name),
+    summary: operation.summary.replace('#', scope.of),
+  })
+  const ofOne = Object.entries(OF_ONE).map(([key, operation]) => {
+    const [method, rest] = key.split(' ')
+    return [`${method} ${scope.one}${rest}`, named(operation)]
+  })
+  return {
+    ...{ [`GET ${scope.list}`]: named(OF_LIST.GET), [`POST ${scope.list}`]: named(OF_LIST.POST) },
+    ...Object.fromEntries(ofOne),
+  }
+}
+
+export const webhookOperations: Operations = {
+  ...operationsOf({
+    ...{ list: '/webhooks', one: '/webhooks/:id', name: 'Webhook', of: 'of the workspace' },
+  }),
+  ...operationsOf({
+    ...{ list: '/cases/:id/webhooks', one: '/cases/:id/webhooks/:webhook_id' },
+    ...{ name: 'CaseWebhook', of: 'of a case' },
+  }),
+}

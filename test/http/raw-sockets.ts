@@ -1,0 +1,286 @@
+import t, { type Test } from 'tap'
+import { dialogue } from '../fixtures/raw-socket.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+/**
+ * Requests byte by byte, as no client makes them. `HOST` stands for the right Host header, `BODY` for a case whose
+ * title has 10 characters, in 22 bytes: hex 16.
+ */
+type Bytes = string
+
+const POST = 'POST /cases HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\n'
+const GET = 'GET /version HTTP/1.1\r\nHOST\r\n'
+const LENGTH = 'Content-Length: 22\r\n'
+const CHUNKED = 'Transfer-Encoding: chunked\r\n'
+const CHUNKS = '16\r\nBODY\r\n0\r\n\r\n'
+
+/** With a header too much. */
+const posting = (headers: string): Bytes => `${POST}${headers}${LENGTH}\r\nBODY`
+const measured = (length: string): Bytes => `${POST}Content-Length:${length}\r\n\r\nBODY`
+const coded = (coding: string): Bytes => `${POST}Transfer-Encoding:${coding}\r\n\r\n${CHUNKS}`
+const chunked = (chunks: string): Bytes => `${POST}${CHUNKED}\r\n${chunks}`
+const getting = (line: string): Bytes => `${line}\r\nHOST\r\n\r\n`
+
+/** Two readers could differ on where they end, or on what they say: none of them is carried out. */
+const unclear: Record<string, Bytes> = {
+  // two that say how long the body is
+  'a length and chunks': `${POST}${LENGTH}${CHUNKED}\r\n${CHUNKS}`,
+  'chunks and a length': `${POST}${CHUNKED}${LENGTH}\r\n${CHUNKS}`,
+  'a length and chunks, of a GET': `${GET}${LENGTH}${CHUNKED}\r\n${CHUNKS}`,
+  'two lengths that differ': `${POST}${LENGTH}Content-Length: 1\r\n\r\nBODY`,
+  'one length twice': `${POST}${LENGTH}${LENGTH}\r\nBODY`,
+  'two lengths in one header': measured(' 22, 22'),
+  'chunked twice': `${POST}${CHUNKED}${CHUNKED}\r\n${CHUNKS}`,
+  // lengths
+  'a length with a sign': measured(' +22'),
+  'a negative length': measured(' -1'),
+  'a length in hex': measured(' 0x16'),
+  'a length with a fraction': measured(' 22.0'),
+  'a length with an exponent': measured(' 2e1'),
+  'a length with a space in it': measured(' 2 2'),
+  'a length with a non-breaking space': measured(' \xa022'),
+  'no length in its header': measured(''),
+  'a length beyond 64 bits': measured(' 18446744073709551638'),
+  'a length of 23 digits': measured(' 99999999999999999999999'),
+  // transfer codings
+  'chunked that is not last': coded(' chunked, identity'),
+  'no coding but identity': coded(' identity'),
+  'a coding that is like chunked': coded(' xchunked'),
+  'chunked in quotes': coded(' "chunked"'),
+  'chunked with a parameter': coded(' chunked;a=1'),
+  'chunked after a vertical tab': coded(' \x0bchunked'),
+  'no coding in its header': coded(''),
+  'another coding, of a GET': `${GET}Transfer-Encoding: gzip\r\n\r\nBODY`,
+  // line ends
+  'line ends without CR': posting('').replaceAll('\r\n', '\n'),
+  'a request line without CR': posting('').replace('\r\n', '\n'),
+  'a header without CR': posting('X-A: 1\n'),
+  'an end of the headers without CR': `${GET}\n`,
+  'a CR alone between headers': posting('X-A: 1\rX-B: 2\r\n'),
+  'a CR too many at the end': `${GET}\r\r\n`,
+  'a CR in the request line': getting('GET /version\r HTTP/1.1'),
+  // headers
+  'a folded header': posting('X-A: 1\r\n 2\r\n'),
+  'a header folded by a tab': posting('X-A: 1\r\n\t2\r\n'),
+  'a folded coding': coded('\r\n chunked'),
+  'a length that may be a fold': posting('X-A: 1\r\n\tContent-Length: 1\r\n'),
+  'a space before the first header': POST.replace('HOST', ' HOST').concat(LENGTH, '\r\nBODY'),
+  'a space before the colon': posting('X-A : 1\r\n'),
+  'a space before the colon of a coding': posting('Transfer-Encoding : chunked\r\n'),
+  'a tab before the colon': posting('X-A\t: 1\r\n'),
+  'a space in a name': posting('X A: 1\r\n'),
+  'a header without a colon': posting('X-A\r\n'),
+  'a header without a name': posting(': 1\r\n'),
+  'NUL in a value': posting('X-A: 1\x002\r\n'),
+  'NUL in a name': posting('X\x00A: 1\r\n'),
+  'a control character in a value': posting('X-A: 1\x012\r\n'),
+  'DEL in a value': posting('X-A: 1\x7f2\r\n'),
+  'a byte beyond ASCII in a name': posting('X-\xe9: 1\r\n'),
+  // chunks
+  'a size with 0x': chunked('0x16\r\nBODY\r\n0\r\n\r\n'),
+  'a size with a sign': chunked('+16\r\nBODY\r\n0\r\n\r\n'),
+  'a negative size': chunked('-1\r\nBODY\r\n0\r\n\r\n'),
+  'no size': chunked('\r\nBODY\r\n0\r\n\r\n'),
+  'a size that is no number': chunked('g\r\nBODY\r\n0\r\n\r\n'),
+  'a space after a size': chunked('16 \r\nBODY\r\n0\r\n\r\n'),
+  'a space before a size': chunked(' 16\r\nBODY\r\n0\r\n\r\n'),
+  'a size beyond 64 bits': chunked('10000000000000016\r\nBODY\r\n0\r\n\r\n'),
+  'a size that is too small': chunked('15\r\nBODY\r\n0\r\n\r\n'),
+  'a size that is too large': chunked('17\r\nBODY\r\n0\r\n\r\n'),
+  'a size without CR': chunked('16\nBODY\r\n0\r\n\r\n'),
+  'a chunk without CR': chunked('16\r\nBODY\n0\r\n\r\n'),
+  'a last chunk without CR': chunked('16\r\nBODY\r\n0\n\r\n'),
+  'an end of the chunks without CR': chunked('16\r\nBODY\r\n0\r\n\n'),
+  'an extension without CR': chunked('16;a=1\nBODY\r\n0\r\n\r\n'),
+  'a CR alone in an extension': chunked('16;a=1\rb\r\nBODY\r\n0\r\n\r\n'),
+  'extensions of 20 KB': chunked(`16;${'a'.repeat(20_000)}\r\nBODY\r\n0\r\n\r\n`),
+  'a length behind the chunks': chunked('16\r\nBODY\r\n0\r\nContent-Length: 5\r\n\r\n'),
+  'a coding behind the chunks': chunked('16\r\nBODY\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n'),
+  // request lines
+  'an authority as the target': getting('GET 127.0.0.1 HTTP/1.1'),
+  'a target without a slash': getting('GET version HTTP/1.1'),
+  'a byte beyond ASCII in the target': getting('GET /\xff HTTP/1.1'),
+  'NUL in the target': getting('GET /\x00 HTTP/1.1'),
+  'a space in the target': getting('GET /ver sion HTTP/1.1'),
+  'tabs in the request line': getting('GET\t/version\tHTTP/1.1'),
+  'a space before the method': getting(' GET /version HTTP/1.1'),
+  'a method that is none': getting('PATHC /version HTTP/1.1'),
+  'a method in lower case': getting('get /version HTTP/1.1'),
+  'a method of 30 KB': getting(`${'A'.repeat(30_000)} /version HTTP/1.1`),
+  // other protocols
+  'HTTP/0.9': 'GET /version\r\n',
+  'HTTP/1.2': getting('GET /version HTTP/1.2'),
+  'HTTP/11.1': getting('GET /version HTTP/11.1'),
+  HTTPS: getting('GET /version HTTPS/1.1'),
+  'the first bytes of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0',
+  'the first bytes of TLS': `\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03${'\0'.repeat(200)}`,
+  'no protocol': 'hello\r\n\r\n',
+  // nobody knows for whom
+  'no Host': 'GET /version HTTP/1.1\r\n\r\n',
+}
+
+/** Those that a limit ends. */
+const tooLarge: Record<string, Bytes> = {
+  'a target of 70 KB': getting(`GET /${'a'.repeat(70_000)} HTTP/1.1`),
+  'a header of 20 KB': posting(`X-A: ${'a'.repeat(20_000)}\r\n`),
+  'a header of 1 MB': posting(`X-A: ${'a'.repeat(1_000_000)}\r\n`),
+  '10,000 headers': posting('X-A: 1\r\n'.repeat(10_000)),
+  'a header of 20 KB behind the chunks': chunked(
+    `16\r\nBODY\r\n0\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`,
+  ),
+}
+
+/** Odd, but everyone reads them the same way: they are answered, and what follows is a request of its own. */
+const clear: Record<string, [status: number, bytes: Bytes]> = {
+  'a request as it should be': [201, posting('')],
+  'chunks as they should be': [201, chunked(CHUNKS)],
+  'zeros before the length': [201, measured(' 0022')],
+  'spaces and tabs around the length': [201, measured(' \t 22  ')],
+  'zeros before a size': [201, chunked(`${'0'.repeat(30)}16\r\nBODY\r\n000\r\n\r\n`)],
+  'extensions of chunks': [201, chunked('16;a=1;b="c;\\"d"\r\nBODY\r\n0;e\r\n\r\n')],
+  'CHUNKED in capitals': [201, coded(' CHUNKED')],
+  'headers behind the chunks': [201, chunked('16\r\nBODY\r\n0\r\nX-A: 1\r\n\r\n')],
+  'a Host behind the chunks': [201, chunked('16\r\nBODY\r\n0\r\nHost: evil.example\r\n\r\n')],
+  'an Origin behind the chunks': [201, chunked('16\r\nBODY\r\n0\r\nOrigin: null\r\n\r\n')],
+  'a header like the coding': [201, posting('Transfer_Encoding: chunked\r\n')],
+  'a tab in a value': [201, posting('X-A: 1\t2\r\n')],
+  'a byte beyond ASCII in a value': [201, posting('X-A: \xff\r\n')],
+  'empty lines before': [200, `${'\r\n'.repeat(1000)}${GET}\r\n`],
+  'two spaces before the target': [200, getting('GET  /version HTTP/1.1')],
+  'an expectation that is none': [201, posting('Expect: something\r\n')],
+  'a GET with a body': [200, `${GET}${LENGTH}\r\nBODY`],
+  'a GET with chunks': [200, `${GET}${CHUNKED}\r\n${CHUNKS}`],
+  'a HEAD with a body': [200, `${GET.replace('GET', 'HEAD')}${LENGTH}\r\nBODY`],
+  '3,000 short headers': [201, posting('a:\r\n'.repeat(3000))],
+  'an absolute target': [403, getting('GET http://127.0.0.1/version HTTP/1.1')],
+  'a target with two slashes': [404, getting('GET //evil.example/cases HTTP/1.1')],
+  'two Hosts': [403, posting('Host: evil.example\r\n')],
+  'a second Host behind 3,000 headers': [403, posting(`${'a:\r\n'.repeat(3000)}HOST\r\n`)],
+  'an Origin behind 3,000 headers': [403, posting(`${'a:\r\n'.repeat(3000)}Origin: null\r\n`)],
+  'two Hosts in one header': [400, posting('').replace('HOST', 'HOST, evil.example')],
+  'what may come from a page': [403, posting('Origin: http://evil.example\r\n')],
+  'the same with a long body': [
+    403,
+    `${POST}Origin: null\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`,
+  ],
+  'a body of another type': [415, posting('').replace('application/json', 'text/plain')],
+  'a body where there is nothing': [404, posting('').replace('/cases', '/nothing')],
+  'another method': [405, posting('').replace('POST', 'PATCH')],
+  TRACE: [405, posting('').replace('POST', 'TRACE')],
+}
+
+/** The last of their connection: what comes behind them is nobody's request. */
+const last: Record<string, [statuses: number[], bytes: Bytes]> = {
+  'a request that closes': [[201], posting('Connection: close\r\n')],
+  'a request that closes, among others': [[201], posting('Connection: keep-alive, close\r\n')],
+  'one by HTTP/1.0': [[201], posting('').replace('HTTP/1.1', 'HTTP/1.0')],
+  'chunks by HTTP/1.0': [[201], coded(' chunked').replace('HTTP/1.1', 'HTTP/1.0')],
+  'one by HTTP/2.0, as text': [[201], posting('').replace('HTTP/1.1', 'HTTP/2.0')],
+  CONNECT: [[], getting('CONNECT 127.0.0.1:80 HTTP/1.1')],
+}
+
+/** The whole service, and how often each title became a case. */
+async function target(t: Test) {
+  const app = await openTestService(t)
+  const port = Number(new URL(app.url).port)
+  let number = 100_000
+  return {
+    app,
+    /** Sends the bytes, and in the same breath a second request; gives what came, and which of the two was carried out. */
+    async send(bytes: Bytes, behind = SECOND) {
+      const [first, second] = [`${++number} one`, `${number} two`]
+      const text = `${bytes}${behind.replace('BODY', bodyOf(second))}`
+      const said = await dialogue(
+        port,
+        text.replace('BODY', bodyOf(first)).replaceAll('HOST', `Host: 127.0.0.1:${port}`),
+      )
+      return { ...said, made: async () => [await count(first), await count(second)] }
+    },
+  }
+
+  async function count(title: string): Promise<number> {
+    const { json } = await app.request('GET', '/cases')
+    return json.filter((each: { title: string }) => each.title === title).length
+  }
+}
+
+const bodyOf = (title: string) => JSON.stringify({ title })
+const SECOND = `${POST}${LENGTH}Connection: close\r\n\r\nBODY`
+
+t.test(
+  'a request that two readers could understand in two ways is 400, and the last',
+  async (t) => {
+    const { app, send } = await target(t)
+    const all = await Promise.all(
+      Object.entries(unclear).map(async ([name, bytes]) => [name, await send(bytes)] as const),
+    )
+    for (const [name, said] of all) {
+      t.strictSame(said.statuses, [400], `${name}: one answer, then it is closed`)
+      t.match(said.text, /\r\nconnection: close\r\n/i, name)
+    }
+    t.strictSame((await app.request('GET', '/cases')).json, [], 'none was carried out')
+    t.equal(app.service.eventLog.last, 0)
+    t.strictSame(app.log, [])
+  },
+)
+
+t.test('what is too large is 431, and the last', async (t) => {
+  const { app, send } = await target(t)
+  for (const [name, bytes] of Object.entries(tooLarge))
+    t.strictSame((await send(bytes)).statuses, [431], name)
+  t.strictSame((await app.request('GET', '/cases')).json, [], 'none was carried out')
+})
+
+t.test('what is odd but clear is answered, and what follows is a request of its own', async (t) => {
+  const { app, send } = await target(t)
+  let made = 0
+  for (const [name, [status, bytes]] of Object.entries(clear)) {
+    const said = await send(bytes)
+    t.strictSame(said.statuses, [status, 201], name)
+    const isMade = status === 201 ? 1 : 0
+    t.strictSame(await said.made(), [isMade, 1], `${name}: each is carried out once, or not at all`)
+    made += isMade + 1
+  }
+  t.equal(app.service.eventLog.last, made, 'and each has its event')
+})
+
+t.test('behind the last request of a connection nothing is carried out', async (t) => {
+  const { app, send } = await target(t)
+  for (const [name, [statuses, bytes]] of Object.entries(last)) {
+    const said = await send(bytes)
+    t.strictSame(said.statuses, statuses, name)
+    t.strictSame(await said.made(), [statuses.length, 0], name)
+  }
+  t.match(await app.request('GET', '/health'), { status: 200 })
+})
+
+t.test('what was carried out says so, whatever comes behind it', async (t) => {
+  const { send } = await target(t)
+  for (const behind of ['hello\r\n\r\n', `${POST}${LENGTH}${CHUNKED}\r\n${CHUNKS}`]) {
+    const said = await send(posting(''), behind)
+    t.strictSame(said.statuses, [201])
+    t.match(said.text, /\r\nconnection: close\r\n/i)
+    t.strictSame(await said.made(), [1, 0])
+  }
+})
+
+t.test('another protocol is declined, and the request carried out', async (t) => {
+  const { send } = await target(t)
+  const offers = {
+    h2c: 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n',
+    websocket:
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n',
+  }
+  for (const [name, headers] of Object.entries(offers)) {
+    const said = await send(posting(`${headers}Connection: close\r\n`), '')
+    t.strictSame(said.statuses, [201], name)
+    t.strictSame(await said.made(), [1, 0])
+  }
+})
+
+t.test('a client that waits for 100 gets it, and one answer', async (t) => {
+  const { send } = await target(t)
+  const said = await send(posting('Expect: 100-continue\r\n'))
+  t.strictSame(said.statuses, [100, 201, 201])
+  t.strictSame(await said.made(), [1, 1])
+})

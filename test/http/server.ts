@@ -1,0 +1,270 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { Agent, get } from 'node:http'
+import { connect as dial, type Socket } from 'node:net'
+import { Hono } from 'hono'
+import t, { type Test } from 'tap'
+import { requestListener } from '../../src/http/request-listener.ts'
+import { LIMITS, listen } from '../../src/http/server.ts'
+import { connect } from '../fixtures/event-source.ts'
+import { isFull } from '../fixtures/full.ts'
+import { dialogue } from '../fixtures/raw-socket.ts'
+import { serveTwice } from '../fixtures/second-server.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+/** Any app behind the server; closed with the test. */
+async function serve(t: Test, app: Hono, limits: Partial<typeof LIMITS> = {}) {
+  const log = (line: string) => t.fail(line)
+  const server = await listen(requestListener(app.fetch, log), { port: 0, log, limits })
+  t.teardown(() => server.close())
+  return server
+}
+
+// Where it listens
+
+/** Where this process listens, as the system tells: `address:port` in hex, in the byte order of the machine. */
+function listening(): string[] {
+  const own = new Set<string>()
+  for (const name of readdirSync('/proc/self/fd')) {
+    try {
+      own.add(readlinkSync(`/proc/self/fd/${name}`))
+    } catch {} // the descriptor of the listing itself
+  }
+  return ['tcp', 'tcp6'].flatMap((family) => {
+    const lines = readFileSync(`/proc/net/${family}`, 'utf8').trim().split('\n').slice(1)
+    return lines.flatMap((line) => {
+      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/)
+      return state === '0A' && own.has(`socket:[${inode}]`) ? [`${family} ${local}`] : []
+    })
+  })
+}
+
+const noProc = process.platform === 'linux' ? {} : { skip: '/proc tells of sockets on Linux alone' }
+t.test('it listens on 127.0.0.1 and nowhere else, as the system says', noProc, async (t) => {
+  const before = listening()
+  const app = await openTestService(t)
+  const port = Number(new URL(app.url).port)
+  const hex = port.toString(16).toUpperCase().padStart(4, '0')
+  t.strictSame(
+    listening().filter((each) => !before.includes(each)),
+    [`tcp 0100007F:${hex}`],
+  )
+})
+
+t.test('it listens on loopback, and a port in use is refused with advice', async (t) => {
+  const server = await serve(t, new Hono())
+  t.equal(server.url, `http://127.0.0.1:${server.port}`)
+  await t.rejects(
+    listen(() => {}, { port: server.port, log: () => {} }),
+    {
+      code: 'already_active',
+      message: new RegExp(`Port ${server.port} .*--port 0`),
+    },
+  )
+})
+
+// Slow clients
+
+t.test('the limits', async (t) => {
+  t.match(LIMITS, { maxConnections: 512, headersMs: 15_000, requestMs: 15_000, checkEveryMs: 1000 })
+  t.equal(LIMITS.unreadMs, 120_000)
+})
+
+const LINE = 'GET /version HTTP/1.1\r\n'
+/** What each sends at once, and then again and again. */
+const SLOW: [string, string][] = [
+  ['', ''],
+  ['GET /', 'a'],
+  [LINE, 'X-A: 1\r\n'],
+  [`${LINE}X-A: `, '1'],
+  [
+    'POST /cases HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n',
+    ' ',
+  ],
+  [
+    'POST /cases HTTP/1.1\r\nHOST\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+    '1\r\n \r\n',
+  ],
+  [
+    'PUT /cases/x/memory/a.md HTTP/1.1\r\nHOST\r\nOrigin: null\r\nContent-Length: 9999\r\n\r\n',
+    'x',
+  ],
+]
+
+interface Slow {
+  /** From the connection to its end. */
+  ms: Promise<number>
+  said(): string
+}
+
+function slowClient(port: number, [first, again]: [string, string], everyMs: number): Slow {
+  let said = ''
+  const socket: Socket = dial(port, '127.0.0.1')
+  const ms = new Promise<number>((resolve) => {
+    let began = 0
+    let drip: NodeJS.Timeout
+    socket.on('connect', () => {
+      began = performance.now()
+      socket.write(first.replace('HOST', `Host: 127.0.0.1:${port}`))
+      drip = setInterval(() => again && socket.write(again), everyMs)
+    })
+    socket.on('data', (some) => {
+      said += some
+    })
+    socket.on('error', () => {}) // 'close' follows
+    socket.on('close', () => {
+      clearInterval(drip)
+      resolve(performance.now() - began)
+    })
+  })
+  return { ms, said: () => said }
+}
+
+t.test('slow clients are cut in time, and delay nobody', async (t) => {
+  const limits = isFull ? {} : { headersMs: 1500, requestMs: 1500, checkEveryMs: 100 }
+  const { requestMs, checkEveryMs } = { ...LIMITS, ...limits }
+  const { app, port, url } = await serveTwice(t, limits)
+  const { id } = await app.newCase()
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const slow = Array.from({ length: isFull ? 500 : 210 }, (_, index) =>
+    slowClient(port, SLOW[index % SLOW.length]!, requestMs / 15),
+  )
+  const live = await connect(`${url}/events?after=now`)
+  let slowest = 0
+  let isOver = false
+  const all = Promise.all(
+    slow.map(async ({ ms }) => {
+      slowest = Math.max(slowest, await ms)
+    }),
+  ).then(() => {
+    isOver = true
+  })
+
+  const times: number[] = []
+  const statuses = new Set<number>()
+  while (!isOver) {
+    const began = performance.now()
+    statuses.add(await statusOf(agent, `${url}/cases/${id}`))
+    times.push(performance.now() - began)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await all
+  await app.request('PUT', `/cases/${id}`, { title: 'Still here' })
+  await live.next(({ event }) => event === 'case_updated') // a stream is cut by none of this
+  live.close()
+  t.strictSame([...statuses], [200])
+  times.sort((a, b) => a - b)
+  const p99 = times[Math.floor(times.length * 0.99)]!
+  t.comment(
+    `${times.length} answers, p99 ${p99.toFixed(1)} ms; the last was cut after ${slowest.toFixed()} ms`,
+  )
+  t.ok(times.length > 20 && p99 <= 500, `p99 ${p99} ms of ${times.length}`)
+  t.ok(slowest <= requestMs + 2 * checkEveryMs + 2000, `cut after ${slowest} ms`)
+  const answers = slow.map(({ said }) => said().slice(0, 12))
+  t.strictSame([...new Set(answers)].sort(), ['HTTP/1.1 403', 'HTTP/1.1 408'])
+})
+
+function statusOf(agent: Agent, url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0))
+    })
+    request.on('error', reject)
+  })
+}
+
+t.test('who reads nothing of an answer is cut, who reads it slowly is not', async (t) => {
+  const log = (line: string) => t.fail(line)
+  const large = Buffer.alloc(64 * 1024 * 1024)
+  const cut: Promise<string>[] = []
+  const server = await listen(
+    ({ url, socket }, response) => {
+      cut.push(new Promise((resolve) => socket.on('close', () => resolve(url!))))
+      response.end(large)
+    },
+    { port: 0, log, limits: { unreadMs: 300 } },
+  )
+  t.teardown(() => server.close())
+  const ask = (path: string) => {
+    const socket = dial(server.port, '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    t.teardown(() => socket.destroy())
+    return socket
+  }
+  ask('/never')
+  const slow = ask('/slowly')
+  let read = 0
+  slow.on('data', (some) => {
+    read += some.length
+    slow.pause()
+    setTimeout(() => slow.resume(), 1)
+  })
+  await new Promise((resolve) => slow.on('close', resolve))
+  t.ok(read > large.length, 'it has all of it')
+  t.strictSame((await Promise.all(cut)).sort(), ['/never', '/slowly'])
+})
+
+t.test('of 513 connections the last is dropped, until another ends', async (t) => {
+  const server = await serve(t, new Hono())
+  const sockets = await Promise.all(
+    Array.from({ length: LIMITS.maxConnections }, () => {
+      return new Promise<Socket>((resolve, reject) => {
+        const socket = dial(server.port, '127.0.0.1', () => resolve(socket)).on('error', reject)
+        t.teardown(() => socket.destroy())
+      })
+    }),
+  )
+  const ask = `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`
+  t.strictSame((await dialogue(server.port, ask)).statuses, [])
+  const [one] = sockets
+  // the service has closed its side when its end has come
+  one!.resume().end('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+  await new Promise((resolve) => one!.on('close', resolve))
+  t.strictSame((await dialogue(server.port, ask)).statuses, [404])
+})
+
+// The end
+
+t.test('close', async (t) => {
+  let release = () => {}
+  let entered = () => {}
+  const app = new Hono()
+    .get('/quick', (c) => c.text('quick'))
+    .get('/slow', async (c) => {
+      entered()
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return c.text('slow')
+    })
+  const start = async (closeMs: number) => {
+    const running = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    const server = await serve(t, app, { closeMs })
+    const answer = dialogue(server.port, 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+    await running
+    return { server, answer }
+  }
+
+  await t.test('lets a running request finish, and takes no other', async (t) => {
+    const { server, answer } = await start(60_000)
+    const idle = dialogue(server.port, 'GET /quick HTTP/1.1\r\nHost: x\r\n\r\n')
+    const isServed = await fetch(`${server.url}/quick`)
+    t.equal(await isServed.text(), 'quick')
+    const closed = server.close()
+    t.match((await idle).text, /quick$/)
+    await t.rejects(dialogue(server.port, ''), { code: 'ECONNREFUSED' })
+    release()
+    t.match((await answer).text, /^HTTP\/1\.1 200 .*slow$/s)
+    await closed
+    await server.close()
+  })
+
+  await t.test('cuts one that takes too long', async (t) => {
+    const { server, answer } = await start(50)
+    await server.close()
+    t.equal((await answer).text, '')
+    release()
+  })
+})
