@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +16,15 @@ import {
   type SaveStyle,
   truncateThenWrite,
 } from '../fixtures/editors.ts'
+import { isFull } from '../fixtures/full.ts'
 import { clientOf, ran, step } from '../fixtures/session-client.ts'
 import { listen, type Told } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const REPEATS = 20
+// reliability.md WA-7 in full: 1,000 writes, 400 saves
+const TURNS = isFull ? 20 : 6
+const SAVES = isFull ? 50 : 10
 
 const caseText = (title: string) =>
   `---\nid:\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug\noutcome:\ntags: []\n---\n\nWhat happens.\n\nAnd what should happen.\n`
@@ -230,7 +234,7 @@ t.test('what the service writes itself is told by the request alone', async (t) 
         if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
         wanted[id]!.push(...says)
       }
-      for (let turn = 0; turn < 6; turn++) {
+      for (let turn = 0; turn < TURNS; turn++) {
         const state = turn % 2 ? 'OPEN' : 'BLOCKED'
         await ask('PUT', '', { title: `Title ${turn}` }, ['case_updated'])
         await ask('PUT', '/state', { state }, ['case_state_changed'])
@@ -242,7 +246,7 @@ t.test('what the service writes itself is told by the request alone', async (t) 
   )
   await settled(app, told, marker)
   for (const [id, says] of Object.entries(wanted)) t.strictSame(toldOf(told, id), says)
-  t.equal(told.history.length, 10 * (1 + 6 * 5) + 1, 'the marker is the only other')
+  t.equal(told.history.length, 10 * (1 + TURNS * 5) + 1, 'the marker is the only other')
 })
 
 t.test('a session with all its writes makes no event but its own', async (t) => {
@@ -284,7 +288,7 @@ t.test('what a person saves right after a write of the service is seen', async (
   await Promise.all(
     tables.map(async ({ ms, save, id }) => {
       const path = app.file(id, 'case.md')
-      for (let turn = 1; turn <= 10; turn++) {
+      for (let turn = 1; turn <= SAVES; turn++) {
         const put = await app.request('PUT', `/cases/${id}`, { title: `Title ${turn}` })
         if (put.status !== 200) throw new Error(put.text)
         if (ms > 0) await delay(ms)
@@ -296,10 +300,10 @@ t.test('what a person saves right after a write of the service is seen', async (
   await settled(app, told, marker)
   for (const { ms, name, id } of tables) {
     t.test(`${name} after ${ms} ms`, async (t) => {
-      t.strictSame(toldOf(told, id), Array(20).fill('case_updated'))
+      t.strictSame(toldOf(told, id), Array(2 * SAVES).fill('case_updated'))
       const { title, description } = (await app.request('GET', `/cases/${id}`)).json
-      t.equal(title, 'Title 10')
-      t.equal(description.match(/Line \d+\./g)?.length, 10)
+      t.equal(title, `Title ${SAVES}`)
+      t.equal(description.match(/Line \d+\./g)?.length, SAVES)
     })
   }
 })
@@ -326,17 +330,22 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
   await sparse.truncate(2 ** 31)
   await sparse.close()
   await writeFile(path('closed.md'), 'secret\n', { mode: 0 })
+  const hasDevice = spawnSync('mknod', [path('device.md'), 'c', '1', '5']).status === 0
+  const stolen = stolenTime(t)
   const isHidden = process.getuid?.() !== 0 // from root no mode hides anything
   const wrong: Record<string, string> = {
     ...{ 'fifo.md': 'unreadable', 'socket.md': 'unreadable', 'folder.md': 'unreadable' },
     ...{ 'dangling.md': 'symbolic_link', 'outside.md': 'symbolic_link' },
+    ...(hasDevice ? { 'device.md': 'unreadable' } : {}),
     ...{ 'sparse.md': 'too_large', ...(isHidden ? { 'closed.md': 'unreadable' } : {}) },
   }
   const began = performance.now()
+  const paths = [`/cases/${id}`, '/cases', `/cases/${id}/memory`, `/cases/${marker}`]
   const answers = await Promise.all(
-    Array.from({ length: 8 }, () => app.request('GET', `/cases/${id}`)),
+    Array.from({ length: 12 }, (_, n) => app.request('GET', paths[n % 4]!)),
   )
-  t.ok(performance.now() - began < 1000, 'requests are not held up')
+  const ms = performance.now() - began
+  t.ok(ms < 500 + stolen(), `requests are not held up: ${ms.toFixed()} ms`)
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
   await settled(app, told, marker)
   const { problems } = (await app.request('GET', `/cases/${id}`)).json

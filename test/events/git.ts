@@ -15,7 +15,10 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { INDEX_MARKER } from '../../src/markdown/case-index.ts'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
+import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
 import { renameOver } from '../fixtures/editors.ts'
+import { isFull } from '../fixtures/full.ts'
+import { openReceiver } from '../fixtures/receiver.ts'
 import { SESSION } from '../fixtures/records.ts'
 import { git as gitIn } from '../fixtures/session-client.ts'
 import { listen, type Told } from '../fixtures/told.ts'
@@ -24,8 +27,10 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 const execute = promisify(execFile)
 const WHO = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
 
-const MANY = 200
+/** Of two files each: reliability.md WA-3 in full. */
+const MANY = isFull ? 300 : 200
 const FEW = 80
+const SENT = ['case_created', 'case_deleted', ...DEFAULT_EVENTS]
 const AT_MOST_MS = 3000
 const MARKER = '00000000-0000-4000-8000-00000000aaaa'
 
@@ -248,6 +253,9 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
     const repository = await openRepository(t, place, index === 0 ? MANY : FEW)
     const { app, told, ids, folder, git, run, commit, settled } = repository
     const [first, second, third, fourth] = ids as [string, string, string, string]
+    const receiver = await openReceiver(t)
+    const wanted = { url: receiver.url, events: SENT }
+    const registered = await app.request('POST', '/webhooks', wanted)
     const main = git('branch', '--show-current').trim()
     git('checkout', '--quiet', '-b', 'other')
     changeMany(repository)
@@ -257,6 +265,8 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
       [`checkout of ${ids.length} differing cases`, () => run('checkout', '--quiet', main)],
       ['and back', () => run('checkout', '--quiet', 'other')],
       ['and back again', () => run('checkout', '--quiet', main)],
+      ['a fourth time', () => run('checkout', '--quiet', 'other')],
+      ['a fifth', () => run('checkout', '--quiet', main)],
       ['merge', () => run('merge', '--quiet', 'other', '--no-ff', '--message', 'merge')],
       ['reset --hard', () => run('reset', '--quiet', '--hard', 'HEAD~1')],
       [
@@ -309,6 +319,16 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
         await after(t, repository, work)
       })
     }
+
+    t.test('a receiver gets each of these once', async (t) => {
+      const wanted = told.history.filter(({ event_type }) => SENT.includes(event_type))
+      const all = await receiver.until(wanted.length)
+      t.strictSame(
+        all.map(({ body }) => JSON.parse(body.toString())),
+        wanted,
+      )
+      await app.request('DELETE', registered.headers.location as string)
+    })
 
     t.test('merge with a conflict', async (t) => {
       git('checkout', '--quiet', '-b', 'left')

@@ -10,6 +10,7 @@ import {
   type Subject,
   type Trial,
 } from '../fixtures/agents/contract-subjects.ts'
+import { isFull } from '../fixtures/full.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'the sweep works on Linux only' }
 /** The longest way to end: an agent is asked (5 s), then TERM (2 s), then KILL. */
@@ -43,6 +44,8 @@ interface Clause {
   modes?: readonly Mode[]
   /** Why this runner has nothing of the kind. */
   except?(subject: Subject): string | undefined
+  /** It is about the process alone, which is the same code for every preset: `npm test` takes one of them. */
+  ofProcess?: true
   proves(t: Test, trial: Trial, mode: Mode): Promise<void>
 }
 
@@ -87,6 +90,7 @@ const CLAUSES: Clause[] = [
   {
     name: 'reports its process before anything of the program runs',
     deed: 'good',
+    ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial, { report: { processStarted: late } })
       async function late(pid: number) {
@@ -104,6 +108,7 @@ const CLAUSES: Clause[] = [
   {
     name: 'a report that fails is passed on, and the program never runs',
     deed: 'good',
+    ofProcess: true,
     async proves(t, trial, mode) {
       const processStarted = () => Promise.reject(new Error('disk full'))
       const here = scene(t, trial, { report: { processStarted } })
@@ -115,6 +120,7 @@ const CLAUSES: Clause[] = [
   {
     name: 'is stopped before it begins',
     deed: 'good',
+    ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial, { signal: AbortSignal.abort() })
       isReason(t, await outcome(here.run(mode)), /stopped/)
@@ -125,16 +131,19 @@ const CLAUSES: Clause[] = [
   {
     name: 'is stopped in the middle, with no process left',
     deed: 'never ends',
+    ofProcess: true,
     proves: isStopped,
   },
   {
     name: 'is stopped though it ignores TERM',
     deed: 'ignores TERM',
+    ofProcess: true,
     proves: isStopped,
   },
   {
     name: 'what it leaves behind holds nothing up, and is found by its mark',
     deed: 'leaves a process',
+    ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial)
       const began = performance.now()
@@ -161,6 +170,7 @@ const CLAUSES: Clause[] = [
   {
     name: 'is not there',
     deed: 'missing',
+    ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial)
       isReason(t, await outcome(here.run(mode)), /not found|missing|no-such-agent/)
@@ -230,6 +240,7 @@ const CLAUSES: Clause[] = [
   {
     name: 'takes a long prompt as fast as it can',
     deed: 'slow reader',
+    ofProcess: true,
     async proves(t, trial, mode) {
       const here = scene(t, trial, { agent: { prompt: 'p'.repeat(1_000_000) } })
       const came = await outcome(here.run(mode))
@@ -272,7 +283,8 @@ t.test('every runner keeps the contract', linuxOnly, async (t) => {
   t.jobs = 4
   for (const subject of SUBJECTS) {
     t.test(subject.name, { buffered: true }, async (t) => {
-      for (const { name, deed, except, modes, proves } of CLAUSES) {
+      for (const { name, deed, except, ofProcess, modes, proves } of CLAUSES) {
+        if (ofProcess && !isFull && subject.likeAnother) continue
         const trial = subject.of(deed)
         const why = except?.(subject) ?? (typeof trial === 'string' ? trial : undefined)
         if (why !== undefined || typeof trial === 'string') {

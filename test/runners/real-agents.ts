@@ -15,6 +15,7 @@ import {
   whyMissing,
 } from '../fixtures/agents/real-agents.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
+import { isFull } from '../fixtures/full.ts'
 import type { Turn } from '../fixtures/model-dialects.ts'
 import { CASE } from '../fixtures/records.ts'
 import { openScriptedModel, type ScriptedModel } from '../fixtures/scripted-model.ts'
@@ -98,6 +99,8 @@ const RUNNERS: Driven[] = [
 
 t.test('real agents', async (t) => {
   for (const { name, id, runner, forgets } of RUNNERS) {
+    // half a minute of work; sessions/real-agents.ts has it
+    if (name === 'opencode, by the protocol' && !isFull) continue
     const real = REAL_AGENTS[id]
     const why = whyMissing(id)
     t.test(name, why === null ? {} : { skip: why }, async (t) => {

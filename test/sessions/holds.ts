@@ -4,7 +4,15 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
 import { caseMove } from '../../src/model/decide-session.ts'
-import { must, planned, type Ref, step } from '../fixtures/session-client.ts'
+import {
+  finished,
+  must,
+  newSession,
+  planned,
+  type Ref,
+  reaches,
+  step,
+} from '../fixtures/session-client.ts'
 import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -452,4 +460,29 @@ t.test('a damaged record is said, and nothing else is lost by it', async (t) => 
     /^holds\/watch\.json .* damaged/,
   ])
   t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 0 } })
+})
+
+t.test('a run holds back nothing of a case that rests as it begins', async (t) => {
+  const made = await scene(t)
+  const other = await planned(made.app)
+  made.app.service.catalog.touch(other.case_id) // it is to be put together anew
+  await begin(made)
+  const problems = async () => (await must(made.app, 'GET', `/cases/${other.case_id}`)).problems
+  t.strictSame(await problems(), [])
+  await end(made)
+  t.strictSame(await problems(), [])
+})
+
+t.test('what the steps of a run write into the records does not count', async (t) => {
+  const app = await openTestService(t, { mount: false })
+  const { id } = await app.newCase()
+  const runbook = step(`sed -i 's/^state: .*/state: WONT_FIX/' memory/cases/${id}/case.md`)
+  await must(app, 'PUT', `/cases/${id}/memory/runbook.md`, runbook)
+  const ref = await newSession(app, id)
+  await reaches(app, ref, 'plan_ready')
+  const { session } = await finished(app, ref)
+  t.equal(session.state, 'complete')
+  const { state, problems } = await must(app, 'GET', `/cases/${id}`)
+  t.not(state, 'WONT_FIX')
+  t.match(problems, [{ code: 'changed_during_run' }])
 })

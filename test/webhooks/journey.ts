@@ -1,6 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
+import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
+import type { LogEvent } from '../../src/workspace/log/log-line.ts'
+import { stolenTime } from '../fixtures/cpu-time.ts'
 import { drip, openReceiver, type Received, raw } from '../fixtures/receiver.ts'
 import { type Envelope, must, ran, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -60,6 +62,36 @@ t.test('the whole way of a case arrives, in the bytes and the order of GET /even
   t.match(await must(app, 'GET', webhook), { retrying: 0, dead: 0, failing_since: null })
 })
 
+t.test('however large the documents, what is sent is small', async (t) => {
+  const { app, receiver, register } = await opened(t)
+  const further = await openReceiver(t)
+  await register(further.url, { events: [...DEFAULT_EVENTS, ...FURTHER_EVENTS] })
+  const text = (size: number) => 'A line of a large document.\n'.repeat(size / 28)
+  const { ref } = await ran(app, `${text(3000)}\n${step(`printf '%s' '${text(60_000)}'`)}`, {
+    fields: { title: 'T'.repeat(200), description: text(200_000) },
+  })
+  const path = `/cases/${ref.case_id}`
+  await must(app, 'PUT', `${path}/memory/notes.md`, text(2 ** 20))
+  const proof = await must(app, 'POST', `${path}/proof`, { type: 'log', content: text(2 ** 20) })
+  await must(app, 'PUT', `${path}/proof/${proof.id}/verify`)
+  await must(app, 'PUT', `${path}/state`, { state: 'RESOLVED', reason: 'R'.repeat(1000) })
+  await must(app, 'PUT', path, { description: text(240_000) })
+  const events: LogEvent[] = []
+  for await (const event of app.service.eventLog.read(0)) events.push(event)
+  const wanted = (types: readonly string[]) => events.filter(({ type }) => types.includes(type))
+  const all = [
+    ...(await receiver.until(wanted(DEFAULT_EVENTS).length)),
+    ...(await further.until(wanted([...DEFAULT_EVENTS, ...FURTHER_EVENTS]).length)),
+  ]
+  const large = all.filter(({ body }) => body.length > 20 * 1024)
+  t.strictSame(
+    large.map((each) => told(each).event_type),
+    ['plan_approved'],
+    'which is the text that was approved, for who asks for it by name',
+  )
+  t.ok(all.length > 20)
+})
+
 t.test('what a person saves arrives, also what was saved while the service was down', async (t) => {
   const { app, receiver } = await opened(t)
   const [kept, other] = [await app.newCase({ title: 'Old' }), await app.newCase()]
@@ -90,6 +122,7 @@ const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n'
 
 t.test('receivers that misbehave harm neither the others nor the service', async (t) => {
   const { app, receiver, register } = await opened(t)
+  const stolen = stolenTime(t)
   const innocent = await openReceiver(t)
   const bad = [
     () => {}, // never answers
@@ -106,7 +139,13 @@ t.test('receivers that misbehave harm neither the others nor the service', async
   const { id } = await app.newCase()
   const changes = 50
   for (let n = 0; n < changes; n++) await must(app, 'PUT', `/cases/${id}`, { title: `Title ${n}` })
-  await receiver.until(changes)
+  const all = await receiver.until(changes)
+  const late = all.map((each) => each.at - Date.parse(told(each).timestamp)).sort((a, b) => a - b)
+  const p99 = late[Math.ceil(late.length * 0.99) - 1]!
+  t.ok(
+    p99 <= 1000 + stolen(),
+    `the others get theirs ${late[changes / 2]} ms (p50), ${p99} ms (p99) later`,
+  )
   for (const each of receivers) t.ok((await each.until(1)).length <= changes)
   t.strictSame(innocent.received, [], 'no redirect is followed')
   const health = await must(app, 'GET', '/health')

@@ -1,25 +1,14 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startBuilt } from '../fixtures/built-service.ts'
+import { isFull } from '../fixtures/full.ts'
+import { randomFrom } from '../fixtures/random.ts'
+import { openReceiver, refusesOnce } from '../fixtures/receiver.ts'
 import { must } from '../fixtures/session-client.ts'
 
-const isFull = process.env.CASEFILE_TEST_FULL === '1'
 const CHANGES = isFull ? 500 : 120
 const KILLS = isFull ? 50 : 6
 const CLIENTS = 4
-
-/** mulberry32 */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 interface Arrived {
   id: string
@@ -33,24 +22,13 @@ interface Arrived {
  */
 async function receiver(t: Test, fails: () => boolean) {
   const arrived: Arrived[] = []
-  const refused = new Set<string>()
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks).toString()
-    const id = String(request.headers['webhook-id'])
-    const isRefused = !refused.has(id) && fails()
-    if (isRefused) refused.add(id)
-    else {
-      arrived.push({ id, body, proof: JSON.parse(body).payload.proof_id })
-    }
-    response.writeHead(isRefused ? 500 : 204).end()
+  const otherwise = refusesOnce(fails, ({ headers, body: bytes }) => {
+    const body = bytes.toString()
+    const id = String(headers['webhook-id'])
+    arrived.push({ id, body, proof: JSON.parse(body).payload.proof_id })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.closeAllConnections())
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/`, arrived }
+  const { url } = await openReceiver(t, { otherwise })
+  return { url, arrived }
 }
 
 t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => {

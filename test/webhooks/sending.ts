@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { EventEmitter, getEventListeners, once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -24,6 +25,12 @@ process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`
 /** Tells `came` whenever node, as a client, has the headers of an answer. */
 const HEADERS = new EventEmitter()
 subscribe('http.client.response.finish', () => void HEADERS.emit('came'))
+
+/** The connections that node made, as a client. */
+const SOCKETS: Socket[] = []
+subscribe('net.client.socket', (message) => {
+  SOCKETS.push((message as { socket: Socket }).socket)
+})
 
 function openSender(t: Test, options: Partial<SenderOptions> = {}) {
   const sender = createSender({
@@ -57,6 +64,10 @@ function refusalOf(error: unknown): string {
   return error.errors.map(({ path, message }) => `${error.code} ${path}: ${message}`).join()
 }
 
+/** Begun first, as it takes its 15 s; what comes of it is looked at last. */
+const hanging = await openReceiver(t, { otherwise: () => {} })
+const patient = createSender({ ownPort: () => null, version: '1.2.3' }).send(post(hanging.url))
+
 t.test('signatures', async (t) => {
   const signed = (secrets: string[], body = Buffer.from('{}')) =>
     signedHeaders({ id: 'evt_1', type: 'case_updated', body, secrets, at: AT })
@@ -67,6 +78,22 @@ t.test('signatures', async (t) => {
       headers['X-Service-Signature'],
       'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     )
+  })
+
+  t.test('of the bytes as they are, whatever else would say the same', async (t) => {
+    for (const body of [
+      '{ "b": 1.0, "a": 1 }',
+      '{"a":1,"a":2}',
+      '{"a":"\\u00e4"}\n',
+      ' {"a":"ä"}',
+    ]) {
+      const bytes = Buffer.from(body)
+      const headers = signed(['a secret'], bytes)
+      const mac = createHmac('sha256', 'a secret').update(bytes).digest('hex')
+      t.equal(headers['X-Service-Signature'], `sha256=${mac}`, body)
+      const key = new Webhook(Buffer.from('a secret'), { format: 'raw' })
+      t.equal(headers['webhook-signature'], key.sign('evt_1', new Date(AT), body))
+    }
   })
 
   t.test("Standard Webhooks' published vector", async (t) => {
@@ -520,10 +547,14 @@ t.test('a receiver that takes its time', async (t) => {
         more()
       })
       const before = process.memoryUsage().arrayBuffers
+      SOCKETS.length = 0
       t.match(await sender.send(post(receiver.url)), { status })
       t.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024, 'memory is flat')
       await receiver.quiet()
       t.ok(left < 200, `${left} of 400 parts left the receiver`)
+      const read = SOCKETS.map(({ bytesRead }) => bytesRead)
+      t.equal(read.length, 1)
+      t.ok(read[0]! <= 2 * 64 * 1024 + 1024, `read ${read}: 64 KiB, and what one call brings`)
     }
   })
 })
@@ -900,6 +931,13 @@ t.test('over TLS', async (t) => {
     t.equal(second?.remotePort, stale?.remotePort)
     t.not(stale?.remotePort, fresh?.remotePort)
   })
+})
+
+t.test('without another limit an attempt ends after 15 s', async (t) => {
+  const { ms, ...attempt } = await patient
+  t.match(attempt, { status: null, error: 'no answer within 15 s' })
+  t.ok(ms >= 14_995 && ms <= 15_500, `${ms} ms`)
+  await hanging.quiet()
 })
 
 t.test('node had nothing to warn of', async (t) => {

@@ -23,6 +23,7 @@ import {
   type EventLogOptions,
   openEventLog,
 } from '../../src/workspace/log/event-log.ts'
+import { createLogFiles } from '../../src/workspace/log/log-files.ts'
 import type { JsonValue, LogEvent, NewBatch } from '../../src/workspace/log/log-line.ts'
 import { smallDisk } from '../fixtures/small-disk.ts'
 import { typescriptFlags } from '../fixtures/typescript-flags.ts'
@@ -473,6 +474,42 @@ t.test('events that a receiver waits for stay until it has them', async (t) => {
   await after.close()
   t.ok(after.first > 61 && after.first <= 91, `from ${after.first}`)
 })
+
+t.test(
+  'a file of the log goes when nothing of it is needed, and not one event sooner',
+  async (t) => {
+    const needs = { segmentBytes: 1, log: () => {}, onRotated() {} }
+    /** Three files of one batch with two events each. */
+    async function files(t: Test) {
+      const files = createLogFiles(t.testdir(), [], needs)
+      t.teardown(files.close)
+      for (const n of [1, 2, 3]) {
+        const events = [event('x'), event('y')]
+        const place = { batch: n, first: 2 * n - 1, count: 2, baseline: false }
+        await files.write([{ ...place, events, marks: {} }])
+      }
+      return files
+    }
+    const nothing = { keepEvents: 0, checkpointed: 9, neededAfter: () => 9 }
+    const cases: [name: string, limits: Partial<typeof nothing>, left: number][] = [
+      ['what is not needed goes, but for the last file', {}, 1],
+      ['an event that is needed', { neededAfter: () => 1 }, 3],
+      ['the events behind it are', { neededAfter: () => 2 }, 2],
+      ['a batch that no checkpoint holds', { checkpointed: 0 }, 3],
+      ['the first is held', { checkpointed: 1 }, 2],
+      ['the newest events', { keepEvents: 5 }, 3],
+      ['fewer of them', { keepEvents: 4 }, 2],
+    ]
+    for (const [name, limits, left] of cases) {
+      await t.test(name, async (t) => {
+        const log = await files(t)
+        await log.trim({ ...nothing, ...limits })
+        t.equal(log.segments.length, left)
+        t.equal(log.trimmedTo, 2 * (3 - left))
+      })
+    }
+  },
+)
 
 t.test(
   'a reader misses nothing and sees nothing twice while the log grows and is trimmed',

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmod,
+  link,
   lstat,
   mkdir,
   mkdtemp,
@@ -21,8 +22,15 @@ import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { createDurable, makeFolder, writeDurable } from '../../src/workspace/disk/durable-write.ts'
+import { changeDurable } from '../../src/workspace/disk/change-durable.ts'
+import {
+  createDurable,
+  inPinnedFolder,
+  makeFolder,
+  writeDurable,
+} from '../../src/workspace/disk/durable-write.ts'
 import { hasCode } from '../../src/workspace/disk/errno.ts'
+import { readNow } from '../../src/workspace/disk/read-now.ts'
 import { realPathOf } from '../../src/workspace/disk/real-path.ts'
 import { emptyTrash, removeFolder } from '../../src/workspace/disk/remove-folder.ts'
 import { removeStubborn } from '../../src/workspace/disk/remove-stubborn.ts'
@@ -39,13 +47,15 @@ import { pointLatest } from '../../src/workspace/latest-link.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { clearLeftovers } from '../../src/workspace/leftovers.ts'
 import { openRunFolder } from '../../src/workspace/output/run-folder.ts'
-import { nextSessionNumber } from '../../src/workspace/session-number.ts'
+import { nextSessionNumber, rememberNumber } from '../../src/workspace/session-number.ts'
 import { defaultStateFolder, openStateFolder } from '../../src/workspace/state-folder.ts'
 import { workingFolder } from '../../src/workspace/workdir.ts'
 import { makeTooDeep } from '../fixtures/deep-folder.ts'
+import { isFull } from '../fixtures/full.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 
 const run = promisify(execFile)
+const SWAPS = isFull ? 10_000 : 1000
 const asRoot = process.getuid?.() === 0
 const bytes = (text: string) => Buffer.from(text)
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o7777).toString(8)
@@ -108,6 +118,55 @@ t.test('a durable write', async (t) => {
     await t.rejects(gone, { code: 'changed_meanwhile' })
     await writeDurable(join(folder, 'fresh.md'), bytes('x'), { expect: null })
     t.same((await readdir(folder)).sort(), ['a.md', 'folder', 'fresh.md'])
+  })
+
+  await t.test('never writes into the file that stands there', async (t) => {
+    const folder = t.testdir({ state: {} })
+    const keeper = { link: join(folder, 'state', 'kept'), keep() {} }
+    const ways = { blindly: {}, expecting: { expect: bytes('old') } }
+    for (const [name, options] of Object.entries({
+      ...ways,
+      keeping: { expect: bytes('old'), keeper },
+    })) {
+      const path = join(folder, `${name}.md`)
+      await writeFile(path, 'old')
+      await link(path, `${path}.other`)
+      await writeDurable(path, bytes('new'), options)
+      t.equal(await readFile(`${path}.other`, 'utf8'), 'old', name)
+      t.equal(await readFile(path, 'utf8'), 'new')
+    }
+  })
+
+  await t.test('a change is of the file itself, and of nothing that a link names', async (t) => {
+    const folder = await realPathOf(t.testdir({ outside: 'theirs', case: {} }))
+    await symlink('../outside', join(folder, 'case', 'case.md'))
+    const change = changeDurable(
+      join(folder, 'case', 'case.md'),
+      {
+        ...{ maxBytes: 100, within: join(folder, 'case') },
+        keeperOf: () => ({ link: join(folder, 'kept'), keep() {} }),
+      },
+      async () => ({ bytes: bytes('ours') }),
+    )
+    await t.rejects(change, { code: 'changed_meanwhile' })
+    t.equal(await readFile(join(folder, 'outside'), 'utf8'), 'theirs')
+  })
+
+  await t.test('stays in its folder, whatever takes the place of that', async (t) => {
+    const dir = await realPathOf(t.testdir({ outside: {}, case: { sessions: {} } }))
+    const within = join(dir, 'case')
+    const sessions = join(within, 'sessions')
+    await inPinnedFolder(join(sessions, '1.md'), { within }, async (pinned) => {
+      await rename(sessions, join(within, 'away'))
+      await symlink('../outside', sessions)
+      await writeFile(pinned, 'ours')
+    })
+    t.same(await readdir(join(within, 'away')), ['1.md'])
+    for (const write of [createDurable, writeDurable]) {
+      const refused = write(join(sessions, '2.md'), bytes('x'), { within })
+      await t.rejects(refused, { code: 'changed_meanwhile' })
+    }
+    t.same(await readdir(join(dir, 'outside')), [])
   })
 
   await t.test('refuses what is no regular file', async (t) => {
@@ -244,6 +303,11 @@ t.test('reading a file that anybody may have put there', async (t) => {
     for (const name of ['escape/secret.md', '../outside/secret.md']) {
       t.match(await read(name), { ok: false, reason: 'symbolic_link' }, name)
     }
+    const now = (name: string) => readNow(at(name), 100, within)
+    t.match(now('good.md'), { ok: true })
+    for (const name of ['link.md', 'escape/secret.md', '../outside/secret.md']) {
+      t.match(now(name), { ok: false, reason: 'symbolic_link' }, `${name}, at once`)
+    }
   })
 
   await t.test('gives the bytes and a stamp that tells a change', async (t) => {
@@ -337,7 +401,7 @@ t.test('latest.md', async (t) => {
       }
       return reads
     })
-    for (let swap = 0; swap < 1000; swap += 1) await pointLatest(folder, (swap % 2) + 1)
+    for (let swap = 0; swap < SWAPS; swap += 1) await pointLatest(folder, (swap % 2) + 1)
     swapping = false
     for (const reads of await Promise.all(readers)) t.ok(reads > 0)
     t.same((await readdir(folder)).sort(), ['1.md', '2.md', 'latest.md'])
@@ -408,6 +472,21 @@ t.test('a working folder that cannot be is refused', async (t) => {
       name.slice(0, 20),
     )
   }
+})
+
+t.test('a session number is one more than any that was ever used', async (t) => {
+  const root = t.testdir({
+    cases: {
+      [CASE_ID]: { sessions: { '2.md': '\xff', 'latest.md': '' }, artifacts: { '4-a.log': '' } },
+    },
+  })
+  const numbers = join(root, 'numbers')
+  const next = () => nextSessionNumber(layoutOf(root, root), numbers, CASE_ID)
+  t.equal(await next(), 5, 'one whose output is still there')
+  await rm(join(root, 'cases', CASE_ID, 'artifacts'), { recursive: true })
+  t.equal(await next(), 3, 'one whose file is there, whatever it says')
+  await rememberNumber(numbers, CASE_ID, 6)
+  t.equal(await next(), 7, 'one of which nothing is left')
 })
 
 t.test('session numbers end where no reader would know the file', async (t) => {

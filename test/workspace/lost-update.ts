@@ -6,6 +6,7 @@ import fs, {
   existsSync,
   fstatSync,
   ftruncateSync,
+  futimesSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -43,13 +44,13 @@ import {
   replaceSeen,
 } from '../../src/workspace/rescue/replace-seen.ts'
 import { createSecondLook } from '../../src/workspace/rescue/second-look.ts'
+import { isFull } from '../fixtures/full.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const PERSON = fileURLToPath(new URL('../fixtures/saving-person.mjs', import.meta.url))
 
 // reliability.md OC-3 in full, 1,000 saves at 50 a second against 100 writes, takes two minutes
-const isFull = process.env.CASEFILE_TEST_FULL === '1'
 const SAVES = isFull ? 1000 : 150
 const SAVES_PER_S = isFull ? 50 : 100
 const WRITES_PER_S = isFull ? 100 : 200
@@ -390,6 +391,24 @@ t.test('what an editor writes into the old file comes into the new one', async (
     t.match(read(app, id, 'case.md'), 'title: Newer\n')
     await until(() => preImages(app).length === 0)
   })
+  await t.test('also with the time that the file had', async (t) => {
+    const file = app.file(id, 'case.md')
+    const before = new Date(Date.now() - 60_000)
+    utimesSync(file, before, before)
+    const old = readFileSync(file)
+    const editor = openSync(file, 'r+')
+    await app.request('PUT', `/cases/${id}`, { title: 'Newest' })
+    const { ctimeMs } = fstatSync(editor)
+    // the clock of the file system goes on in ticks
+    while (fstatSync(editor).ctimeMs === ctimeMs) {
+      writeSync(editor, 'Ward', old.indexOf('Word'))
+      futimesSync(editor, before, before)
+    }
+    closeSync(editor)
+    await until(() => read(app, id, 'case.md').includes('Ward'))
+    t.match(read(app, id, 'case.md'), 'title: Newest\n')
+    await until(() => preImages(app).length === 0)
+  })
   await t.test('also in a memory file', async (t) => {
     const url = `/cases/${id}/memory/notes.md`
     await app.request('PUT', url, 'a\nb\nc\n')
@@ -713,9 +732,9 @@ t.test('without a name it gets one', async (t) => {
 })
 
 t.test('an early look lets go of nothing that is not safe', async (t) => {
-  let isFull = true
+  let noRoom = true
   const mayWrite = async () => {
-    if (isFull) throw new Error('the disk is full')
+    if (noRoom) throw new Error('the disk is full')
   }
   const { look, log, folder, caseFolder } = await lookingAlone(t, { 'notes.md': 'a\n' }, mayWrite)
   const busy = join(folder, 'busy')
@@ -732,7 +751,7 @@ t.test('an early look lets go of nothing that is not safe', async (t) => {
     await delay(10)
   }
   t.match(log, [/is not safe yet: .*the disk is full/])
-  isFull = false
+  noRoom = false
   await look.idle()
   const copies = readdirSync(caseFolder).filter(isConflictCopy)
   t.strictSame(

@@ -77,6 +77,16 @@ t.test('a log is a new file', async (t) => {
   await t.rejects(openOutputLog(`${dir}/no/folder`), { code: 'ENOENT' })
 })
 
+t.test('what stands in the place of a log is not followed, and not waited for', async (t) => {
+  const dir = t.testdir({ outside: 'theirs', folder: {} })
+  symlinkSync('outside', `${dir}/link`)
+  execFileSync('mkfifo', [`${dir}/pipe`])
+  const codes = { link: 'ELOOP', pipe: 'EINVAL', folder: 'EISDIR', nothing: 'ENOENT' }
+  for (const [name, code] of Object.entries(codes)) {
+    await t.rejects(headAndTailOfFile(`${dir}/${name}`, 10, 'it'), { code }, name)
+  }
+})
+
 t.test('a disk error waits for close', async (t) => {
   // The largest file this process may write becomes 4 KiB, as on a full disk but without one.
   const limit = (bytes: string) =>

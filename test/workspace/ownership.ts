@@ -17,11 +17,14 @@ import {
 import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner/owner-socket.ts'
 import { takeOwnership } from '../../src/workspace/owner/ownership.ts'
 import { holdLock } from '../../src/workspace/owner/state-lock.ts'
+import { isFull } from '../fixtures/full.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
 import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/owner-process.ts', import.meta.url))
 const describe = () => ({})
+/** With each lock that may lie there. */
+const ROUNDS = isFull ? 40 : 8
 
 async function startOwner(t: Test): Promise<ChildProcess> {
   const child = fork(fixture, {
@@ -75,7 +78,7 @@ t.test('one process owns a memory root', async (t) => {
       ['a lock without a record', () => leaveLock(stateDir, null)],
     ]
     for (const [name, leave] of leftovers) {
-      for (let round = 0; round < 8; round += 1) {
+      for (let round = 0; round < ROUNDS; round += 1) {
         await leave()
         const reports = await Promise.all(
           racers.map((racer) => tell(racer, { do: 'take', memoryRoot, stateDir })),

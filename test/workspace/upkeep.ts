@@ -1,5 +1,8 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createGitActivity } from '../../src/workspace/git/git-activity.ts'
 import { collectGarbage } from '../../src/workspace/kept/collect-garbage.ts'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
 import { whenQuiet } from '../../src/workspace/quiet.ts'
@@ -99,6 +102,19 @@ t.test('but only for so long', async (t) => {
   t.ok(performance.now() - began < 5000)
   end(done)
   await first
+})
+
+t.test('that git is done is seen by whoever asks next', async (t) => {
+  const folder = t.testdir({ '.git': {}, memory: {} })
+  const git = createGitActivity(join(folder, 'memory'))
+  t.equal(await git.isBusy(), false)
+  await delay(15) // so long an answer counts that it is not
+  for (let round = 0; round < 3; round++) {
+    writeFileSync(join(folder, '.git', 'index.lock'), '')
+    while (!(await git.isBusy())) await delay(1)
+    rmSync(join(folder, '.git', 'index.lock'))
+    t.equal(await git.isBusy(), false)
+  }
 })
 
 t.test('the echo of an own write is looked at when its stamp tells, anything else at once', (t) => {

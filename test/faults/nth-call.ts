@@ -1,0 +1,58 @@
+import t from 'tap'
+import { seedOf, spread } from '../fixtures/faults/chance.ts'
+import { OPERATIONS } from '../fixtures/faults/operations.ts'
+import { failEach, failEachOfStart, killAtEach } from '../fixtures/faults/trials.ts'
+import { isFull } from '../fixtures/full.ts'
+import { randomFrom } from '../fixtures/random.ts'
+
+/*
+ * SQLite's method: the disk fails at the 1st, 2nd, … call of an operation, until there is no call left. In full
+ * each of them (CASEFILE_TEST_FULL=1), else some of them, by a seed that is printed and that
+ * CASEFILE_TEST_SEED repeats. CASEFILE_TEST_ONLY is a part of an operation's name.
+ */
+const { CASEFILE_TEST_SEED, CASEFILE_TEST_ONLY = '' } = process.env
+const seed = seedOf(CASEFILE_TEST_SEED)
+const chance = randomFrom(seed)
+const LIMIT = { timeout: 3_600_000 }
+const operations = OPERATIONS.filter(({ name }) => name.includes(CASEFILE_TEST_ONLY))
+
+const some = (most: number) => (count: number) => (isFull ? null : spread(count, most, chance))
+
+t.setTimeout(LIMIT.timeout)
+t.comment(`CASEFILE_TEST_SEED=${seed}`)
+
+for (const [kind, name, most] of [
+  ['EIO', 'a disk that fails once', 3],
+  ['ENOSPC', 'a disk that is full', 2],
+  ['short', 'a disk that takes half of what it is given', 1],
+] as const) {
+  t.test(`${name}, at the Nth call, loses nothing`, LIMIT, async (t) => {
+    for (const operation of operations) {
+      await t.test(operation.name, LIMIT, async (t) => {
+        t.teardown(() => {}) // or tap removes the testdir before the services have ended
+        t.testdir({})
+        t.pass(`${await failEach(t, kind, operation, some(most))} calls failed`)
+      })
+    }
+  })
+}
+
+t.test('a kill at the Nth call loses nothing that was acknowledged', LIMIT, async (t) => {
+  for (const operation of operations) {
+    await t.test(operation.name, LIMIT, async (t) => {
+      t.teardown(() => {})
+      t.testdir({})
+      t.pass(`${await killAtEach(t, operation, some(2))} kills`)
+    })
+  }
+})
+
+t.test('a start whose disk fails at the Nth call', LIMIT, async (t) => {
+  for (const kind of ['EIO', 'crash'] as const) {
+    await t.test(kind, LIMIT, async (t) => {
+      t.teardown(() => {})
+      t.testdir({})
+      t.pass(`${await failEachOfStart(t, kind, some(3))} calls failed`)
+    })
+  }
+})
