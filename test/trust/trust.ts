@@ -17,7 +17,8 @@ import t, { type Test } from 'tap'
 import { trust } from '../../src/trust/command.ts'
 import { openPlaces } from '../../src/workspace/settings/places.ts'
 import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
-import { must, planned, ran, step, stream } from '../fixtures/session-client.ts'
+import { plannedOn } from '../fixtures/plain-agents.ts'
+import { finished, must, planned, ran, step, stream } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -161,6 +162,57 @@ t.test('a session whose file names an untrusted provider is not approved', async
   await (await stream(service, ref)).closed
   t.match(await must(service, 'GET', ref.path), { state: 'complete', output: /^hi$/m })
   t.notOk(existsSync(join(service.root, 'owned')), 'a runbook needs no agent')
+})
+
+t.test('what casefile.md says otherwise since the plan was read is refused', async (t) => {
+  const answer = '## Plan\n\n1. Look.\n'
+  const settings = ({ work = 'work', env = 'ASKED', kind = 'command', more = '' }) =>
+    settingsText(
+      `env: [${env}]`,
+      'providers:',
+      kind === 'acp'
+        ? '  mine: { kind: acp, command: [/bin/sh, agent.sh, work] }'
+        : `  mine: { kind: command, plan: [/bin/sh, agent.sh], work: [/bin/sh, agent.sh, ${work}]${more} }`,
+    )
+  const files = {
+    'casefile.md': settings({}),
+    'agent.sh': `cat > /dev/null\n[ "$1" = "" ] || echo "$@" > worked\ncat <<'END'\n${answer}END\n`,
+  }
+  const service = await openTestService(t, { files, trust: true })
+  const { id } = await service.newCase()
+  const { ref } = await plannedOn(service, id, 'mine')
+  const approve = () => service.request('POST', `${ref.path}/approve`)
+  const changes: [what: string, text: string][] = [
+    ['an argument', settings({ work: 'Work' })],
+    ['one argument more', settings({ work: 'work, now' })],
+    ['how it gets its prompt', settings({ more: ', prompt: argument' })],
+    ['its kind', settings({ kind: 'acp' })],
+    ['a variable', settings({ env: 'ASKEd' })],
+    ['one variable more', settings({ env: 'ASKED, MORE' })],
+  ]
+  for (const [what, text] of changes) {
+    writeFileSync(join(service.root, 'casefile.md'), text)
+    t.match(await approve(), { status: 422, json: { code: 'untrusted_provider' } }, what)
+    t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+  }
+  rmSync(join(service.root, 'casefile.md'))
+  t.equal((await approve()).status, 400, 'no longer there')
+  t.notOk(existsSync(join(service.root, 'worked')), 'nothing ran')
+  writeFileSync(join(service.root, 'casefile.md'), settings({}))
+  t.match(await finished(service, ref), { session: { state: 'complete' } }, 'as it was trusted')
+  t.equal(readFileSync(join(service.root, 'worked'), 'utf8'), 'work\n')
+  t.equal((await approve()).status, 422, 'and once')
+})
+
+t.test('a variable that is asked for since the plan was read is not passed on', async (t) => {
+  process.env.ASKED_FOR_TEST = 'the value'
+  t.teardown(() => delete process.env.ASKED_FOR_TEST)
+  const files = { 'casefile.md': settingsText('env: [LATER_FOR_TEST]') }
+  const service = await openTestService(t, { files, trust: true })
+  const ref = await planned(service, { runbook: step('echo "[$(env | grep _FOR_TEST)]"') })
+  writeFileSync(join(service.root, 'casefile.md'), settingsText('env: [ASKED_FOR_TEST]'))
+  const { session } = await finished(service, ref)
+  t.match(session, { state: 'complete', output: /^\[\]$/m })
 })
 
 t.test('a folder outside of the workspace is worked in once it is trusted', async (t) => {
