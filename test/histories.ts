@@ -11,13 +11,18 @@ import { must } from './fixtures/session-client.ts'
 
 /*
  * Random histories of a workspace: requests, saves by hand, sessions, restarts and kills, against a small
- * model in memory (fixtures/history/). A failure prints its seed and its path: with both as CASEFILE_SEED and
- * CASEFILE_PATH just that history is played again, with CASEFILE_SHRINK=1 also shorter ones, as long as
+ * model in memory (fixtures/history/). A failure prints its seed and its path: with both as CASEFILE_TEST_SEED and
+ * CASEFILE_TEST_PATH just that history is played again, with CASEFILE_SHRINK=1 also shorter ones, as long as
  * they fail too. CASEFILE_HISTORIES says how many there are.
  */
-const { CASEFILE_HISTORIES = '100', CASEFILE_SEED, CASEFILE_PATH, CASEFILE_SHRINK } = process.env
+const {
+  CASEFILE_HISTORIES = '100',
+  CASEFILE_TEST_SEED,
+  CASEFILE_TEST_PATH,
+  CASEFILE_SHRINK,
+} = process.env
 const count = Number(CASEFILE_HISTORIES)
-const isReplay = CASEFILE_SEED !== undefined
+const isReplay = CASEFILE_TEST_SEED !== undefined
 const MOST_ACTIONS = 25
 const LIMIT = { timeout: 120_000 + count * 10_000 }
 
@@ -40,8 +45,8 @@ function histories(numRuns: number, open: () => Promise<System>): Promise<void> 
   })
   return fc.assert(property, {
     ...{ numRuns, endOnFailure: CASEFILE_SHRINK === undefined },
-    ...(isReplay ? { seed: Number(CASEFILE_SEED) } : {}),
-    ...(CASEFILE_PATH === undefined ? {} : { path: CASEFILE_PATH }),
+    ...(isReplay ? { seed: Number(CASEFILE_TEST_SEED) } : {}),
+    ...(CASEFILE_TEST_PATH === undefined ? {} : { path: CASEFILE_TEST_PATH }),
   })
 }
 

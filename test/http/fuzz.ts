@@ -12,7 +12,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 /** Each on a service of its own, so that a run can be replayed without all those before it. */
 const REQUESTS_EACH = 1000
-const again = process.env.CASEFILE_FUZZ_SEED
+const again = process.env.CASEFILE_TEST_SEED
 const seeds = again
   ? [Number(again)]
   : Array.from({ length: isFull ? 100 : 5 }, () => randomInt(2 ** 31))
@@ -50,7 +50,7 @@ t.test(`${REQUESTS} random requests: each answer is as /openapi.json says`, asyn
   const memory: number[] = []
   let sent = 0
   for (const seed of seeds) {
-    await t.test(`CASEFILE_FUZZ_SEED=${seed}`, async (t) => {
+    await t.test(`CASEFILE_TEST_SEED=${seed}`, async (t) => {
       const app = await openTestService(t, { dev: true })
       const result = await fuzz(app, { contract, seed, requests: REQUESTS_EACH, urls })
       sent += result.sent
