@@ -11,6 +11,8 @@ async function main(): Promise<void> {
     process.exitCode ??= UNSETTLED
   }
   process.once('exit', unsettled)
+  // a write beyond a limit on the size of files (ulimit -f) would end the process; so it is refused as on a full disk
+  process.on('SIGXFSZ', () => {})
   const program = casefile({
     version: await packageVersion(),
     // beside dist/ in the package, and beside src/ in a checkout

@@ -12,12 +12,13 @@ export function isBarred(error: unknown): boolean {
 
 /**
  * The code of an error of the system, else an empty string. Trap: codes that libuv does not know,
- * EDQUOT and ESTALE among them, come as `Unknown system error -122`; they are named here.
+ * EDQUOT and ESTALE among them, come as `Unknown system error -122`, and from calls that are synchronous as
+ * `UNKNOWN`; they are named here.
  */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error && 'code' in error)) return ''
   const code = String(error.code)
-  if (!code.startsWith('Unknown system error') || !('errno' in error)) return code
+  if (!/^(Unknown system error|UNKNOWN$)/.test(code) || !('errno' in error)) return code
   const known = Object.entries(constants.errno).find(([, number]) => -number === error.errno)
   return known?.[0] ?? code
 }

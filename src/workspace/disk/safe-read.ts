@@ -50,6 +50,11 @@ export async function readTwice(path: string, options: ReadOptions): Promise<Rea
   return !read.ok && read.reason === 'io_error' ? readRegular(path, options) : read
 }
 
+/** Whether what is at fault is the file or the disk; any other error is of the process or the machine, and passes. */
+export function isOfFile({ reason, detail }: Refused): boolean {
+  return reason !== 'io_error' || detail.startsWith('EIO')
+}
+
 /** Opens what `readRegular` would, for as long as `read` takes; what that throws of the disk is a value too. */
 export async function withOpened<T>(
   path: string,

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { writeDurable } from '../disk/durable-write.ts'
-import { readTwice } from '../disk/safe-read.ts'
+import { isOfFile, readTwice } from '../disk/safe-read.ts'
 import { type JsonValue, sealOf, unsealed } from './log-line.ts'
+import { notNow } from './log-repair.ts'
 
 /** Where the log stood when its marks were taken. */
 export interface LogPosition {
@@ -42,6 +43,7 @@ export async function writeCheckpoint(
 
 export async function readCheckpoint(folder: string): Promise<Checkpoint | 'missing' | 'damaged'> {
   const read = await readTwice(join(folder, CHECKPOINT_FILE), { maxBytes: MAX_BYTES })
+  if (!read.ok && !isOfFile(read)) throw notNow(`${CHECKPOINT_FILE} of the event log`, read)
   if (!read.ok) return read.reason === 'missing' ? 'missing' : 'damaged'
   const rest = unsealed(read.bytes)
   if (!rest) return 'damaged'

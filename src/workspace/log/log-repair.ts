@@ -1,8 +1,9 @@
 import { link, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import { Refusal } from '../../model/refusal.ts'
 import { createDurable, syncFolder, writeDurable } from '../disk/durable-write.ts'
 import { hasCode } from '../disk/errno.ts'
-import { readTwice } from '../disk/safe-read.ts'
+import { isOfFile, type Refused, readTwice } from '../disk/safe-read.ts'
 import { type Scanned, type Segment, scanSegment } from './log-segment.ts'
 
 export interface RepairNeeds {
@@ -26,6 +27,7 @@ export async function repairSegment(
 ): Promise<Scanned> {
   const after = { lastId: before?.lastId ?? lastId, lastBatch: before?.lastBatch ?? lastBatch }
   const read = await readTwice(path, { maxBytes: MAX_BYTES })
+  if (!read.ok && !isOfFile(read)) throw notNow(`${basename(path)} of the event log`, read)
   if (!read.ok) {
     const aside = await moveAside(path, needs)
     needs.log(`${basename(path)} of the event log cannot be read (${read.detail}): now ${aside}`)
@@ -47,6 +49,14 @@ export async function repairSegment(
   }
   if (size === 0) await remove(path)
   return scanned
+}
+
+/** For a file that may be as good as ever: nothing is begun without it. */
+export function notNow(what: string, { detail }: Refused): Refusal {
+  return new Refusal(
+    'storage_failed',
+    `${what} cannot be read now (${detail}). Start the service again.`,
+  )
 }
 
 /** Renames a file that is of no use any more; gives its new base name. */

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
-import { Refusal } from '../../model/refusal.ts'
-import { readTwice } from '../disk/safe-read.ts'
-import { moveAside, type RepairNeeds } from '../log/log-repair.ts'
+import { isOfFile, readTwice } from '../disk/safe-read.ts'
+import { moveAside, notNow, type RepairNeeds } from '../log/log-repair.ts'
 
 /**
  * The bytes of a file of the webhooks; null where there is none. What is no readable file, a link or
@@ -17,13 +16,7 @@ export async function readOrSetAside(
   if (read.ok) return read.bytes
   if (read.reason === 'missing') return null
   const name = basename(path)
-  // Any other code, EMFILE or ENOMEM for instance, is about the process or the machine.
-  if (read.reason === 'io_error' && !read.detail.startsWith('EIO')) {
-    throw new Refusal(
-      'storage_failed',
-      `${name} of the webhooks cannot be read now (${read.detail}). Start the service again.`,
-    )
-  }
+  if (!isOfFile(read)) throw notNow(`${name} of the webhooks`, read)
   const aside = await moveAside(path, needs)
   needs.log(`${name} of the webhooks cannot be read (${read.detail}): now ${aside}`)
   return null

@@ -1,0 +1,102 @@
+import fs from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { problemJson } from '../../src/http/problem-json.ts'
+import { codeOf } from '../../src/workspace/disk/errno.ts'
+import { storageRefusal } from '../../src/workspace/disk/storage-refusal.ts'
+import { openEventLog } from '../../src/workspace/log/event-log.ts'
+import { startBuilt } from '../fixtures/built-service.ts'
+import { must } from '../fixtures/session-client.ts'
+
+/*
+ * Errors of the system besides EIO and ENOSPC: quotas, limits of the process, and what a disk of a network says.
+ */
+
+type Errno = keyof typeof constants.errno
+
+/** As the calls of node say it: by the name that libuv has for it, else by one of two that are none. */
+function systemError(name: Errno, code: string = name): Error {
+  return Object.assign(new Error(`${code}: injected`), { code, errno: -constants.errno[name] })
+}
+
+t.test('whatever the system says of a write is a refusal that says it', (t) => {
+  const told: [code: string, remedy: RegExp, names: Errno[]][] = [
+    ['storage_full', /Free space/, ['ENOSPC', 'EDQUOT', 'EFBIG']],
+    ['storage_failed', /Wait a little/, ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']],
+    ['storage_failed', /the disk/, ['EIO', 'EROFS', 'ESTALE', 'EBUSY', 'EMLINK', 'ENOTCONN']],
+  ]
+  for (const [code, remedy, names] of told) {
+    for (const name of names) {
+      const detail = new RegExp(`\\(${name}\\).*${remedy.source}`)
+      t.match(storageRefusal(systemError(name), '/x/case.md'), { code, message: detail }, name)
+      t.match(problemJson(systemError(name)), { code, detail }, `${name} of a request`)
+    }
+  }
+  t.match(problemJson(systemError('ENOENT')), { code: 'internal' }, 'but no mistake of ours')
+  t.end()
+})
+
+t.test('what libuv has no name for has its own, as calls of both kinds say it', (t) => {
+  for (const code of ['UNKNOWN', `Unknown system error -${constants.errno.EDQUOT}`]) {
+    t.equal(codeOf(systemError('EDQUOT', code)), 'EDQUOT')
+  }
+  t.equal(codeOf(Object.assign(new Error('x'), { code: 'UNKNOWN' })), 'UNKNOWN')
+  t.end()
+})
+
+/** Refuses to open a path for as long as the test lasts. */
+function cannotOpen(t: Test, path: string, name: Errno): void {
+  const { open } = fs.promises
+  const undo = () => {
+    fs.promises.open = open
+    syncBuiltinESMExports()
+  }
+  fs.promises.open = (place, ...rest) =>
+    place === path
+      ? Promise.reject(Object.assign(systemError(name), { syscall: 'open' }))
+      : open(place, ...rest)
+  syncBuiltinESMExports()
+  t.teardown(undo)
+}
+
+t.test('an event log that cannot be read just now is left as it is', async (t) => {
+  const folder = join(t.testdir(), 'log')
+  const options = { checkpoint: () => [], log: () => {} }
+  const first = await openEventLog(folder, options)
+  first.append({ events: [{ type: 'x', envelope: '{}' }], marks: {} })
+  await first.close()
+  const files = (await readdir(folder)).sort()
+  t.equal(files.length, 2, 'a checkpoint and a segment')
+  for (const name of files) {
+    await t.test(name, async (t) => {
+      cannotOpen(t, join(folder, name), 'EMFILE')
+      const detail = /cannot be read now \(EMFILE.*Start the service again/
+      await t.rejects(openEventLog(folder, options), { code: 'storage_failed', message: detail })
+      t.strictSame((await readdir(folder)).sort(), files)
+    })
+  }
+  const again = await openEventLog(folder, options)
+  t.same([again.isNew, again.last], [false, 1])
+  await again.close()
+})
+
+const SIZE = 256 * 1024
+
+t.test('a limit on the size of files is a full disk, and no end of the service', async (t) => {
+  if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
+  const dir = t.testdir({ root: {}, state: {} })
+  const service = await startBuilt(t, {
+    ...{ root: join(dir, 'root'), stateDir: join(dir, 'state') },
+    through: ['prlimit', `--fsize=${SIZE}`],
+  })
+  const { id } = await must(service, 'POST', '/cases', { title: 'A case' })
+  const path = `/cases/${id}/memory/notes.md`
+  await must(service, 'PUT', path, 'mine')
+  const refused = await service.request('PUT', path, 'x'.repeat(SIZE + 1))
+  t.match(refused, { status: 507, json: { code: 'storage_full', detail: /EFBIG.*Free space/ } })
+  t.equal((await service.request('GET', path)).text, 'mine')
+  t.match(await must(service, 'PUT', `/cases/${id}`, { title: 'Next' }), { title: 'Next' })
+})
