@@ -2,12 +2,17 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import * as z from 'zod'
 import { createApp } from '../../src/http/app.ts'
+import { openApiDocument } from '../../src/http/openapi/document.ts'
+import { EXAMPLES } from '../../src/http/openapi/examples.ts'
 import { schemaOf } from '../../src/http/openapi/same-type.ts'
 import { createStreamRegistry } from '../../src/http/stream-registry.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
+import { record } from '../fixtures/api-examples/record.ts'
 import { contractOf, type Json } from '../fixtures/fuzz/contract.ts'
 import { everyAnswer } from '../fixtures/fuzz/every-answer.ts'
 import { openTestService } from '../fixtures/workspace.ts'
+
+const BUILD = { version: '0.1.0', commit: null }
 
 t.test(
   'GET /openapi.json is valid OpenAPI 3.1, has an ETag, and is behind the guard',
@@ -63,6 +68,33 @@ t.test('it tells of every event that a webhook may be sent, and each has one nam
   const ids = operations.map(({ operationId }: Json) => operationId)
   t.equal(new Set(ids).size, ids.length)
   t.match(components.schemas.CaseUpdatedEvent.properties.event_type, { const: 'case_updated' })
+})
+
+t.test('every example is what the service answers (npm run docs:examples)', async (t) => {
+  const { examples, faults } = await record()
+  t.strictSame(faults, [], 'each answer is as it is described')
+  t.strictSame(examples, EXAMPLES)
+})
+
+t.test('every request, every answer with a body, and every refusal has an example', async (t) => {
+  const { paths, components } = openApiDocument({ build: BUILD, dev: true }) as Json
+  for (const [path, methods] of Object.entries<Json>(paths)) {
+    for (const { operationId, parameters, requestBody, responses } of Object.values<Json>(
+      methods,
+    )) {
+      const named = parameters.filter((each: Json) => each.in === 'path')
+      for (const { name, example } of named) t.type(example, 'string', `${path} ${name}`)
+      const bodies = Object.entries<Json>({ request: requestBody ?? {}, ...responses })
+      for (const [which, { content = {} }] of bodies) {
+        const all = Object.values<Json>(content)
+        const shown = all.filter(({ example, examples }) => (example ?? examples) !== undefined)
+        t.equal(shown.length > 0, all.length > 0, `${operationId} ${which}`)
+        for (const { examples = {} } of all) {
+          for (const code of Object.keys(examples)) t.ok(components.examples[code], code)
+        }
+      }
+    }
+  }
 })
 
 t.test('a schema that differs from what is answered does not compile', async (t) => {

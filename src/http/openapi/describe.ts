@@ -1,3 +1,4 @@
+import { EXAMPLES, type Example } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
 import { isKept, type Method, type Operation } from './operation.ts'
 import { responsesOf } from './responses.ts'
@@ -9,22 +10,28 @@ export function describe(
   json: JsonOf,
 ): Json {
   const { id, tag, summary, description, bytes, body, bodyRules } = operation
+  const sent = EXAMPLES.operations[id]
+  const example = exampleOf(sent?.body)
   const requestBody = body
     ? {
         required: !operation.isBodyOptional,
-        content: { 'application/json': { schema: { ...json(`${id} body`), ...bodyRules } } },
+        content: {
+          'application/json': { schema: { ...json(`${id} body`), ...bodyRules }, ...example },
+        },
       }
     : bytes && {
         required: true,
-        content: { [bytes.type]: { schema: { type: 'string', description: bytes.description } } },
+        content: {
+          [bytes.type]: { schema: { type: 'string', description: bytes.description }, ...example },
+        },
       }
   const isRead = method === 'GET'
   return {
     ...{ operationId: id, tags: [tag], summary },
     ...(description ? { description } : {}),
     parameters: [
-      ...pathParameters(path),
-      ...sentParameters(operation, json),
+      ...pathParameters(path, sent),
+      ...sentParameters(operation, json, sent),
       ...conditions(operation, isRead),
     ],
     ...(requestBody ? { requestBody } : {}),
@@ -45,19 +52,31 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 const NO_UUID = ['/providers/{id}', '{did}', '{filename}', '{name}']
 
-function pathParameters(path: string): Json[] {
+function pathParameters(path: string, sent?: Example): Json[] {
   return [...path.matchAll(/(?:^\/\w+\/)?\{(\w+)\}/g)].map(([place, name]) => {
     const schema = { type: 'string', ...(NO_UUID.includes(place) ? {} : { format: 'uuid' }) }
-    return { name, in: 'path', required: true, description: NAMES[place], schema }
+    const example = exampleOf(sent?.params[name!])
+    return { name, in: 'path', required: true, description: NAMES[place], schema, ...example }
   })
 }
 
-function sentParameters({ id, query = {}, headers = {} }: Operation, json: JsonOf): Json[] {
+function exampleOf(value: unknown): Json {
+  return value === undefined ? {} : { example: value }
+}
+
+function sentParameters(
+  { id, query = {}, headers = {} }: Operation,
+  json: JsonOf,
+  sent?: Example,
+): Json[] {
   const named = (names: object, place: 'query' | 'header') =>
     Object.keys(names).map((name) => {
       const { description, ...schema } = json(`${id} ${name}`)
-      const withCommas = schema.type === 'array' ? { style: 'form', explode: false } : {}
-      return { name, in: place, description, ...withCommas, schema }
+      const isList = schema.type === 'array'
+      const value = (place === 'query' ? sent?.query : sent?.headers)?.[name]
+      const example = exampleOf(isList && value ? `${value}`.split(',') : value)
+      const withCommas = isList ? { style: 'form', explode: false } : {}
+      return { name, in: place, description, ...withCommas, schema, ...example }
     })
   return [...named(query, 'query'), ...named(headers, 'header')]
 }

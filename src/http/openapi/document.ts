@@ -1,8 +1,11 @@
 import type * as z from 'zod'
+import type { RefusalCode } from '../../model/refusal.ts'
 import type { Build } from '../needs.ts'
+import { PROBLEMS } from '../problem-json.ts'
 import { caseOperations } from './case-operations.ts'
 import { describe } from './describe.ts'
-import { EVENTS, SENT_EVENTS } from './event-schemas.ts'
+import { anyOfThem, EVENTS, SENT_EVENTS, STREAMED, type Streamed } from './event-schemas.ts'
+import { EXAMPLES } from './examples.ts'
 import { HEADERS } from './headers.ts'
 import { type Json, schemasOf } from './json-schemas.ts'
 import { type Method, type Operations, TAGS } from './operation.ts'
@@ -46,6 +49,11 @@ export function openApiDocument({ build, dev }: { build: Build; dev: boolean }):
     const { description, ...schema } = json(`header ${name}`)
     return [name, { description, schema }]
   })
+  const used = JSON.stringify(paths)
+  const examples = Object.entries(EXAMPLES.refusals)
+    .filter(([code]) => used.includes(`"#/components/examples/${code}"`))
+    .map(([code, value]) => [code, { summary: PROBLEMS[code as RefusalCode].title, value }])
+  const streamed = (Object.keys(STREAMED) as Streamed[]).map((name) => [name, anyOfThem(name)])
   return {
     openapi: '3.1.0',
     info: {
@@ -59,7 +67,11 @@ export function openApiDocument({ build, dev }: { build: Build; dev: boolean }):
       .map(([name, description]) => ({ name, description })),
     paths,
     webhooks: Object.fromEntries(SENT_EVENTS.map((type) => [type, deliveryOf(type, json)])),
-    components: { schemas: components, headers: Object.fromEntries(headers) },
+    components: {
+      schemas: { ...components, ...Object.fromEntries(streamed) },
+      headers: Object.fromEntries(headers),
+      examples: Object.fromEntries(examples),
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { PROBLEM_CODES } from '../../model/problem.ts'
 import { SESSION_STATES } from '../../model/session-state.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../model/webhook.ts'
+import type { Json } from './json-schemas.ts'
 import { caseState, count, hash, id, time } from './words.ts'
 
 const ofCase = { case_id: id }
@@ -117,6 +118,20 @@ function named(type: string, payload: z.ZodType): [string, z.ZodType] {
 const ALL = [...EVENTS.keys()]
 /** What a webhook may be sent: what it can name, and the test. */
 export const SENT_EVENTS = [...DEFAULT_EVENTS, ...FURTHER_EVENTS, 'ping']
-/** What the log has, and what only streams have. */
-export const LOG_EVENTS = ALL
-export const SESSION_EVENTS = [...Object.keys(TRAIL), 'session_output', 'resync', 'ping']
+/** What the log has, and what only streams have: the events of a stream, by the component that is any of them. */
+export const STREAMED = {
+  LogEvent: ALL,
+  SessionEvent: [...Object.keys(TRAIL), 'session_output', 'resync', 'ping'],
+} as const satisfies Record<string, readonly string[]>
+
+export type Streamed = keyof typeof STREAMED
+
+/** The component that is any event of a stream; `event_type` says which. */
+export function anyOfThem(streamed: Streamed): Json {
+  const refs = STREAMED[streamed].map((type) => [type, `#/components/schemas/${eventName(type)}`])
+  return {
+    description: 'The `data` of each event, as JSON; its `event` is the same as `event_type`.',
+    oneOf: refs.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'event_type', mapping: Object.fromEntries(refs) },
+  }
+}

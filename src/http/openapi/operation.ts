@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { RefusalCode } from '../../model/refusal.ts'
+import type { Streamed } from './event-schemas.ts'
 import type { HeaderName } from './headers.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -18,8 +19,8 @@ export interface Answer {
   /** Of the JSON. */
   json?: z.ZodType
   text?: Text
-  /** The streams' events, by the name of the component that describes each. */
-  events?: readonly string[]
+  /** A stream: the component that is any of its events, or null where none is described. */
+  events?: Streamed | null
   headers?: readonly HeaderName[]
   /** Headers that only some of these answers have. */
   sometimes?: readonly HeaderName[]

@@ -1,5 +1,6 @@
 import type { RefusalCode } from '../../model/refusal.ts'
 import { PROBLEMS } from '../problem-json.ts'
+import { EXAMPLES } from './examples.ts'
 import type { HeaderName } from './headers.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
 import { type Answer, isKept, type Operation } from './operation.ts'
@@ -16,7 +17,8 @@ export function responsesOf({ path, isRead, operation, json }: Described): Json 
   const { id, answers } = operation
   const good = Object.entries(answers).map(([status, answer]) => {
     const { description, headers = [], sometimes = [] } = answer!
-    const content = contentOf(answer!, () => json(`${id} ${status}`))
+    const example = EXAMPLES.operations[id]?.answers[Number(status)]
+    const content = contentOf(answer!, () => json(`${id} ${status}`), example)
     const all = { ...headersOf(headers, true), ...headersOf(sometimes, false) }
     return [status, { description, ...(isEmpty(all) ? {} : { headers: all }), ...content }]
   })
@@ -29,18 +31,21 @@ export function responsesOf({ path, isRead, operation, json }: Described): Json 
   }
 }
 
-function contentOf({ json, text, events }: Answer, schema: () => Json): Json {
+function contentOf({ json, text, events }: Answer, schema: () => Json, answer: unknown): Json {
   const content: Json = {}
-  if (json) content['application/json'] = { schema: schema() }
+  const example = answer === undefined ? {} : { example: answer }
+  if (json) content['application/json'] = { schema: schema(), ...example }
   if (text) {
-    content[text.type] = { schema: { type: 'string', description: text.description } }
+    const schema = { type: 'string', description: text.description }
+    content[text.type] = { schema, ...example }
   }
-  if (events) {
-    const oneOf = events.map((name) => ({ $ref: `#/components/schemas/${name}` }))
-    const data = { description: 'The `data` of each event, whose type is `event`.', oneOf }
+  if (events !== undefined) {
+    const contentSchema = { $ref: `#/components/schemas/${events}` }
     const schema = { type: 'string', contentMediaType: 'text/event-stream' }
-    const type = 'text/event-stream'
-    content[type] = { schema: { ...schema, ...(events.length > 0 ? { contentSchema: data } : {}) } }
+    content['text/event-stream'] = {
+      schema: { ...schema, ...(events ? { contentSchema } : {}) },
+      ...(json ? {} : example),
+    }
   }
   return isEmpty(content) ? {} : { content }
 }
@@ -80,7 +85,10 @@ function refusalOf(codes: readonly RefusalCode[]): Json {
   const headers = codes.includes('range_not_satisfiable')
     ? { headers: headersOf(['Content-Range'], true) }
     : {}
-  return { description, ...headers, content: { 'application/problem+json': { schema } } }
+  const examples = Object.fromEntries(
+    codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+  )
+  return { description, ...headers, content: { 'application/problem+json': { schema, examples } } }
 }
 
 function isEmpty(value: object): boolean {

@@ -6,7 +6,6 @@ import {
   planSchema,
   reviseSchema,
 } from '../schemas.ts'
-import { eventName, SESSION_EVENTS } from './event-schemas.ts'
 import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, paging } from './paging.ts'
 import { artifact, revision, session } from './session-schemas.ts'
@@ -86,7 +85,7 @@ export const sessionOperations: Operations = {
     answers: {
       200: {
         description: 'What has happened, then what happens, until the session is over.',
-        events: SESSION_EVENTS.map(eventName),
+        events: 'SessionEvent',
       },
       204: { description: 'Nothing more will come.' },
     },

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { UUID } from '../../model/words.ts'
 import { promptSchema } from '../schemas.ts'
-import { eventName, LOG_EVENTS } from './event-schemas.ts'
 import { type Operations, one } from './operation.ts'
 import { resuming } from './session-operations.ts'
 import { health, provider, providerResult, version } from './system-schemas.ts'
@@ -28,7 +27,7 @@ export const systemOperations: Operations = {
     },
     headers: resuming.headers,
     answers: {
-      200: { description: 'The events of the log.', events: LOG_EVENTS.map(eventName) },
+      200: { description: 'The events of the log.', events: 'LogEvent' },
     },
     refusals: ['bad_request'],
   },
@@ -49,7 +48,7 @@ export const providerOperations: Operations = {
       200: {
         description: 'What it said; or `output` events, then one `result` or `error`.',
         json: providerResult,
-        events: [],
+        events: null,
       },
     },
     refusals: [

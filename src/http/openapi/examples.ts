@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module'
+import type { RefusalCode } from '../../model/refusal.ts'
+import type { Json } from './json-schemas.ts'
+
+const require = createRequire(import.meta.url)
+
+/** A request that was sent to the sample workspace, and what it answered. */
+export interface Example {
+  params: Readonly<Record<string, string>>
+  query?: Json
+  headers?: Readonly<Record<string, string>>
+  body?: unknown
+  /** By status: JSON, or the text that it was. */
+  answers: Readonly<Partial<Record<number, unknown>>>
+}
+
+interface Examples {
+  /** By `operationId`. */
+  operations: Readonly<Record<string, Example>>
+  /** What a refusal with this code looks like. */
+  refusals: Readonly<Partial<Record<RefusalCode, Json>>>
+}
+
+/** As the service really answered: `npm run docs:examples` asks it, and a test asks again. */
+export const EXAMPLES: Examples = require('./examples.json')

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import t from 'tap'
+import ts from 'typescript'
+import { openApiDocument } from '../../src/http/openapi/document.ts'
+import { isFull } from '../fixtures/full.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+/** Programs of others, with a package.json of their own: they are for this file alone. */
+const TOOLS = fileURLToPath(new URL('../api-tools/', import.meta.url))
+const installed = existsSync(join(TOOLS, 'node_modules', 'openapi-fetch'))
+const options = installed
+  ? {}
+  : { skip: 'not installed: npm ci --prefix test/api-tools --ignore-scripts' }
+
+const documentOf = (dev: boolean) =>
+  JSON.stringify(openApiDocument({ build: { version: '1.0.0', commit: null }, dev }))
+
+t.test(
+  'Redocly has nothing to say of the description, its examples included',
+  options,
+  async (t) => {
+    const folder = t.testdir({ 'openapi.json': documentOf(true) })
+    const program = join(TOOLS, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+    const file = join(folder, 'openapi.json')
+    const config = ['--config', join(TOOLS, 'redocly.yaml'), '--format', 'json']
+    const child = spawn(process.execPath, [program, 'lint', file, ...config], {
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let [said, complained] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (complained += text))
+    const [code] = await once(child, 'close')
+    t.equal(code, 0, said + complained)
+    t.match(JSON.parse(said), { totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] })
+  },
+)
+
+const fullOnly = isFull ? options : { skip: 'five seconds of compiling: in npm run test:long' }
+
+t.test('a client with types made of the description compiles, and works', fullOnly, async (t) => {
+  await makeTypes(documentOf(false))
+  t.strictSame(complaintsAbout(join(TOOLS, 'client.ts')), [])
+  const { useTheApi } = await import(pathToFileURL(join(TOOLS, 'client.ts')).href)
+  const { url } = await openTestService(t)
+  t.strictSame(await useTheApi(url), {
+    ...{ state: 'BLOCKED', titles: ['Typed'], code: 'proof_gate', missing: 1 },
+    ...{ notes: '# Notes\n', deleted: true, total: '1' },
+  })
+})
+
+/** As the package `casefile-api`, from which the client imports them. */
+async function makeTypes(document: string): Promise<void> {
+  const made = pathToFileURL(join(TOOLS, 'node_modules', 'openapi-typescript', 'dist', 'index.mjs'))
+  const { default: openapiTS, astToString } = await import(made.href)
+  const folder = join(TOOLS, 'node_modules', 'casefile-api')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "name": "casefile-api", "types": "index.d.ts" }')
+  writeFileSync(join(folder, 'index.d.ts'), astToString(await openapiTS(document)))
+}
+
+function complaintsAbout(file: string): string[] {
+  const program = ts.createProgram([file], {
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+    ...{ noEmit: true, skipLibCheck: true, types: [] },
+    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext },
+    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+  })
+  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const line = file && start ? file.getLineAndCharacterOfPosition(start).line + 1 : 0
+    return `${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+  })
+}
