@@ -28,6 +28,7 @@ const PARTS = {
   text: /^cli\/text\//,
   settings: /^workspace\/(hold-files|settings\/places)\.ts$/,
   setup: /^(demo|doctor|init|trust)\/|^cli\/commands\/setup\.ts$/,
+  mcp: /^cli\/mcp\//,
   console: /^cli\//,
 }
 

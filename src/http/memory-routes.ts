@@ -1,10 +1,8 @@
 import { Hono } from 'hono'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ConfirmedFile } from '../sessions/holds.ts'
 import { checkCaseFile, checkSessionFile } from '../sessions/whole-file.ts'
-import type { Refused } from '../workspace/disk/safe-read.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,
@@ -22,6 +20,7 @@ import { operatorOnly } from './operator-only.ts'
 import { caseId } from './params.ts'
 import { harmless } from './plain-text.ts'
 import type { WrittenFile } from './present.ts'
+import { unreadable } from './unreadable-file.ts'
 
 /** `/cases/:id/memory` (specification §4.4): markdown files as they are, byte for byte. */
 export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
@@ -90,26 +89,4 @@ async function checked(
 function isRecord(c: ServiceContext): boolean {
   const filename = c.req.param('filename') ?? ''
   return filename === 'case.md' || filename === 'latest.md' || SESSION_FILE.test(filename)
-}
-
-function unreadable(filename: string, { reason, detail }: Refused): Refusal {
-  if (reason === 'missing') {
-    return new Refusal('not_found', `There is no memory file ${filename}. PUT writes one.`)
-  }
-  if (reason === 'io_error') {
-    return new Refusal(
-      'storage_failed',
-      `${filename} was not read or written: the storage failed (${detail}). Check the disk, then try again.`,
-    )
-  }
-  const why = {
-    symbolic_link: 'it is a symbolic link, which is not followed',
-    not_a_file: 'it is no regular file',
-    too_large: 'it is over 10 MiB',
-    no_permission: 'its permissions do not allow it',
-  }[reason]
-  return new Refusal(
-    'unreadable_file',
-    `${filename} is not read or written: ${why}. Put a plain file in its place.`,
-  )
 }

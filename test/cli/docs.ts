@@ -15,13 +15,11 @@ t.test('docs/cli.md is what the definitions say (npm run docs:cli)', async (t) =
 })
 
 t.test('every command', async (t) => {
-  t.equal(all.length, 24)
+  t.equal(all.length, 25)
   for (const command of all) {
     t.test(command.name(), async (t) => {
-      t.ok(
-        command.options.some(({ long }) => long === '--json'),
-        'speaks JSON',
-      )
+      const isJson = command.name() === 'mcp' // by its protocol
+      t.ok(isJson || command.options.some(({ long }) => long === '--json'), 'speaks JSON')
       const { examples = [] } = explanationOf(command) ?? {}
       t.ok(examples.length > 0, 'has an example')
       for (const [line] of examples)

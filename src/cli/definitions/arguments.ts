@@ -30,7 +30,7 @@ export function rootOption(): Option {
     .argParser(folderOf)
 }
 
-function consoleRootOption(): Option {
+export function consoleRootOption(): Option {
   return new Option('--root <dir>', 'the workspace (default: the nearest one upwards from here)')
     .env('CASEFILE_ROOT')
     .argParser(folderOf)

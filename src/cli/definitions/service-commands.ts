@@ -2,12 +2,13 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { Refusal } from '../../model/refusal.ts'
 import type { ServeOptions } from '../../serve.ts'
 import { EXIT } from '../exit-codes.ts'
-import { memoryRootOption, rootOption, stateDirOption } from './arguments.ts'
+import type { PlaceChoice } from '../place.ts'
+import { consoleRootOption, memoryRootOption, rootOption, stateDirOption } from './arguments.ts'
 import { explained } from './explained.ts'
 
 /** What runs until it is stopped. */
 export function serviceCommands(sample: string): Command[] {
-  return [serveCommand(), demoCommand(sample)]
+  return [serveCommand(), mcpCommand(), demoCommand(sample)]
 }
 
 function serveCommand(): Command {
@@ -49,6 +50,25 @@ function serveCommand(): Command {
       ['casefile serve', 'this folder, at http://127.0.0.1:7878'],
       ['casefile serve --root ~/shop --port 0', 'another folder, at any free port'],
     ],
+  })
+}
+
+function mcpCommand(): Command {
+  const command = new Command('mcp')
+    .description('give agents the cases over MCP, on standard input and output')
+    .addOption(consoleRootOption())
+    .addOption(memoryRootOption())
+    .addOption(stateDirOption())
+    .action(async (options: PlaceChoice) => {
+      const { serveMcp } = await import('../mcp/serve-mcp.ts')
+      await serveMcp(options)
+    })
+  return explained(command, {
+    examples: [
+      ['claude mcp add casefile -- casefile mcp', 'for Claude Code; docs/mcp.md has other clients'],
+      ['casefile mcp --root ~/shop', 'another folder'],
+    ],
+    more: 'Agents read cases, sessions, proof and memory files, add to memory files, propose plans and attach proof. They can neither approve, verify, resolve nor delete. It uses the running service; without one it reads the files, and owns them for the length of a write.',
   })
 }
 

@@ -1,4 +1,6 @@
+import type { Asking } from '../../client/client.ts'
 import { askOwner } from '../../workspace/owner/ask-owner.ts'
+import type { Folders } from '../../workspace/settings/folders.ts'
 import type { ConsoleOptions } from '../console.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { locateWorkspace } from '../place.ts'
@@ -10,20 +12,41 @@ import type { ReadingConsole } from './reading-console.ts'
 /** To read so many cases anew takes a part of a second that is felt. */
 const WORTH_KEEPING = 200
 
+/** The files of a workspace in place of a service. */
+export interface Reading {
+  client: Asking
+  /** Where much was read, keeps it for the next time. */
+  keep(): Promise<void>
+}
+
+/** Null where a service runs, or one that died has left what a service must put right first. */
+export async function openReading(folders: Folders): Promise<Reading | null> {
+  if ((await askOwner(folders.memoryRoot)).held) return null
+  const files = await openFiles(folders)
+  if (files === null) return null
+  return {
+    client: answering(files),
+    async keep() {
+      const anew = files.anew()
+      if (files.title === null || anew.size < WORTH_KEEPING) return
+      const { keepReading } = await import('./keep-reading.ts')
+      await keepReading(folders, files, files.title, anew)
+    },
+  }
+}
+
 /**
  * Carries out a command that only asks, from the files as they are, and leaves its exit code: no file of
- * the workspace is written, and what a service would have to load is not loaded. Where much was read, it is
- * kept for the next time. False, and nothing is done, where a service runs, or one that died has left what a
- * service must put right first.
+ * the workspace is written, and what a service would have to load is not loaded. False, and nothing is
+ * done, where a service must answer.
  */
 export async function answerFromFiles(
   options: ConsoleOptions,
   work: (console: ReadingConsole) => Promise<ExitCode>,
 ): Promise<boolean> {
   const folders = await locateWorkspace(options)
-  if ((await askOwner(folders.memoryRoot)).held) return false
-  const files = await openFiles(folders)
-  if (files === null) return false
+  const reading = await openReading(folders)
+  if (reading === null) return false
   const terminal = ownTerminal()
   const settings = async () => {
     const { placesIn } = await import('../../workspace/settings/places.ts')
@@ -31,15 +54,11 @@ export async function answerFromFiles(
   }
   const { root, memoryRoot } = folders
   process.exitCode = await work({
-    client: answering(files),
+    client: reading.client,
     terminal,
     workspace: { root, memoryRoot, settings },
     json: options.json ?? false,
   })
-  const anew = files.anew()
-  if (files.title !== null && anew.size >= WORTH_KEEPING) {
-    const { keepReading } = await import('./keep-reading.ts')
-    await keepReading(folders, files, files.title, anew)
-  }
+  await reading.keep()
   return true
 }

@@ -2,10 +2,11 @@ import type { Asking } from '../../client/client.ts'
 import { newestFirst } from '../../http/page.ts'
 import { caseJson, proofJson, sessionJson } from '../../http/present.ts'
 import { fittingRows } from '../../http/triage.ts'
-import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import { unreadable } from '../../http/unreadable-file.ts'
+import { type CaseFolder, gateOf, proofOf, sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { UUID } from '../../model/words.ts'
-import { listMemory } from '../../workspace/memory-files.ts'
+import { listMemory, memoryName, readMemory } from '../../workspace/memory-files.ts'
 import type { Files } from './files.ts'
 
 /** What commands ask of one case, and how it is answered. */
@@ -22,6 +23,17 @@ const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
   '/proof': (files, folder) =>
     Promise.all([...folder.proofs].sort(newestFirst).map((proof) => proofJson(files, proof))),
   '/memory': ({ layout }, folder) => listMemory(layout, folder),
+}
+
+/** What agents ask of it by name as well. */
+const PART_OF_CASE: Record<string, (files: Files, folder: CaseFolder, name: string) => unknown> = {
+  sessions: (files, folder, id) => sessionJson(files, folder, sessionOf(folder, id)),
+  proof: (files, folder, id) => proofJson(files, proofOf(folder, id)),
+  memory: async ({ layout }, folder, filename) => {
+    const read = await readMemory(layout, folder.case.id, memoryName(filename, folder))
+    if (!read.ok) throw unreadable(filename, read)
+    return new TextDecoder().decode(read.bytes)
+  },
 }
 
 /** Answers as a service would that has just read the files. */
@@ -50,6 +62,9 @@ export function answering(files: Files): Asking {
     const [, id = '', rest = ''] = /^\/cases\/([^/]+)(.*)$/.exec(path) ?? []
     const ofCase = UUID.test(id) ? OF_CASE[rest] : undefined
     if (ofCase) return ofCase(files, await folderOf(id))
+    const [, kind = '', name = ''] = /^\/(\w+)\/([^/]+)$/.exec(rest) ?? []
+    const part = UUID.test(id) ? PART_OF_CASE[kind] : undefined
+    if (part) return part(files, await folderOf(id), decodeURIComponent(name))
     throw new Error(`no command that only reads asks for ${path}`)
   }
 

@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ReceivedEvent, sessionStream } from '../../client/session-stream.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Access, AccessNeeds } from './access.ts'
+import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
+
+/** What has changed since it was told last. */
+export interface Change {
+  /** Resources whose content may be another one by now; `all` where it is not known which. */
+  uris: ReadonlySet<string> | 'all'
+  /** Whether there are more, or fewer. */
+  list: boolean
+}
+
+/** How often is looked for a service while there is none. */
+const LOOK_MS = 2000
+/** What comes at once is told at once. */
+const GATHER_MS = 100
+
+const EVENTS = '/events?after=now&output=no'
+
+/** Files that are new are told by the same event as those that change. */
+export type KnownFiles = Set<string>
+
+/** Tells what changes for as long as a service runs, whoever changes it; ends with the signal. */
+export async function followChanges(
+  access: Access,
+  { signal, log }: AccessNeeds,
+  known: KnownFiles,
+  tell: (change: Change) => void,
+): Promise<void> {
+  const numbers = new Map<string, number>()
+  const gathered = createGathering(tell)
+
+  async function find(): Promise<string | null> {
+    try {
+      return await access.service()
+    } catch (error) {
+      if (error instanceof Refusal) return null // no workspace, or not yet; each call says so
+      throw error
+    }
+  }
+
+  /** Null where the session is gone already. */
+  async function numberOf({ case_id, session_id }: Ids): Promise<number | null> {
+    if (session_id === undefined) return null
+    const seen = numbers.get(session_id)
+    if (seen !== undefined) return seen
+    try {
+      const path = `/cases/${case_id}/sessions/${session_id}`
+      const { body } = await access.read((client) => client.ask('GET', path))
+      numbers.set(session_id, body.number)
+      return body.number
+    } catch (error) {
+      if (error instanceof Refusal) return null
+      throw error
+    }
+  }
+
+  try {
+    let url = await find()
+    while (url === null) {
+      await delay(LOOK_MS, undefined, { signal })
+      url = await find()
+    }
+    const where = { url, find }
+    const options = {
+      ...{ patienceMs: Number.POSITIVE_INFINITY, pausesMs: [100, 500, LOOK_MS] },
+      onOpen: () => log(`mcp: the service at ${where.url} tells of changes`),
+    }
+    for await (const event of sessionStream(EVENTS, where, signal, options)) {
+      if (event.type === 'resync') gathered.add({ uris: 'all', list: true })
+      else gathered.add(changeOf(event, await numberOf(event.payload as unknown as Ids), known))
+    }
+  } catch (error) {
+    if (!signal.aborted) log(`changes are told no longer: ${String(error)}`)
+  }
+}
+
+interface Ids {
+  case_id: string
+  session_id?: string
+  proof_id?: string
+  filename?: string
+}
+
+const LISTED = new Set(['case_created', 'case_deleted', 'session_created', 'proof_created'])
+
+/** What an event of the service means for those who read. */
+export function changeOf(
+  { type, payload }: Pick<ReceivedEvent, 'type' | 'payload'>,
+  number: number | null,
+  known: KnownFiles,
+): Change {
+  const { case_id, session_id, proof_id, filename } = payload as unknown as Ids
+  if (case_id === undefined) return { uris: new Set([CASES_URI]), list: false }
+  const uris = new Set([CASES_URI, caseUri(case_id)])
+  if (session_id !== undefined) {
+    for (const name of [session_id, 'latest']) uris.add(sessionUri(case_id, name))
+    uris.add(memoryUri(case_id, 'latest.md'))
+  }
+  if (number !== null) {
+    uris.add(sessionUri(case_id, number)).add(memoryUri(case_id, `${number}.md`))
+  }
+  if (proof_id !== undefined) uris.add(proofUri(case_id, proof_id))
+  if (filename === undefined) uris.add(memoryUri(case_id, 'case.md'))
+  const file = filename === undefined ? null : memoryUri(case_id, filename)
+  if (file !== null) uris.add(file)
+  const isNew = file !== null && !known.has(file)
+  if (isNew) known.add(file)
+  return { uris, list: isNew || LISTED.has(type) }
+}
+
+/** Makes one of the changes that come shortly after one another. */
+function createGathering(tell: (change: Change) => void): { add(change: Change): void } {
+  let waiting: Change | null = null
+  return {
+    add(change) {
+      if (waiting === null) {
+        setTimeout(() => {
+          const gathered = waiting!
+          waiting = null
+          tell(gathered)
+        }, GATHER_MS).unref()
+      }
+      waiting = waiting === null ? change : joined(waiting, change)
+    },
+  }
+}
+
+function joined(a: Change, b: Change): Change {
+  const uris = a.uris === 'all' || b.uris === 'all' ? 'all' : new Set([...a.uris, ...b.uris])
+  return { uris, list: a.list || b.list }
+}

@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import type { Asking } from '../../client/client.ts'
+import { changeMemory, withParagraphs } from '../../client/memory-change.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { MEMORY_FILE, SESSION_FILE } from '../../model/words.ts'
+import { caseNamed } from '../named/case.ts'
+import { caseArgument, mustBeWhole } from './arguments.ts'
+import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
+import { type Tool, tool } from './tool.ts'
+import { memoryUri } from './uris.ts'
+import { type MemoryJson, memoryRow } from './views.ts'
+
+const fileArgument = (which: string) => z.string().max(200).describe(which)
+
+export const memoryTools: readonly Tool[] = [
+  tool({
+    name: 'list_memory',
+    title: 'List memory files',
+    does: 'reads',
+    description:
+      'Lists the markdown files of a case: case.md, the notes of people and agents, and one record for each session (1.md, 2.md …).',
+    input: { ...caseArgument, ...rowRange },
+    output: {
+      memory: z.array(z.looseObject({ filename: z.string(), uri: z.string() })),
+      ...rowsShape,
+    },
+    run: (access, { case: name, offset, limit }) =>
+      access.read(async (client) => {
+        const id = await caseNamed(client, name)
+        const { body } = await client.ask('GET', `/cases/${id}/memory`)
+        const { items, ...range } = rowsOf<MemoryJson>(body, offset, limit)
+        return { structured: { memory: items.map((each) => memoryRow(id, each)), ...range } }
+      }),
+  }),
+  tool({
+    name: 'read_memory',
+    title: 'Read a memory file',
+    does: 'reads',
+    description: 'The text of a memory file of a case, or a part of it.',
+    input: {
+      ...caseArgument,
+      filename: fileArgument('Such as notes.md, case.md, 2.md (session 2) or latest.md'),
+      ...textRange,
+    },
+    output: { filename: z.string(), text: z.string(), ...textPartShape, uri: z.string() },
+    run: (access, { case: name, filename, offset, limit }) =>
+      access.read(async (client) => {
+        const id = await caseNamed(client, name)
+        const part = partOf(await memoryText(client, id, filename), offset, limit)
+        const { text, next_offset, total_characters } = part
+        const more =
+          next_offset === null
+            ? ''
+            : `\n\n[casefile: characters ${part.offset} to ${next_offset} of ${total_characters}; read on with offset ${next_offset}]`
+        return {
+          structured: { filename, ...part, uri: memoryUri(id, filename) },
+          text: text + more,
+        }
+      }),
+  }),
+  tool({
+    name: 'append_memory',
+    title: 'Add to a memory file',
+    does: 'appends',
+    description:
+      'Adds a paragraph to the end of a memory file of a case, and makes the file where there is none. What stands there stays. It cannot write case.md or a session: the state of a case, its checklist, plans and proof are not changed by this.',
+    input: {
+      ...caseArgument,
+      filename: fileArgument('Letters, digits, ".", "_", "-", ending in .md').default('notes.md'),
+      text: z.string().describe('Markdown, added as it is after a blank line'),
+    },
+    output: { filename: z.string(), size: z.number(), uri: z.string() },
+    run(access, { case: name, filename, text }) {
+      mustBeNotes(filename)
+      mustBeWhole('text', text)
+      if (text.trim() === '') {
+        throw new Refusal('bad_request', 'text is blank. Give it what is to be remembered.')
+      }
+      return access.served(async (client) => {
+        const id = await caseNamed(client, name)
+        const added = text.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
+        const { body } = await changeMemory(client, `/cases/${id}/memory/${filename}`, (present) =>
+          withParagraphs(present ?? '', [added]),
+        )
+        return { structured: { ...body, uri: memoryUri(id, filename) } }
+      })
+    },
+  }),
+]
+
+export async function memoryText(client: Asking, id: string, filename: string): Promise<string> {
+  mustBeFilename(filename)
+  return (await client.ask('GET', `/cases/${id}/memory/${filename}`)).body
+}
+
+/** What is of the record is written by no tool; the rest is for whoever works on the case. */
+function mustBeNotes(filename: string): void {
+  mustBeFilename(filename)
+  const isRecord = /^(case|latest)\.md$/i.test(filename) || SESSION_FILE.test(filename)
+  if (!isRecord) return
+  throw new Refusal(
+    'invalid_filename',
+    `${filename} is part of the record, which no tool here writes. Use another name, such as notes.md; a plan is proposed with propose_plan. States and the checklist are for the operator to change.`,
+  )
+}
+
+/** Before it becomes a part of an address. */
+function mustBeFilename(filename: string): void {
+  if (MEMORY_FILE.test(filename)) return
+  throw new Refusal(
+    'invalid_filename',
+    `${JSON.stringify(filename.slice(0, 120))} is no memory file name: expected letters, digits, ".", "_" and "-", the first a letter or digit, at most 103 characters, ending in ".md". Folders are not part of it.`,
+  )
+}

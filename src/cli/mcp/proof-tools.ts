@@ -1,0 +1,104 @@
+import * as z from 'zod'
+import type { Client } from '../../client/client.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { caseNamed } from '../named/case.ts'
+import { type ProofJson, proofNamed, proofsOf } from '../named/proof.ts'
+import { sessionNamed } from '../named/session.ts'
+import { caseArgument, mustBeWhole, wordOf } from './arguments.ts'
+import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
+import { type Tool, tool } from './tool.ts'
+import { proofRow, proofView } from './views.ts'
+
+const NEXT =
+  'The proof is attached, and not verified: the operator looks at it and verifies it, or not (casefile proof verify). No tool here does.'
+
+const shape = { id: z.string(), type: z.string(), verified: z.boolean(), uri: z.string() }
+
+export const proofTools: readonly Tool[] = [
+  tool({
+    name: 'list_proof',
+    title: 'List proof',
+    does: 'reads',
+    description: 'Lists the proofs of a case, the newest first, without their content.',
+    input: { ...caseArgument, ...rowRange },
+    output: { proof: z.array(z.looseObject(shape)), ...rowsShape },
+    run: (access, { case: name, offset, limit }) =>
+      access.read(async (client) => {
+        const all = await proofsOf(client, await caseNamed(client, name))
+        const { items, ...range } = rowsOf(all, offset, limit)
+        return { structured: { proof: items.map(proofRow), ...range } }
+      }),
+  }),
+  tool({
+    name: 'get_proof',
+    title: 'Read a proof',
+    does: 'reads',
+    description:
+      'A proof with its content, or a part of it, and whether the operator has verified it.',
+    input: {
+      ...caseArgument,
+      proof: z.string().min(1).max(100).describe('Its id, or the beginning of it'),
+      ...textRange,
+    },
+    output: { ...shape, content: z.string(), ...textPartShape },
+    run: (access, { case: name, proof, offset, limit }) =>
+      access.read(async (client) => {
+        const all = await proofsOf(client, await caseNamed(client, name))
+        return { structured: proofView(proofNamed(all, proof), offset, limit) }
+      }),
+  }),
+  tool({
+    name: 'attach_proof',
+    title: 'Attach proof',
+    does: 'appends',
+    description:
+      'Attaches a proof to a case: a text, or a candidate that a finished session left. It is not verified by that, and opens no gate: the operator verifies it. A complete session that gets its first proof has ended and takes no more changes.',
+    input: {
+      ...caseArgument,
+      type: z
+        .string()
+        .describe(
+          'test-log, trace, diff, screenshot, operator-note, benchmark, log, or another lower-case word',
+        ),
+      content: z.string().optional().describe('The proof itself, as text; or give artifact'),
+      artifact: z
+        .string()
+        .optional()
+        .describe('The name of a candidate of a session, such as 1-test.tap, in place of content'),
+      session: z
+        .union([z.string().min(1).max(100), z.number().int().min(1)])
+        .optional()
+        .describe(
+          'The session that it comes from: its number, id, latest, or none. If not given, that of the artifact, else the newest complete one without proof',
+        ),
+    },
+    output: { ...shape, session_id: z.string().nullable(), next: z.string() },
+    run(access, { case: name, session, type, content, artifact }) {
+      if ((content === undefined) === (artifact === undefined)) throw oneOfBoth()
+      mustBeWhole('content', content ?? '')
+      return access.served(async (client) => {
+        const id = await caseNamed(client, name)
+        const session_id = await sessionIdOf(client, id, wordOf(session))
+        const body = { type, content, artifact, session_id }
+        const proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
+        return { structured: { ...proofRow(proof), next: NEXT } }
+      })
+    },
+  }),
+]
+
+async function sessionIdOf(
+  client: Client,
+  caseId: string,
+  word: string | undefined,
+): Promise<string | null | undefined> {
+  if (word === undefined) return undefined
+  return word === 'none' ? null : (await sessionNamed(client, caseId, word)).id
+}
+
+function oneOfBoth(): Refusal {
+  return new Refusal(
+    'bad_request',
+    'Say what the proof is: give content, the text itself, or artifact, the name of a candidate that get_session lists; one of both.',
+  )
+}

@@ -1,0 +1,95 @@
+import type { Resource } from '@modelcontextprotocol/server'
+import type { Asking } from '../../client/client.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { visibleText } from '../../workspace/visible-text.ts'
+import { proofsOf } from '../named/proof.ts'
+import { sessionsOf } from '../named/session.ts'
+import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
+import type { MemoryJson } from './views.ts'
+
+/** How many cases a page has, each with all that belongs to it. */
+const CASES_A_PAGE = 20
+
+const JSON_TYPE = 'application/json'
+const MARKDOWN = 'text/markdown'
+
+interface ListedCase {
+  id: string
+  title: string
+  state: string
+  sessions: number
+  created_at: string
+  updated_at: string
+}
+
+/** A page of all that can be read, the newest cases first. The cursor is the last case of the page before. */
+export async function resourcePage(
+  client: Asking,
+  cursor: string | undefined,
+): Promise<{ resources: Resource[]; nextCursor?: string }> {
+  const { body } = await client.ask('GET', '/triage')
+  const cases = (body as ListedCase[]).sort(byCreation)
+  const before = cursor === undefined ? -1 : cases.findIndex(({ id }) => id === cursor)
+  if (cursor !== undefined && before === -1) {
+    throw new Refusal('bad_request', 'That cursor leads nowhere any more. List from the beginning.')
+  }
+  const page = cases.slice(before + 1, before + 1 + CASES_A_PAGE)
+  const parts = await Promise.all(page.map((each) => resourcesOf(client, each)))
+  const last = page.at(-1)
+  const isLast = last === undefined || last === cases.at(-1)
+  return {
+    resources: [...(cursor === undefined ? [ALL_CASES] : []), ...parts.flat()],
+    ...(isLast ? {} : { nextCursor: last.id }),
+  }
+}
+
+const ALL_CASES: Resource = {
+  uri: CASES_URI,
+  name: 'cases',
+  title: 'All cases',
+  description: 'The cases, those that need the operator first',
+  mimeType: JSON_TYPE,
+}
+
+async function resourcesOf(client: Asking, found: ListedCase): Promise<Resource[]> {
+  const { id } = found
+  try {
+    const [sessions, proofs, memory] = await Promise.all([
+      found.sessions === 0 ? [] : sessionsOf(client, id),
+      proofsOf(client, id),
+      client.ask('GET', `/cases/${id}/memory`).then(({ body }): MemoryJson[] => body),
+    ])
+    const name = visibleText(found.title)
+    return [
+      {
+        ...{ uri: caseUri(id), name, title: name, mimeType: JSON_TYPE },
+        description: `${found.state}. The case, its gate, and what belongs to it`,
+        annotations: { lastModified: found.updated_at },
+      },
+      ...sessions.map(({ id: sid, number, type, state, updated_at }) => ({
+        ...{ uri: sessionUri(id, sid), name: `session ${number}`, mimeType: JSON_TYPE },
+        title: `${name}: session ${number}, ${type}, ${state}`,
+        annotations: { lastModified: updated_at },
+      })),
+      ...proofs.map(({ id: pid, type, verified, verified_at, created_at }) => ({
+        ...{ uri: proofUri(id, pid), name: `proof ${pid.slice(0, 8)}`, mimeType: JSON_TYPE },
+        title: `${name}: ${type}, ${verified ? 'verified' : 'not verified'}`,
+        annotations: { lastModified: verified_at ?? created_at },
+      })),
+      ...memory.map(({ filename, size, updated_at }) => ({
+        ...{ uri: memoryUri(id, filename), name: filename, mimeType: MARKDOWN, size },
+        title: `${name}: ${filename}`,
+        annotations: { lastModified: updated_at },
+      })),
+    ]
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'not_found') return [] // deleted meanwhile
+    throw error
+  }
+}
+
+function byCreation(a: ListedCase, b: ListedCase): number {
+  return a.created_at === b.created_at
+    ? a.id.localeCompare(b.id)
+    : b.created_at.localeCompare(a.created_at)
+}

@@ -1,0 +1,121 @@
+import type { Asking } from '../../client/client.ts'
+import { UUID } from '../../model/words.ts'
+import type { ProofJson } from '../named/proof.ts'
+import { type SessionJson, sessionNamed } from '../named/session.ts'
+import { caseView } from './case-tools.ts'
+import { memoryText } from './memory-tools.ts'
+import { MOST_CHARACTERS, partOf, rowsOf } from './parts.ts'
+import { caseUri, memoryUri, type Place, TEMPLATES } from './uris.ts'
+import { proofView, sessionView } from './views.ts'
+
+export interface Contents {
+  uri: string
+  mimeType: string
+  text: string
+}
+
+export const RESOURCE_TEMPLATES = [
+  {
+    name: 'case',
+    title: 'A case',
+    uriTemplate: TEMPLATES.case,
+    description: 'A case with its gate, its newest sessions and proofs, and its memory files',
+    mimeType: 'application/json',
+  },
+  {
+    name: 'session',
+    title: 'A session',
+    uriTemplate: TEMPLATES.session,
+    description: 'A session of a case, by its id, its number, or latest',
+    mimeType: 'application/json',
+  },
+  {
+    name: 'proof',
+    title: 'A proof',
+    uriTemplate: TEMPLATES.proof,
+    description: 'A proof of a case with its content',
+    mimeType: 'application/json',
+  },
+  {
+    name: 'memory',
+    title: 'A memory file',
+    uriTemplate: TEMPLATES.memory,
+    description:
+      'A markdown file of a case: case.md, notes.md, 2.md (the record of session 2), latest.md',
+    mimeType: 'text/markdown',
+  },
+]
+
+/** What a place holds. What is too long is cut, and says where the rest is. */
+export async function contentsOf(client: Asking, uri: string, place: Place): Promise<Contents[]> {
+  const json = (value: unknown) => [
+    { uri, mimeType: 'application/json', text: JSON.stringify(value, null, 2) },
+  ]
+  switch (place.kind) {
+    case 'cases': {
+      const { body } = await client.ask('GET', '/triage')
+      const { items, total, next_offset } = rowsOf<{ id: string }>(body)
+      const cases = items.map((each) => ({ ...each, uri: caseUri(each.id) }))
+      const more = next_offset === null ? {} : { more: 'The tool list_cases has the others.' }
+      return json({ total, cases, ...more })
+    }
+    case 'case':
+      return json(await caseView(client, place.case_id))
+    case 'session':
+      return json(sessionView(await sessionIn(client, place.case_id, place.session)))
+    case 'proof': {
+      const path = `/cases/${place.case_id}/proof/${place.proof_id}`
+      const proof: ProofJson = (await client.ask('GET', path)).body
+      const view = proofView(proof)
+      const more = { cut: ['The tool get_proof has the rest of the content.'] }
+      return json(view.next_offset === null ? view : { ...view, ...more })
+    }
+    case 'memory':
+      return memoryContents(client, uri, place)
+  }
+}
+
+function sessionIn(client: Asking, caseId: string, word: string): Promise<SessionJson> {
+  if (word.length < 36) return sessionNamed(client, caseId, word)
+  return client.ask('GET', `/cases/${caseId}/sessions/${word}`).then(({ body }) => body)
+}
+
+async function memoryContents(
+  client: Asking,
+  uri: string,
+  { case_id, filename, offset }: Extract<Place, { kind: 'memory' }>,
+): Promise<Contents[]> {
+  const whole = await memoryText(client, case_id, filename)
+  const { text, next_offset, total_characters } = partOf(whole, offset, MOST_CHARACTERS)
+  const mimeType = 'text/markdown'
+  if (next_offset === null) return [{ uri, mimeType, text }]
+  const next = `${memoryUri(case_id, filename)}?offset=${next_offset}`
+  const hint = `[casefile: characters ${offset} to ${next_offset} of ${total_characters} came before this; the next part is ${next}]`
+  return [
+    { uri, mimeType, text },
+    { uri: next, mimeType: 'text/plain', text: hint },
+  ]
+}
+
+/** What may stand in a template's variable, given the others that are known. */
+export async function completionsOf(
+  client: Asking,
+  uriTemplate: string,
+  { name, value }: { name: string; value: string },
+  known: Record<string, string>,
+): Promise<string[]> {
+  if (!RESOURCE_TEMPLATES.some((each) => each.uriTemplate === uriTemplate)) return []
+  const ask = async (path: string) => (await client.ask('GET', path)).body
+  if (name === 'case_id') return beginning(await ask('/triage'), 'id', value)
+  const { case_id = '' } = known
+  if (!UUID.test(case_id)) return []
+  const path = `/cases/${case_id}`
+  if (name === 'session') return beginning(await ask(`${path}/sessions`), 'number', value)
+  if (name === 'proof_id') return beginning(await ask(`${path}/proof`), 'id', value)
+  if (name === 'filename') return beginning(await ask(`${path}/memory`), 'filename', value)
+  return []
+}
+
+function beginning(rows: Record<string, unknown>[], key: string, value: string): string[] {
+  return rows.map((row) => String(row[key])).filter((each) => each.startsWith(value))
+}

@@ -1,0 +1,121 @@
+import { Transform } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { inspect } from 'node:util'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { packageVersion } from '../../build.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { locateWorkspace, type PlaceChoice } from '../place.ts'
+import { ownTerminal } from '../terminal.ts'
+import { createAccess } from './access.ts'
+import { followChanges, type KnownFiles } from './changes.ts'
+import { type CasefileServer, casefileServer } from './server.ts'
+
+/** A proof of 10 MiB, with each of its characters written as two. */
+const MOST_MESSAGE_BYTES = 24 * 1024 * 1024
+/** How long what was asked for is carried out, and answered, after the client has said its last word. */
+const LAST_ANSWERS_MS = 15_000
+
+/**
+ * `casefile mcp`: standard output is the protocol's alone. Ends when the client closes standard input, or
+ * reads no more; what it had asked for by then is still answered.
+ */
+export async function serveMcp(choice: PlaceChoice): Promise<void> {
+  const { warn } = ownTerminal()
+  const stop = new AbortController()
+  const needs = { signal: stop.signal, log: warn }
+  await sayWhere(choice, warn)
+  const access = createAccess(choice, needs)
+  const version = await packageVersion()
+  const known: KnownFiles = new Set()
+  const servers = new Set<CasefileServer>()
+  const input = untilAnswered(() => pending.none())
+  const transport = new StdioServerTransport(input, process.stdout, {
+    maxBufferSize: MOST_MESSAGE_BYTES,
+  })
+  const handle = serveStdio(
+    ({ era }) => {
+      const server = casefileServer({ ...needs, access, version, era, known })
+      servers.add(server)
+      return server.mcp
+    },
+    { transport, onerror: (error) => warn(`mcp: ${error.message}`) },
+  )
+  const pending = watchPending(transport)
+  const over = Promise.race([closeOf(transport), signalled()])
+  process.stdin.pipe(input)
+  for (const event of ['error', 'close']) process.stdin.once(event, () => void input.end())
+  void followChanges(access, needs, known, (change) => {
+    for (const server of servers) server.tell(change)
+  })
+  await over
+  stop.abort()
+  await handle.close().catch((error: unknown) => warn(inspect(error)))
+  await access.idle()
+  process.exit(0) // what keeps the process otherwise is a connection to a service
+}
+
+/** A client shows what is said at the start when the start fails; each call says it again. */
+async function sayWhere(choice: PlaceChoice, warn: (line: string) => void): Promise<void> {
+  try {
+    const { root } = await locateWorkspace(choice)
+    warn(`mcp: the workspace is ${root}`)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    warn(`mcp: ${error.message}`)
+  }
+}
+
+/** What is read, whose end comes only when all of it is answered. */
+function untilAnswered(answered: () => Promise<void>): Transform {
+  return new Transform({
+    transform: (chunk, _, done) => done(null, chunk),
+    flush(done) {
+      // the last chunk may still be on its way to the reader
+      setImmediate(() => void Promise.race([answered(), delay(LAST_ANSWERS_MS)]).then(() => done()))
+    },
+  })
+}
+
+/** Requests that have no answer yet, but for those that stay open by their nature. */
+function watchPending(transport: StdioServerTransport): { none(): Promise<void> } {
+  const pending = new Set<string | number>()
+  const { onmessage } = transport
+  const send = transport.send.bind(transport)
+  let onNone = () => {}
+  transport.onmessage = (message: JSONRPCMessage) => {
+    if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen') {
+      pending.add(message.id)
+    }
+    onmessage?.(message)
+  }
+  transport.send = async (message: JSONRPCMessage) => {
+    await send(message)
+    if ('method' in message || message.id === undefined) return
+    pending.delete(message.id)
+    if (pending.size === 0) onNone()
+  }
+  return {
+    none: () =>
+      new Promise((resolve) => {
+        onNone = resolve
+        if (pending.size === 0) resolve()
+      }),
+  }
+}
+
+function closeOf(transport: StdioServerTransport): Promise<void> {
+  const { onclose } = transport
+  return new Promise((resolve) => {
+    transport.onclose = () => {
+      onclose?.()
+      resolve()
+    }
+  })
+}
+
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve())
+  })
+}

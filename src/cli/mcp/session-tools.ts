@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import type { Client } from '../../client/client.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { caseNamed } from '../named/case.ts'
+import { type SessionJson, sessionNamed, sessionPath, sessionsOf } from '../named/session.ts'
+import { caseArgument, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
+import { rowRange, rowsOf, rowsShape } from './parts.ts'
+import { type Outcome, type Tool, tool } from './tool.ts'
+import { sessionUri } from './uris.ts'
+import { sessionRow, sessionView } from './views.ts'
+
+const NEXT =
+  'The plan waits for the operator, who reads it and approves it, or not (casefile approve). Nothing runs before that, and no tool here approves.'
+
+export const sessionTools: readonly Tool[] = [
+  tool({
+    name: 'list_sessions',
+    title: 'List sessions',
+    does: 'reads',
+    description: 'Lists the sessions of a case, the newest first, without their texts.',
+    input: { ...caseArgument, ...rowRange },
+    output: {
+      sessions: z.array(z.looseObject({ id: z.string(), number: z.number() })),
+      ...rowsShape,
+    },
+    run: (access, { case: name, offset, limit }) =>
+      access.read(async (client) => {
+        const all = await sessionsOf(client, await caseNamed(client, name))
+        const { items, ...range } = rowsOf(all, offset, limit)
+        return { structured: { sessions: items.map(sessionRow), ...range } }
+      }),
+  }),
+  tool({
+    name: 'get_session',
+    title: 'Read a session',
+    does: 'reads',
+    description:
+      'A session: its state, hypothesis, plan, output, diff, test counts, and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
+    input: { ...caseArgument, ...sessionArgument('the newest') },
+    output: {
+      ...{ id: z.string(), case_id: z.string(), number: z.number(), state: z.string() },
+      ...{ type: z.string(), hypothesis: z.string(), plan: z.string(), output: z.string() },
+      ...{ plan_sha256: z.string().nullable(), uri: z.string() },
+      cut: z.array(z.string()).describe('What was left out for its length, and where it is'),
+    },
+    run: (access, { case: name, session }) =>
+      access.read(async (client) => {
+        const found = await sessionNamed(client, await caseNamed(client, name), wordOf(session))
+        return { structured: sessionView(found) }
+      }),
+  }),
+  tool({
+    name: 'propose_plan',
+    title: 'Propose a plan',
+    does: 'sets',
+    description:
+      'Puts your plan in the place of the plan of a session that waits for approval (state plan_ready). The former plan stays in the history of plans. It approves nothing and starts nothing: the operator reads the plan and decides. A plan is markdown; each fence marked run is a step, as in ```sh run id=test proof=tap.',
+    input: {
+      ...caseArgument,
+      ...sessionArgument('the newest that waits for approval'),
+      plan: z.string().min(1).describe('The whole plan, in markdown'),
+      hypothesis: z
+        .string()
+        .optional()
+        .describe('What you think is the cause; kept as it is if not given'),
+      expected_plan_sha256: z
+        .string()
+        .optional()
+        .describe(
+          'The plan_sha256 of the plan that you have read: refused if it is another one by now',
+        ),
+    },
+    output: {
+      ...{ session_id: z.string(), number: z.number(), state: z.string() },
+      ...{ plan_sha256: z.string().nullable(), uri: z.string(), next: z.string() },
+    },
+    run(access, { case: name, session, plan, hypothesis, expected_plan_sha256 }) {
+      mustBeWhole('plan', plan)
+      mustBeWhole('hypothesis', hypothesis ?? '')
+      return access.served(async (client) => {
+        const id = await caseNamed(client, name)
+        const found = await sessionNamed(client, id, wordOf(session), { waiting: true })
+        const body = { plan, ...(hypothesis === undefined ? {} : { hypothesis }) }
+        return proposed(client, found, body, expected_plan_sha256)
+      })
+    },
+  }),
+]
+
+async function proposed(
+  client: Client,
+  session: SessionJson,
+  body: { plan: string; hypothesis?: string },
+  expected: string | undefined,
+): Promise<Outcome> {
+  const path = sessionPath(session)
+  const present = await client.ask('GET', path)
+  const { state, plan_sha256 }: SessionJson = present.body
+  if (state !== 'plan_ready') throw notWaiting(session.number, state)
+  if (expected !== undefined && expected !== plan_sha256) throw changedPlan(plan_sha256)
+  const headers: Record<string, string> = present.etag === null ? {} : { 'if-match': present.etag }
+  try {
+    const { id, case_id, number, ...after }: SessionJson = (
+      await client.ask('PUT', `${path}/plan`, { body, headers })
+    ).body
+    const { state, plan_sha256 } = after
+    const uri = sessionUri(case_id, id)
+    return { structured: { session_id: id, number, state, plan_sha256, uri, next: NEXT } }
+  } catch (error) {
+    const isLate = error instanceof Refusal && error.code === 'precondition_failed'
+    throw isLate ? changedPlan(null) : error
+  }
+}
+
+function notWaiting(number: number, state: string): Refusal {
+  return new Refusal(
+    'wrong_state',
+    `Session ${number} is ${state}: a plan can be proposed only while it waits for approval (plan_ready). list_sessions shows the others. A new session is started by the operator (casefile start).`,
+  )
+}
+
+function changedPlan(present: string | null): Refusal {
+  const now = present === null ? '' : ` It is ${present} now.`
+  return new Refusal(
+    'plan_changed',
+    `The plan is not the one that you have read.${now} Read it again with get_session, then propose anew.`,
+  )
+}

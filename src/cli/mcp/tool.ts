@@ -1,0 +1,71 @@
+import { inspect } from 'node:util'
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import * as z from 'zod'
+import { Refusal } from '../../model/refusal.ts'
+import type { Access } from './access.ts'
+
+/** What agents have to work with. */
+export interface ToolNeeds {
+  access: Access
+  log: (line: string) => void
+}
+
+export interface Outcome {
+  /** What its output schema describes. */
+  structured: Record<string, unknown>
+  /** For the reader, where that is more than the same as JSON. */
+  text?: string
+}
+
+export interface Tool {
+  name: string
+  title: string
+  description: string
+  /** `appends`: done twice, it is there twice. `sets`: done twice is done once. */
+  does: 'reads' | 'appends' | 'sets'
+  register(server: McpServer, needs: ToolNeeds): void
+}
+
+interface ToolDefinition<I extends z.ZodRawShape> extends Omit<Tool, 'register'> {
+  input: I
+  output: z.ZodRawShape
+  run(access: Access, args: z.output<z.ZodObject<I>>): Promise<Outcome>
+}
+
+/** A tool takes what it names and nothing else: an argument that it does not know is refused, not dropped. */
+export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): Tool {
+  const { name, title, description, does, input, output, run } = definition
+  const inputSchema = z.strictObject(input)
+  const outputSchema = z.looseObject(output)
+  const annotations = {
+    ...{ title, readOnlyHint: does === 'reads', destructiveHint: false },
+    ...{ idempotentHint: does !== 'appends', openWorldHint: false },
+  }
+  return {
+    ...{ name, title, description, does },
+    register(server, { access, log }) {
+      const described = { title, description, inputSchema, outputSchema, annotations }
+      server.registerTool(name, described, async (args): Promise<CallToolResult> => {
+        try {
+          const { structured, text } = await run(access, args as z.output<z.ZodObject<I>>)
+          const shown = text ?? JSON.stringify(structured)
+          return { content: [{ type: 'text', text: shown }], structuredContent: structured }
+        } catch (error) {
+          return { content: [{ type: 'text', text: reasonOf(error, log) }], isError: true }
+        }
+      })
+    },
+  }
+}
+
+/** What was refused, why, and what to do next. */
+export function reasonOf(error: unknown, log: (line: string) => void): string {
+  if (error instanceof Refusal) {
+    const lines = error.errors
+      .filter(({ message }) => !error.message.includes(message))
+      .map(({ path, message }) => `${path}: ${message}`)
+    return [error.message, ...lines, `(${error.code})`].join('\n')
+  }
+  log(inspect(error))
+  return 'Something unexpected went wrong in casefile; its standard error says what. Try again, and tell the operator if it happens again.'
+}

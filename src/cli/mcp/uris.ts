@@ -1,0 +1,49 @@
+import { MEMORY_FILE, UUID } from '../../model/words.ts'
+
+/** What a resource's address names. */
+export type Place =
+  | { kind: 'cases' }
+  | { kind: 'case'; case_id: string }
+  | { kind: 'session'; case_id: string; session: string }
+  | { kind: 'proof'; case_id: string; proof_id: string }
+  | { kind: 'memory'; case_id: string; filename: string; offset: number }
+
+export const CASES_URI = 'casefile://cases'
+export const TEMPLATES = {
+  case: `${CASES_URI}/{case_id}`,
+  session: `${CASES_URI}/{case_id}/sessions/{session}`,
+  proof: `${CASES_URI}/{case_id}/proof/{proof_id}`,
+  memory: `${CASES_URI}/{case_id}/memory/{filename}{?offset}`,
+}
+
+const ADDRESS =
+  /^casefile:\/\/cases(?:\/([^/?#]+)(?:\/(sessions|proof|memory)\/([^/?#]+))?)?(?:\?offset=(\d{1,9}))?$/
+const SESSION = /^([1-9][0-9]{0,5}|latest)$/
+
+/**
+ * Null for whatever is no such address. Nothing is normalised, so that nothing is left to lead elsewhere:
+ * each part must be an id, a number or a file name as it stands.
+ */
+export function placeOf(uri: string): Place | null {
+  const [isOne, case_id, kind, rest = '', offset] = ADDRESS.exec(uri) ?? []
+  if (isOne === undefined || (offset !== undefined && kind !== 'memory')) return null
+  if (case_id === undefined) return { kind: 'cases' }
+  if (!UUID.test(case_id)) return null
+  if (kind === undefined) return { kind: 'case', case_id }
+  if (kind === 'sessions') {
+    return SESSION.test(rest) || UUID.test(rest)
+      ? { kind: 'session', case_id, session: rest }
+      : null
+  }
+  if (kind === 'proof') return UUID.test(rest) ? { kind: 'proof', case_id, proof_id: rest } : null
+  if (!MEMORY_FILE.test(rest)) return null
+  return { kind: 'memory', case_id, filename: rest, offset: Number(offset ?? 0) }
+}
+
+export const caseUri = (caseId: string): string => `${CASES_URI}/${caseId}`
+export const sessionUri = (caseId: string, session: string | number): string =>
+  `${caseUri(caseId)}/sessions/${session}`
+export const proofUri = (caseId: string, proofId: string): string =>
+  `${caseUri(caseId)}/proof/${proofId}`
+export const memoryUri = (caseId: string, filename: string): string =>
+  `${caseUri(caseId)}/memory/${filename}`

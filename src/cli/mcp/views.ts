@@ -1,0 +1,52 @@
+import type { ProofJson } from '../named/proof.ts'
+import type { SessionJson } from '../named/session.ts'
+import { partOf, withCutTexts } from './parts.ts'
+import { memoryUri, proofUri, sessionUri } from './uris.ts'
+
+/** A session as in a list: without its texts. */
+export function sessionRow(session: SessionJson) {
+  const { id, case_id, number, state, type, provider, proof_attached, tests, diff } = session
+  const { started_at, updated_at, completed_at, plan_sha256, problems } = session
+  return {
+    ...{ id, number, state, type, provider, started_at, updated_at, completed_at },
+    ...{ plan_sha256, proof_attached, tests, diff, problems: problems.length },
+    uri: sessionUri(case_id, id),
+  }
+}
+
+/** A session whole, but for texts that are too long. */
+export function sessionView(session: SessionJson) {
+  const { case_id, id, number } = session
+  const shown = withCutTexts(
+    session,
+    ['hypothesis', 'plan', 'output'],
+    () => `All of it is in the memory file ${number}.md.`,
+  )
+  return { ...shown, uri: sessionUri(case_id, id), file: memoryUri(case_id, `${number}.md`) }
+}
+
+/** A proof as in a list: without its content. */
+export function proofRow({ content, ...proof }: ProofJson) {
+  return {
+    ...proof,
+    content_characters: content.length,
+    uri: proofUri(proof.case_id, proof.id),
+  }
+}
+
+/** A proof with a part of its content. */
+export function proofView(proof: ProofJson, offset?: number, limit?: number) {
+  const { text, ...range } = partOf(proof.content, offset, limit)
+  return { ...proofRow(proof), content: text, ...range }
+}
+
+export interface MemoryJson {
+  filename: string
+  kind: string
+  size: number
+  updated_at: string
+}
+
+export function memoryRow(caseId: string, file: MemoryJson) {
+  return { ...file, uri: memoryUri(caseId, file.filename) }
+}

@@ -1,0 +1,60 @@
+import { Refusal } from '../model/refusal.ts'
+import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
+import type { Answer, Client } from './client.ts'
+
+const ATTEMPTS = 5
+
+/**
+ * Writes a memory file as `change` makes it of its text, null where there is none yet. What somebody else
+ * writes meanwhile is not lost: then `change` gets that.
+ */
+export async function changeMemory(
+  client: Client,
+  path: string,
+  change: (present: string | null) => string,
+): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const present = await client.exchange('GET', path)
+    if (present.status !== 200 && present.status !== 404) {
+      await client.ask('GET', path) // refuses with what the service has to say
+    }
+    const isNew = present.status === 404
+    const headers: Record<string, string> = isNew
+      ? { 'if-none-match': '*' }
+      : { 'if-match': present.etag ?? '*' }
+    const filename = path.slice(path.lastIndexOf('/') + 1)
+    const body = change(isNew ? null : textOf(present.bytes, filename))
+    try {
+      return await client.ask('PUT', path, { body, headers })
+    } catch (error) {
+      const isLate = error instanceof Refusal && error.code === 'precondition_failed'
+      if (!isLate || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+/** A byte order mark stays; bytes that are no text would be saved as other ones. */
+export function textOf(bytes: Uint8Array, what: string): string {
+  const read = decodeUtf8(bytes)
+  if (read.ok) return read.text
+  throw new Refusal(
+    'bad_request',
+    `${what} is not UTF-8 text (line ${read.line}), so nothing was noted. Save it in that encoding, then try again.`,
+  )
+}
+
+/** A text with further paragraphs at its end; what stands there stays as it is, to the byte. */
+export function withParagraphs(present: string, paragraphs: readonly string[]): string {
+  const newline = present.includes('\r\n') ? '\r\n' : '\n'
+  const added = paragraphs.join(`${newline}${newline}`)
+  return `${present}${newline.repeat(missingBreaks(present))}${added}${newline}`
+}
+
+/** How many line ends a text lacks at its end for a blank line to stand there. */
+function missingBreaks(text: string): 0 | 1 | 2 {
+  const lines = text.replace(/^\ufeff/, '').split('\n')
+  const last = lines.at(-1)!
+  if (last.trim() !== '') return 2
+  const before = lines.at(-2) ?? ''
+  return last !== '' || before.trim() !== '' ? 1 : 0
+}
