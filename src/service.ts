@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
@@ -11,6 +12,7 @@ import { useParser } from './markdown/parser-pool.ts'
 import type { Maker } from './model/case-facts.ts'
 import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
+import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
@@ -159,6 +161,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
   })
   const records = redactedUpdates(store, redactor)
+  const search = createSearch({
+    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
+  })
+  changes.subscribe((change) => {
+    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
+  })
   const holds: Holds = createHolds({
     ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
     files: createHoldFiles(state.root, log),
@@ -190,6 +198,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await webhooks.close()
     await eventLog.close()
     await index.close()
+    await search.close()
     await keeper.close()
     await ownership.release()
     await leaveParser()
@@ -220,7 +229,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
-    ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems },
+    ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
     ...{ watching: vigil.health, watched: vigil.ready },
     ...{ now, newId, log, dev: options.dev ?? false, startedAt: now(), close },
     ...{ build, webhooks, providers },

@@ -17,6 +17,7 @@ import { problemHandler } from './problem-json.ts'
 import { proofRoutes } from './proof-routes.ts'
 import { providerRoutes } from './provider-routes.ts'
 import type { RefusalPage } from './refusal-page.ts'
+import { searchRoute } from './search-route.ts'
 import { sessionRoutes } from './session-routes.ts'
 import type { StreamRegistry } from './stream-registry.ts'
 import { streamRoute } from './stream-route.ts'
@@ -54,6 +55,7 @@ export function createApp(
   const fanOut = createFanOut(service.eventLog)
   app.route('/', systemRoutes(service))
   app.get('/triage', (c) => triageRoute(service, c))
+  app.get('/search', (c) => searchRoute(service, c))
   app.get('/events', (c) => eventsRoute(service, { registry: streams, fanOut }, c))
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))

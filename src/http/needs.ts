@@ -3,6 +3,7 @@ import type { SessionOutput } from '../events/envelope.ts'
 import type { Vigil } from '../events/vigil.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
+import type { Search } from '../search/search.ts'
 import type { Holds } from '../sessions/holds.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -43,6 +44,7 @@ export interface HttpNeeds {
   sessions: Sessions
   providers: Providers
   webhooks: Webhooks
+  search: Pick<Search, 'find' | 'similar'>
   holds: Pick<Holds, 'confirm'>
   plans: PlanTexts
   settings: () => Promise<TrustedSettings>

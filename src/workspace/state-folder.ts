@@ -20,6 +20,7 @@ export interface StateFolder {
   plans: string
   log: string
   webhooks: string
+  search: string
 }
 
 /** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
@@ -61,6 +62,7 @@ export async function openStateFolder(
     plans: join(root, 'plans'),
     log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
+    search: join(root, 'search'),
   }
 }
 

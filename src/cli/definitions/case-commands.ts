@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import type { ListOptions } from '../commands/list.ts'
 import type { NewOptions } from '../commands/new.ts'
 import type { OpenOptions } from '../commands/open.ts'
+import type { SearchOptions } from '../commands/search.ts'
 import type { StateOptions } from '../commands/state.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -11,7 +12,8 @@ import { explained } from './explained.ts'
 
 /** Making cases, finding them, and closing them. */
 export function caseCommands(): Command[] {
-  return [newCommand(), listCommand(), showCommand(), ...closing(), noteCommand(), openCommand()]
+  const finding = [listCommand(), searchCommand(), showCommand()]
+  return [newCommand(), ...finding, ...closing(), noteCommand(), openCommand()]
 }
 
 function newCommand(): Command {
@@ -62,6 +64,24 @@ function listCommand(): Command {
       ['casefile list --state RESOLVED --json', 'for a program'],
     ],
     more: 'An option may be given several times, or with commas: a case that fits one of the values is shown.',
+  })
+}
+
+function searchCommand(): Command {
+  const command = consoleCommand('search', 'find words in cases, sessions, notes and proof')
+    .argument('<words...>', 'words, and filters such as state:RESOLVED, type:bug, tag:auth')
+    .option('--limit <n>', 'how many cases at most, 1 to 100', '20')
+    .action(async (words: string[], options: SearchOptions) => {
+      const { search } = await import('../commands/search.ts')
+      await atConsole(options, (console) => search(console, words, options))
+    })
+  return explained(command, {
+    examples: [
+      ['casefile search connection refused', 'cases with both words, or what is close to them'],
+      ['casefile search "ECONNRESET state:RESOLVED"', 'how it was solved before'],
+      ['casefile search tag:auth token --json', 'for a program'],
+    ],
+    more: 'The lines that match are shown with their files, relative to the workspace.',
   })
 }
 

@@ -6,11 +6,16 @@ import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
 import { caseState } from './words.ts'
 
-const filters = {
+/** By the values that lists show. */
+export const caseFilters = {
   state: oneOf(caseState).describe('States, one of which must fit.'),
   outcome: oneOf(z.string()).describe('Outcomes, one of which must fit.'),
   type: oneOf(z.string()).describe('Types, one of which must fit.'),
   tag: oneOf(z.string()).describe('Tags, one of which must fit.'),
+}
+
+const filters = {
+  ...caseFilters,
   q: z
     .string()
     .optional()

@@ -10,6 +10,7 @@ import { HEADERS } from './headers.ts'
 import { type Json, schemasOf } from './json-schemas.ts'
 import { type Method, type Operations, TAGS } from './operation.ts'
 import { proofOperations } from './proof-operations.ts'
+import { searchOperations } from './search-operations.ts'
 import { sessionOperations } from './session-operations.ts'
 import { providerOperations, systemOperations } from './system-operations.ts'
 import { problemDetails } from './system-schemas.ts'
@@ -21,6 +22,7 @@ export function operationsOf({ dev }: { dev: boolean }): Operations {
   return {
     ...systemOperations,
     ...caseOperations,
+    ...searchOperations,
     ...sessionOperations,
     ...proofOperations,
     ...webhookOperations,

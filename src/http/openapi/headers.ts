@@ -11,7 +11,10 @@ export const HEADERS = {
     .string()
     .regex(/^<\/[^>]*>; rel="next"$/)
     .describe('The path of the next page (RFC 8288), where there is one.'),
-  'X-Total-Count': z.int().min(0).describe('How many there are on all pages; with `limit` only.'),
+  'X-Total-Count': z
+    .int()
+    .min(0)
+    .describe('How many there are in all; of a list, with `limit` only.'),
   'Accept-Ranges': z.literal('bytes').describe('A single `Range` is answered with 206.'),
   'Content-Range': z
     .string()

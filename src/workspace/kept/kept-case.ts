@@ -24,13 +24,22 @@ const fingerprint = createFingerprint()
 
 /** The stamps of all that was read of a case, by name; null where one of them cannot vouch for what was read. */
 export function stampsOf(entry: CaseEntry): [string, FileStamp][] | null {
-  const { folders, file, sessions, proofs, notes } = entry
+  const named = allStampsOf(entry)
+  const stamps = named.filter((each): each is [string, FileStamp] => each[1] !== null)
+  return stamps.length === named.length ? stamps : null
+}
+
+/** The folders and files of a case, in the order of `KeptCase.names`. */
+export function namesOf(entry: CaseEntry): string[] {
+  return allStampsOf(entry).map(([name]) => name)
+}
+
+function allStampsOf({ folders, file, sessions, proofs, notes }: CaseEntry) {
   const named: [string, FileStamp | null][] = [...folders, ['case.md', file.stamp]]
   for (const [number, { stamp }] of sessions) named.push([`sessions/${number}.md`, stamp])
   for (const [id, { stamp }] of proofs) named.push([`proof/${id}.md`, stamp])
   for (const [name, { stamp }] of notes) named.push([name, stamp])
-  const stamps = named.filter((each): each is [string, FileStamp] => each[1] !== null)
-  return stamps.length === named.length ? stamps : null
+  return named
 }
 
 export function printOf(stamps: Iterable<readonly [unknown, FileStamp]>): number {

@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { MAX_QUERY_LENGTH } from '../../search/query.ts'
+import type { FoundCase } from '../search-route.ts'
+import { caseFilters } from './case-operations.ts'
+import type { Operations } from './operation.ts'
+import { schemaOf } from './same-type.ts'
+import { caseState, id, time } from './words.ts'
+
+const offset = z.int().min(0)
+
+const lineOfFile = z
+  .object({
+    line: z.int().min(1),
+    text: z.string().describe('The line, or what of a long one is around the first match.'),
+    marks: z
+      .array(z.tuple([offset, offset]))
+      .describe('Where words that match begin and end in the text, in UTF-16 units.'),
+    file: z.string().describe('Relative to the workspace.'),
+  })
+  .meta({ id: 'MatchingLine' })
+
+const foundCase = schemaOf<FoundCase>()(
+  z.object({
+    id,
+    title: z.string(),
+    type: z.string(),
+    state: caseState,
+    outcome: z.string().nullable(),
+    tags: z.array(z.string()),
+    updated_at: time,
+    score: z.number().min(0).describe('To be compared within one answer alone.'),
+    missing: z
+      .array(z.string())
+      .describe('Words of the query that the case does not have: empty where any case has all.'),
+    lines: z.array(lineOfFile).describe('Up to five, those with most of the words first.'),
+  }),
+).meta({ id: 'FoundCase' })
+
+const limit = (most: number, otherwise: number) =>
+  z.int().min(1).max(most).optional().describe(`How many at most, 1 to ${most}; else ${otherwise}.`)
+
+export const searchOperations: Operations = {
+  'GET /search': {
+    ...{ id: 'search', tag: 'Cases', summary: 'Full text of cases, sessions, memory and proof' },
+    query: {
+      q: z
+        .string()
+        .min(1)
+        .max(MAX_QUERY_LENGTH)
+        .describe('Words, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`.'),
+      ...caseFilters,
+      limit: limit(100, 20),
+    },
+    answers: {
+      200: {
+        description: 'The cases, the best first.',
+        json: z.array(foundCase),
+        headers: ['X-Total-Count'],
+      },
+    },
+    refusals: ['bad_request', 'unknown_state'],
+  },
+}

@@ -1,0 +1,71 @@
+import type { CaseState } from '../model/case-state.ts'
+import { Refusal } from '../model/refusal.ts'
+import { FILTERS, type Filters, parseQuery, type SearchQuery } from '../search/query.ts'
+import type { Hit } from '../search/search-messages.ts'
+import { asOfNow } from './as-of-now.ts'
+import { type Query, valuesOf } from './case-filter.ts'
+import type { ServiceContext } from './context.ts'
+import type { HttpNeeds } from './needs.ts'
+import { knownState } from './params.ts'
+
+/** A case as the search gives it. */
+export interface FoundCase extends Hit {
+  title: string
+  type: string
+  state: CaseState
+  outcome: string | null
+  tags: string[]
+  updated_at: string
+}
+
+const LIMIT = { otherwise: 20, most: 100 }
+
+/** `GET /search`: the cases that a query means, the best first, with the lines that say so. */
+export async function searchRoute(service: HttpNeeds, c: ServiceContext): Promise<Response> {
+  const query = (name: string) => c.req.query(name)
+  const { total, found } = await searched(service, wantedQuery(query), limitOf(query, LIMIT))
+  return c.json(found, 200, { 'x-total-count': String(total) })
+}
+
+export function searched(
+  service: Pick<HttpNeeds, 'search' | 'catalog' | 'upkeep'>,
+  query: SearchQuery,
+  limit: number,
+): Promise<{ total: number; found: FoundCase[] }> {
+  return asOfNow(service, async () => {
+    const { total, hits } = await service.search.find(query, limit)
+    const found = hits.flatMap(({ id, ...hit }) => {
+      const row = service.catalog.digest(id)?.row // deleted meanwhile
+      if (!row) return []
+      const { title, type, state, outcome, tags, updated_at } = row
+      return { id, title, type, state, outcome, tags, updated_at, ...hit }
+    })
+    return { total, found }
+  })
+}
+
+/** The query with the filters beside it: both must fit. */
+export function wantedQuery(query: Query): SearchQuery {
+  const { wanted, filters: inText } = parseQuery(query('q') ?? '')
+  const filters: Filters = {}
+  for (const name of FILTERS) {
+    const beside = valuesOf(query, name)
+    const within = inText[name]
+    const both = beside?.length
+      ? beside.filter((value) => !within || within.includes(value))
+      : within
+    if (name === 'state') [...(beside ?? []), ...(within ?? [])].forEach(knownState)
+    if (both) filters[name] = both
+  }
+  return { wanted, filters }
+}
+
+export function limitOf(query: Query, { otherwise, most }: typeof LIMIT): number {
+  const text = query('limit')
+  if (text === undefined) return otherwise
+  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= most) return limit
+  const came = JSON.stringify(text.slice(0, 60).toWellFormed())
+  const message = `expected a whole number from 1 to ${most}; got ${came}`
+  throw new Refusal('bad_request', `limit: ${message}.`, { errors: [{ path: 'limit', message }] })
+}

@@ -1,0 +1,132 @@
+import { relative } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { Catalog } from '../workspace/catalog.ts'
+import { namesOf, printOf, stampsOf } from '../workspace/kept/kept-case.ts'
+import { keptTitle } from '../workspace/kept/kept-title.ts'
+import type { Layout } from '../workspace/layout.ts'
+import { dropSearchCache } from '../workspace/search-files.ts'
+import type { SearchQuery } from './query.ts'
+import type { CaseToSearch, FindAnswer, SimilarCase } from './search-messages.ts'
+import { type SearchThread, startSearchThread } from './search-thread.ts'
+
+/**
+ * Full text over cases, sessions, memory files and proof. The index lives in a thread that begins with the first search
+ * and ends when nobody has searched for a while; what it answers is true of the catalog as it is when it is asked.
+ */
+export interface Search {
+  find(query: SearchQuery, limit: number): Promise<FindAnswer>
+  /** Resolved cases that resemble this one, the most alike first. */
+  similar(id: string, limit: number): Promise<SimilarCase[]>
+  /** Not even what is kept for the next start may have the words of a case that is gone. */
+  forget(id: string): void
+  close(): Promise<void>
+}
+
+interface SearchNeeds {
+  layout: Layout
+  catalog: Pick<Catalog, 'ids' | 'known' | 'digest' | 'version' | 'changesSince'>
+  /** In the state folder. */
+  file: string
+  version: string
+  log(line: string): void
+}
+
+/** So long after the last search the memory of the index is given back. */
+const IDLE_MS = 10 * 60_000
+const SLICE_MS = 8
+
+export function createSearch({ layout, catalog, file, version, log }: SearchNeeds): Search {
+  let thread: SearchThread | null = null
+  /** Of the catalog, as the thread knows it; null before it knows anything. */
+  let told: number | null = null
+  let idle: NodeJS.Timeout | undefined
+  let syncing: Promise<unknown> = Promise.resolve()
+  let ending: Promise<void> = Promise.resolve()
+
+  function started(): SearchThread {
+    if (thread) return thread
+    told = null
+    const where = {
+      cases: layout.cases,
+      shown: relative(layout.root, layout.cases),
+      cache: { path: file, title: keptTitle(layout.memoryRoot, version) },
+    }
+    const own = startSearchThread(where, {
+      log,
+      onGone() {
+        if (thread === own) thread = null
+      },
+    })
+    thread = own
+    return own
+  }
+
+  /** One after the other, so that no older state of a case comes after a newer one. */
+  function synced(): Promise<SearchThread> {
+    const next = syncing.then(bringUp, bringUp)
+    syncing = next
+    return next
+  }
+
+  async function bringUp(): Promise<SearchThread> {
+    await ending
+    const asked = started()
+    clearTimeout(idle)
+    idle = setTimeout(end, IDLE_MS).unref()
+    const before = catalog.version()
+    const changed = told === null ? null : catalog.changesSince(told)
+    if (changed?.length === 0) return asked
+    const ids = changed === null ? catalog.ids() : [...new Set(changed)]
+    const cases: CaseToSearch[] = []
+    const gone: string[] = []
+    let began = performance.now()
+    for (const id of ids) {
+      const found = caseOf(id)
+      if (found) cases.push(found)
+      else gone.push(id)
+      if (performance.now() - began < SLICE_MS) continue
+      await setImmediate()
+      began = performance.now()
+    }
+    asked.tell({ kind: 'cases', cases, gone, all: changed === null })
+    told = before
+    return asked
+  }
+
+  function caseOf(id: string): CaseToSearch | null {
+    const row = catalog.digest(id)?.row
+    const known = catalog.known(id)
+    if (!row || !known) return null
+    const { title, type, state, outcome, tags, updated_at } = row
+    const facts = { title, type, state, outcome, tags, updated_at }
+    if ('print' in known) return { id, names: known.names.split(','), print: known.print, facts }
+    const stamps = stampsOf(known)
+    return { id, names: namesOf(known), print: stamps ? printOf(stamps) : 0, facts }
+  }
+
+  function end(): Promise<void> {
+    clearTimeout(idle)
+    ending = thread?.end() ?? Promise.resolve()
+    thread = null
+    return ending
+  }
+
+  return {
+    async find(query, limit) {
+      const asked = await synced()
+      return asked.ask((n) => ({ kind: 'find', n, query, limit }))
+    },
+    async similar(id, limit) {
+      const asked = await synced()
+      return asked.ask((n) => ({ kind: 'similar', n, id, limit }))
+    },
+    forget(id) {
+      if (thread) thread.tell({ kind: 'cases', cases: [], gone: [id], all: false })
+      else dropSearchCache(file)
+    },
+    async close() {
+      await syncing.catch(() => {})
+      await end()
+    },
+  }
+}

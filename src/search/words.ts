@@ -1,0 +1,95 @@
+/**
+ * What counts as a word, the same for texts and for queries. A name that is made of several, such as
+ * `foo_bar`, `body.ts` or `readFile`, is one word and each of its parts as well.
+ */
+
+/** A path is its names: the rest of it is another on every machine. */
+const WORD = /[\p{L}\p{N}\p{M}]+(?:[._-]+[\p{L}\p{N}\p{M}]+)*/gu
+const JOINT = /[._-]+/
+const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const HAS_HUMP = /[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
+/** Scripts that are written without blanks between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu
+const ASCII = /^[\x00-\x7f]*$/
+/** Accents as they stand alone; the marks of other scripts are letters of theirs. */
+const ACCENTS = /[\u0300-\u036f]/g
+/** Of a longer one, as in base64, the beginning counts. */
+const MAX_LENGTH = 64
+
+/** So common that a query which has other words is none the poorer without them. */
+const COMMON = new Set(
+  'a an and are as at be but by do for from has have i if in into is it its no not of on or so that the then there this to was we when with you'.split(
+    ' ',
+  ),
+)
+
+export interface Word {
+  /** Where it stands in the text. */
+  from: number
+  to: number
+  whole: string
+  /** Its parts, where it is made of several. */
+  parts: readonly string[]
+}
+
+/** Without case, accents, and differences of writing that only bytes show. */
+export function folded(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase()
+  const plain = text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC')
+  return plain.toLowerCase().replaceAll('ß', 'ss')
+}
+
+/** The words of a text, in their order. */
+export function* wordsIn(text: string): Iterable<Word> {
+  for (const { 0: found, index } of text.matchAll(WORD)) {
+    let from = 0
+    for (const run of ASCII.test(found) ? [] : found.matchAll(UNSPACED)) {
+      if (run.index > from) yield wordOf(found.slice(from, run.index), index + from)
+      yield* pairsOf(run[0], index + run.index)
+      from = run.index + run[0].length
+    }
+    if (from < found.length) yield wordOf(found.slice(from), index + from)
+  }
+}
+
+/** All that a text is found by. */
+export function termsOf(text: string): string[] {
+  const terms: string[] = []
+  for (const { whole, parts } of wordsIn(text)) terms.push(whole, ...parts)
+  return terms
+}
+
+export function isCommon(term: string): boolean {
+  return COMMON.has(term) || /^[a-z]$/.test(term)
+}
+
+/** Of a script without blanks: any part of it may be looked for. */
+export function isUnspaced(term: string): boolean {
+  return term.match(UNSPACED)?.[0] === term
+}
+
+function wordOf(text: string, from: number): Word {
+  const cut = text.slice(0, MAX_LENGTH)
+  return { from, to: from + text.length, whole: folded(cut), parts: partsOf(text) }
+}
+
+function partsOf(text: string): string[] {
+  if (!JOINT.test(text) && !HAS_HUMP.test(text)) return []
+  return text
+    .split(JOINT)
+    .flatMap((part) => (HAS_HUMP.test(part) ? [part, ...part.split(HUMP)] : part))
+    .filter((part) => part.length > 1 && part !== text)
+    .map((part) => folded(part.slice(0, MAX_LENGTH)))
+}
+
+/** Every two neighbours, and the last character, by which a single one is found at the end too. */
+function* pairsOf(run: string, start: number): Iterable<Word> {
+  const characters = [...run]
+  let from = start
+  for (const [index, one] of characters.entries()) {
+    const both = one + (characters[index + 1] ?? '')
+    yield { from, to: from + both.length, whole: folded(both), parts: [] }
+    from += one.length
+  }
+}

@@ -1,0 +1,206 @@
+import { readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { FoundCase } from '../../src/http/search-route.ts'
+import { finished, must, planned, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const app = await openTestService(t)
+const find = async (q: string, more = ''): Promise<FoundCase[]> => {
+  const reply = await app.request('GET', `/search?q=${encodeURIComponent(q)}${more}`)
+  if (reply.status !== 200) throw new Error(reply.text)
+  return reply.json
+}
+const titles = async (q: string, more = '') => (await find(q, more)).map(({ title }) => title)
+const note = (id: string, text: string | Uint8Array, name = 'notes.md') =>
+  must(app, 'PUT', `/cases/${id}/memory/${name}`, text as never)
+
+let login = ''
+await t.test('the cases of these tests', async () => {
+  const made = await app.newCase({
+    title: 'Login times out under load',
+    tags: ['auth'],
+    description:
+      'Since the release the server answers ECONNRESET.\n\nSee src/http/body.ts, foo_bar.',
+  })
+  login = made.id
+  await app.newCase({
+    title: 'Export as CSV',
+    type: 'feature',
+    description: 'Müller wants 日本語.',
+  })
+  await app.newCase({ title: 'Slow list', description: 'The login page is not slow.' })
+})
+
+t.test('it finds', async (t) => {
+  const [all, first, csv] = [
+    ['Login times out under load', 'Slow list'],
+    ['Login times out under load'],
+    ['Export as CSV'],
+  ]
+  const queries: [q: string, titles: string[]][] = [
+    ...([
+      ['login', all],
+      ['LOGIN', all],
+      ['logi', all],
+      ['lgoin', []],
+      ['loginn', all],
+    ] as const),
+    ...([
+      ['the login times', first],
+      ['econnreset', first],
+      ['econreset', first],
+    ] as const),
+    ...([
+      ['src/http/body.ts', first],
+      ['body.ts', first],
+      ['foo_bar', first],
+    ] as const),
+    ...([
+      ['muller', csv],
+      ['MÜLLER', csv],
+      ['本語', csv],
+      ['日', csv],
+      ['語', csv],
+    ] as const),
+    ...([
+      ['csv tag:auth', []],
+      ['type:feature', csv],
+      ['login tag:auth', first],
+    ] as const),
+    ...([
+      ['login state:open', all],
+      ['login state:RESOLVED', []],
+      ['constructor', []],
+    ] as const),
+    [login.slice(0, 8), first],
+  ].map(([q, found]) => [q as string, [...(found as string[])]])
+  for (const [q, found] of queries) t.strictSame(await titles(q), found, q)
+})
+
+t.test('each with the lines of its files, as they are', async (t) => {
+  const [found] = await find('econnreset body')
+  const file = `memory/cases/${login}/case.md`
+  const text = readFileSync(join(app.root, file), 'utf8').split('\n')
+  t.match(found, { id: login, type: 'bug', state: 'OPEN', tags: ['auth'], missing: [] })
+  t.ok(found!.score > 0)
+  t.strictSame(
+    found!.lines.map((each) => [each.file, each.line, each.text]),
+    [
+      text.findIndex((line) => line.includes('ECONN')),
+      text.findIndex((line) => line.includes('foo_')),
+    ].map((index) => [file, index + 1, text[index]]),
+  )
+  const [{ text: line, marks }] = found!.lines as [FoundCase['lines'][0]]
+  t.equal(line.slice(...marks[0]!), 'ECONNRESET')
+})
+
+t.test('where no case has all words, those with some say what they are without', async (t) => {
+  const [best] = await find('login zebra times')
+  t.match(best, { id: login, missing: ['zebra'] })
+})
+
+t.test('filters beside the query, and a limit', async (t) => {
+  t.strictSame(await titles('login', '&tag=auth'), ['Login times out under load'])
+  t.strictSame(await titles('login tag:auth', '&tag=other'), [])
+  const reply = await app.request('GET', '/search?q=login&limit=1')
+  t.equal(reply.headers['x-total-count'], '2')
+  t.equal(reply.json.length, 1)
+})
+
+t.test('a query that cannot be answered says why', async (t) => {
+  const wrong: [query: string, detail: RegExp][] = [
+    ['', /^q: expected a word to look for/],
+    ['q=%20', /^q: expected a word/],
+    ['q=a&limit=0', /^limit: expected a whole number from 1 to 100; got "0"/],
+    ['q=a&limit=many', /^limit: /],
+    ['q=a&state=OPN', /no case state "OPN"/],
+    ['q=state:opn', /no case state "opn"/],
+  ]
+  for (const [query, detail] of wrong) {
+    t.match(await app.request('GET', `/search?${query}`), { status: 400, json: { detail } }, query)
+  }
+})
+
+t.test('what is changed, by request or by hand, is found at once', async (t) => {
+  t.strictSame(await titles('marmalade'), [])
+  await note(login, 'It smells of marmalade.\n')
+  t.match(await find('marmalade'), [{ id: login, lines: [{ file: /notes\.md$/, line: 1 }] }])
+  writeFileSync(app.file(login, 'notes.md'), 'It smells of petrichor.\n')
+  let found = await titles('petrichor')
+  while (found.length === 0) found = await titles('petrichor') // the watcher's bound
+  t.strictSame(await titles('marmalade'), [])
+  unlinkSync(app.file(login, 'notes.md'))
+})
+
+t.test('sessions and proof are found too, the trail is not', async (t) => {
+  const session = await planned(app, {
+    fields: { title: 'With a session' },
+    runbook: step('echo quokka-is-there'),
+  })
+  await finished(app, session)
+  const { id } = await must(app, 'POST', `/cases/${session.case_id}/proof`, {
+    type: 'log',
+    content: 'first line\nseen a wombat\n',
+  })
+  const files = async (q: string) =>
+    (await find(q)).flatMap(({ lines }) => lines.map((l) => l.file))
+  t.match(await files('quokka'), [/sessions\/1\.md$/, /sessions\/1\.md$/, /runbook\.md$/])
+  t.match(await files('wombat'), [new RegExp(`proof/${id}\\.md$`)])
+  t.strictSame(await find('session_created'), [])
+})
+
+t.test('texts that mean harm cost little, and hide nothing else', async (t) => {
+  const { id } = await app.newCase({ title: 'Hostile' })
+  const words = Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}q`).join(' ')
+  writeFileSync(app.file(id, 'many.md'), `findme ${words}`)
+  writeFileSync(app.file(id, 'long.md'), `${'x'.repeat(2 ** 20)} beyond`)
+  writeFileSync(app.file(id, 'binary.md'), Buffer.from([0x62, 0x61, 0xff, 0x00, 0x62]))
+  writeFileSync(app.file(id, 'proto.md'), '__proto__ constructor hasOwnProperty\n')
+  for (const q of ['findme', 'hasownproperty', 'proto constructor']) {
+    let found = await titles(q)
+    while (found.length === 0) found = await titles(q)
+    t.strictSame(found, ['Hostile'], q)
+  }
+  t.strictSame(await titles('beyond'), [], 'of a long file the first 256 KiB are searched')
+  await must(app, 'DELETE', `/cases/${id}`)
+})
+
+t.test('a case that is deleted is found no more, nor are its words kept', async (t) => {
+  const { id } = await app.newCase({ title: 'Secret', description: 'The word is xylophone.' })
+  const kept = () => readFileSync(join(app.stateDir, 'search', 'index'), 'utf8')
+  t.strictSame(await titles('xylophone'), ['Secret'])
+  await app.restart()
+  t.match(kept(), 'xylophone', 'it is in what is kept')
+  await must(app, 'DELETE', `/cases/${id}`)
+  t.strictSame(readdirSync(join(app.stateDir, 'search')), [], 'no thread is there to change it')
+  t.strictSame(await titles('xylophone'), [])
+
+  const again = await app.newCase({ title: 'Secret', description: 'The word is xylophone.' })
+  t.strictSame(await titles('xylophone'), ['Secret'])
+  await must(app, 'DELETE', `/cases/${again.id}`)
+  t.strictSame(await titles('xylophone'), [])
+  await app.restart()
+  t.notMatch(kept(), 'xylophone')
+})
+
+t.test('what is kept for the next start may be torn, forged or old', async (t) => {
+  const file = join(app.stateDir, 'search', 'index')
+  const answers = async () => JSON.stringify([await find('login'), await find('econreset')])
+  const before = await answers()
+  const spoil: Record<string, () => void> = {
+    torn: () => truncateSync(file, 100),
+    forged: () => writeFileSync(file, readFileSync(file, 'utf8').replaceAll('login', 'xxxxx')),
+    gone: () => rmSync(join(app.stateDir, 'search'), { recursive: true }),
+  }
+  for (const [how, change] of Object.entries(spoil)) {
+    await app.close()
+    change()
+    await app.restart()
+    t.equal(await answers(), before, how)
+  }
+  await app.close()
+  writeFileSync(app.file(login, 'notes.md'), 'kumquat\n')
+  await app.restart()
+  t.strictSame(await titles('kumquat'), ['Login times out under load'], 'changed meanwhile')
+})
