@@ -2,6 +2,7 @@ import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } fr
 import { isSameFile, type OpenFile, openRegular, readDescriptor } from '../disk/descriptors.ts'
 import { hasCode } from '../disk/errno.ts'
 import type { NewFile } from '../disk/new-file.ts'
+import { stampNow } from '../disk/read-now.ts'
 import { type Exchange, isUnsupported, systemExchange } from './exchange.ts'
 
 /**
@@ -93,9 +94,10 @@ function displace(replacement: Replacement, exchange: Exchange | null): boolean 
   return isDone
 }
 
+/** Undefined also where the disk fails: ours stands in its place by then, and the other will be read. */
 function stampedBy(stats: Stats, link: string): Stamped | undefined {
-  const now = lstatSync(link, { throwIfNoEntry: false })
-  return now && { stats, ctimeMs: now.ctimeMs }
+  const now = stampNow(link)
+  return now ? { stats, ctimeMs: now.ctimeMs } : undefined
 }
 
 /** Loses nothing: what else has taken the name gets it back. Null where the disk cannot do it. */
