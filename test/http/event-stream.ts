@@ -13,11 +13,13 @@ import {
   openEventStream,
   resumePoint,
 } from '../../src/http/event-stream.ts'
+import { createFanOut } from '../../src/http/fan-out.ts'
 import { guard } from '../../src/http/guard.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 import { createFeed } from '../../src/http/session-feed.ts'
 import { createStreamRegistry } from '../../src/http/stream-registry.ts'
+import type { LogEvent } from '../../src/workspace/log/log-line.ts'
 import { connect } from '../fixtures/event-source.ts'
 import { isFull } from '../fixtures/full.ts'
 import { SESSION, TRAIL } from '../fixtures/records.ts'
@@ -288,6 +290,17 @@ t.test('a client that stops reading in a replay is dropped', async (t) => {
   t.equal(await client.closed, 'cut')
 })
 
+const OUTPUT = {
+  case_id: '',
+  session_id: '',
+  step: 's',
+  stream: 'stdout',
+  artifact: '1-s.log',
+  offset: 0,
+  text: 'x',
+  time: '',
+} as const
+
 t.test(
   'what waits for a slow client comes in order, the trail from the newest session',
   async (t) => {
@@ -312,16 +325,7 @@ t.test(
         event,
         number: index + 1,
       }))
-      const output = {
-        case_id: '',
-        session_id: '',
-        step: 's',
-        stream: 'stdout',
-        artifact: '1-s.log',
-        offset: 0,
-        text: 'x',
-        time: '',
-      } as const
+      const output = OUTPUT
       feed({ session: { ...SESSION, trail: lines.slice(0, 1) } })
       feed({ session: { ...SESSION, trail: lines.slice(0, 2) } })
       feed({ output })
@@ -333,6 +337,47 @@ t.test(
     t.strictSame(sent, ['1', '2', 'session_output', '3', '4'])
   },
 )
+
+t.test('what waits for a slow client has an end: more than 1 MiB of output drops it', async (t) => {
+  const told: string[] = []
+  const feed = createFeed(
+    {
+      isOpen: true,
+      send: () => true,
+      drained: () => new Promise(() => {}),
+      end: () => told.push('end'),
+      drop: () => told.push('drop'),
+    },
+    0,
+  )
+  feed({ session: { ...SESSION, trail: TRAIL.slice(0, 1) } })
+  const output = { ...OUTPUT, text: 'x'.repeat(MIB / 4) }
+  for (let count = 0; count < 4; count++) feed({ output })
+  t.strictSame(told, [])
+  feed({ output })
+  t.strictSame(told, ['drop'])
+})
+
+t.test('who joins gets nothing that was told before', async (t) => {
+  let tell: (event: LogEvent) => void = () => {}
+  const fanOut = createFanOut({
+    subscribe(listener) {
+      tell = listener
+      return () => {}
+    },
+  })
+  const ids = (bytes: Uint8Array[]) =>
+    Buffer.concat(bytes)
+      .toString()
+      .match(/(?<=id: )\d+/g)
+  const [first, second]: Uint8Array[][] = [[], []]
+  fanOut.join({ sendBytes: (bytes) => first!.push(bytes) > 0 })
+  tell({ id: 1, type: 'a', envelope: '{}' })
+  fanOut.join({ sendBytes: (bytes) => second!.push(bytes) > 0 })
+  tell({ id: 2, type: 'a', envelope: '{}' })
+  fanOut.flush()
+  t.strictSame([ids(first!), ids(second!)], [['1', '2'], ['2']])
+})
 
 t.test('the stop of the service ends every stream, and those that come after', async (t) => {
   const registry = createStreamRegistry()

@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { renameSync, symlinkSync } from 'node:fs'
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { Decide } from '../../src/model/case-folder.ts'
+import { attachProof, verifyProof } from '../../src/model/decide-proof.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
 /** What every error must be, whoever caused it (RFC 9457, reliability HS-11). */
@@ -92,6 +96,45 @@ t.test('a link that is swapped in and out again leads nowhere', async (t) => {
   t.strictSame(await readdir(outside), ['1.md', 'case.md', 'notes.md'], 'nothing was written there')
   t.strictSame(app.log, [])
 })
+
+t.test('a change is not written through a link that came while it was decided', async (t) => {
+  const app = await openTestService(t)
+  const now = new Date().toISOString()
+  const wanted = { id: randomUUID(), type: 'log', content: 'x', sha256: '0'.repeat(64) }
+  const { id } = await app.newCase()
+  const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
+  const edits: [folder: string, decide: Decide][] = [
+    ['', () => [{ file: 'case', edit: { fields: { title: 'Theirs' } } }]],
+    ['proof', (folder) => verifyProof(folder, proof.json.id, now)],
+    ['proof', (folder) => attachProof(folder, wanted, now)],
+  ]
+  for (const [n, [name, decide]] of edits.entries()) {
+    const [folder, aside] = [join(app.file(id), name), join(app.stateDir, 'aside')]
+    const outside = join(app.stateDir, `outside-${n}`)
+    await cp(folder, outside, { recursive: true })
+    const before = await contentsOf(outside)
+    let isSwapped = false
+    const changed = app.service.store.update(id, (present) => {
+      const found = decide(present)
+      if (!isSwapped) {
+        renameSync(folder, aside)
+        symlinkSync(outside, folder)
+      }
+      isSwapped = true
+      return found
+    })
+    await t.rejects(changed, { name: 'Refusal' })
+    t.strictSame(await contentsOf(outside), before)
+    await rm(folder)
+    await rename(aside, folder)
+  }
+})
+
+async function contentsOf(folder: string): Promise<[string, string][]> {
+  const names = (await filesIn(folder)).sort()
+  const read = (name: string) => readFile(join(folder, name), 'utf8').catch(() => 'within')
+  return Promise.all(names.map(async (name): Promise<[string, string]> => [name, await read(name)]))
+}
 
 // A full disk
 

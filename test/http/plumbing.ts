@@ -1,4 +1,5 @@
-import { request as nodeRequest } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request as nodeRequest } from 'node:http'
 import { connect as dial } from 'node:net'
 import { Hono } from 'hono'
 import t from 'tap'
@@ -186,6 +187,9 @@ t.test('with a real server', async (t) => {
     .post('/brief', async (c) =>
       c.json((await readBytes(c, 10, { bytes: MIB, ms: 100 })).byteLength),
     )
+    .post('/little', async (c) =>
+      c.json((await readBytes(c, 10, { bytes: MIB, ms: 60_000 })).byteLength),
+    )
     .post('/big', async (c) => c.json((await readBytes(c, 10 * MIB)).byteLength))
   const gone = new Promise((resolve) => {
     app.post('/gone', async (c) => {
@@ -245,6 +249,20 @@ t.test('with a real server', async (t) => {
     })
     t.match(answer, /^HTTP\/1\.1 413/)
     t.ok(Date.now() - started >= 90)
+  })
+
+  await t.test('nor more than a limit of it', async (t) => {
+    const request = nodeRequest(`${server.url}/little`, { method: 'POST', agent: false })
+    request.on('error', () => {}) // it is cut in the end
+    const pump = () => {
+      while (!request.destroyed && request.write(Buffer.alloc(MIB / 4)));
+    }
+    request.on('drain', pump)
+    pump()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    t.equal(response.statusCode, 413)
+    t.match((await response.toArray()).join(''), /has more than 1\d{6} bytes/)
+    request.destroy()
   })
 
   await t.test('a client that goes away in the middle is no failure of the service', async (t) => {

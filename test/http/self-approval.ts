@@ -1,6 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Hono } from 'hono'
 import t, { type Test } from 'tap'
+import type { ServiceEnv } from '../../src/http/context.ts'
+import type { HttpNeeds } from '../../src/http/needs.ts'
+import { operatorOnly } from '../../src/http/operator-only.ts'
+import { problemHandler } from '../../src/http/problem-json.ts'
+import type { DeniedRequest } from '../../src/sessions/own-requests.ts'
 import { isFull } from '../fixtures/full.ts'
 import {
   envelope,
@@ -116,6 +122,24 @@ t.test('a session cannot approve, however its process has hidden', { ...linuxOnl
     t.match(output, / 403\b/)
     t.match(await must(service, 'GET', path), { state: 'plan_ready' })
   })
+})
+
+t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => {
+  const run = { case_id: '', session_id: '', mark: 'x', processes: [], folderId: '' }
+  const denied: DeniedRequest[] = []
+  const sessions = {
+    runs: () => [run],
+    noteDenied: async (_id: string, request: DeniedRequest) => void denied.push(request),
+  }
+  const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
+  const app = new Hono<ServiceEnv>()
+    .onError(problemHandler((line) => t.fail(line)))
+    .post('/', operatorOnly(needs as unknown as HttpNeeds, 'approve'), (c) => c.text('carried out'))
+  // as of a connection that is closed
+  const answer = await app.request('/', { method: 'POST' }, { incoming: { socket: {} } })
+  t.equal(answer.status, 403)
+  t.match(await answer.json(), { code: 'own_session', detail: /closed its connection/ })
+  t.match(denied, [{ tool: 'approve', reason: /gone/ }])
 })
 
 t.test('what is refused to a session, and what is not', { ...linuxOnly }, async (t) => {

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import fsNow, { type Stats } from 'node:fs'
 import {
   chmod,
   link,
@@ -17,6 +18,7 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -30,6 +32,7 @@ import {
   writeDurable,
 } from '../../src/workspace/disk/durable-write.ts'
 import { hasCode } from '../../src/workspace/disk/errno.ts'
+import { openNewFile } from '../../src/workspace/disk/new-file.ts'
 import { readNow } from '../../src/workspace/disk/read-now.ts'
 import { realPathOf } from '../../src/workspace/disk/real-path.ts'
 import { emptyTrash, removeFolder } from '../../src/workspace/disk/remove-folder.ts'
@@ -387,6 +390,44 @@ t.test('left-over temporary files are removed, and nothing else', async (t) => {
   )
 })
 
+t.test('a new file is closed until it has its owner and its mode', async (t) => {
+  const folder = t.testdir({ 'old.md': 'theirs' })
+  const stats = await lstat(join(folder, 'old.md'))
+  const modes: unknown[] = []
+  const { openSync } = fsNow
+  t.teardown(replaced('openSync', openSync))
+  replaced('openSync', (path, flags, mode) => {
+    modes.push(mode)
+    return openSync(path, flags, mode)
+  })
+  const likes: [name: string, like: Partial<Stats>, first: number][] = [
+    ['as it is, where it is ours and its group decides nothing', { mode: 0o100644 }, 0o644],
+    ['for its owner alone, where its group may more', { mode: 0o100660 }, 0o600],
+    ['for its owner alone, where it is somebody else’s', { mode: 0o100644, uid: 4711 }, 0o600],
+  ]
+  for (const [n, [name, like, first]] of likes.entries()) {
+    const file = await openNewFile(join(folder, `${n}.md`), Buffer.from('x'), {
+      like: Object.assign(Object.create(stats), like),
+    })
+    fsNow.closeSync(file.fd)
+    t.equal(modes.at(-1), first, name)
+    t.equal(file.stats.mode, like.mode, 'and then its mode')
+  }
+})
+
+/** Puts a function in place of one of node:fs, for every module; gives what puts it there once more. */
+function replaced<K extends 'symlinkSync' | 'openSync'>(
+  name: K,
+  by: (typeof fsNow)[K],
+): () => void {
+  const put = () => {
+    fsNow[name] = by
+    syncBuiltinESMExports()
+  }
+  put()
+  return put
+}
+
 t.test('latest.md', async (t) => {
   await t.test('is never missing while it is swapped', async (t) => {
     const folder = t.testdir({ '1.md': 'one', '2.md': 'two' })
@@ -405,6 +446,30 @@ t.test('latest.md', async (t) => {
     swapping = false
     for (const reads of await Promise.all(readers)) t.ok(reads > 0)
     t.same((await readdir(folder)).sort(), ['1.md', '2.md', 'latest.md'])
+  })
+
+  await t.test('a folder that is a link is not followed', async (t) => {
+    const folder = t.testdir({ case: {}, outside: { '1.md': 'theirs' } })
+    await symlink(join(folder, 'outside'), join(folder, 'case', 'sessions'))
+    const pointing = pointLatest(join(folder, 'case', 'sessions'), 1)
+    await t.rejects(pointing, { code: 'changed_meanwhile', message: /leads out of/ })
+    t.same(await readdir(join(folder, 'outside')), ['1.md'])
+  })
+
+  await t.test('what an editor puts there in the last moment stays', async (t) => {
+    const folder = t.testdir({ '1.md': 'one' })
+    const latest = join(folder, 'latest.md')
+    await pointLatest(folder, 1)
+    const { symlinkSync } = fsNow
+    t.teardown(replaced('symlinkSync', symlinkSync))
+    replaced('symlinkSync', (...given) => {
+      symlinkSync(...given)
+      fsNow.unlinkSync(latest)
+      fsNow.writeFileSync(latest, 'an editor')
+    })
+    t.equal(await pointLatest(folder, 2), 'in_the_way')
+    t.equal(await readFile(latest, 'utf8'), 'an editor')
+    t.same((await readdir(folder)).sort(), ['1.md', 'latest.md'])
   })
 
   await t.test('is left alone when it is right, or something else', async (t) => {

@@ -1,9 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { access, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/refusal.ts'
@@ -115,6 +117,12 @@ t.test('one process owns a memory root', async (t) => {
       t.ok(report.ms < 2000, `${name}: ${report.ms} ms`)
     }
     t.match(await askOwner(link), { held: true, answer: { pid: first.pid } })
+
+    const moved = join(otherMemory, 'moved')
+    await rename(memory, moved)
+    const there = await tell(second, { do: 'take', memoryRoot: moved, stateDir: otherState })
+    t.match(there, { ok: false, code: 'already_active' }, 'where it was moved to meanwhile')
+    await rename(moved, memory)
 
     first.kill('SIGSTOP')
     const stopped = await tell(second, { do: 'take', memoryRoot: memory, stateDir: state })
@@ -270,6 +278,17 @@ t.test('a process is gone', async (t) => {
     const skip = process.platform !== 'linux' && gone ? 'start times come from Linux /proc' : false
     await t.test(name, { skip }, async (t) => t.equal(await isGone({ ...me, ...change }), gone))
   }
+  const onLinux = { skip: process.platform !== 'linux' && 'zombies are told by Linux /proc' }
+  await t.test('when it has ended, and its parent has not noticed', onLinux, async (t) => {
+    // whoever runs after the exec knows nothing of this child
+    const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'])
+    t.teardown(() => parent.kill('SIGKILL'))
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(line.toString())
+    const stat = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
+    while (stat()[0] !== 'Z') await delay(5)
+    t.equal(await isGone({ ...me, pid, started: stat()[19]! }), true)
+  })
 })
 
 t.test('what is no record is not believed', async (t) => {
