@@ -24,6 +24,7 @@ const PARTS = {
   check: /^check\//,
   keeping: /^cli\/reading\/keep-reading\.ts$/,
   reading: /^cli\/(reading\/|commands\/(gate|list|proof-list|show)\.ts$)/,
+  exchange: /^cli\/commands\/(export|import)\.ts$/,
   session: /^cli\/commands\/session-text\.ts$/,
   text: /^cli\/text\//,
   settings: /^workspace\/(hold-files|settings\/places)\.ts$/,

@@ -104,6 +104,7 @@ export async function connect(
       },
       exchange: (method, ...asked) => again(method, () => client.exchange(method, ...asked)),
       ask: (method, ...asked) => again(method, () => client.ask(method, ...asked)),
+      bytesOf: (path) => again('GET', () => client.bytesOf(path)),
     },
     isOwn: () => served !== null,
     isLasting: () => served === null && passing === null,

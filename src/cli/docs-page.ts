@@ -20,7 +20,7 @@ $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
 
 **With a service, and without.** Where \`casefile serve\` runs for the workspace, the commands use it.
-Without one \`list\`, \`show\`, \`gate\` and \`proof list\` read the files and change none of them, unless a
+Without one \`list\`, \`show\`, \`gate\`, \`proof list\` and \`export\` read the files and change none of them, unless a
 service that was killed left something to put right. Where they had to read 200 cases or more, they keep
 what they read in the state folder for the next time. Any other command owns the files for as long as it takes, and a session that it follows ends with it. So leave a service running for what is to go on by itself: \`--detach\` needs one. A command that
 finds another one at work waits for it, or uses it.

@@ -34,6 +34,8 @@ export interface LastBytes {
 export interface Asking {
   /** What was asked for: a refusal of the service is thrown as the `Refusal` that it was there. */
   ask(method: string, path: string, asked?: Asked): Promise<Pick<Answer, 'body'>>
+  /** A file as it is, such as one of the memory. */
+  bytesOf(path: string): Promise<Uint8Array>
 }
 
 /** The service as any program sees it: by its address alone. */
@@ -58,12 +60,15 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { url } = where
+    const own = endingWith(signal)
     try {
-      return await read(await send(url + path, method, asked, signal))
+      return await read(await send(url + path, method, asked, own.signal))
     } catch (cause) {
       if (signal.aborted || !(cause instanceof TypeError)) throw cause
       const message = `No service answers at ${url} any more. Start it, or try again.`
       throw new Refusal('stopping', message, { cause })
+    } finally {
+      own.leave()
     }
   }
 
@@ -78,16 +83,19 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
       }
     })
 
+  async function ask(method: string, path: string, asked?: Asked): Promise<Answer> {
+    const answer = await exchange(method, path, asked)
+    if (answer.status < 400) return answer
+    throw refusalOf(method, path, answer.status, answer.body)
+  }
+
   return {
     get url() {
       return where.url
     },
     exchange,
-    async ask(method, path, asked) {
-      const answer = await exchange(method, path, asked)
-      if (answer.status < 400) return answer
-      throw refusalOf(method, path, answer.status, answer.body)
-    },
+    ask,
+    bytesOf: async (path) => (await ask('GET', path)).bytes,
     async lastBytes(path, most) {
       const headers = { range: `bytes=-${most}` }
       return answered('GET', path, { headers }, async (response) => {
@@ -103,6 +111,15 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
     },
     stream: (path, options = {}) => sessionStream(path, where, signal, options),
   }
+}
+
+/** A signal of one request: fetch would leave a listener at that of them all, thousands where there are so many. */
+function endingWith(all: AbortSignal): { signal: AbortSignal; leave(): void } {
+  const own = new AbortController()
+  const end = () => own.abort(all.reason)
+  if (all.aborted) end()
+  all.addEventListener('abort', end)
+  return { signal: own.signal, leave: () => all.removeEventListener('abort', end) }
 }
 
 function bodyOf(response: Response, text: string): unknown {

@@ -1,8 +1,10 @@
 import { Hono } from 'hono'
+import { CASE_FILE } from '../markdown/case-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ConfirmedFile } from '../sessions/holds.ts'
-import { checkCaseFile, checkSessionFile } from '../sessions/whole-file.ts'
+import { checkCaseFile, checkNewCaseFile, checkSessionFile } from '../sessions/whole-file.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,
@@ -15,6 +17,7 @@ import {
 import { readBytes } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { memoryBytes } from './memory-bytes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId } from './params.ts'
@@ -32,18 +35,20 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   })
 
   app.get('/:filename', async (c) => {
-    const id = caseId(c)
     const filename = c.req.param('filename')
-    const folder = await store.read(id)
-    const read = await readMemory(layout, id, memoryName(filename, folder))
-    if (!read.ok) throw unreadable(filename, read)
-    return harmless(bytesWithETag(c, read.bytes, 'text/markdown; charset=utf-8'))
+    const folder = await store.read(caseId(c))
+    const bytes = await memoryBytes(layout, folder, filename)
+    return harmless(bytesWithETag(c, bytes, 'text/markdown; charset=utf-8'))
   })
 
   app.put('/:filename', operatorOnly(service, 'write record', isRecord), async (c) => {
     const id = caseId(c)
     const filename = c.req.param('filename')
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
+    if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
+      await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()))
+      return written(c, { id, filename, bytes, isNew: true })
+    }
     const made = await store.alone(id, async (folder, wrote) => {
       const name = memoryName(filename, folder)
       const present = await readMemory(layout, id, name)
@@ -58,15 +63,41 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       if (counting) await service.holds.confirm(id, counting, isNew)
       return !present.ok
     })
-    const headers = {
-      etag: etagOf(bytes),
-      ...(made ? { location: `/cases/${id}/memory/${filename}` } : {}),
-    }
-    const written: WrittenFile = { filename, size: bytes.byteLength }
-    return c.json(written, made ? 201 : 200, headers)
+    return written(c, { id, filename, bytes, isNew: made })
   })
 
   return app
+}
+
+interface Put {
+  id: string
+  filename: string
+  bytes: Uint8Array
+  isNew: boolean
+}
+
+function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Response {
+  const headers = {
+    etag: etagOf(bytes),
+    ...(isNew ? { location: `/cases/${id}/memory/${filename}` } : {}),
+  }
+  const file: WrittenFile = { filename, size: bytes.byteLength }
+  return c.json(file, isNew ? 201 : 200, headers)
+}
+
+/** Only who says so: a PUT to a case that was deleted meanwhile must not bring it back. */
+function mayMakeCase(c: ServiceContext): boolean {
+  return c.req.header('if-none-match')?.trim() === '*'
+}
+
+async function isUnknown({ store }: HttpNeeds, id: string): Promise<boolean> {
+  try {
+    await store.read(id)
+    return false
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'not_found') return true
+    throw error
+  }
 }
 
 /** Holds the bytes to what the file is for; gives what is to count of it from now on. */

@@ -18,13 +18,31 @@ export async function checkCaseFile(folder: CaseFolder, bytes: Uint8Array): Prom
   const { id, created_at } = folder.case
   const { value, problems } = await readCase(text, { id, created_at })
   mustBeClean('case.md', problems)
-  const gate = gateOf({ ...folder, case: value! })
-  if (value!.state !== 'RESOLVED' || gate.open) return value!
+  mustPassGate({ ...folder, case: value! })
+  return value!
+}
+
+function mustPassGate(folder: CaseFolder): void {
+  const gate = gateOf(folder)
+  if (folder.case.state !== 'RESOLVED' || gate.open) return
   throw new Refusal(
     'proof_gate',
     `case.md was not written: it says RESOLVED, and the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
     { extra: { missing: gate.missing, gate } },
   )
+}
+
+/** The same for a case that is made by its case.md: it has no proof yet, so the gate is shut. Gives the text. */
+export async function checkNewCaseFile(
+  id: string,
+  bytes: Uint8Array,
+  now: string,
+): Promise<string> {
+  const text = textOf('case.md', bytes, MAX_CASE_BYTES)
+  const { value, problems } = await readCase(text, { id, created_at: now })
+  mustBeClean('case.md', problems)
+  mustPassGate({ case: value!, sessions: [], proofs: [], problems: [], held: [] })
+  return text
 }
 
 /** The same for a live session's file: its journal, its state and its evidence are not for writing. */

@@ -29,6 +29,8 @@ export interface Store {
   read(id: string): Promise<CaseFolder>
   update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
   create(value: Case): Promise<CaseFolder>
+  /** Makes a case of a whole case.md, which the caller has checked. */
+  createOf(id: string, text: string): Promise<CaseFolder>
   /** Moves the case out of the tree, then deletes it. `allow` may refuse, seeing it as it is. */
   remove(id: string, allow: (folder: CaseFolder) => void): Promise<void>
   /**
@@ -134,23 +136,26 @@ export function createStore(needs: StoreNeeds): Store {
     return needs.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
   }
 
+  function createOf(id: string, textOf: () => Promise<string>): Promise<CaseFolder> {
+    return writing(id, async () => {
+      const text = await textOf()
+      mustFit(CASE_FILE, text, MAX_CASE_BYTES)
+      if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
+      let caseRead: CaseReading | null = null
+      const { synced } = await createCaseFolder(layout, id, text, () => {
+        caseRead = caseToBe(layout, id, undefined, text)
+      })
+      needs.settling.wrote(layout.caseFolder(id))
+      await together(made(id, { text, caseRead }), synced)
+      return folderOf(id)
+    })
+  }
+
   return {
     read,
     update,
-    async create(value) {
-      return writing(value.id, async () => {
-        const text = await newCaseText(value)
-        mustFit(CASE_FILE, text, MAX_CASE_BYTES)
-        if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
-        let caseRead: CaseReading | null = null
-        const { synced } = await createCaseFolder(layout, value.id, text, () => {
-          caseRead = caseToBe(layout, value.id, undefined, text)
-        })
-        needs.settling.wrote(layout.caseFolder(value.id))
-        await together(made(value.id, { text, caseRead }), synced)
-        return folderOf(value.id)
-      })
-    },
+    create: (value) => createOf(value.id, () => newCaseText(value)),
+    createOf: (id, text) => createOf(id, async () => text),
     async remove(id, allow) {
       return writing(id, async () => {
         allow(await current(id))

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -97,6 +98,34 @@ t.test('conditional requests hold for memory too', async (t) => {
   t.equal((await put('b', { 'if-match': etag })).status, 200)
   t.equal((await put('c', { 'if-match': etag })).status, 412)
   t.equal(await readFile(app.file(id, 'x.md'), 'utf8'), 'b')
+})
+
+t.test('a case.md that must be new makes a case', async (t) => {
+  const id = randomUUID()
+  const text =
+    '---\nstate: BLOCKED\ncreated_at: 2026-01-02T03:04:05.000Z\nmine: yes\n---\n\n# Door\n'
+  const isNew = { 'if-none-match': '*' }
+  const put = (body: string) => request('PUT', path(id, 'case.md'), body, isNew)
+  t.equal((await request('PUT', path(id, 'case.md'), text)).status, 404, 'not without saying so')
+  t.equal((await request('PUT', path(id, 'notes.md'), text, isNew)).status, 404, 'nor by its notes')
+  t.match(await put('---\nstate: RESOLVED\n---\n'), { status: 422, json: { code: 'proof_gate' } })
+  t.match(await put(text.replace('BLOCKED', 'SHUT')), {
+    status: 422,
+    json: { code: 'would_be_a_problem' },
+  })
+  t.match(await put(`---\nid: ${randomUUID()}\n---\n`), { status: 422 })
+  t.equal((await put('')).status, 422)
+  t.equal((await put('x'.repeat(300_000))).status, 413)
+  t.equal((await request('PUT', path('no-uuid', 'case.md'), text, isNew)).status, 404)
+  t.equal((await request('GET', `/cases/${id}`)).status, 404, 'nothing of that made it')
+  const replies = await Promise.all(Array.from({ length: 5 }, () => put(text)))
+  const statuses = replies.map(({ status }) => status).sort()
+  t.match(statuses, [201, ...Array(4).fill(/^4(09|12)$/)], 'of several one makes it')
+  t.match((await request('GET', `/cases/${id}`)).json, {
+    ...{ title: 'Door', state: 'BLOCKED', created_at: '2026-01-02T03:04:05.000Z', problems: [] },
+  })
+  t.equal(await readFile(app.file(id, 'case.md'), 'utf8'), text, 'to the byte')
+  t.equal((await put(text)).status, 412)
 })
 
 t.test('of 50 PUTs with the same If-Match exactly one wins', async (t) => {

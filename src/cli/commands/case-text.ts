@@ -1,9 +1,7 @@
-import type { CaseJson } from '../../model/case-json.ts'
-import type { Gate } from '../../model/gate.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
-import type { ProofJson } from '../named/proof.ts'
 import type { SessionJson } from '../named/session.ts'
+import type { WholeCase } from '../named/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { shownLine } from '../text/shown-line.ts'
@@ -11,13 +9,6 @@ import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { gateText } from './gate.ts'
 import { proofTable } from './proof-list.ts'
-
-export interface WholeCase extends CaseJson {
-  gate: Gate
-  sessions: SessionJson[]
-  proof: ProofJson[]
-  memory: { filename: string; size: number }[]
-}
 
 /** A case for people: its fields, its text, and one part for each thing that it has. */
 export async function caseText(

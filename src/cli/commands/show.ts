@@ -2,12 +2,12 @@ import { isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
-import { proofsOf } from '../named/proof.ts'
-import { sessionNamed, sessionsOf } from '../named/session.ts'
+import { sessionNamed } from '../named/session.ts'
+import { type WholeCase, wholeCase } from '../named/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
-import { caseText, type WholeCase } from './case-text.ts'
+import { caseText } from './case-text.ts'
 
 /** `casefile show`: a case with all that belongs to it, or one of its sessions. */
 export async function show(
@@ -26,12 +26,7 @@ export async function show(
     }
     return EXIT.done
   }
-  const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
-  const [found, gate, sessions, proof, memory] = await Promise.all([
-    ...[got(''), got('/gate')],
-    ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
-  ])
-  const whole = { ...found, gate, sessions, proof, memory }
+  const whole = await wholeCase(client, id)
   terminal.print(json ? jsonText(whole) : await caseText(whole, console))
   if (!json) sayNext(terminal, whole)
   return EXIT.done

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { caseCommands } from './case-commands.ts'
+import { exchangeCommands } from './exchange-commands.ts'
 import { proofCommands } from './proof-commands.ts'
 import { serviceCommands } from './service-commands.ts'
 import { sessionCommands } from './session-commands.ts'
@@ -32,7 +33,7 @@ export function casefile(needs: ProgramNeeds): Command {
     .showHelpAfterError('casefile --help lists the commands.')
     .exitOverride()
   const parts: Record<keyof typeof PARTS, Command[]> = {
-    cases: caseCommands(),
+    cases: [...caseCommands(), ...exchangeCommands()],
     sessions: sessionCommands(),
     proof: proofCommands(),
     service: serviceCommands(needs.sample),

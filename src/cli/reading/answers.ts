@@ -1,12 +1,12 @@
 import type { Asking } from '../../client/client.ts'
+import { memoryBytes } from '../../http/memory-bytes.ts'
 import { newestFirst } from '../../http/page.ts'
 import { caseJson, proofJson, sessionJson } from '../../http/present.ts'
 import { fittingRows } from '../../http/triage.ts'
-import { unreadable } from '../../http/unreadable-file.ts'
 import { type CaseFolder, gateOf, proofOf, sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { UUID } from '../../model/words.ts'
-import { listMemory, memoryName, readMemory } from '../../workspace/memory-files.ts'
+import { listMemory } from '../../workspace/memory-files.ts'
 import type { Files } from './files.ts'
 
 /** What commands ask of one case, and how it is answered. */
@@ -29,11 +29,8 @@ const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
 const PART_OF_CASE: Record<string, (files: Files, folder: CaseFolder, name: string) => unknown> = {
   sessions: (files, folder, id) => sessionJson(files, folder, sessionOf(folder, id)),
   proof: (files, folder, id) => proofJson(files, proofOf(folder, id)),
-  memory: async ({ layout }, folder, filename) => {
-    const read = await readMemory(layout, folder.case.id, memoryName(filename, folder))
-    if (!read.ok) throw unreadable(filename, read)
-    return new TextDecoder().decode(read.bytes)
-  },
+  memory: async ({ layout }, folder, filename) =>
+    new TextDecoder().decode(await memoryBytes(layout, folder, filename)),
 }
 
 /** Answers as a service would that has just read the files. */
@@ -69,6 +66,10 @@ export function answering(files: Files): Asking {
   }
 
   return {
+    async bytesOf(path) {
+      const [, id = '', filename = ''] = /^\/cases\/([^/]+)\/memory\/([^/]+)$/.exec(path) ?? []
+      return memoryBytes(files.layout, await folderOf(id), filename)
+    },
     async ask(_method, address) {
       const { pathname, searchParams } = new URL(address, 'http://localhost')
       return { body: await answer(pathname, searchParams) }

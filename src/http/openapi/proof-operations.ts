@@ -59,7 +59,8 @@ export const proofOperations: Operations = {
   },
   'PUT /cases/:id/memory/:filename': {
     ...{ id: 'putMemory', tag: 'Memory', summary: 'Writes a memory file' },
-    description: 'Any bytes, of any content type. Case and session files are checked.',
+    description:
+      'Any bytes, of any content type. Case and session files are checked. A `case.md` of an unknown case makes that case where `If-None-Match: *` is sent.',
     bytes: { type: 'text/markdown', description: 'The bytes of the file, 10 MiB at most.' },
     isConditional: true,
     isOperators: true,
@@ -69,7 +70,7 @@ export const proofOperations: Operations = {
     },
     refusals: [
       ...[...FILE_REFUSALS, 'bad_request', 'too_large', 'invalid_filename', 'proof_gate'],
-      ...['session_ended', 'would_be_a_problem'],
+      ...['session_ended', 'would_be_a_problem', 'already_exists'],
     ] as const,
   },
 }

@@ -1,0 +1,22 @@
+import type { Asking } from '../../client/client.ts'
+import type { CaseJson } from '../../model/case-json.ts'
+import type { Gate } from '../../model/gate.ts'
+import { type ProofJson, proofsOf } from './proof.ts'
+import { type SessionJson, sessionsOf } from './session.ts'
+
+/** A case with all that belongs to it, as the endpoints give it. */
+export interface WholeCase extends CaseJson {
+  gate: Gate
+  sessions: SessionJson[]
+  proof: ProofJson[]
+  memory: { filename: string; size: number }[]
+}
+
+export async function wholeCase(client: Asking, id: string): Promise<WholeCase> {
+  const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
+  const [found, gate, sessions, proof, memory] = await Promise.all([
+    ...[got(''), got('/gate')],
+    ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
+  ])
+  return { ...found, gate, sessions, proof, memory }
+}

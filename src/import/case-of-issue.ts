@@ -1,0 +1,77 @@
+import { newCaseText } from '../markdown/case-file.ts'
+import { withFields } from '../markdown/field-edit.ts'
+import { type Case, DEFAULT_CASE_TYPE } from '../model/case.ts'
+import { newCase } from '../model/decide-case.ts'
+import { TAG, TITLE_MAX } from '../model/words.ts'
+import type { GithubIssue } from './github-schema.ts'
+import { caseIdOf, type Source } from './source.ts'
+import { oneLine, plainBreaks } from './text.ts'
+
+/** A case may be given as many by request. */
+const MOST_TAGS = 100
+
+const FEATURE = /^(type[:/] ?)?(feature|enhancement|feature request)$/i
+const BUG = /^(type[:/] ?)?bug$/i
+
+/** The case that an issue becomes, with its text for a description. */
+export function caseOfIssue(
+  issue: GithubIssue,
+  source: Source,
+  { type, now }: { type?: string | undefined; now: string },
+): Case {
+  const labels = (issue.labels ?? []).map(({ name }) => name)
+  const title =
+    oneLine(issue.title ?? '')
+      .slice(0, TITLE_MAX)
+      .toWellFormed() || source.name
+  const fields = { title, type: type ?? typeOf(labels), tags: tagsOf(labels) }
+  return {
+    ...newCase(fields, caseIdOf(source), issue.createdAt ?? now),
+    ...endOf(issue),
+    description: plainBreaks(issue.body ?? ''),
+  }
+}
+
+/** Its case.md, which says where it came from in a key that only people and programs like this one read. */
+export async function caseTextOf(value: Case, { url }: Source): Promise<string> {
+  return withFields(await newCaseText(value), [['source', url]])
+}
+
+/**
+ * A closed issue is no proof, so none of them becomes RESOLVED: what was closed as done waits for the proof of
+ * it, in VERIFYING, as a case does that says RESOLVED without.
+ */
+function endOf(issue: GithubIssue): Pick<Case, 'state' | 'outcome' | 'reason'> {
+  const isClosed = issue.state ? /^closed$/i.test(issue.state) : Boolean(issue.closedAt)
+  if (!isClosed) return { state: 'OPEN', outcome: null, reason: null }
+  const when = issue.closedAt ? ` on ${issue.closedAt.slice(0, 10)}` : ''
+  const because = (as: string) => `Closed on GitHub as ${as}${when}`
+  switch (issue.stateReason?.toUpperCase()) {
+    case 'NOT_PLANNED':
+      return { state: 'WONT_FIX', outcome: 'WontFix', reason: because('not planned') }
+    case 'DUPLICATE':
+      return { state: 'NON_ISSUE', outcome: 'Duplicate', reason: because('a duplicate') }
+    default: {
+      const reason = `${because('completed')}; there is no verified proof of it here`
+      return { state: 'VERIFYING', outcome: null, reason }
+    }
+  }
+}
+
+function typeOf(labels: readonly string[]): string {
+  if (labels.some((label) => BUG.test(label))) return 'bug'
+  return labels.some((label) => FEATURE.test(label)) ? 'feature' : DEFAULT_CASE_TYPE
+}
+
+/** `good first issue` becomes `good-first-issue`; a label with no letter in it is in the notes alone. */
+function tagsOf(labels: readonly string[]): string[] {
+  const tags = labels.map((label) =>
+    label
+      .replace(/\s+/g, '-')
+      .replace(/[^\p{L}\p{N}._:/+-]/gu, '')
+      .replace(/^[^\p{L}\p{N}]+|-+$/gu, '')
+      .slice(0, 64)
+      .replace(/[\ud800-\udbff]$/, ''),
+  )
+  return [...new Set(tags)].filter((tag) => TAG.test(tag)).slice(0, MOST_TAGS)
+}

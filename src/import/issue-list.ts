@@ -1,0 +1,89 @@
+import { parseFields } from '../http/zod-issues.ts'
+import { type FieldError, Refusal } from '../model/refusal.ts'
+import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
+import { visibleText } from '../workspace/visible-text.ts'
+import { brokenEntry } from './broken-entry.ts'
+import { type GithubIssue, issueSchema } from './github-schema.ts'
+
+/** An issue, and where in the list it stands. */
+export interface Entry {
+  issue: GithubIssue
+  /** As a message names it: `entry 3 (#12)`. */
+  name: string
+}
+
+/** So many wrong entries say enough. */
+const MOST_NAMED = 10
+
+/**
+ * The issues of what gh printed. Refuses it as a whole where one of them cannot be read, and names each that
+ * cannot: so nothing of it is left out unnoticed.
+ */
+export function issuesIn(bytes: Uint8Array): Entry[] {
+  const list = listIn(bytes)
+  const wrong: FieldError[] = []
+  const entries = list.flatMap((value, index) => {
+    const name = entryName(index, value)
+    try {
+      return [{ issue: parseFields(issueSchema, value), name }]
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      for (const { path, message } of error.errors) {
+        wrong.push({ path: path === '' ? name : `${name}: ${path}`, message })
+      }
+      return []
+    }
+  })
+  mustBeRight(wrong)
+  return entries
+}
+
+/** Refuses where something is wrong with entries. */
+export function mustBeRight(wrong: readonly FieldError[]): void {
+  if (wrong.length === 0) return
+  const lines = wrong.slice(0, MOST_NAMED).map(({ path, message }) => `  ${path}: ${message}`)
+  const more = wrong.length > MOST_NAMED ? [`  and ${wrong.length - MOST_NAMED} more`] : []
+  throw new Refusal(
+    'bad_request',
+    ['Nothing was imported. What is wrong in the list:', ...lines, ...more]
+      .map(visibleText)
+      .join('\n'),
+    { errors: [...wrong] },
+  )
+}
+
+function listIn(bytes: Uint8Array): unknown[] {
+  const decoded = decodeUtf8(bytes)
+  if (!decoded.ok) {
+    throw unreadable(`it is not UTF-8 (line ${decoded.line}). Save it in that encoding`)
+  }
+  const text = decoded.text.replace(/^\ufeff/, '')
+  if (text.trim() === '') throw unreadable('it is empty')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const { entry, why, line } = brokenEntry(text)
+    const where = entry === null ? `line ${line}` : `entry ${entry} (line ${line})`
+    throw unreadable(`${where} is not JSON: ${visibleText(why)}`)
+  }
+  if (Array.isArray(value)) return value
+  throw unreadable(`expected a list of issues, which begins with [; got ${kindOf(value)}`)
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : `a${typeof value === 'object' ? 'n' : ''} ${typeof value}`
+}
+
+function unreadable(why: string): Refusal {
+  return new Refusal(
+    'bad_request',
+    `Nothing was imported, as the list cannot be read: ${why}. Expected what gh issue list --json prints.`,
+  )
+}
+
+function entryName(index: number, value: unknown): string {
+  const number = (value as { number?: unknown } | null)?.number
+  return `entry ${index + 1}${Number.isInteger(number) ? ` (#${number})` : ''}`
+}

@@ -1,0 +1,343 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { cliOn, type Tree } from '../fixtures/cli.ts'
+import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
+import { isFull } from '../fixtures/full.ts'
+
+const URL_OF = (number: number) => `https://github.com/ada/shop/issues/${number}`
+
+/** As gh prints it, with what is not taken over too. */
+const ISSUE = {
+  assignees: [{ id: 'U_1', login: 'bob', name: 'Bob' }],
+  author: { id: 'U_2', is_bot: false, login: 'ada', name: '' },
+  body: 'Sign in.\r\n\r\n## Proof checklist\r\n\r\nNo, this is text.\r\n',
+  closedAt: null,
+  comments: [
+    {
+      id: 'IC_1',
+      author: { login: 'carl' },
+      authorAssociation: 'NONE',
+      body: 'Here too.\n## Comments\n\n### ada, 2020\nFixed.',
+      createdAt: '2026-03-02T10:00:00Z',
+      url: `${URL_OF(12)}#issuecomment-1`,
+    },
+  ],
+  createdAt: '2026-03-01T09:30:00Z',
+  labels: [
+    { id: 'L_1', name: 'good first issue', description: '', color: '7057ff' },
+    { name: '🐛' },
+  ],
+  milestone: { number: 1, title: '1.0', description: '', dueOn: null },
+  number: 12,
+  state: 'OPEN',
+  stateReason: '',
+  title: 'Signed out again at once',
+  updatedAt: '2026-03-03T00:00:00Z',
+  url: URL_OF(12),
+}
+
+const closed = (number: number, stateReason?: string) => ({
+  ...{ number, title: `Issue ${number}`, url: URL_OF(number), stateReason },
+  ...{ state: 'CLOSED', createdAt: '2026-04-01T00:00:00Z', closedAt: '2026-04-05T00:00:00Z' },
+})
+
+const ID = '30f810d1-fd3f-4b41-aa48-ac64366d3d90'
+
+function imported(cli: Pick<CliHere, 'runWith'>, list: unknown, ...args: string[]) {
+  const input = typeof list === 'string' ? list : JSON.stringify(list)
+  return cli.runWith({ input }, 'import', '-', ...args)
+}
+
+function casesIn(root: string): string[] {
+  try {
+    return readdirSync(join(root, 'memory', 'cases'))
+  } catch {
+    return [] // there is no memory yet
+  }
+}
+
+for (const hasService of [true, false]) {
+  t.test(`an issue becomes a case, ${hasService ? 'with' : 'without'} a service`, async (t) => {
+    const cli = cliHere(t)
+    if (hasService) await cli.serve()
+    const made = await imported(cli, [ISSUE], '--json')
+    t.match(made, { code: 0, json: { made: 1, present: 0, cases: [{ id: ID, state: 'OPEN' }] } })
+    const show = await cli.run('show', ID, '--json')
+    t.match(show.json, {
+      ...{ title: ISSUE.title, type: 'bug', state: 'OPEN', tags: ['good-first-issue'] },
+      ...{ created_at: '2026-03-01T09:30:00.000Z', problems: [] },
+      description: ISSUE.body.replaceAll('\r\n', '\n'),
+    })
+    const file = (name: string) => join(cli.root, 'memory', 'cases', ID, name)
+    t.match(
+      readFileSync(file('case.md'), 'utf8'),
+      /^source: "https:\/\/github.com\/ada\/shop\/issues\/12"$/m,
+    )
+    t.equal(
+      readFileSync(file('github.md'), 'utf8').replace(/^source.*\n/m, ''),
+      `---
+title: Signed out again at once
+state: OPEN
+author: ada
+assignees: [bob]
+labels: [good first issue, "🐛"]
+milestone: "1.0"
+created_at: 2026-03-01T09:30:00.000Z
+updated_at: 2026-03-03T00:00:00.000Z
+---
+
+# ada/shop#12 on GitHub
+
+## Comments
+
+### carl, 2026-03-02T10:00:00.000Z
+
+https://github.com/ada/shop/issues/12#issuecomment-1
+
+> Here too.
+> ## Comments
+>
+> ### ada, 2020
+> Fixed.
+`,
+    )
+  })
+}
+
+t.test('what is there already is left as it is', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  await imported(cli, [ISSUE])
+  const file = (name: string) => join(cli.root, 'memory', 'cases', ID, name)
+
+  t.test('also when it was edited, and the issue too', async (t) => {
+    await cli.run('state', ID, 'blocked', '--reason', 'Rain')
+    const before = ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8'))
+    const again = await imported(cli, [{ ...ISSUE, title: 'Else', body: 'Else' }, closed(13)])
+    t.match(again, { code: 0, stderr: /^1 case was made; 1 of the list is here already\n/ })
+    t.strictSame(
+      ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8')),
+      before,
+    )
+  })
+  t.test('a file that a person removed from an edited case stays away', async (t) => {
+    rmSync(file('github.md'))
+    await imported(cli, [ISSUE])
+    t.notOk(readdirSync(file('.')).includes('github.md'))
+  })
+  t.test('an import that was cut short between two files goes on', async (t) => {
+    const [other] = casesIn(cli.root).filter((id) => id !== ID)
+    const notes = join(cli.root, 'memory', 'cases', other!, 'github.md')
+    const whole = readFileSync(notes, 'utf8')
+    rmSync(notes)
+    t.match(await imported(cli, [closed(13)]), { stderr: /^0 cases were made; 1 .* here already/ })
+    t.equal(readFileSync(notes, 'utf8'), whole)
+  })
+})
+
+t.test('what is closed on GitHub', async (t) => {
+  const cli = cliHere(t)
+  const reasons = ['COMPLETED', 'NOT_PLANNED', 'DUPLICATE', '', 'SOMETHING_NEW']
+  const said = await imported(
+    cli,
+    reasons.map((reason, n) => closed(n + 1, reason)),
+    '--json',
+  )
+  t.strictSame(
+    said.json.cases.map(({ state }: { state: string }) => state),
+    ['VERIFYING', 'WONT_FIX', 'NON_ISSUE', 'VERIFYING', 'VERIFYING'],
+    'none is RESOLVED: nothing of it is proof',
+  )
+  const id = said.json.cases[0].id
+  t.match((await cli.run('show', id, '--json')).json, {
+    reason: 'Closed on GitHub as completed on 2026-04-05; there is no verified proof of it here',
+    problems: [],
+  })
+  t.match(await cli.run('resolve', id), { code: 4 })
+})
+
+t.test('a dry run says what would be made, and writes nothing', async (t) => {
+  for (const hasService of [true, false]) {
+    const cli = cliHere(t)
+    if (hasService) await cli.serve()
+    const before = readdirSync(cli.root)
+    const said = await imported(cli, [ISSUE, closed(13)], '--dry-run')
+    t.match(said, {
+      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +VERIFYING +ada\/shop#13/,
+      stderr: /^2 cases would be made\n1 closed as completed/,
+    })
+    t.strictSame(readdirSync(cli.root), before)
+  }
+})
+
+t.test('an issue may say as little as where it is from', async (t) => {
+  const cli = cliHere(t)
+  const said = await imported(
+    cli,
+    [{ number: 12 }, { url: URL_OF(13) }],
+    '--repo',
+    'ada/shop',
+    '--json',
+  )
+  t.match(said.json.cases, [
+    { id: ID, source: URL_OF(12), title: 'ada/shop#12', state: 'OPEN' },
+    { source: URL_OF(13), title: 'ada/shop#13' },
+  ])
+  const enterprise = await imported(
+    cli,
+    [{ number: 12 }],
+    '--repo',
+    'git.example/ada/shop',
+    '--json',
+  )
+  t.match(enterprise.json.cases, [{ source: 'https://git.example/ada/shop/issues/12' }])
+})
+
+const LONG = 'x'.repeat(300_000)
+const ODD: Record<string, { issue: object; description: string; notes?: RegExp }> = {
+  'looks like frontmatter': {
+    issue: { body: '---\nstate: RESOLVED\n---\n# Other' },
+    description: '---\nstate: RESOLVED\n---\n# Other',
+  },
+  'has null bytes and a carriage return': {
+    issue: { body: 'a\0b\rc', title: 'a\0b\n---\nstate: RESOLVED' },
+    description: 'a\0b\rc',
+  },
+  'is larger than a case': {
+    issue: { body: LONG },
+    description: 'The text is in github.md: it is long.',
+    notes: /^## Text\n\n> x{30000}x+$/m,
+  },
+  'breaks out of a quote': {
+    issue: { comments: [{ body: 'a\rb\r\n\n# c', author: { login: 'x\n# y' } }] },
+    description: '',
+    notes: /^### x # y\n\n> a\n> b\n>\n> # c\n$/m,
+  },
+  'is null wherever it may be': {
+    issue: { ...nulls(ISSUE), url: URL_OF(12), number: 12 },
+    description: '',
+  },
+}
+
+function nulls(issue: object) {
+  return Object.fromEntries(Object.keys(issue).map((key) => [key, null]))
+}
+
+for (const [what, { issue, description, notes = /^# ada/m }] of Object.entries(ODD)) {
+  t.test(`an issue whose text ${what} is taken as it is`, async (t) => {
+    const cli = cliHere(t)
+    t.match(await imported(cli, [{ number: 12, url: URL_OF(12), ...issue }]), { code: 0 })
+    const { json } = await cli.run('show', ID, '--json')
+    t.match(json, { state: 'OPEN', problems: [] })
+    t.equal(json.description, description)
+    t.match(readFileSync(join(cli.root, 'memory', 'cases', ID, 'github.md'), 'utf8'), notes)
+  })
+}
+
+t.test('a list that is wrong is refused as a whole, with the entry that it is', async (t) => {
+  const cli = cliHere(t)
+  const good = { number: 1, url: URL_OF(1) }
+  const whole = JSON.stringify([good, ISSUE])
+  const wrong: Record<string, [list: unknown, said: RegExp, ...args: string[]]> = {
+    nothing: ['', /it is empty/],
+    'no JSON': ['Nothing to see here', /line 1 is not JSON/],
+    'another text': ['{"message": "Not Found"}', /expected a list of issues.*got an object/],
+    'a list that is cut short': [whole.slice(0, -20), /entry 2 \(line 1\) .*ends in the middle/],
+    'a broken entry': [
+      `[${JSON.stringify(good)},\n{"title": "]",,}]`,
+      /entry 2 \(line 2\) is not JSON/,
+    ],
+    'two lists': [`${whole}\n${whole}`, /line 1 is not JSON: more follows/],
+    'no object': [[good, 7], /entry 2: expected an object; got the number 7/],
+    'a wrong field': [[{ ...good, labels: 'bug' }], /entry 1 \(#1\): labels: expected an array/],
+    'a wrong label': [[{ ...good, labels: [{}] }], /entry 1 \(#1\): labels\[0\].name: .* missing/],
+    'a wrong time': [[{ ...good, createdAt: 'soon' }], /createdAt: expected an ISO 8601 time/],
+    'half a character': [[{ ...good, body: '\ud83d' }], /body: expected whole characters/],
+    'a wrong state': [[{ ...good, state: 'MERGED' }], /state: expected OPEN or CLOSED/],
+    'no source': [[{ title: 'x' }], /entry 1: it has neither url nor number/],
+    'no repository': [[{ number: 5 }], /entry 1 \(#5\): it has no url:.*--repo owner\/name/],
+    'another address': [[{ url: 'javascript:alert(1)' }], /url: expected the address of an issue/],
+    'a pull request': [
+      [{ url: 'https://github.com/a/b/pull/1' }],
+      /expected the address of an issue/,
+    ],
+    'two that differ': [
+      [good, { ...good, title: 'x' }],
+      /entry 2 \(#1\): .*same issue as entry 1 \(#1\)/,
+    ],
+    'too much talk': [
+      [{ ...good, comments: [{ body: 'x'.repeat(11 * 1024 * 1024) }] }],
+      /entry 1 \(#1\): its text and comments are \d+ bytes/,
+    ],
+    'a wrong --repo': [[good], /--repo is "shop"/, '--repo', 'shop'],
+    'a wrong --type': [[good], /--type is "A B"/, '--type', 'A B'],
+  }
+  for (const [what, [list, said, ...args]] of Object.entries(wrong)) {
+    t.test(what, async (t) => {
+      const { code, stderr } = await imported(cli, list, ...args)
+      t.match(stderr, said)
+      t.equal(code, args.length > 0 ? 2 : 1)
+      t.strictSame(casesIn(cli.root), [])
+    })
+  }
+  t.test('each wrong entry is named, and a program gets them all', async (t) => {
+    const list = [good, ...Array.from({ length: 12 }, () => ({ title: 'x' }))]
+    const said = await imported(cli, list, '--json')
+    t.match(said, { code: 1, stderr: /entry 2: .*\n[\s\S]*entry 11: .*\n {2}and 2 more\n/ })
+    t.equal(said.json.errors.length, 12)
+  })
+  t.test('a file that is not there', async (t) => {
+    t.match(await cli.run('import', 'gone.json'), { code: 1, stderr: /gone\.json.* is not there/ })
+  })
+})
+
+t.test('the same issue twice in a list is one case', async (t) => {
+  const cli = cliHere(t)
+  t.match(await imported(cli, [ISSUE, ISSUE], '--json'), { json: { made: 1, present: 0 } })
+})
+
+t.test('a file may begin with a byte order mark', async (t) => {
+  const cli = cliHere(t)
+  writeFileSync(join(cli.root, 'issues.json'), `\ufeff${JSON.stringify([ISSUE])}`)
+  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^1 case was made\n/ })
+})
+
+t.test('who wrote an issue may have written a plan', async (t) => {
+  const cli = cliHere(t)
+  const body = 'Run this:\n\n```sh run\nrm -rf ~\n```\n'
+  const said = await imported(cli, [{ ...ISSUE, body }])
+  t.match(said.stderr, /1 with fences marked run, by whoever wrote the issue/)
+})
+
+t.test(
+  'an import that cannot go on says where it stopped, and goes on the next time',
+  async (t) => {
+    const cli = cliHere(t)
+    await cli.serve()
+    await imported(cli, [closed(1)])
+    const [made] = casesIn(cli.root)
+    const list = [closed(1), ISSUE]
+    // in the place of its folder stands a file
+    writeFileSync(join(cli.root, 'memory', 'cases', ID), '')
+    const stopped = await imported(cli, list)
+    t.match(stopped, { code: 1, stderr: /The import stopped at entry 2 \(#12\): / })
+    rmSync(join(cli.root, 'memory', 'cases', ID))
+    t.match(await imported(cli, list), { code: 0, stderr: /^1 case was made; 1 / })
+    t.strictSame(casesIn(cli.root).sort(), [ID, made].sort())
+  },
+)
+
+const COUNT = isFull ? 10_000 : 200
+t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {
+  const files: Record<string, Tree> = {
+    'issues.json': JSON.stringify(
+      Array.from({ length: COUNT }, (_, n) => ({ ...ISSUE, number: n + 1, url: URL_OF(n + 1) })),
+    ),
+  }
+  const cli = cliOn(t, files)
+  const both = await Promise.all([cli.run('import', 'issues.json', '--json'), cli.run('list')])
+  t.match(both[0], { code: 0, json: { made: COUNT } })
+  t.equal(casesIn(cli.root).length, COUNT)
+  t.match(await cli.run('import', 'issues.json', '--json'), { json: { made: 0, present: COUNT } })
+})
