@@ -83,9 +83,6 @@ t.test('the tools', async (t) => {
     t.equal(all.cases[0].id, WAITING, 'what needs the operator comes first')
     t.equal((await agent.call('list_cases', { needs: 'plan', limit: 5 })).json.total, 1)
     t.equal((await agent.call('list_cases', { limit: 5 })).json.next_offset, 5)
-    t.match((await agent.call('search_cases', { query: 'signed OUT' })).json.cases, [
-      { id: WAITING },
-    ])
     const found = (await agent.call('get_case', { case: 'right after' })).json
     t.match(found, {
       ...{ id: WAITING, state: 'PLANNING', gate: { open: false }, session_count: 1, cut: [] },
@@ -104,6 +101,15 @@ t.test('the tools', async (t) => {
     t.match(record.text, /^---\nid: /)
     t.strictSame(tree(here.root), before)
     t.strictSame(tree(here.env.CASEFILE_STATE_DIR), {})
+  })
+
+  await t.test('the search finds words in any file, and says where', async (t) => {
+    const { json } = await agent.call('search_cases', { query: 'seconds millisecond', limit: 3 })
+    t.match(json.cases[0], { id: WAITING, missing: [], uri: `casefile://cases/${WAITING}` })
+    t.match(json.cases[0].lines[0], { file: /\.md$/, line: Number, text: /seconds/ })
+    t.match(await agent.call('search_cases', { query: 'x', state: 'NOPE' }), {
+      ...{ isError: true, text: /no case state "NOPE"/ },
+    })
   })
 
   await t.test('what writes does it without a service, and leaves no owner', async (t) => {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Asking } from '../../client/client.ts'
+import type { FoundCase } from '../../http/search-route.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
 import { caseNamed } from '../named/case.ts'
@@ -7,7 +8,7 @@ import { proofsOf } from '../named/proof.ts'
 import { sessionsOf } from '../named/session.ts'
 import { caseArgument } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape, withCutTexts } from './parts.ts'
-import { type Outcome, type Tool, tool } from './tool.ts'
+import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { caseUri } from './uris.ts'
 import { type MemoryJson, memoryRow, proofRow, sessionRow } from './views.ts'
 
@@ -24,7 +25,7 @@ const filters = {
   type: z.string().optional().describe('Only cases of this type, such as bug or feature'),
 }
 
-const row = z.looseObject({
+const caseRow = row({
   id: z.string(),
   title: z.string(),
   type: z.string(),
@@ -51,7 +52,7 @@ export const caseTools: readonly Tool[] = [
         ),
       ...rowRange,
     },
-    output: { cases: z.array(row), ...rowsShape },
+    output: { cases: z.array(caseRow), ...rowsShape },
     run: (access, { offset, limit, ...query }) =>
       access.read((client) => listed(client, query, offset, limit)),
   }),
@@ -60,15 +61,28 @@ export const caseTools: readonly Tool[] = [
     title: 'Search cases',
     does: 'reads',
     description:
-      'Finds the cases that have each of the words in their title or description, whatever the case of its letters.',
+      'Full text search over the descriptions, memory files, sessions and proof of all cases: the best first, each with lines in which the words stand. It forgives a letter that is wrong. Look here for what was found before you begin.',
     input: {
-      query: z.string().min(1).max(500).describe('Words, with blanks between them'),
+      query: z
+        .string()
+        .min(1)
+        .max(1000)
+        .describe(
+          'Words, and filters such as state:RESOLVED, type:bug, tag:auth, outcome:Duplicate',
+        ),
       ...filters,
-      ...rowRange,
+      limit: z.number().int().min(1).max(100).default(20).describe('At most so many'),
     },
-    output: { cases: z.array(row), ...rowsShape },
-    run: (access, { offset, limit, query, ...rest }) =>
-      access.read((client) => listed(client, { ...rest, q: query }, offset, limit)),
+    output: {
+      cases: z.array(
+        caseRow.extend({
+          lines: z.array(row({ file: z.string(), line: z.number(), text: z.string() })),
+          missing: z.array(z.string()).describe('Words of the query that the case does not have'),
+        }),
+      ),
+    },
+    run: (access, { query, limit, ...rest }) =>
+      access.served((client) => found(client, { ...rest, q: query, limit: String(limit) })),
   }),
   tool({
     name: 'get_case',
@@ -79,10 +93,10 @@ export const caseTools: readonly Tool[] = [
     input: caseArgument,
     output: {
       ...{ id: z.string(), title: z.string(), state: z.string(), uri: z.string() },
-      gate: z.looseObject({ open: z.boolean(), missing: z.array(z.string()) }),
-      ...{ sessions: z.array(z.looseObject({})), session_count: z.number() },
-      ...{ proof: z.array(z.looseObject({})), proof_count: z.number() },
-      memory: z.array(z.looseObject({})),
+      gate: row({ open: z.boolean(), missing: z.array(z.string()) }),
+      ...{ sessions: z.array(row({})), session_count: z.number() },
+      ...{ proof: z.array(row({})), proof_count: z.number() },
+      memory: z.array(row({})),
       cut: z.array(z.string()).describe('What was left out for its length, and where it is'),
     },
     run: (access, { case: name }) =>
@@ -92,20 +106,33 @@ export const caseTools: readonly Tool[] = [
   }),
 ]
 
+async function found(client: Asking, query: Record<string, string | undefined>): Promise<Outcome> {
+  const { body } = await client.ask('GET', `/search?${queryOf(query)}`)
+  const cases = (body as FoundCase[]).map(({ lines, ...each }) => ({
+    ...each,
+    lines: lines.map(({ file, line, text }) => ({ file, line, text })),
+    uri: caseUri(each.id),
+  }))
+  return { structured: { cases } }
+}
+
 async function listed(
   client: Asking,
   query: Record<string, string | undefined>,
   offset: number,
   limit: number,
 ): Promise<Outcome> {
-  const given = Object.entries(query).filter(
-    (each): each is [string, string] => each[1] !== undefined,
-  )
-  const { body } = await client.ask('GET', `/triage?${new URLSearchParams(given)}`)
+  const { body } = await client.ask('GET', `/triage?${queryOf(query)}`)
   const { items, ...range } = rowsOf<{ id: string }>(body, offset, limit)
   return {
     structured: { cases: items.map((each) => ({ ...each, uri: caseUri(each.id) })), ...range },
   }
+}
+
+function queryOf(query: Record<string, string | undefined>): URLSearchParams {
+  const isGiven = (each: [string, string | undefined]): each is [string, string] =>
+    each[1] !== undefined
+  return new URLSearchParams(Object.entries(query).filter(isGiven))
 }
 
 /** A case with all that belongs to it, as far as an answer has room. */

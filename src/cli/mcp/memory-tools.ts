@@ -6,7 +6,7 @@ import { MEMORY_FILE, SESSION_FILE } from '../../model/words.ts'
 import { caseNamed } from '../named/case.ts'
 import { caseArgument, mustBeWhole } from './arguments.ts'
 import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
-import { type Tool, tool } from './tool.ts'
+import { row, type Tool, tool } from './tool.ts'
 import { memoryUri } from './uris.ts'
 import { type MemoryJson, memoryRow } from './views.ts'
 
@@ -21,7 +21,7 @@ export const memoryTools: readonly Tool[] = [
       'Lists the markdown files of a case: case.md, the notes of people and agents, and one record for each session (1.md, 2.md …).',
     input: { ...caseArgument, ...rowRange },
     output: {
-      memory: z.array(z.looseObject({ filename: z.string(), uri: z.string() })),
+      memory: z.array(row({ filename: z.string(), uri: z.string() })),
       ...rowsShape,
     },
     run: (access, { case: name, offset, limit }) =>

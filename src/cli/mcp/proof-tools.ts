@@ -6,7 +6,7 @@ import { type ProofJson, proofNamed, proofsOf } from '../named/proof.ts'
 import { sessionNamed } from '../named/session.ts'
 import { caseArgument, mustBeWhole, wordOf } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
-import { type Tool, tool } from './tool.ts'
+import { row, type Tool, tool } from './tool.ts'
 import { proofRow, proofView } from './views.ts'
 
 const NEXT =
@@ -21,7 +21,7 @@ export const proofTools: readonly Tool[] = [
     does: 'reads',
     description: 'Lists the proofs of a case, the newest first, without their content.',
     input: { ...caseArgument, ...rowRange },
-    output: { proof: z.array(z.looseObject(shape)), ...rowsShape },
+    output: { proof: z.array(row(shape)), ...rowsShape },
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
         const all = await proofsOf(client, await caseNamed(client, name))

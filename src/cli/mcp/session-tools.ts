@@ -5,7 +5,7 @@ import { caseNamed } from '../named/case.ts'
 import { type SessionJson, sessionNamed, sessionPath, sessionsOf } from '../named/session.ts'
 import { caseArgument, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape } from './parts.ts'
-import { type Outcome, type Tool, tool } from './tool.ts'
+import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
 
@@ -20,7 +20,7 @@ export const sessionTools: readonly Tool[] = [
     description: 'Lists the sessions of a case, the newest first, without their texts.',
     input: { ...caseArgument, ...rowRange },
     output: {
-      sessions: z.array(z.looseObject({ id: z.string(), number: z.number() })),
+      sessions: z.array(row({ id: z.string(), number: z.number() })),
       ...rowsShape,
     },
     run: (access, { case: name, offset, limit }) =>

@@ -32,11 +32,16 @@ interface ToolDefinition<I extends z.ZodRawShape> extends Omit<Tool, 'register'>
   run(access: Access, args: z.output<z.ZodObject<I>>): Promise<Outcome>
 }
 
+/** What has at least these fields; `meta` says the rest as every client understands it. */
+export function row<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {
+  return z.object(shape).loose().meta({ additionalProperties: true })
+}
+
 /** A tool takes what it names and nothing else: an argument that it does not know is refused, not dropped. */
 export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): Tool {
   const { name, title, description, does, input, output, run } = definition
   const inputSchema = z.strictObject(input)
-  const outputSchema = z.looseObject(output)
+  const outputSchema = row(output)
   const annotations = {
     ...{ title, readOnlyHint: does === 'reads', destructiveHint: false },
     ...{ idempotentHint: does !== 'appends', openWorldHint: false },

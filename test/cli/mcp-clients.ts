@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { MCP_AGENTS } from '../fixtures/agents/mcp-clients.ts'
+import {
+  homeEnvironment,
+  REAL_AGENTS,
+  type RealAgentId,
+  whyMissing,
+} from '../fixtures/agents/real-agents.ts'
+import { CLI } from '../fixtures/cli.ts'
+import { isFull } from '../fixtures/full.ts'
+import { openScriptedModel } from '../fixtures/scripted-model.ts'
+
+/*
+ * `casefile mcp` with clients that others wrote, in full only. mcp.ts has what it promises.
+ */
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const INSPECTOR = here('../mcp-inspector/node_modules/.bin/mcp-inspector')
+const CASE = 'c12d54ae-1933-4631-a05f-aecf75428827'
+
+function scene(t: Test) {
+  t.teardown(() => {}) // or tap removes the testdir before the programs have ended
+  const dir = realpathSync(t.testdir({ root: {}, state: {}, home: { tmp: {} } }))
+  const [root, home] = [join(dir, 'root'), join(dir, 'home')]
+  cpSync(here('../../sample-workspace'), root, { recursive: true })
+  mkdirSync(join(home, 'config'), { recursive: true })
+  const env = { CASEFILE_STATE_DIR: join(dir, 'state') }
+  const file = (name: string) => join(root, 'memory/cases', CASE, name)
+  return { root, home, env, file, command: [process.execPath, CLI, 'mcp'] }
+}
+
+async function ended(
+  [program = '', ...args]: readonly string[],
+  options: { cwd: string; env: Record<string, string> },
+) {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
+  const [code] = await once(child, 'close')
+  return { code, stdout: await stdout, stderr: await stderr }
+}
+
+for (const id of Object.keys(MCP_AGENTS) as RealAgentId[]) {
+  const skip = isFull ? (whyMissing(id) ?? false) : 'in full only'
+  t.test(`${id} finds the tools and uses them`, { skip, timeout: 120_000 }, async (t) => {
+    const { root, home, env, file, command } = scene(t)
+    const model = await openScriptedModel()
+    t.teardown(() => model.close())
+    const agent = MCP_AGENTS[id]
+    const own = { ...homeEnvironment(home), ...REAL_AGENTS[id].settle(home, model.url) }
+    agent.configure(home, command, env)
+    const before = readFileSync(file('case.md'), 'utf8')
+    model.script(
+      agent.uses('append_memory', { case: 'right after', text: `Written by ${id}.` }),
+      agent.uses('append_memory', { case: CASE, filename: 'case.md', text: 'state: RESOLVED' }),
+      { text: 'It is noted.' },
+    )
+    const run = await ended(agent.run, { cwd: root, env: own })
+    t.equal(run.code, 0, run.stderr)
+    t.equal(readFileSync(file('notes.md'), 'utf8'), `Written by ${id}.\n`)
+    t.equal(readFileSync(file('case.md'), 'utf8'), before)
+    t.match(JSON.stringify(model.requests.at(-1)?.body), /part of the record, which no tool here/)
+  })
+}
+
+const inspector = existsSync(INSPECTOR)
+  ? !isFull && 'in full only'
+  : 'not installed: npm ci --prefix test/mcp-inspector --ignore-scripts'
+
+t.test('the MCP inspector', { skip: inspector, timeout: 120_000 }, async (t) => {
+  const { root, home, env, command } = scene(t)
+  const inspect = (...args: string[]) =>
+    ended([INSPECTOR, '--cli', ...command, '--method', ...args], {
+      ...{ cwd: root, env: { ...homeEnvironment(home), ...env } },
+    })
+  const call = (tool: string, ...pairs: string[]) =>
+    inspect('tools/call', '--tool-name', tool, ...pairs.flatMap((pair) => ['--tool-arg', pair]))
+
+  const tools = await inspect('tools/list', '--strict')
+  t.equal(tools.code, 0, 'their schemas are portable')
+  t.match(tools.stderr, /0 errors/)
+  t.equal(JSON.parse(tools.stdout).tools.length, 12)
+  const found = await call('get_session', 'case=right after', 'session=1')
+  t.match(JSON.parse(found.stdout).structuredContent, { number: 1, state: 'plan_ready' })
+  const refused = await call('append_memory', 'case=right after', 'filename=1.md', 'text=x')
+  t.match(refused, { code: 5, stdout: /"isError": true/ })
+  const { resources } = JSON.parse((await inspect('resources/list')).stdout)
+  t.equal(resources[0].uri, 'casefile://cases')
+  const uri = `casefile://cases/${CASE}/memory/case.md`
+  const read = JSON.parse((await inspect('resources/read', '--uri', uri)).stdout)
+  t.match(read.contents, [{ uri, text: /^state: PLANNING$/m }])
+  t.match(await inspect('resources/read', '--uri', `${uri}/../x`), {
+    ...{ code: 1, stderr: /is no resource of casefile/ },
+  })
+})
