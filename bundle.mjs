@@ -20,6 +20,7 @@ const SRC = resolve(ROOT, 'src')
 const PARTS = {
   service: /^serve\.ts$/,
   site: /^web\/site\.ts$/,
+  reference: /^web\/reference\//,
   openapi: /^http\/openapi\//,
   check: /^check\//,
   keeping: /^cli\/reading\/keep-reading\.ts$/,

@@ -1,6 +1,7 @@
 /** Where the pages are. The JSON endpoints keep `/cases`, so a page of one case is below `/case`. */
 export const CASES = '/'
 export const NEW_CASE = '/new'
+export const API_REFERENCE = '/docs'
 
 export function casesWithTag(tag: string): string {
   return `${CASES}?tag=${encodeURIComponent(tag)}`

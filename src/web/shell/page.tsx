@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Assets } from '../assets.ts'
-import { CASES, NEW_CASE } from './addresses.ts'
+import { API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
 
 export interface PageProps {
   title: string
@@ -8,7 +8,7 @@ export interface PageProps {
   /** Below which address of `GET /events` what changes this page is told; none: the page stays as it is. */
   live?: string
   /** Marks the page's kind for the style sheet and the script. */
-  kind: 'cases' | 'new-case' | 'case' | 'session' | 'memory' | 'proof' | 'error'
+  kind: 'cases' | 'new-case' | 'case' | 'session' | 'memory' | 'proof' | 'reference' | 'error'
   children: Child
 }
 
@@ -40,6 +40,9 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
             </a>
             <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
               New case
+            </a>
+            <a href={API_REFERENCE} aria-current={kind === 'reference' ? 'page' : undefined}>
+              API
             </a>
           </nav>
           <span id="live" class="live" role="status" data-keep />

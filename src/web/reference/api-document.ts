@@ -1,0 +1,87 @@
+import type { Json } from '../../http/openapi/json-schemas.ts'
+
+/** The parts of an OpenAPI document that the page shows, as our own description has them. */
+export interface ApiDocument {
+  info: { title: string; version: string; description: string }
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, ApiOperation>>
+  webhooks: Record<string, { post: ApiOperation }>
+  components: {
+    schemas: Record<string, Schema>
+    headers: Record<string, { description?: string }>
+    examples: Record<string, { summary: string; value: Json }>
+  }
+}
+
+export interface ApiOperation {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  parameters: Parameter[]
+  requestBody?: { required: boolean; content: Record<string, Content> }
+  responses: Record<string, ApiAnswer>
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  description?: string
+  schema: Schema
+  example?: unknown
+}
+
+export interface Content {
+  schema: Schema
+  example?: unknown
+  examples?: Record<string, unknown>
+}
+
+export interface ApiAnswer {
+  description: string
+  headers?: Record<string, { description?: string }>
+  content?: Record<string, Content>
+}
+
+export interface Schema {
+  $ref?: string
+  type?: string | string[]
+  enum?: unknown[]
+  const?: unknown
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  pattern?: string
+  format?: string
+  contentSchema?: Schema
+}
+
+/** An operation with its place. */
+export interface Placed {
+  method: string
+  path: string
+  operation: ApiOperation
+}
+
+export function operationsOf({ paths }: ApiDocument, tag: string): Placed[] {
+  return Object.entries(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        ...{ method: method.toUpperCase(), path, operation },
+      })),
+    )
+    .filter(({ operation }) => operation.tags[0] === tag)
+}
+
+/** The last part of a reference, such as `Case`. */
+export function nameOf($ref: string): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1)
+}

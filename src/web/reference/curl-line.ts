@@ -1,0 +1,31 @@
+import type { Placed } from './api-document.ts'
+
+/** The example of a request, for a shell. */
+export function curlLine({ method, path, operation }: Placed, origin: string): string {
+  const { parameters, requestBody } = operation
+  const named = parameters.filter(({ example }) => example !== undefined)
+  const of = (place: string) => named.filter((parameter) => parameter.in === place)
+  const filled = of('path').reduce(
+    (all, { name, example }) => all.replace(`{${name}}`, String(example)),
+    path,
+  )
+  const query = of('query').map(({ name, example }) => `${name}=${String(example)}`)
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const body = content?.example
+  const isJson = type === 'application/json'
+  const isStream = 'text/event-stream' in (operation.responses['200']?.content ?? {})
+  return [
+    `curl -sS${isStream && !isJson ? 'N' : ''}`,
+    ...(method === 'GET' || (method === 'POST' && body !== undefined) ? [] : [`-X ${method}`]),
+    quoted(`${origin}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`),
+    ...of('header').map(({ name, example }) => `-H ${quoted(`${name}: ${String(example)}`)}`),
+    ...(body === undefined ? [] : [`-H ${quoted(`Content-Type: ${type}`)}`]),
+    ...(body === undefined
+      ? []
+      : [`--data-binary ${quoted(isJson ? JSON.stringify(body) : String(body))}`]),
+  ].join(' ')
+}
+
+function quoted(text: string): string {
+  return /^[\w:/.,=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}

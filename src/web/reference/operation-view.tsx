@@ -1,0 +1,134 @@
+import type { ApiAnswer, Parameter, Placed, Schema } from './api-document.ts'
+import { curlLine } from './curl-line.ts'
+import { Members, TypeOf } from './schema-view.tsx'
+import { Words } from './words.tsx'
+
+/** One operation: what it takes, what it answers, and an example of both. */
+export function OperationView({ placed, origin }: { placed: Placed; origin: string }) {
+  const { method, path, operation } = placed
+  const { operationId: id, summary, description, parameters, requestBody, responses } = operation
+  const curl = curlLine(placed, origin)
+  const answers = Object.entries(responses)
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  return (
+    <section class="card operation" id={id} aria-labelledby={`${id}-title`}>
+      <header>
+        <h3 id={`${id}-title`}>
+          <a href={`#${id}`}>
+            <span class="method" data-method={method}>
+              {method}
+            </span>{' '}
+            <code>{path}</code>
+          </a>
+        </h3>
+        <span class="muted small">{id}</span>
+      </header>
+      <p>
+        <Words text={`${summary}. ${description ?? ''}`} />
+      </p>
+      {parameters.length > 0 && <Parameters {...{ id, parameters }} />}
+      {content && (
+        <>
+          <h4>
+            Body{requestBody?.required ? '' : ' (optional)'}: <code>{type}</code>
+          </h4>
+          <Shape schema={content.schema} of={`the body of ${id}`} />
+        </>
+      )}
+      <h4>
+        Example{' '}
+        <button type="button" class="quiet needs-script" data-copy={curl}>
+          Copy
+        </button>
+      </h4>
+      <pre class="plain-text" tabindex={0}>
+        {curl}
+      </pre>
+      {answers.map(([status, answer]) => status < '300' && <Good {...{ status, answer }} />)}
+      <ul class="refusals">
+        {answers.map(([status, answer]) => status >= '300' && <Other {...{ status, answer }} />)}
+      </ul>
+    </section>
+  )
+}
+
+/** A row for each, with its place where that is not the path. */
+export function Parameters({ id, parameters }: { id: string; parameters: Parameter[] }) {
+  const schema: Schema = {
+    properties: Object.fromEntries(
+      parameters.map(({ name, schema, description, in: place }) => {
+        const where = place === 'path' ? '' : place === 'query' ? 'In the query. ' : 'A header. '
+        return [name, { ...schema, description: `${where}${description ?? ''}` }]
+      }),
+    ),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+  }
+  return <Members {...{ schema, of: `the parameters of ${id}` }} />
+}
+
+/** A table where the members stand here, else the name that leads to them. */
+function Shape({ schema, of }: { schema: Schema; of: string }) {
+  if (schema.properties) return <Members {...{ schema, of }} />
+  return (
+    <p>
+      <TypeOf schema={schema} /> <Words text={schema.description} />
+    </p>
+  )
+}
+
+function Good({ status, answer }: { status: string; answer: ApiAnswer }) {
+  return (
+    <>
+      <h4>
+        <span class="status">{status}</span> <Words text={answer.description} />
+      </h4>
+      {answer.headers && (
+        <p class="small muted">
+          With{' '}
+          {Object.entries(answer.headers).map(([name, { description }], index) => (
+            <>
+              {index > 0 && ', '}
+              <a href={`#header-${name}`}>{name}</a>
+              {description && ' (sometimes)'}
+            </>
+          ))}
+          .
+        </p>
+      )}
+      {Object.entries(answer.content ?? {}).map(([type, { schema, example }]) => (
+        <>
+          <p class="small">
+            <code>{type}</code>: <TypeOf schema={schema.contentSchema ?? schema} />
+          </p>
+          {example !== undefined && (
+            <details>
+              <summary>What it answered</summary>
+              <pre class="plain-text" tabindex={0}>
+                {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              </pre>
+            </details>
+          )}
+        </>
+      ))}
+    </>
+  )
+}
+
+function Other({ status, answer }: { status: string; answer: ApiAnswer }) {
+  const codes = Object.keys(answer.content?.['application/problem+json']?.examples ?? {})
+  return (
+    <li>
+      <span class="status">{status}</span>{' '}
+      {codes.length === 0 ? (
+        <Words text={answer.description} />
+      ) : (
+        codes.map((code, index) => (
+          <>
+            {index > 0 && ', '}
+            <a href={`#refusal-${code}`}>{code}</a>
+          </>
+        ))
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,81 @@
+import type { Child } from 'hono/jsx'
+import { nameOf, type Schema } from './api-document.ts'
+import { Words } from './words.tsx'
+
+/** What a value may be, in a line: a type, a name that leads to its table, or the values themselves. */
+export function TypeOf({ schema }: { schema: Schema }) {
+  return <>{typeOf(schema)}</>
+}
+
+function typeOf(schema: Schema): Child {
+  const { $ref, type, items, anyOf, oneOf, allOf } = schema
+  if ($ref) return <a href={`#schema-${nameOf($ref)}`}>{nameOf($ref)}</a>
+  if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>
+  if (schema.enum) return joined(schema.enum.map((value) => <code>{JSON.stringify(value)}</code>))
+  const choices = anyOf ?? oneOf
+  if (choices && type === undefined) return joined(choices.map(typeOf))
+  const named = allOf?.find((each) => each.$ref)
+  if (named && type === undefined) return typeOf(named)
+  const types = [type ?? 'any'].flat()
+  return joined(
+    types.map((each) => (each === 'array' && items ? <>list of {typeOf(items)}</> : each)),
+  )
+}
+
+function joined(parts: Child[]): Child {
+  return parts.map((part, index) => (index === 0 ? part : <> or {part}</>))
+}
+
+/** What its type does not say of a value. */
+function limitsOf({ format, minimum, maximum, maxLength, pattern }: Schema): string[] {
+  return [
+    ...(format ? [format] : []),
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
+    ...(maxLength === undefined ? [] : [`${maxLength} characters at most`]),
+    ...(pattern && !format ? [`matches ${pattern}`] : []),
+  ]
+}
+
+/** A row for each member, and below it those of an object that has no name of its own. */
+export function Members({ schema, of }: { schema: Schema; of: string }) {
+  return (
+    <section class="table-scroll" tabindex={0} aria-label={`Members of ${of}`}>
+      <table class="reference-table">
+        <thead>
+          <tr>
+            <th scope="col">member</th>
+            <th scope="col">is</th>
+            <th scope="col">what it means</th>
+          </tr>
+        </thead>
+        <tbody>{rowsOf(schema, '')}</tbody>
+      </table>
+    </section>
+  )
+}
+
+function rowsOf({ properties = {}, required = [] }: Schema, before: string): Child[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const inner = schema.properties ? schema : schema.items
+    const path = `${before}${name}`
+    return [
+      <tr>
+        <th scope="row">
+          <code>{path}</code>
+        </th>
+        <td>
+          <TypeOf schema={schema} />
+          {!required.includes(name) && <span class="muted">, optional</span>}
+        </td>
+        <td>
+          <Words text={schema.description} />
+          {limitsOf(schema).map((limit) => (
+            <span class="limit">{limit}</span>
+          ))}
+        </td>
+      </tr>,
+      ...(inner?.properties ? rowsOf(inner, schema.items ? `${path}[].` : `${path}.`) : []),
+    ]
+  })
+}

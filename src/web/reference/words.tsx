@@ -1,0 +1,22 @@
+/** A description: code between backticks is shown as such, and an empty line begins a paragraph. */
+export function Words({ text = '' }: { text?: string | undefined }) {
+  return (
+    <>
+      {text
+        .split(/(`[^`]+`)/)
+        .map((part) => (part.startsWith('`') ? <code>{part.slice(1, -1)}</code> : part))}
+    </>
+  )
+}
+
+export function Paragraphs({ text }: { text: string }) {
+  return (
+    <>
+      {text.split('\n\n').map((paragraph) => (
+        <p>
+          <Words text={paragraph} />
+        </p>
+      ))}
+    </>
+  )
+}
