@@ -13,8 +13,10 @@ import {
   openEventStream,
   resumePoint,
 } from '../../src/http/event-stream.ts'
+import { eventsRoute } from '../../src/http/events-route.ts'
 import { createFanOut } from '../../src/http/fan-out.ts'
 import { guard } from '../../src/http/guard.ts'
+import type { HttpNeeds } from '../../src/http/needs.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 import { createFeed } from '../../src/http/session-feed.ts'
@@ -27,12 +29,16 @@ import { SESSION, TRAIL } from '../fixtures/records.ts'
 const MIB = 1024 * 1024
 
 /** A service with one stream route; `opened` gives each stream in the order of its clients. */
-async function serveStreams(t: Test, options: EventStreamOptions = {}) {
+async function serveStreams(
+  t: Test,
+  options: EventStreamOptions | ((c: ServiceContext) => Response) = {},
+) {
   const waiting: ((stream: EventStream) => void)[] = []
   const app = new Hono<ServiceEnv>()
   let port = 0
   app.use(guard(() => port))
   app.get('/events', (c) => {
+    if (typeof options === 'function') return options(c)
     const stream = openEventStream(c, options)
     waiting.shift()?.(stream)
     return stream.response
@@ -356,6 +362,34 @@ t.test('what waits for a slow client has an end: more than 1 MiB of output drops
   t.strictSame(told, [])
   feed({ output })
   t.strictSame(told, ['drop'])
+})
+
+t.test('who reads nothing of a replay is dropped once 10,000 events wait for him', async (t) => {
+  let tell: (event: LogEvent) => void = () => {}
+  const needs = {
+    log: t.fail,
+    now: () => '',
+    outputs: { subscribe: () => () => {} },
+    eventLog: {
+      ...{ first: 1, last: 1 },
+      subscribe(listener: typeof tell) {
+        tell = listener
+        return () => {}
+      },
+      async *read() {
+        await new Promise(() => {})
+        yield* []
+      },
+    },
+  } as unknown as HttpNeeds
+  const parts = { registry: createStreamRegistry(), fanOut: createFanOut(needs.eventLog) }
+  const { url } = await serveStreams(t, (c) => eventsRoute(needs, parts, c))
+  const client = await connect(url)
+  for (let id = 2; id < 10_002; id++) tell({ id, type: 'a', envelope: '{}' })
+  t.equal(parts.registry.size, 1)
+  tell({ id: 10_002, type: 'a', envelope: '{}' })
+  t.equal(parts.registry.size, 0)
+  t.equal(await client.closed, 'cut')
 })
 
 t.test('who joins gets nothing that was told before', async (t) => {

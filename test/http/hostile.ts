@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Decide } from '../../src/model/case-folder.ts'
 import { attachProof, verifyProof } from '../../src/model/decide-proof.ts'
+import { readMemory } from '../../src/workspace/memory-files.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
 /** What every error must be, whoever caused it (RFC 9457, reliability HS-11). */
@@ -128,6 +129,17 @@ t.test('a change is not written through a link that came while it was decided', 
     await rm(folder)
     await rename(aside, folder)
   }
+})
+
+t.test('a memory file is not read through a folder that is a link', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  const outside = join(app.stateDir, 'outside')
+  await mkdir(outside)
+  await writeFile(join(outside, '1.md'), 'secret')
+  await symlink(outside, app.file(id, 'sessions'))
+  const read = await readMemory(app.service.layout, id, { kind: 'session', number: 1 })
+  t.match(read, { ok: false, reason: 'symbolic_link' })
 })
 
 async function contentsOf(folder: string): Promise<[string, string][]> {

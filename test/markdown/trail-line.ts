@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { readTrailLine } from '../../src/markdown/trail-line.ts'
-import type { TrailLine } from '../../src/model/trail.ts'
+import { type TrailLine, trueLines } from '../../src/model/trail.ts'
 import { mutated, often } from '../fixtures/head-text.ts'
 import { sampleFiles, writtenFiles } from '../fixtures/written-files.ts'
 
@@ -138,4 +138,25 @@ t.test('a line of the trail is read as its grammar says, wherever it stands', as
   )
   t.ok(read > runs / 8, `${read} of ${runs} were lines`)
   for (const text of trailLines) t.strictSame(readTrailLine(text), lineByGrammar(text))
+})
+
+t.test('what stands in a trail out of its order is no line of it', async (t) => {
+  const line = (number: number, event = 'tool_call'): TrailLine => ({
+    ...{ number, event, time: '2026-11-23T00:00:00.000Z', fields: {} },
+  })
+  const first = line(1, 'session_created')
+  const cases: [name: string, lines: TrailLine[], counted: number[]][] = [
+    ['a gap is no harm', [first, line(2), line(9), line(10)], [1, 2, 9, 10]],
+    ['a number that was there', [first, line(3), line(3), line(2), line(4)], [1, 3, 4]],
+    ['a leap that no session makes', [first, line(20_000), line(2)], [1, 2]],
+    ['behind the seal', [first, line(2, 'session_sealed'), line(3), line(4)], [1, 2]],
+    ['a trail in the text of a section before it', [first, line(7), first, line(2)], [1, 2]],
+  ]
+  for (const [name, lines, counted] of cases) {
+    t.strictSame(
+      trueLines(lines).map(({ number }) => number),
+      counted,
+      name,
+    )
+  }
 })

@@ -2,9 +2,14 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Delivery } from '../../src/model/delivery.ts'
+import type { Webhook } from '../../src/model/webhook.ts'
 import { type Book, createBook } from '../../src/webhooks/book.ts'
+import { createMainLane } from '../../src/webhooks/main-lane.ts'
+import { newDelivery } from '../../src/webhooks/message.ts'
+import { createPace } from '../../src/webhooks/pace.ts'
 import { createProgressWriter } from '../../src/webhooks/progress-writer.ts'
 import { createRoom } from '../../src/webhooks/room.ts'
+import type { Tries } from '../../src/webhooks/tries.ts'
 import type { Progress } from '../../src/workspace/webhooks/delivery-journal.ts'
 import { eventOf, fakeClock, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
@@ -454,3 +459,62 @@ t.test(
     t.ok(disk.lines.every(({ cursor }) => cursor === 5))
   },
 )
+
+/** Of the event with this id. */
+function deliveryOf(id: number): Delivery {
+  return newDelivery({ id, type: 'case_updated', envelope: `{"payload":{"n":${id}}}` })
+}
+
+t.test('however many wait for a retry, none is forgotten', async (t) => {
+  const waiting = Array.from({ length: 1500 }, (_, n) => deliveryOf(n + 1))
+  const book = createBook(waiting)
+  t.equal(book.of('retrying').size, 1500)
+  for (const each of waiting) book.put({ ...each, state: 'delivered' })
+  t.equal(book.of('retrying').size, 0)
+  t.strictSame([book.all().length, book.all()[0]!.event], [1000, 1500], 'the newest of the rest')
+})
+
+t.test('an event is sent once, also where a damaged journal set the cursor back', async (t) => {
+  const events = [1, 2, 3].map(deliveryOf).map(({ event, type, envelope }) => {
+    return { id: event, type, envelope }
+  })
+  const at: Progress = { cursor: 0, failing: null }
+  const wanted: Partial<Webhook> = { events: ['*'], earlier_events: [], case_id: null }
+  const sent: number[] = []
+  await new Promise<void>((resolve) => {
+    const tries: Partial<Tries> = {
+      async first({ event }) {
+        sent.push(event)
+        at.cursor = event
+      },
+    }
+    const lane = createMainLane({
+      ...{ at, tries: tries as Tries, book: createBook([deliveryOf(1), deliveryOf(3)]) },
+      webhook: () => wanted as Webhook,
+      isOn: () => true,
+      eventLog: {
+        async *read(after) {
+          yield* events.filter(({ id }) => id > after)
+        },
+      },
+      room: { hasRoom: () => true, freed: () => {} },
+      onRest: resolve,
+      clock: fakeClock(async () => {}),
+      log: t.fail,
+    })
+    lane.wake()
+  })
+  t.strictSame([sent, at.cursor], [[2], 3])
+})
+
+t.test('a clock that is set back by an hour keeps nobody from his turn', async (t) => {
+  const clock = fakeClock(async () => {})
+  const pace = createPace(clock)
+  const called: number[] = []
+  for (const n of [1, 2, 3]) {
+    pace.ask(() => called.push(n))
+    await clock.pass(10)
+    t.equal(called.at(-1), n)
+    clock.set(clock.now() - HOUR)
+  }
+})
