@@ -7,6 +7,7 @@ import { DURABILITY } from './fixtures/seeded-bugs/durability.ts'
 import { EVENT_LOG } from './fixtures/seeded-bugs/event-log.ts'
 import { GATE } from './fixtures/seeded-bugs/gate.ts'
 import { MARKDOWN } from './fixtures/seeded-bugs/markdown.ts'
+import { MCP } from './fixtures/seeded-bugs/mcp.ts'
 import { OWNERSHIP } from './fixtures/seeded-bugs/ownership.ts'
 import { PATHS } from './fixtures/seeded-bugs/paths.ts'
 import { REQUESTS } from './fixtures/seeded-bugs/requests.ts'
@@ -27,6 +28,7 @@ const BUGS: readonly SeededBug[] = [
   ...EVENT_LOG,
   ...GATE,
   ...MARKDOWN,
+  ...MCP,
   ...OWNERSHIP,
   ...PATHS,
   ...REQUESTS,

@@ -2,7 +2,8 @@ import { Refusal } from '../model/refusal.ts'
 import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 import type { Answer, Client } from './client.ts'
 
-const ATTEMPTS = 5
+/** Each that fails is one that somebody else made: who writes with many others waits for them at most. */
+const ATTEMPTS = 50
 
 /**
  * Writes a memory file as `change` makes it of its text, null where there is none yet. What somebody else

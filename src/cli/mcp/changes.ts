@@ -64,9 +64,14 @@ export async function followChanges(
       url = await find()
     }
     const where = { url, find }
+    let isFirst = true
     const options = {
       ...{ patienceMs: Number.POSITIVE_INFINITY, pausesMs: [100, 500, LOOK_MS] },
-      onOpen: () => log(`mcp: the service at ${where.url} tells of changes`),
+      onOpen() {
+        log(`mcp: the service at ${where.url} tells of changes`)
+        if (!isFirst) gathered.add({ uris: 'all', list: true }) // nobody told what changed meanwhile
+        isFirst = false
+      },
     }
     for await (const event of sessionStream(EVENTS, where, signal, options)) {
       if (event.type === 'resync') gathered.add({ uris: 'all', list: true })

@@ -121,7 +121,8 @@ export function casefileServer(needs: ServerNeeds): CasefileServer {
       if (!mcp.isConnected()) return
       if (list) mcp.sendResourceListChanged()
       // in the newer protocol the connection knows who has asked for which
-      const wanted = uris === 'all' ? subscribed : uris
+      const all = era === 'modern' ? known : subscribed
+      const wanted = uris === 'all' ? all : uris
       for (const uri of wanted) {
         if (era === 'modern' || subscribed.has(uri)) void server.sendResourceUpdated({ uri })
       }
