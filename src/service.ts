@@ -175,7 +175,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
   const parts = createSessionParts({
     ...{ layout, state, settings, environment, redactor, now, newId, log },
-    ...{ catalog, store: records, outputs, sessionTexts, holds, mount: options.mount ?? true },
+    ...{
+      catalog,
+      store: records,
+      outputs,
+      sessionTexts,
+      holds,
+      search,
+      mount: options.mount ?? true,
+    },
     abandonPatienceMs: options.abandonPatienceMs,
   })
   const { providers, handEdits, plans } = parts

@@ -19,6 +19,7 @@ import { providerRoutes } from './provider-routes.ts'
 import type { RefusalPage } from './refusal-page.ts'
 import { searchRoute } from './search-route.ts'
 import { sessionRoutes } from './session-routes.ts'
+import { similarRoute } from './similar-route.ts'
 import type { StreamRegistry } from './stream-registry.ts'
 import { streamRoute } from './stream-route.ts'
 import { systemRoutes } from './system-routes.ts'
@@ -60,6 +61,7 @@ export function createApp(
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
   })
+  app.get('/cases/:id/similar', (c) => similarRoute(service, c))
   app.get('/cases/:id/sessions/:sid/stream', (c) => streamRoute(service, streams, c))
   app.route('/cases/:id/sessions/:sid/plans', planRoutes(service))
   app.route('/cases/:id/sessions/:sid/artifacts', artifactRoutes(service))

@@ -44,7 +44,7 @@ export interface HttpNeeds {
   sessions: Sessions
   providers: Providers
   webhooks: Webhooks
-  search: Pick<Search, 'find' | 'similar'>
+  search: Pick<Search, 'find' | 'similar' | 'isAwake'>
   holds: Pick<Holds, 'confirm'>
   plans: PlanTexts
   settings: () => Promise<TrustedSettings>

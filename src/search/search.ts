@@ -17,6 +17,8 @@ export interface Search {
   find(query: SearchQuery, limit: number): Promise<FindAnswer>
   /** Resolved cases that resemble this one, the most alike first. */
   similar(id: string, limit: number): Promise<SimilarCase[]>
+  /** Whether the index is in memory: then an answer takes no time to speak of. */
+  isAwake(): boolean
   /** Not even what is kept for the next start may have the words of a case that is gone. */
   forget(id: string): void
   close(): Promise<void>
@@ -104,6 +106,18 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     return { id, names: namesOf(known), print: stamps ? printOf(stamps) : 0, facts }
   }
 
+  /** Where nothing is resolved yet, no index is needed to say so. */
+  async function hasResolved(but: string): Promise<boolean> {
+    let began = performance.now()
+    for (const id of catalog.ids()) {
+      if (id !== but && catalog.digest(id)?.row.state === 'RESOLVED') return true
+      if (performance.now() - began < SLICE_MS) continue
+      await setImmediate()
+      began = performance.now()
+    }
+    return false
+  }
+
   function end(): Promise<void> {
     clearTimeout(idle)
     ending = thread?.end() ?? Promise.resolve()
@@ -116,7 +130,9 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
       const asked = await synced()
       return asked.ask((n) => ({ kind: 'find', n, query, limit }))
     },
+    isAwake: () => thread !== null,
     async similar(id, limit) {
+      if (!thread && !(await hasResolved(id))) return []
       const asked = await synced()
       return asked.ask((n) => ({ kind: 'similar', n, id, limit }))
     },

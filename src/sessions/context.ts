@@ -9,9 +9,11 @@ import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-fi
 import type { SessionNeeds } from './needs.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Redactor } from './redaction.ts'
+import { type LikeNeeds, type ResolvedCase, resolvedLike } from './resolved-like.ts'
 
 /** Older sessions say little that the newer ones do not. */
 const EARLIER_SESSIONS = 8
+const SIMILAR_CASES = 3
 
 /** case.md and the notes of the case by name, those changed last first. */
 export async function memoryOf(
@@ -31,9 +33,11 @@ export async function memoryOf(
   return texts
 }
 
+type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log'>
+
 /** All that an agent is told of a case. */
 export async function promptContext(
-  needs: Pick<SessionNeeds, 'sessionTexts' | 'redactor'>,
+  needs: ContextNeeds,
   folder: CaseFolder,
   session: Session,
   { memory, instructions }: { memory: ReadonlyMap<string, string>; instructions: string },
@@ -54,9 +58,20 @@ export async function promptContext(
     type: session.type,
     notes: notes.map(([name, text]) => ({ name, text })),
     earlier,
+    similar: await similarOf(needs, id),
     instructions,
   }
   return redactedIn(context, needs.redactor)
+}
+
+/** What cannot be found now keeps no agent from its work. */
+async function similarOf(needs: ContextNeeds, id: string): Promise<ResolvedCase[]> {
+  try {
+    return await resolvedLike(needs, id, SIMILAR_CASES)
+  } catch (error) {
+    needs.log(`the agent is told of no similar cases: ${String(error)}`)
+    return []
+  }
 }
 
 /** All texts of a value without secrets: before what is too long is cut, since that may make them longer. */

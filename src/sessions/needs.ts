@@ -1,6 +1,7 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
+import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { RunRecords } from '../workspace/output/run-records.ts'
@@ -25,6 +26,8 @@ export interface SessionNeeds {
   environment: NodeJS.ProcessEnv
   /** Keeps secrets of that environment out of every record. */
   redactor: Redactor
+  /** Finds resolved cases that resemble one. */
+  search: Pick<Search, 'similar'>
   holds: Pick<Holds, 'begin' | 'end' | 'recover'>
   /**
    * The agents' own ids of their conversations, by session, as they said them to this process: what stands in a

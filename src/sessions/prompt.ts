@@ -1,6 +1,7 @@
 import { fenceFor } from '../markdown/section.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
+import type { ResolvedCase } from './resolved-like.ts'
 
 /** All that a prompt is built from; texts may be of any length. */
 export interface PromptContext {
@@ -11,9 +12,16 @@ export interface PromptContext {
   notes: readonly { name: string; text: string }[]
   /** The newest first. */
   earlier: readonly EarlierSession[]
+  /** Resolved cases that resemble this one, the most alike first. */
+  similar: readonly SimilarCase[]
   /** The body of casefile.md. */
   instructions: string
 }
+
+export type SimilarCase = Pick<
+  ResolvedCase,
+  'id' | 'title' | 'outcome' | 'reason' | 'cause' | 'proof'
+>
 
 export interface EarlierSession {
   number: number
@@ -60,7 +68,7 @@ export function workPrompt(context: PromptContext, plan: string, sha256: string)
 }
 
 function fitted(required: readonly string[], context: PromptContext): Prompt {
-  const { instructions, notes, earlier } = context
+  const { instructions, notes, earlier, similar } = context
   const [newest, ...older] = earlier.map(earlierPart)
   const optional: PromptPart[] = [
     ...(instructions === ''
@@ -73,6 +81,7 @@ function fitted(required: readonly string[], context: PromptContext): Prompt {
         ]),
     ...(newest ? [newest] : []),
     ...notes.map(notePart),
+    ...(similar.length > 0 ? [similarPart(similar)] : []),
     ...older,
   ]
   const { text, files, leftOut } = packed(required, optional, MAX_PROMPT_BYTES)
@@ -129,6 +138,27 @@ function earlierPart({ number, outcome, hypothesis, plan, output }: EarlierSessi
   ]
   const text = section(`Earlier session ${number}`, outcome + texts.join(''))
   return { name: `sessions/${number}.md`, text }
+}
+
+/** What was learned before: of each case what it was, what came of it, and what proved it. */
+function similarPart(cases: readonly SimilarCase[]): PromptPart {
+  const texts = cases.map(({ id, title, outcome, reason, cause, proof }) => {
+    const types = [...new Set(proof.map(({ type }) => type))].join(', ')
+    return [
+      `Title: ${title}`,
+      `Case: ${id}`,
+      `Outcome: ${outcome ?? 'not stated'}`,
+      ...(reason === null ? [] : [`Reason: ${reason}`]),
+      ...(cause === null ? [] : [`Hypothesis of its last session: ${cause}`]),
+      `Proved by: ${types || 'no verified proof'}`,
+    ].join('\n')
+  })
+  const about =
+    'They have many words in common with this case, and were resolved. Whether they have its cause too is for you to check.'
+  return {
+    name: 'similar cases',
+    text: section('Resolved cases like this one', `${about}\n\n${verbatim(texts.join('\n\n'))}`),
+  }
 }
 
 function section(title: string, text: string): string {

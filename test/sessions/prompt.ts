@@ -13,6 +13,7 @@ function contextWith(more: Partial<PromptContext> = {}): PromptContext {
     type: 'implementing',
     notes: [],
     earlier: [],
+    similar: [],
     instructions: '',
     ...more,
   }
@@ -45,6 +46,18 @@ t.test('what goes in', async (t) => {
   }
   t.match(text, /`````text\nThe pool is small\./, 'a fence that the text cannot close')
   t.notOk(text.includes('operator wants changed'))
+})
+
+t.test('what was learned from resolved cases like it', async (t) => {
+  const known = { id: 'c0', title: 'Slow sign-in', outcome: 'ConfirmedConfigBug', reason: null }
+  const proof = [{ id: 'p1', type: 'test-log', verified_at: null }]
+  const similar = [{ ...known, cause: 'The pool is small.', proof }]
+  const { text, files } = planPrompt(contextWith({ similar }), null)
+  t.strictSame(files, ['case.md', 'similar cases'])
+  t.match(
+    text,
+    /Title: Slow sign-in\nCase: c0\nOutcome: ConfirmedConfigBug\nHypothesis of its last session: The pool is small.\nProved by: test-log/,
+  )
 })
 
 t.test('a note, and a plan that is to be changed', async (t) => {

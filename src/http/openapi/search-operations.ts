@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAX_QUERY_LENGTH } from '../../search/query.ts'
+import type { ResolvedCase } from '../../sessions/resolved-like.ts'
 import type { FoundCase } from '../search-route.ts'
 import { caseFilters } from './case-operations.ts'
 import type { Operations } from './operation.ts'
@@ -36,6 +37,23 @@ const foundCase = schemaOf<FoundCase>()(
   }),
 ).meta({ id: 'FoundCase' })
 
+const resolvedCase = schemaOf<ResolvedCase>()(
+  z.object({
+    id,
+    title: z.string(),
+    type: z.string(),
+    state: caseState,
+    outcome: z.string().nullable(),
+    reason: z.string().nullable().describe('Why it was resolved, as the operator said.'),
+    cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
+    proof: z
+      .array(z.object({ id, type: z.string(), verified_at: time.nullable() }))
+      .describe('The verified ones.'),
+    score: z.number().min(0).max(1).describe('1 for a case with all the words of this one.'),
+    words: z.array(z.string()).describe('Some of the words that both have.'),
+  }),
+).meta({ id: 'ResolvedCase' })
+
 const limit = (most: number, otherwise: number) =>
   z.int().min(1).max(most).optional().describe(`How many at most, 1 to ${most}; else ${otherwise}.`)
 
@@ -59,5 +77,13 @@ export const searchOperations: Operations = {
       },
     },
     refusals: ['bad_request', 'unknown_state'],
+  },
+  'GET /cases/:id/similar': {
+    ...{ id: 'similarCases', tag: 'Cases', summary: 'Resolved cases that resemble this one' },
+    query: { limit: limit(20, 5) },
+    answers: {
+      200: { description: 'The cases, the most alike first.', json: z.array(resolvedCase) },
+    },
+    refusals: ['bad_request'],
   },
 }

@@ -1,3 +1,4 @@
+import type { ResolvedCase } from '../../sessions/resolved-like.ts'
 import type { Assets } from '../assets.ts'
 import { changesOf } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
@@ -11,10 +12,17 @@ import { MemoryCard } from './memory-card.tsx'
 import { PlanNotices, ProblemsCard } from './needs-first.tsx'
 import { ProofCard } from './proof-card.tsx'
 import { SessionsCard } from './sessions-card.tsx'
+import { SimilarCard } from './similar-card.tsx'
 import { StateCard } from './state-card.tsx'
 
+interface CasePageProps {
+  view: CaseView
+  similar: ResolvedCase[] | null
+  assets: Pick<Assets, 'href'>
+}
+
 /** A case, with what waits for the operator first. */
-export function CasePage({ view, assets }: { view: CaseView; assets: Pick<Assets, 'href'> }) {
+export function CasePage({ view, similar, assets }: CasePageProps) {
   const { id, json } = view
   return (
     <Page title={json.title} assets={assets} kind="case" live={changesOf(id)}>
@@ -33,6 +41,7 @@ export function CasePage({ view, assets }: { view: CaseView; assets: Pick<Assets
         </div>
         <div class="case-aside aside-rest">
           <MemoryCard view={view} />
+          <SimilarCard id={id} cases={similar} />
           <FactsCard view={view} />
           <DangerCard view={view} />
         </div>

@@ -9,6 +9,7 @@ import { caseView } from './case-view.ts'
 import { MemoryPage } from './memory-page.tsx'
 import { isLostProof, lostProofView, memoryView } from './memory-view.ts'
 import { ProofPage } from './proof-page.tsx'
+import { similarOf } from './similar-card.tsx'
 
 /** The pages of a case, of its proof and of its memory files. */
 export function caseRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
@@ -16,7 +17,8 @@ export function caseRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
 
   app.get('/case/:id', pageHeaders(), async (c) => {
     const view = await caseView(service, await service.store.read(caseId(c)))
-    return pageResponse(c, <CasePage view={view} assets={assets} />)
+    const similar = await similarOf(service, view, c.req.query('similar') !== undefined)
+    return pageResponse(c, <CasePage view={view} similar={similar} assets={assets} />)
   })
 
   app.get('/case/:id/proof/:pid', pageHeaders(), async (c) => {

@@ -1,0 +1,16 @@
+import { resolvedLike } from '../sessions/resolved-like.ts'
+import { asOfNow } from './as-of-now.ts'
+import type { ServiceContext } from './context.ts'
+import type { HttpNeeds } from './needs.ts'
+import { caseId } from './params.ts'
+import { limitOf } from './search-route.ts'
+
+const LIMIT = { otherwise: 5, most: 20 }
+
+/** `GET /cases/:id/similar`: resolved cases that resemble this one, and what was learned from each. */
+export async function similarRoute(service: HttpNeeds, c: ServiceContext): Promise<Response> {
+  const id = caseId(c)
+  const limit = limitOf((name) => c.req.query(name), LIMIT)
+  await service.store.read(id)
+  return c.json(await asOfNow(service, () => resolvedLike(service, id, limit)))
+}

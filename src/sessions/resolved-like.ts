@@ -1,0 +1,77 @@
+import type { CaseFolder } from '../model/case-folder.ts'
+import type { CaseState } from '../model/case-state.ts'
+import { countsAsVerified } from '../model/proof.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Session } from '../model/session.ts'
+import type { Search } from '../search/search.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import type { SessionNeeds } from './needs.ts'
+
+/** What became of a case that resembles another. */
+export interface ResolvedCase {
+  id: string
+  title: string
+  type: string
+  state: CaseState
+  outcome: string | null
+  /** Why it was resolved, as the operator said. */
+  reason: string | null
+  /** What was taken to be its cause: the hypothesis of its last session that came to its end. */
+  cause: string | null
+  /** The verified ones. */
+  proof: { id: string; type: string; verified_at: string | null }[]
+  /** 1 for a case with all the words of this one. */
+  score: number
+  /** Some of the words that both have. */
+  words: string[]
+}
+
+export interface LikeNeeds extends Pick<SessionNeeds, 'sessionTexts'> {
+  catalog: Pick<Catalog, 'folder'>
+  search: Pick<Search, 'similar'>
+}
+
+/** Of a longer text the beginning says enough. */
+const MAX_CAUSE = 600
+
+/** The resolved cases that resemble this one, the most alike first, with what was learned from each. */
+export async function resolvedLike(
+  needs: LikeNeeds,
+  id: string,
+  limit: number,
+): Promise<ResolvedCase[]> {
+  const similar = await needs.search.similar(id, limit)
+  const found: ResolvedCase[] = []
+  for (const { id, score, words } of similar) {
+    const folder = needs.catalog.folder(id)
+    if (!folder) continue // deleted meanwhile
+    const { title, type, outcome, reason } = folder.case
+    found.push({
+      ...{ id, title, type, state: 'RESOLVED', outcome, reason },
+      cause: await causeOf(needs, folder),
+      proof: folder.proofs
+        .filter(countsAsVerified)
+        .map(({ id, type, verified_at }) => ({ id, type, verified_at })),
+      ...{ score, words },
+    })
+  }
+  return found
+}
+
+async function causeOf(needs: LikeNeeds, { case: of, sessions }: CaseFolder) {
+  for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
+    const text = await hypothesisOf(needs, of.id, session)
+    if (text !== '')
+      return text.length > MAX_CAUSE ? `${text.slice(0, MAX_CAUSE).toWellFormed()}…` : text
+  }
+  return null
+}
+
+async function hypothesisOf(needs: LikeNeeds, id: string, session: Session): Promise<string> {
+  try {
+    return (await needs.sessionTexts(id, session)).hypothesis.trim()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return '' // broken by hand just now
+  }
+}
