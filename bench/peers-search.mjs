@@ -34,7 +34,7 @@ export async function measureSearch(client, { cases, ids }, { say }) {
       const asked = await client.ask('GET', `/cases?q=${encodeURIComponent(word)}`)
       ours.push(asked.answered - asked.sent)
       found = asked.json.length
-      theirs.push(await ripgrep(word, cases))
+      theirs.push(await ripgrep(word, cases, 'case.md'))
     }
     rows.push({
       what: 'search, p50',
@@ -45,9 +45,9 @@ export async function measureSearch(client, { cases, ids }, { say }) {
   return rows
 }
 
-/** From its start to its end. @param {string} word @param {string} cases */
-async function ripgrep(word, cases) {
-  const options = ['--files-with-matches', '--fixed-strings', '--ignore-case', '--glob', 'case.md']
+/** From its start to its end. @param {string} word @param {string} cases @param {string} glob */
+export async function ripgrep(word, cases, glob) {
+  const options = ['--files-with-matches', '--fixed-strings', '--ignore-case', '--glob', glob]
   const began = performance.now()
   const child = spawn('rg', [...options, '--regexp', word, cases], {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -17,6 +17,7 @@ import { machineNow } from './machine.mjs'
 import { pagesSuite } from './pages.mjs'
 import { peersSuite } from './peers.mjs'
 import { readsSuite } from './reads.mjs'
+import { searchSuite } from './search.mjs'
 import { startsSuite } from './starts.mjs'
 import { stepsSuite } from './steps.mjs'
 import { tableOf, withSection } from './table.mjs'
@@ -38,6 +39,7 @@ const SUITES = {
   webhooks: webhooksSuite,
   pages: pagesSuite,
   cli: cliSuite,
+  search: searchSuite,
   peers: peersSuite,
 }
 const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))

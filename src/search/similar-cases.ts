@@ -9,12 +9,14 @@ const MOST_TERMS = 32
 /** Of the score of a case against itself: less is shared by any two texts on the same program. */
 const LEAST_SCORE = 0.12
 const MOST_WORDS = 8
+/** What is asked for as proof is much the same everywhere. */
+const CHECKLIST = /^## Proof checklist\s*$/m
 
 /** Resolved cases whose words are those of this one's title and description. */
 export function similarCases(cases: SearchedCases, id: string, limit: number): SimilarCase[] {
   const facts = cases.facts(id)
   if (!facts) return []
-  const text = readSearched(cases.folder(id), 'case.md') ?? ''
+  const [text = ''] = (readSearched(cases.folder(id), 'case.md') ?? '').split(CHECKLIST, 1)
   const lines = [...searchedLines('case', text)].map((each) => each.text.slice(each.from))
   const terms = tellingTerms(facts.title, lines.join('\n'))
   const fits = (other: string) => other === id || cases.facts(other)?.state === 'RESOLVED'
