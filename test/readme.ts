@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -169,19 +169,6 @@ t.test('the docs leave nothing out', async (t) => {
     const examples = [...page('docs/files.md').matchAll(/^`(\S+)`:\n\n````markdown\n(.*?)````$/gms)]
     t.equal(examples.length, 6)
     for (const [, path, text] of examples) t.equal(text, page(`sample-workspace/${path}`), path!)
-  })
-
-  t.test('every link leads to a file that is there', async (t) => {
-    const docs = readdirSync(new URL('../docs', import.meta.url)).filter((name) =>
-      /\.md$/.test(name),
-    )
-    for (const name of ['README.md', ...docs.map((doc) => `docs/${doc}`)]) {
-      const links = [...page(name).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
-      for (const [, link] of links) {
-        const target = new URL(link!, new URL(`../${name}`, import.meta.url))
-        t.ok(readFileSync(fileURLToPath(target)), `${name}: ${link}`)
-      }
-    }
   })
 })
 
