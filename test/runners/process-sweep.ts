@@ -1,12 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Guard, NO_GUARD, openGuard } from '../../src/runners/process/guard.ts'
 import {
+  bootId,
   mountNamespace,
   processIdLimit,
   processStat,
@@ -20,6 +21,8 @@ import {
 } from '../../src/runners/process/run-members.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
+import { planned, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
@@ -180,4 +183,22 @@ t.test('a sweep that finds nothing is short', here, async (t) => {
   const sweep = async () => t.equal(await endRun({ mark: 'the-mark', processes, folderId: ID }), 0)
   const took = await cpuTime(sweep, { tries: 9, enough: 250 })
   t.ok(took < 250, `${took.toFixed(1)} ms`)
+})
+
+t.test('a start ends no process that has the pid of one that is gone', linuxOnly, async (t) => {
+  const app = await openTestService(t)
+  const { case_id, id } = await planned(app, { runbook: step('true') })
+  await app.close()
+  const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+  const ended = once(stranger, 'exit')
+  t.teardown(() => stranger.kill('SIGKILL'))
+  const of = { pid: stranger.pid!, start: '1', boot: bootId() }
+  const record = { session_id: id, case_id, number: 1, mark: 'x', process: of }
+  mkdirSync(join(app.stateDir, 'runs'), { recursive: true })
+  writeFileSync(join(app.stateDir, 'runs', `${id}.json`), JSON.stringify(record))
+  await app.restart()
+  t.strictSame(readdirSync(join(app.stateDir, 'runs')), [], 'the record was seen')
+  t.strictSame([stranger.exitCode, stranger.signalCode], [null, null])
+  stranger.kill('SIGKILL')
+  await ended
 })
