@@ -7,6 +7,8 @@ import { EXAMPLES } from '../../src/http/openapi/examples.ts'
 import { schemaOf } from '../../src/http/openapi/same-type.ts'
 import { createStreamRegistry } from '../../src/http/stream-registry.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
+import type { Parameter } from '../../src/web/reference/api-document.ts'
+import { curlLine } from '../../src/web/reference/curl-line.ts'
 import { record } from '../fixtures/api-examples/record.ts'
 import { contractOf, type Json } from '../fixtures/fuzz/contract.ts'
 import { everyAnswer } from '../fixtures/fuzz/every-answer.ts'
@@ -95,6 +97,13 @@ t.test('every request, every answer with a body, and every refusal has an exampl
       }
     }
   }
+})
+
+t.test('the curl line of an example can be pasted', async (t) => {
+  const parameters: Parameter[] = [{ name: 'q', in: 'query', schema: {}, example: "it's type:bug" }]
+  const operation = { operationId: '', tags: [], summary: '', parameters, responses: {} }
+  const line = curlLine({ method: 'GET', path: '/search', operation }, 'http://127.0.0.1:1')
+  t.equal(line, "curl -sS 'http://127.0.0.1:1/search?q=it'\\''s%20type:bug'")
 })
 
 t.test('a schema that differs from what is answered does not compile', async (t) => {

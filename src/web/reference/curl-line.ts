@@ -9,7 +9,7 @@ export function curlLine({ method, path, operation }: Placed, origin: string): s
     (all, { name, example }) => all.replace(`{${name}}`, String(example)),
     path,
   )
-  const query = of('query').map(({ name, example }) => `${name}=${String(example)}`)
+  const query = of('query').map(({ name, example }) => `${name}=${encoded(String(example))}`)
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
   const body = content?.example
   const isJson = type === 'application/json'
@@ -24,6 +24,11 @@ export function curlLine({ method, path, operation }: Placed, origin: string): s
       ? []
       : [`--data-binary ${quoted(isJson ? JSON.stringify(body) : String(body))}`]),
   ].join(' ')
+}
+
+/** For a query, with the commas and colons that can be read there. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/%2C/g, ',').replace(/%3A/g, ':')
 }
 
 function quoted(text: string): string {
