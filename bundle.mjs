@@ -6,6 +6,7 @@ import { chmod, copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { dirname, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import ts from 'typescript'
 import { compile } from './bundle/compile.mjs'
 import { makeScripts } from './bundle/scripts.mjs'
 import { notices } from './notices.mjs'
@@ -95,6 +96,15 @@ function inParts(text, path) {
   })
 }
 
+/** The types of a module, which needs none of another. */
+async function declarations(path) {
+  const text = await readFile(resolve(ROOT, path), 'utf8')
+  const { outputText, diagnostics } = ts.transpileDeclaration(text, { fileName: path })
+  if (diagnostics.length > 0)
+    throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})))
+  return outputText
+}
+
 const members = await membersOfParts()
 
 const parts = {
@@ -123,13 +133,19 @@ const options = {
 await rm(resolve(ROOT, 'dist'), { recursive: true, force: true })
 const { metafile } = await build({
   ...options,
-  entryPoints: [{ in: 'src/cli.ts', out: 'main' }],
+  entryPoints: [
+    { in: 'src/cli.ts', out: 'main' },
+    { in: 'src/embedded-service.ts', out: 'embedded' },
+  ],
   ...{ format: 'esm', splitting: true },
   chunkNames: '[name]-[hash]',
   plugins: [parts],
 })
 await makeScripts(ROOT, metafile)
-await copyFile(resolve(ROOT, 'bundle/cli.cjs'), resolve(ROOT, 'dist/cli.js'))
+for (const name of ['cli', 'index', 'load']) {
+  await copyFile(resolve(ROOT, `bundle/${name}.cjs`), resolve(ROOT, `dist/${name}.js`))
+}
+await writeFile(resolve(ROOT, 'dist/index.d.ts'), await declarations('src/embedded-service.ts'))
 await writeFile(resolve(ROOT, 'dist/package.json'), '{ "type": "commonjs" }\n')
 const workers = await build({
   ...{ ...options, format: 'cjs', entryPoints: WORKERS },

@@ -1,10 +1,9 @@
 /**
  * Loaded before the program at a build, by `node --require`: writes what V8 has made of each script when the program
- * ends, functions that were first called meanwhile included, behind its CRC-32.
+ * ends, functions that were first called meanwhile included, behind its sum.
  */
 const { writeFileSync } = require('node:fs')
 const vm = require('node:vm')
-const { crc32 } = require('node:zlib')
 
 const scripts = new Map()
 
@@ -16,10 +15,11 @@ vm.Script = class extends vm.Script {
 }
 
 process.on('exit', () => {
+  const { sumOf } = require('../dist/load.js')
   for (const [filename, script] of scripts) {
     const made = script.createCachedData()
     const sum = Buffer.alloc(4)
-    sum.writeUInt32LE(crc32(made))
+    sum.writeUInt32LE(sumOf(made))
     writeFileSync(`${filename}.compiled`, Buffer.concat([sum, made]))
   }
 })

@@ -1,6 +1,6 @@
 /**
  * Makes scripts of the modules that esbuild wrote: V8 can be given what it made of a script before, which
- * Node 20 does not do for a module. Each becomes a function that `cli.cjs` calls.
+ * Node 20 does not do for a module. Each becomes a function that `load.cjs` calls.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'

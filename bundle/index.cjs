@@ -1,0 +1,2 @@
+/** What `import { createService } from 'casefile'` gives: it lies in dist/ as index.js. */
+exports.createService = require('./load.js').load('./embedded.js').createService

@@ -1,0 +1,210 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import ts from 'typescript'
+import { fencesOf, readPage } from './fixtures/doc-code.ts'
+import { isFull } from './fixtures/full.ts'
+
+/*
+ * The package as a stranger gets it: what is in it, that it runs where nothing else is, and that programs and their
+ * compilers can use it. What needs the registry is for the full run.
+ */
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const run = promisify(execFile)
+const npm = (args: string[], cwd = ROOT, env = process.env) =>
+  run('npm', [...args, '--ignore-scripts', '--loglevel=error'], { cwd, env })
+
+/** What a program of a stranger does with it. */
+const CONSUMER = `import { type CreateServiceOptions, createService, type RunningService } from 'casefile'
+
+const options: CreateServiceOptions = { root: 'work', stateDir: 'state', log: () => {} }
+const service: RunningService = await createService(options)
+const answer = await fetch(service.url + '/health')
+console.log(((await answer.json()) as { status: string }).status)
+const second = await createService(options).catch((error: Error & { code?: string }) => error.code)
+console.log(second)
+await Promise.all([service.close(), service.close()])
+console.log('closed')
+`
+
+t.test('the package holds what runs, what is read beside it, and nothing else', async (t) => {
+  const { stdout } = await npm(['pack', '--dry-run', '--json'])
+  const [{ files, unpackedSize }] = JSON.parse(stdout)
+  const paths: string[] = files.map(({ path }: { path: string }) => path)
+  const others = paths.filter((path) => !/^(dist|sample-workspace)\/|^docs\/[\w-]+\.md$/.test(path))
+  t.strictSame(others.sort(), ['LICENSE', 'README.md', 'package.json'])
+  for (const path of ['dist/cli.js', 'dist/index.js', 'dist/index.d.ts', 'dist/NOTICES']) {
+    t.ok(paths.includes(path), path)
+  }
+  t.notOk(paths.some((path) => /\.(map|ts|tsx|tsbuildinfo)$/.test(path) && !path.endsWith('.d.ts')))
+  t.ok(unpackedSize < 9_000_000, `${unpackedSize} bytes`)
+})
+
+t.test(
+  'a program starts a service inside of itself, and ends by itself once it is closed',
+  async (t) => {
+    const project = consumer(t)
+    writeFileSync(join(project, 'main.mjs'), javaScriptOf(CONSUMER))
+    const { stdout, stderr } = await run(process.execPath, ['main.mjs'], { cwd: project })
+    t.equal(stdout, 'ok\nalready_active\nclosed\n')
+    t.equal(stderr, '')
+    writeFileSync(
+      join(project, 'main.cjs'),
+      `console.log(typeof require('casefile').createService)`,
+    )
+    t.equal((await run(process.execPath, ['main.cjs'], { cwd: project })).stdout, 'function\n')
+  },
+)
+
+t.test('a call without a folder says what is missing', async (t) => {
+  const project = consumer(t)
+  const text = `import { createService } from 'casefile'
+for (const options of [undefined, {}, { root: 'gone' }]) {
+  await createService(options).catch(({ code, message }) => console.log(code, message))
+}`
+  writeFileSync(join(project, 'main.mjs'), text)
+  const { stdout } = await run(process.execPath, ['main.mjs'], { cwd: project })
+  t.match(
+    stdout,
+    /^(undefined createService takes { root }[^\n]*\n){2}bad_request The workspace .*gone/,
+  )
+})
+
+for (const [name, options] of Object.entries({
+  NodeNext: { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
+  bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+})) {
+  t.test(`its types are found and strict, by ${name}`, async (t) => {
+    const project = consumer(t)
+    const complaints = (text: string) => {
+      const file = join(project, 'main.mts')
+      writeFileSync(file, text)
+      const program = ts.createProgram([file], {
+        ...{ strict: true, noEmit: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022 },
+        ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')], ...options },
+      })
+      return ts
+        .getPreEmitDiagnostics(program)
+        .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+    }
+    t.strictSame(complaints(CONSUMER), [])
+    t.match(complaints(CONSUMER.replace("root: 'work'", 'root: 7')), [
+      /not assignable to type 'string'/,
+    ])
+  })
+}
+
+const page = fencesOf(readPage('docs/install.md'))
+const codeIn = (language: string) => page.find((fence) => fence.language === language)!.code
+
+t.test('the systemd unit of docs/install.md is one', async (t) => {
+  const dir = t.testdir({ 'casefile.service': codeIn('ini') })
+  const env = { ...process.env, XDG_RUNTIME_DIR: dir }
+  const args = ['verify', '--user', join(dir, 'casefile.service')]
+  try {
+    t.equal((await run('systemd-analyze', args, { env })).stderr, '')
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'ENOENT') throw error
+    t.skip('systemd is not here')
+  }
+})
+
+t.test('the program of docs/install.md is run', async (t) => {
+  const project = consumer(t)
+  mkdirSync(join(project, 'my-project'))
+  writeFileSync(join(project, 'main.mjs'), codeIn('js'))
+  const env = { ...process.env, XDG_STATE_HOME: join(project, 'state') }
+  t.equal((await run(process.execPath, ['main.mjs'], { cwd: project, env })).stdout, '[]\n')
+})
+
+/** In full, as npm and npx do it, on each Node that is promised. */
+const skip = !isFull && 'in full only: it needs the registry'
+const NODES = ['20', '22', '24']
+
+t.test('npx runs the packed file in an empty folder', { skip, timeout: 600_000 }, async (t) => {
+  const home = elsewhere(t)
+  const packed = await npm(['pack', '--json', '--pack-destination', home])
+  const [{ filename }] = JSON.parse(packed.stdout)
+  for (const node of NODES) {
+    t.test(`on Node ${node}`, async (t) => {
+      const nodes = join(home, `node-${node}`)
+      mkdirSync(nodes)
+      writeFileSync(join(nodes, 'package.json'), '{}')
+      await npm(['install', '--no-save', '--no-package-lock', `node@${node}`], nodes)
+      const bin = join(nodes, 'node_modules/node/bin')
+      const empty = join(home, `empty-${node}`)
+      mkdirSync(empty)
+      cpSync(join(home, filename), join(empty, filename))
+      const env = {
+        ...process.env,
+        ...{ PATH: `${bin}${delimiter}${process.env.PATH}`, XDG_STATE_HOME: join(home, 'state') },
+      }
+      const { stdout: version } = await run('node', ['--version'], { env })
+      t.match(version, new RegExp(`^v${node}\\.`))
+      const args = ['--yes', `./${filename}`, 'serve', '--port', '0', '--json']
+      const child = spawn('npx', args, { cwd: empty, env, stdio: ['ignore', 'pipe', 'inherit'] })
+      const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
+      const { url, pid } = JSON.parse(line)
+      const { node: running } = (await (await fetch(`${url}/version`)).json()) as { node: string }
+      t.equal(running, version.trim())
+      const ended = once(child, 'close')
+      process.kill(pid, 'SIGTERM')
+      await ended
+      const mine = consumer(t, `consumer-${node}`)
+      writeFileSync(join(mine, 'main.mjs'), javaScriptOf(CONSUMER))
+      const { stdout } = await run('node', ['main.mjs'], { cwd: mine, env })
+      t.match(stdout, /^ok\nalready_active\nclosed\n$/)
+    })
+  }
+})
+
+t.test('publint and attw have nothing to say', { skip, timeout: 600_000 }, async (t) => {
+  const home = elsewhere(t)
+  const packed = await npm(['pack', '--json', '--pack-destination', home])
+  const [{ filename }] = JSON.parse(packed.stdout)
+  for (const [tool, args] of [
+    ['publint@0.3.25', ['--strict', filename]],
+    ['@arethetypeswrong/cli@0.18.5', [filename]],
+  ] as const) {
+    await t.resolves(run('npx', ['--yes', tool, ...args], { cwd: home }), tool)
+  }
+})
+
+/** In no package: npm would take that of the folders above for the one that it works on. */
+function elsewhere(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'casefile-package-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** A folder that has the package, as packed, and its dependencies installed. */
+function consumer(t: Test, name = 'project'): string {
+  const project = join(t.testdir({ [name]: { work: {} } }), name)
+  const modules = join(project, 'node_modules')
+  mkdirSync(join(modules, 'casefile'), { recursive: true })
+  for (const part of ['dist', 'package.json']) {
+    cpSync(join(ROOT, part), join(modules, 'casefile', part), { recursive: true })
+  }
+  for (const each of readdirSync(join(ROOT, 'node_modules'))) {
+    if (!each.startsWith('.')) symlinkSync(join(ROOT, 'node_modules', each), join(modules, each))
+  }
+  return project
+}
+
+function javaScriptOf(text: string): string {
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
+  return ts.transpileModule(text, { compilerOptions }).outputText
+}
