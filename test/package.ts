@@ -140,8 +140,9 @@ t.test('npx runs the packed file in an empty folder', { skip, timeout: 600_000 }
       const nodes = join(home, `node-${node}`)
       mkdirSync(nodes)
       writeFileSync(join(nodes, 'package.json'), '{}')
-      await npm(['install', '--no-save', '--no-package-lock', `node@${node}`], nodes)
-      const bin = join(nodes, 'node_modules/node/bin')
+      const binary = `node-${process.platform}-${process.arch}` // what the package `node` gets by a script
+      await npm(['install', '--no-save', '--no-package-lock', `${binary}@${node}`], nodes)
+      const bin = join(nodes, 'node_modules', binary, 'bin')
       const empty = join(home, `empty-${node}`)
       mkdirSync(empty)
       cpSync(join(home, filename), join(empty, filename))

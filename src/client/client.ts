@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Refusal } from '../model/refusal.ts'
 import { refusalOf } from './problem.ts'
 import {
@@ -52,6 +53,7 @@ export interface Client extends Asking {
 
 /** `where.url` is asked anew for each request. All of it ends with `signal`. */
 export function createClient(where: Whereabouts, signal: AbortSignal): Client {
+  setMaxListeners(0, signal) // each request has one, for as long as it takes
   /** Refuses with `stopping` where the connection, or the answer, breaks off. */
   async function answered<T>(
     method: string,

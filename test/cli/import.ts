@@ -337,7 +337,7 @@ t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {
   }
   const cli = cliOn(t, files)
   const both = await Promise.all([cli.run('import', 'issues.json', '--json'), cli.run('list')])
-  t.match(both[0], { code: 0, json: { made: COUNT } })
+  t.match(both[0], { code: 0, stderr: '', json: { made: COUNT } })
   t.equal(casesIn(cli.root).length, COUNT)
   t.match(await cli.run('import', 'issues.json', '--json'), { json: { made: 0, present: COUNT } })
 })
