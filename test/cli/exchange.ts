@@ -7,7 +7,6 @@ import t from 'tap'
 import { CLI, cliOn, type Tree } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
 import { isFull } from '../fixtures/full.ts'
-import { step } from '../fixtures/session-client.ts'
 
 // Import
 
@@ -407,11 +406,9 @@ t.test(
 )
 
 t.test('it is the same however it is asked for, and each time', async (t) => {
-  const cli = cliHere(t)
-  const { json: made } = await cli.run('new', 'Door', '-d', step('echo fine'), '--json')
-  await cli.run('start', 'door')
-  await cli.run('new', 'Window')
-  const folder = join(cli.root, 'memory', 'cases', made.id)
+  const files = { 'case.md': '# Door\n', 'notes.md': 'Red.\n' }
+  const cli = cliHere(t, { memory: { cases: { [ID]: files } } })
+  const folder = join(cli.root, 'memory', 'cases', ID)
   writeFileSync(join(folder, 'bytes.md'), Buffer.from([0xff, 0, 0x0a]))
   symlinkSync('case.md', join(folder, 'link.md'))
   const alone = await cli.run('export')
@@ -430,10 +427,12 @@ t.test('it is the same however it is asked for, and each time', async (t) => {
 })
 
 t.test('a file that cannot be read is named, and the rest is exported', async (t) => {
-  const cli = cliHere(t)
-  const { json } = await cli.run('new', 'Door', '--json')
-  await cli.run('new', 'Window')
-  const large = join(cli.root, 'memory', 'cases', json.id, 'large.md')
+  const other = '5d2e9c1c-51a3-4b69-8c06-3c5b3c8f3c55'
+  const door = { 'case.md': '---\ncreated_at: 2026-01-01\n---\n# Door\n' }
+  const cli = cliHere(t, {
+    memory: { cases: { [ID]: door, [other]: { 'case.md': '# Window\n' } } },
+  })
+  const large = join(cli.root, 'memory', 'cases', ID, 'large.md')
   writeFileSync(large, Buffer.alloc(10 * 1024 * 1024 + 1, 'x'))
   const said = await cli.run('export')
   t.match(said, { code: 1, stderr: /case [0-9a-f-]{36}: large\.md is not read .*over 10 MiB/ })
