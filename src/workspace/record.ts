@@ -39,10 +39,18 @@ export function decoded(read: ReadResult, file: string): Decoded {
   }
   const hash = hashOf(read.bytes)
   const text = decodeUtf8(read.bytes)
-  if (text.ok) return { ok: true, text: text.text, hash, stamp: read.stat }
-  const message = 'these bytes are not UTF-8: save the file in that encoding'
-  const problem: Problem = { code: 'bad_encoding', file, line: text.line, message }
+  const isTwoByte = isUtf16(read.bytes)
+  if (text.ok && !isTwoByte) return { ok: true, text: text.text, hash, stamp: read.stat }
+  const message = isTwoByte
+    ? 'this looks like UTF-16: save the file as UTF-8'
+    : 'these bytes are not UTF-8: save the file in that encoding'
+  const problem: Problem = { code: 'bad_encoding', file, line: text.ok ? 1 : text.line, message }
   return { ok: false, problem, hash, stamp: read.stat }
+}
+
+/** Without a byte order mark ASCII in UTF-16 is UTF-8 too, with a NUL for every second character. */
+function isUtf16([a, b, c, d]: Uint8Array): boolean {
+  return (a === 0 && c === 0 && !!b && !!d) || (!!a && !!c && b === 0 && d === 0)
 }
 
 export function hashOf(bytes: Uint8Array): string {

@@ -645,6 +645,24 @@ t.test('a job whose failure cannot be handled closes all the same, and is logged
   t.match(log, [/session 1 of case c .*again/])
 })
 
+t.test('once the service stops no job opens, nor one that waited', async (t) => {
+  const jobs = createJobs({
+    isOver: () => true,
+    onChange: () => {},
+    onFailure: () => Promise.resolve(),
+    log: (line) => t.fail(line),
+  })
+  const wanted = (session_id: string) =>
+    ({ session_id, case_id: 'c', number: 1, mark: 'm', kind: 'work', folder: '/f' }) as const
+  jobs.run(await jobs.open(wanted('first')), () => Promise.resolve())
+  const waiting = jobs.open(wanted('second'))
+  const stopped = jobs.endAll('stop')
+  await t.rejects(waiting, { code: 'stopping' }, 'one that waited')
+  await stopped
+  await t.rejects(jobs.open(wanted('third')), { code: 'stopping' })
+  t.same(jobs.active(), [])
+})
+
 t.test('planning ends in time, whatever the runner does', async (t) => {
   const service = await openTestService(t)
   const needs = { ...service.service, ...planningNeeds(service) }

@@ -1,8 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import fsNow, { type Stats } from 'node:fs'
-import {
+import fs, {
   chmod,
+  type FileHandle,
   link,
   lstat,
   mkdir,
@@ -310,6 +311,59 @@ t.test('reading a file that anybody may have put there', async (t) => {
     t.match(now('good.md'), { ok: true })
     for (const name of ['link.md', 'escape/secret.md', '../outside/secret.md']) {
       t.match(now(name), { ok: false, reason: 'symbolic_link' }, `${name}, at once`)
+    }
+  })
+
+  await t.test('goes on where a read gives few bytes, up to the limit', async (t) => {
+    const { open } = fs
+    const { readSync } = fsNow
+    let most = 3
+    let meanwhile = () => {}
+    const inBits = (read: (into: Uint8Array, from: number, bytes: number) => unknown) => {
+      return (into: Uint8Array, from: number, bytes: number) => {
+        meanwhile()
+        return read(into, from, Math.min(bytes, most))
+      }
+    }
+    fs.open = async (...given) => {
+      const handle = await open(...given)
+      const read = handle.read.bind(handle) as FileHandle['read']
+      return Object.assign(handle, {
+        read: inBits((into, from, bytes) => read(into, from, bytes, null)),
+      })
+    }
+    fsNow.readSync = ((file: number, ...rest: [Uint8Array, number, number]) =>
+      inBits((into, from, bytes) => readSync(file, into, from, bytes, null))(
+        ...rest,
+      )) as typeof readSync
+    syncBuiltinESMExports()
+    t.teardown(() => {
+      Object.assign(fs, { open })
+      Object.assign(fsNow, { readSync })
+      syncBuiltinESMExports()
+    })
+    const ways = {
+      'in turn': (path: string) => readRegular(path, { maxBytes: 10 }),
+      'at once': async (path: string) => readNow(path, 10, inside),
+    }
+    for (const [way, read] of Object.entries(ways)) {
+      const path = at(`bits ${way}.md`)
+      await writeFile(path, '12345678')
+      most = 3
+      const short = await read(path)
+      t.equal(short.ok && short.bytes.toString(), '12345678', `${way}: short reads`)
+      most = Infinity
+      const growsBy = (more: string) => {
+        meanwhile = () => {
+          meanwhile = () => {}
+          fsNow.appendFileSync(path, more)
+        }
+      }
+      growsBy('90')
+      const grown = await read(path)
+      t.equal(grown.ok && grown.bytes.toString(), '1234567890', `${way}: grown to the limit`)
+      growsBy('+')
+      t.match(await read(path), { ok: false, reason: 'too_large' }, `${way}: grown past it`)
     }
   })
 

@@ -362,6 +362,7 @@ const broken: [name: string, text: string | Buffer, code: string, line: number |
     4,
   ],
   ['no UTF-8', Buffer.from(`${timeouts('5m')}caf\xe9\n`, 'latin1'), 'bad_encoding', 4],
+  ['UTF-16 without a BOM', Buffer.from(timeouts('5m'), 'utf16le'), 'bad_encoding', 1],
   ['too much', `${timeouts('5m')}${'x'.repeat(256 * 1024)}`, 'too_large', null],
   ['too much frontmatter', front(`# ${'x'.repeat(70_000)}`), 'too_large', 1],
 ]

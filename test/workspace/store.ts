@@ -1,14 +1,16 @@
-import fsNow, { readFileSync, writeFileSync } from 'node:fs'
+import fsNow, { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { newSessionText } from '../../src/markdown/session-texts.ts'
+import { trailLineText } from '../../src/markdown/trail-line.ts'
 import type { Change } from '../../src/workspace/case-entry.ts'
 import { createCaseFolder } from '../../src/workspace/case-making.ts'
 import { createSharedSync } from '../../src/workspace/disk/shared-sync.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
-import { CASE, NOW } from '../fixtures/records.ts'
+import { CASE, NOW, SESSION, TRAIL } from '../fixtures/records.ts'
 import { must, planned } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -236,6 +238,7 @@ const breaks: [string, Break, code: string, line: number | null][] = [
     'bad_encoding',
     12,
   ],
+  ['UTF-16 without a BOM', put((text) => Buffer.from(text, 'utf16le').swap16()), 'bad_encoding', 1],
   ['too much', put((text) => text + 'x'.repeat(256 * 1024)), 'too_large', null],
   [
     'nothing in its place',
@@ -360,6 +363,32 @@ t.test('a person who saves between our reading and our writing loses nothing', a
   t.equal(runs, 2, 'it is decided again')
   t.match(folder.case, { title: 'Old, Saved meanwhile', description: 'Saved meanwhile' })
   t.match(await readFile(path, 'utf8'), /title: "Old, Saved meanwhile"\n.*\n\nSaved meanwhile\n/s)
+})
+
+t.test('a line of the trail comes behind those that git brings in the same moment', async (t) => {
+  const git = { HEAD: 'ref: refs/heads/main\n', objects: {}, refs: {} }
+  const number = SESSION.number
+  const sessions = { [`${number}.md`]: await newSessionText(SESSION) }
+  const cases = { [CASE.id]: { 'case.md': caseMd('Old'), sessions } }
+  const app = await openTestService(t, { files: { '.git': git, memory: { cases } } })
+  const lock = join(app.root, '.git', 'index.lock')
+  const line = (event: string) => ({ number: TRAIL.length + 1, time: NOW, event, fields: {} })
+  let runs = 0
+  const folder = await app.service.store.update(CASE.id, () => {
+    if (runs++ === 0) {
+      writeFileSync(lock, '')
+      saveNow(app.file(CASE.id, 'sessions', `${number}.md`), (text) => {
+        return `${text}${trailLineText(line('theirs'))}\n`
+      })
+      void app.service.upkeep.gitDone(0).then(() => unlinkSync(lock)) // it sees whose the save is
+    }
+    return [
+      { file: 'case', edit: { fields: { title: 'New' } } },
+      { file: 'session', number, edit: { lines: [line('ours')] } },
+    ]
+  })
+  t.equal(runs, 1)
+  t.same(folder.sessions[0]!.trail, [...TRAIL, line('theirs'), { ...line('ours'), number: 4 }])
 })
 
 t.test('a person who saves while our file is being written loses nothing either', async (t) => {

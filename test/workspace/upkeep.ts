@@ -7,6 +7,7 @@ import { collectGarbage } from '../../src/workspace/kept/collect-garbage.ts'
 import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
 import { whenQuiet } from '../../src/workspace/quiet.ts'
 import { createSettling } from '../../src/workspace/settling.ts'
+import { createSweeps } from '../../src/workspace/sweeps.ts'
 import { createUpkeep, type UpkeepNeeds } from '../../src/workspace/upkeep.ts'
 
 const done = { wait: 0, isHalf: false }
@@ -102,6 +103,29 @@ t.test('but only for so long', async (t) => {
   t.ok(performance.now() - began < 5000)
   end(done)
   await first
+})
+
+t.test('who asks for a sweep while one is under way shares the next', async (t) => {
+  const looks: (() => void)[] = []
+  const sweeps = createSweeps({
+    catalog: { ids: () => [], known: () => undefined, size: () => 0 },
+    ...{ pathOf: String, isLive: () => true, isStopping: () => false, onDiffers() {}, onDone() {} },
+    mayBegin: async () => true,
+    lookAtNames: () => new Promise<void>((resolve) => looks.push(resolve)),
+  })
+  const turn = () => new Promise(setImmediate)
+  const first = sweeps.sweep()
+  await turn()
+  const ended: string[] = []
+  const others = ['second', 'third'].map((name) => sweeps.sweep().then(() => ended.push(name)))
+  looks[0]!()
+  await first
+  await turn()
+  t.equal(looks.length, 2, 'one that begins after they asked')
+  t.same(ended, [], 'and that they wait for')
+  looks[1]?.()
+  await Promise.all(others)
+  t.equal(looks.length, 2)
 })
 
 t.test('that git is done is seen by whoever asks next', async (t) => {
