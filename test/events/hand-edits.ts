@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -249,7 +250,10 @@ t.test('a plan edited by hand gets one line, and is what an approval runs', asyn
   await told.news()
   change(path, 'echo first', 'echo second')
   change(path, 'second', 'third') // two saves, one line
+  const { mtimeMs } = statSync(path)
   const edited = await told.next((event) => event.event_type === 'plan_edited')
+  const quietMs = Date.parse(edited.timestamp) - mtimeMs
+  t.ok(quietMs > 1990, `not written into while the person may still save: after ${quietMs} ms`)
   const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
   t.equal(edited.payload.sha256, plan_sha256)
   t.strictSame(await told.words(), ['plan_edited hand'])
