@@ -103,7 +103,9 @@ const FORMS: Readonly<Record<string, (block: Block) => string | null>> = {
   bash: shellObjection,
   console: shellObjection,
   js: ({ code }) => said(['--input-type=module', '--check', '-'], process.execPath, code),
-  ...Object.fromEntries(['text', 'markdown', 'http', 'toml', 'python', 'verbatim'].map(taken)),
+  ...Object.fromEntries(
+    ['text', 'markdown', 'http', 'toml', 'ini', 'xml', 'python', 'verbatim'].map(taken),
+  ),
 }
 
 function taken(language: string): [string, () => null] {
