@@ -136,7 +136,7 @@ t.test('what a service holds after hours of work is what it held before', limit(
     Math.min(...part.map(({ rss }) => rss / MIB)),
   ) as [number, number]
   t.ok(
-    after < before + 16,
+    after < before + 8,
     `the least that it has: ${before.toFixed(0)} MiB, ${after.toFixed(0)} MiB`,
   )
 })

@@ -1,5 +1,5 @@
-import type { CaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
+import { type CaseSummary, summaryOf } from '../search/case-summary.ts'
 import { FILTERS, type Filters, parseQuery, type SearchQuery } from '../search/query.ts'
 import type { Hit } from '../search/search-messages.ts'
 import { asOfNow } from './as-of-now.ts'
@@ -9,14 +9,7 @@ import type { HttpNeeds } from './needs.ts'
 import { knownState } from './params.ts'
 
 /** A case as the search gives it. */
-export interface FoundCase extends Hit {
-  title: string
-  type: string
-  state: CaseState
-  outcome: string | null
-  tags: string[]
-  updated_at: string
-}
+export type FoundCase = CaseSummary & Hit
 
 const LIMIT = { otherwise: 20, most: 100 }
 
@@ -36,9 +29,7 @@ export function searched(
     const { total, hits } = await service.search.find(query, limit)
     const found = hits.flatMap(({ id, ...hit }) => {
       const row = service.catalog.digest(id)?.row // deleted meanwhile
-      if (!row) return []
-      const { title, type, state, outcome, tags, updated_at } = row
-      return { id, title, type, state, outcome, tags, updated_at, ...hit }
+      return row ? { id, ...summaryOf(row), ...hit } : []
     })
     return { total, found }
   })

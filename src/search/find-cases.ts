@@ -1,8 +1,9 @@
 import { readSearched } from '../workspace/search-files.ts'
 import type { Found } from './case-index.ts'
+import type { CaseSummary } from './case-summary.ts'
 import { matchingLines } from './matching-lines.ts'
 import type { SearchQuery } from './query.ts'
-import type { CaseFacts, FindAnswer, LineOfFile } from './search-messages.ts'
+import type { FindAnswer, LineOfFile } from './search-messages.ts'
 import type { SearchedCases } from './searched-cases.ts'
 import { placeOf, searchedLines } from './searched-lines.ts'
 
@@ -50,7 +51,7 @@ export function findCases(
   }
 }
 
-function fitsFilters(facts: CaseFacts | undefined, filters: SearchQuery['filters']): boolean {
+function fitsFilters(facts: CaseSummary | undefined, filters: SearchQuery['filters']): boolean {
   if (!facts) return false
   const { state, type, tag, outcome } = filters
   const has = (wanted: string[] | undefined, value: string) => !wanted || wanted.includes(value)

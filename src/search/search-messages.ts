@@ -1,16 +1,6 @@
-import type { CaseState } from '../model/case-state.ts'
+import type { CaseSummary } from './case-summary.ts'
 import type { MatchingLine } from './matching-lines.ts'
 import type { SearchQuery } from './query.ts'
-
-/** What decides whether a case fits a filter, and where it stands among others. */
-export interface CaseFacts {
-  title: string
-  type: string
-  state: CaseState
-  outcome: string | null
-  tags: readonly string[]
-  updated_at: string
-}
 
 /** A case as the thread is told of it; it reads the files itself. */
 export interface CaseToSearch {
@@ -19,7 +9,7 @@ export interface CaseToSearch {
   names: readonly string[]
   /** Of their stamps; 0 where these do not vouch for them. */
   print: number
-  facts: CaseFacts
+  facts: CaseSummary
 }
 
 export interface Where {

@@ -5,6 +5,7 @@ import { namesOf, printOf, stampsOf } from '../workspace/kept/kept-case.ts'
 import { keptTitle } from '../workspace/kept/kept-title.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { dropSearchCache } from '../workspace/search-files.ts'
+import { summaryOf } from './case-summary.ts'
 import type { SearchQuery } from './query.ts'
 import type { CaseToSearch, FindAnswer, SimilarCase } from './search-messages.ts'
 import { type SearchThread, startSearchThread } from './search-thread.ts'
@@ -99,8 +100,7 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     const row = catalog.digest(id)?.row
     const known = catalog.known(id)
     if (!row || !known) return null
-    const { title, type, state, outcome, tags, updated_at } = row
-    const facts = { title, type, state, outcome, tags, updated_at }
+    const facts = summaryOf(row)
     if ('print' in known) return { id, names: known.names.split(','), print: known.print, facts }
     const stamps = stampsOf(known)
     return { id, names: namesOf(known), print: stamps ? printOf(stamps) : 0, facts }

@@ -5,7 +5,8 @@ import {
   writeSearchCache,
 } from '../workspace/search-files.ts'
 import { type CaseIndex, type CaseTexts, createCaseIndex } from './case-index.ts'
-import type { CaseFacts, CaseToSearch, Where } from './search-messages.ts'
+import type { CaseSummary } from './case-summary.ts'
+import type { CaseToSearch, Where } from './search-messages.ts'
 import { type Place, placeOf, searchedLines } from './searched-lines.ts'
 
 /** All cases with what the index has of them; kept from one start to the next. */
@@ -14,7 +15,7 @@ export interface SearchedCases {
   /** Brings the index up to these; `all`: there are no others. */
   take(cases: readonly CaseToSearch[], gone: readonly string[], all: boolean): void
   ids(): Iterable<string>
-  facts(id: string): CaseFacts | undefined
+  facts(id: string): CaseSummary | undefined
   /** The files of a case. */
   files(id: string): string[]
   folder(id: string): string
@@ -26,7 +27,7 @@ export interface SearchedCases {
 interface Searched {
   print: number
   names: string
-  facts: CaseFacts
+  facts: CaseSummary
 }
 
 /** Fewer changed cases are read again sooner than all are written. */
@@ -55,7 +56,7 @@ export function createSearchedCases({ cases: root, cache }: Where): SearchedCase
     changed++
   }
 
-  function textsOf(id: string, names: string, facts: CaseFacts): CaseTexts {
+  function textsOf(id: string, names: string, facts: CaseSummary): CaseTexts {
     const texts: Record<Place, string[]> = { case: [], notes: [], sessions: [], proof: [] }
     let room = MAX_CASE_CHARACTERS
     for (const name of filesIn(names)) {

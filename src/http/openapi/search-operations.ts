@@ -20,13 +20,17 @@ const lineOfFile = z
   })
   .meta({ id: 'MatchingLine' })
 
+const shown = {
+  id,
+  title: z.string(),
+  type: z.string(),
+  state: caseState,
+  outcome: z.string().nullable(),
+}
+
 const foundCase = schemaOf<FoundCase>()(
   z.object({
-    id,
-    title: z.string(),
-    type: z.string(),
-    state: caseState,
-    outcome: z.string().nullable(),
+    ...shown,
     tags: z.array(z.string()),
     updated_at: time,
     score: z.number().min(0).describe('To be compared within one answer alone.'),
@@ -39,11 +43,7 @@ const foundCase = schemaOf<FoundCase>()(
 
 const resolvedCase = schemaOf<ResolvedCase>()(
   z.object({
-    id,
-    title: z.string(),
-    type: z.string(),
-    state: caseState,
-    outcome: z.string().nullable(),
+    ...shown,
     reason: z.string().nullable().describe('Why it was resolved, as the operator said.'),
     cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
     proof: z
