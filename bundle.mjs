@@ -44,9 +44,13 @@ const WORKERS = [
   'src/web/text/markdown-worker.ts',
 ]
 
-/** What has files of its own beside it, or is seldom used, is a dependency, and not in the bundle. */
+/**
+ * What has files of its own beside it, or is seldom used, is a dependency, and not in the bundle. zod is both: the
+ * Agent Client Protocol's SDK asks for it as a peer, which npm and pnpm would install unasked, and yarn would not.
+ */
 const manifest = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
-const EXTERNAL = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+const { zod: _, ...outside } = { ...manifest.dependencies, ...manifest.optionalDependencies }
+const EXTERNAL = Object.keys(outside)
 
 /** The name of a module of ours, as in `cli/console.ts`. */
 const nameOf = (path) => relative(SRC, path).split(sep).join('/')

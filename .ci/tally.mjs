@@ -2,8 +2,8 @@
 // the run> [<exit code of one test more>…]`. A test is an innermost named test; a file without any is
 // one test. A test or a file that fails though everything inside it passed (time-out, crash, exit
 // code) is one more failure, and so is a run that ends badly without one. To-do tests count as skipped.
-// Before that line stands what failed, each with its place and what tap said of it: whoever sees only
-// the end of a long run needs that.
+// Before that line stands what failed, first the places of all, then what tap said of each: whoever sees
+// only the end of a long run needs that, or only the first lines of that end.
 import { readFileSync } from 'node:fs'
 import { Parser } from 'tap-parser'
 
@@ -13,9 +13,10 @@ const moreFailed = more.filter((code) => code !== '0').length
 const morePassed = more.length - moreFailed
 const failures = (failed === 0 && status !== '0' ? 1 : failed) + moreFailed
 
-for (const { place, said } of listFailures(Parser.parse(readFileSync(file, 'utf8')))) {
-  console.log(`not ok: ${place.join(' > ')}`)
-  if (said) console.log(said.replaceAll(/^/gm, '    '))
+const failing = listFailures(Parser.parse(readFileSync(file, 'utf8')))
+for (const { place } of failing) console.log(`not ok: ${place.join(' > ')}`)
+for (const { place, said } of failing) {
+  if (said) console.log(`${place.join(' > ')}:\n${said.replaceAll(/^/gm, '    ')}`)
 }
 if (status !== '0') console.error(`npm test ended with exit code ${status}`)
 if (passed + failed === 0) console.error('no test ran')

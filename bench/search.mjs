@@ -14,6 +14,7 @@ const QUERIES = [
   ['one word', 'invoices', 'invoices'],
   ['three words', 'invoices export fails', 'invoices'],
   ['a slip of the finger', 'invoicse', 'invoic'],
+  ['a phrase', '"invoices loses the last page"', 'invoices loses the last page'],
   ['a word that no case has', 'nosuchword', 'nosuchword'],
   ['a word and filters', 'invoices type:bug state:OPEN', 'invoices'],
 ]

@@ -7,7 +7,7 @@ import { createStreamRegistry } from './http/stream-registry.ts'
 import { whenNeeded } from './http/when-needed.ts'
 import { openService, type Service } from './service.ts'
 import { inTime, stopSignal } from './stopping.ts'
-import { createOwnerPatience } from './workspace/owner/owner-patience.ts'
+import { createOwnerPatience, isService } from './workspace/owner/owner-patience.ts'
 import { isTaken, ownerIn } from './workspace/owner/owner-record.ts'
 
 export interface ServeOptions {
@@ -86,8 +86,7 @@ async function openOnceFree(options: ServeOptions): Promise<Served> {
     } catch (error) {
       if (!isTaken(error)) throw error
       const owner = ownerIn(error)
-      const isService = owner !== null && owner.short !== true
-      if (isService || !isWaitedFor(owner)) throw error
+      if (isService(owner) || !isWaitedFor(owner)) throw error
       const who = owner ? 'a command' : 'another process'
       if (tries === 1) process.stderr.write(`casefile: waiting for ${who} that is at work here\n`)
     }

@@ -31,16 +31,12 @@ import { createIndexFile } from './workspace/index-file.ts'
 import { openCatalog } from './workspace/kept/open-kept.ts'
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 import { layoutOf } from './workspace/layout.ts'
-import { clearLeftovers, createCaseLeftovers } from './workspace/leftovers.ts'
+import { clearLeftovers } from './workspace/leftovers.ts'
 import { openEventLog } from './workspace/log/event-log.ts'
 import { takeOwnership } from './workspace/owner/ownership.ts'
-import { createSecondLook } from './workspace/rescue/second-look.ts'
-import { createScan } from './workspace/scan.ts'
 import { openPlaces } from './workspace/settings/places.ts'
-import { createSettling } from './workspace/settling.ts'
-import { createStore, type Store } from './workspace/store.ts'
-import { createTexts } from './workspace/texts.ts'
-import { createUpkeep, type Upkeep } from './workspace/upkeep.ts'
+import type { Upkeep } from './workspace/upkeep.ts'
+import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
@@ -63,7 +59,7 @@ export interface Service extends HttpNeeds {
 export async function openService(options: ServiceOptions): Promise<Service> {
   const environment = options.environment ?? process.env
   const redactor = createRedactor(environment)
-  const print = options.log ?? ((line) => process.stderr.write(`casefile: ${line}\n`))
+  const print = options.log ?? ((line) => console.error(`casefile: ${line}`)) // which bears a full disk
   const log = (line: string) => print(redactor.text(line)) // it may quote what a program said
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
@@ -100,9 +96,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   })
   const git = createGitActivity(memoryRoot)
   const leaveParser = useParser()
-  const needs = { layout, lastGood: keeper, isHeld, isGits: git.touched, catalog, mutex }
-  const settling = createSettling()
-  const leftovers = createCaseLeftovers(layout, log)
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
   }).catch(after(keeper.close, ownership.release))
@@ -127,36 +120,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     holds.look(caseId)
     telling.changed(caseId, maker)
   }
-  const scan = createScan({
-    ...{ ...needs, settling, publish, found, onSettled: keeper.changed, sawFolder: leftovers.saw },
-    onUnsettled: (id, wait) => upkeep.later(id, wait),
-    onUnknown: readUnknown({ layout, keeper, log }),
+  const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
+    ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
+    ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     toldNotes: (id) => notesIn(eventLog.marks, id),
-  })
-  const upkeep = createUpkeep({
-    ...{ scan, catalog, mutex, settling, git, log },
-    isLive: () => vigil?.isLive() ?? false,
-    pathOf: layout.caseFolder,
-  })
-  const texts = createTexts(layout, keeper)
-  const secondLook = createSecondLook({
-    ...{ layout, mutex, now, log, folder: state.preImages },
-    async mayWrite() {
-      if (ownership.lost.aborted) throw ownership.lost.reason
-      if (!(await upkeep.gitDone(10_000))) throw new Error('git is changing the files')
-    },
-    onRescued: (id) => upkeep.later(id, 0),
-  })
-  const store: Store = createStore({
+    onUnknown: readUnknown({ layout, keeper, log }),
     onWritten: (...written) => holds.onWritten(...written),
-    ...{ ...needs, scan, settling, secondLook, texts, trash: state.trash, publish, log },
-    ...{ still: upkeep.still, gitDone: upkeep.gitDone, gitPatienceMs: options.gitPatienceMs },
-    async onMemoryRoot() {
-      await ownership.memoryRootMade()
-      vigil?.check()
-    },
-    writable() {
-      if (ownership.lost.aborted) throw ownership.lost.reason
+    isLive: () => vigil?.isLive() ?? false,
+    onMemoryRoot: () => vigil?.check(),
+    mustBeOpen() {
       if (closed) throw stoppingRefusal()
     },
   })

@@ -1,14 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, posix } from 'node:path'
+import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import { XMLValidator } from 'fast-xml-parser'
+import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
+import { casefile } from '../src/cli/definitions/program.ts'
+import { readPlan } from '../src/markdown/plan-steps.ts'
+import { readSettings } from '../src/markdown/settings-file.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
 import { readPage } from './fixtures/doc-code.ts'
-import { anchorsOf, type Block, blocksOf, docPages, proseOf } from './fixtures/doc-pages.ts'
+import { isShown, type Typed, typedOf } from './fixtures/doc-console.ts'
+import { anchorsOf, type Block, blocksOf, docPages, linksOf } from './fixtures/doc-pages.ts'
 
 const pages = docPages()
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -16,14 +21,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 t.test('every link leads to a file that is there, and to a heading of it', async (t) => {
   const anchors = new Map(pages.map((page) => [page, anchorsOf(readPage(page))]))
   for (const page of pages) {
-    const links = proseOf(readPage(page)).matchAll(
-      /\]\((?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?\)/g,
-    )
-    for (const [whole, path = '', anchor] of links) {
-      const target = path === '' ? page : posix.join(dirname(page), path)
-      t.ok(existsSync(`${root}/${target}`), `${page} ${whole}`)
-      if (anchor && anchors.has(target)) {
-        t.ok(anchors.get(target)!.has(anchor.slice(1)), `${page} ${whole}`)
+    for (const { whole, path, anchor } of linksOf(page, readPage(page))) {
+      t.ok(existsSync(`${root}/${path}`), `${page} ${whole}`)
+      if (anchor !== '' && anchors.has(path)) {
+        t.ok(anchors.get(path)!.has(anchor.slice(1)), `${page} ${whole}`)
       }
     }
   }
@@ -41,16 +42,41 @@ const ADDRESS = 'http://127.0.0.1:7878'
 const PROGRAM = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 /** One of the sample that has an ended session. */
 const CASE = 'ce7b2a45-e46d-4e89-a0e7-e36f34e00761'
+/** One of the sample whose plan waits. */
+const WAITING = 'c12d54ae-1933-4631-a05f-aecf75428827'
+/** A reader who has a name, and whose editor keeps the message of a merge. */
+const GIT = {
+  ...{ GIT_AUTHOR_NAME: 'Reader', GIT_AUTHOR_EMAIL: 'reader@example.invalid', GIT_EDITOR: 'true' },
+  ...{ GIT_COMMITTER_NAME: 'Reader', GIT_COMMITTER_EMAIL: 'reader@example.invalid' },
+  GIT_CONFIG_GLOBAL: '/dev/null',
+}
 /** What pages take as given; and an answer over 399 ends the script, which says where it was. */
 const PRELUDE = `
 trap 'code=$?; [ $code = 0 ] || echo "the block at line $at ended with $code" >&2' EXIT
 curl() { command curl --fail-with-body "$@" || { code=$?; echo "$*" >&2; return $code; }; }
 casefile() { "$NODE" "$PROGRAM" "$@"; }
+gh() {
+  while [ "$1" != --json ]; do shift; done
+  printf '%s' "$ISSUE" | jq -ce "[{$2} | if all(.[]; . != null) then . else error end]"
+}
 case=$CASE
 session=$(sed -n 's/^id: //p' memory/cases/$CASE/sessions/1.md)
 `
-const options =
-  spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'curl is not installed' }
+const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--version']).status !== 0)
+const options = missing.length === 0 ? {} : { skip: `${missing} not installed` }
+/** What GitHub's own command has of an issue, by its fields. */
+const ISSUE = JSON.stringify({
+  ...{ number: 7, title: 'Slow', body: 'It is.', state: 'OPEN', stateReason: '', labels: [] },
+  ...{
+    assignees: [],
+    author: { login: 'ada' },
+    comments: [],
+    milestone: { title: 'Spring' },
+    closedAt: '',
+  },
+  ...{ createdAt: '2026-04-01T00:00:00Z', updatedAt: '2026-04-01T00:00:00Z' },
+  url: 'https://github.com/example/shop/issues/7',
+})
 
 /** Pages whose commands other tests run, or nobody can here; those of all others are run below. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -59,6 +85,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/agents.md': 'they want an account: test/runners/real-agents.ts',
   'docs/benchmarks.md': 'they take twenty minutes',
   'docs/cli.md': 'test/cli/docs.ts',
+  'docs/git.md': 'below',
   'docs/mcp.md': 'they want an agent',
   'docs/webhooks.md': 'test/webhooks/docs.ts',
 }
@@ -78,22 +105,109 @@ t.test(
     const service = await started(['serve', '--root', '.', '--port', '0'], env, cwd)
     t.teardown(() => service.stop('SIGTERM'))
     for (const page of pages.filter((each) => !(each in ELSEWHERE))) {
-      const typed = blocksOf(readPage(page)).filter(
-        ({ language, words }) => language === 'sh' && words === '',
-      )
-      if (typed.length === 0) continue
-      const script = typed.map(({ line, code }) => `at=${line}\n${code}`).join('\n')
-      const child = spawn('sh', ['-euc', PRELUDE + script.replaceAll(ADDRESS, service.url)], {
-        ...{ cwd, env: { ...process.env, ...env, NODE: process.execPath, PROGRAM, CASE } },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      })
-      let said = ''
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
-      const [code] = await once(child, 'close')
-      t.equal(code, 0, `${page}: ${typed.length} blocks`, { said })
+      const typed = typedOn(page).flatMap(typedOf)
+      if (typed.length > 0) await type(t, page, typed, { cwd, env, url: service.url })
     }
+    const [watching] = blocksOf(readPage('docs/events.md')).filter(isConsole).flatMap(typedOf)
+    await watch(t, watching!, service.url)
   },
 )
+
+/** What is to be run of a page: all but the examples. */
+function typedOn(page: string): Block[] {
+  return blocksOf(readPage(page)).filter(
+    ({ language, words }) => /^(sh|console)$/.test(language) && words === '',
+  )
+}
+
+function isConsole({ language }: Block): boolean {
+  return language === 'console'
+}
+
+interface Place {
+  cwd: string
+  env: Record<string, string>
+  /** Of the service there, if one runs. */
+  url?: string
+}
+
+/** Types it in one shell, and compares what is printed with what is shown. */
+async function type(t: Test, name: string, typed: readonly Typed[], { cwd, env, url }: Place) {
+  const printed = mkdtempSync(join(tmpdir(), 'casefile-printed-'))
+  const script = typed.map(({ line, command, shown }) => {
+    if (shown === '') return `at=${line}\n${command}`
+    return `at=${line}\n{\n${command}\n} > ${printed}/${line} 2>&1 || :`
+  })
+  const text = `${PRELUDE}${script.join('\n').replaceAll(ADDRESS, url ?? ADDRESS)}`
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
+    ...{
+      cwd,
+      env: { ...process.env, ...GIT, ...env, NODE: process.execPath, PROGRAM, CASE, ISSUE },
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const [code] = await once(child, 'close')
+  t.equal(code, 0, `${name}: ${typed.length} blocks`, { said })
+  for (const { line, shown } of typed.filter((each) => each.shown !== '')) {
+    const came = readFileSync(join(printed, String(line)), 'utf8').replaceAll(
+      url ?? ADDRESS,
+      ADDRESS,
+    )
+    t.ok(isShown(shown, came), `${name}:${line} prints what it shows`, { shown, came })
+  }
+  rmSync(printed, { recursive: true })
+}
+
+/** A stream that does not end: what it shows comes once a case has changed. */
+async function watch(t: Test, { command, shown }: Typed, url: string): Promise<void> {
+  const child = spawn('sh', ['-c', `exec ${command.replaceAll(ADDRESS, url)}`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let came = ''
+  for await (const text of child.stdout.setEncoding('utf8')) {
+    const isFirst = came === ''
+    came += text
+    if (isFirst) {
+      const answer = await fetch(`${url}/cases/${WAITING}/state`, {
+        ...{ method: 'PUT', headers: { 'content-type': 'application/json' } },
+        body: '{"state":"BLOCKED"}',
+      })
+      t.equal(answer.status, 200)
+    }
+    if (/^data: /m.test(came)) break
+  }
+  child.kill()
+  const numbered = came.replace(/^id: \d+$/m, 'id: 42')
+  t.ok(isShown(shown, numbered.trim()), 'docs/events.md shows what comes', { shown, came })
+}
+
+t.test('what docs/git.md has is typed in a fresh workspace each', options, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'casefile-docs-git-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const env = { XDG_STATE_HOME: join(folder, 'state') }
+  t.match(await runBuilt(['sample', 'theirs'], env, folder), { code: 0 })
+  for (const block of typedOn('docs/git.md')) {
+    const typed = typedOf(block)
+    const cwd = join(folder, `line-${block.line}`)
+    const cloned = spawnSync('git', ['clone', '--quiet', join(folder, 'theirs'), cwd])
+    t.equal(cloned.status, 0)
+    const isMerge = typed[0]!.command.startsWith('git merge')
+    const before = isMerge ? [{ line: 0, command: BOTH_MADE_SESSION_2, shown: '' }] : []
+    await type(t, 'docs/git.md', [...before, ...typed], { cwd, env })
+  }
+})
+
+/** The one there is the earlier. */
+const BOTH_MADE_SESSION_2 = `
+here=$PWD
+for each in ../theirs "$here"; do
+  cd "$each"
+  casefile start $case > /dev/null 2>&1
+  git add memory && git commit --quiet --message 'Session 2'
+done
+git fetch --quiet`
 
 /** What holds for the blocks of a language; null where all is well. */
 const FORMS: Readonly<Record<string, (block: Block) => string | null>> = {
@@ -103,8 +217,12 @@ const FORMS: Readonly<Record<string, (block: Block) => string | null>> = {
   bash: shellObjection,
   console: shellObjection,
   js: ({ code }) => said(['--input-type=module', '--check', '-'], process.execPath, code),
+  xml: ({ code }) => {
+    const valid = XMLValidator.validate(code)
+    return valid === true ? null : valid.err.msg
+  },
   ...Object.fromEntries(
-    ['text', 'markdown', 'http', 'toml', 'ini', 'xml', 'python', 'verbatim'].map(taken),
+    ['text', 'markdown', 'http', 'toml', 'ini', 'python', 'verbatim'].map(taken),
   ),
 }
 
@@ -131,6 +249,148 @@ function shellObjection({ code, language }: Block): string | null {
 function said(args: string[], program: string, input: string): string | null {
   const { status, stderr } = spawnSync(program, args, { input, encoding: 'utf8' })
   return status === 0 ? null : stderr
+}
+
+t.test(
+  'every command of casefile that is named is one, with the options that it has',
+  async (t) => {
+    const program = casefile({ version: '', sample: '', program: '' })
+    const global = ['--help', '--version']
+    for (const page of pages.filter((each) => each !== 'CHANGELOG.md')) {
+      for (const [whole, words = ''] of commandsIn(readPage(page))) {
+        const [name = '', second = '', ...rest] = words.trim().split(/\s+/)
+        if (/^-|^$|^</.test(name)) continue
+        const first = program.commands.find((each) => each.name() === name)
+        const command = first?.commands.find((each) => each.name() === second) ?? first
+        t.ok(command, `${page}: ${whole}`)
+        const options = [second, ...rest].flatMap((word) => /^\[?(--[a-z-]+)/.exec(word)?.[1] ?? [])
+        for (const option of options.filter((each) => !global.includes(each))) {
+          const { options = [] } = command ?? {}
+          t.ok(
+            options.some(({ long }) => long === option),
+            `${page}: ${whole}: ${option}`,
+          )
+        }
+      }
+    }
+  },
+)
+
+/** Commands in code: what stands behind `casefile`, up to a comment, a pipe or the end of the line. */
+function commandsIn(page: string): RegExpMatchArray[] {
+  const spans = [...page.matchAll(/(?<!`)`([^`\n]+)`(?!`)/g)].map(([, code = '']) => code)
+  const typed = blocksOf(page)
+    .filter(({ language }) => /^(sh|bash|console)$/.test(language))
+    .map(({ code }) => code.replace(/\\\n/g, ''))
+  const lines = [...spans, ...typed.flatMap((code) => code.split('\n'))]
+  return lines.flatMap((line) => [
+    ...line.matchAll(
+      /(?:^|^\$ |-- |&& |[;|] )(?:npx )?(?:casefile|node dist\/cli\.js) ([^#|;&>]*)/g,
+    ),
+  ])
+}
+
+t.test('every npm run but those of the reader is a script of package.json', async (t) => {
+  const { scripts } = JSON.parse(readPage('package.json'))
+  const named = pages.flatMap((page) =>
+    [...readPage(page).matchAll(/(?<!')\bnpm run (?:--?\w+ )*([\w:]+)/g)].map(([, name]) => [
+      page,
+      name,
+    ]),
+  )
+  t.ok(named.length > 10)
+  for (const [page, name = ''] of named) t.ok(scripts[name], `${page}: npm run ${name}`)
+})
+
+t.test('every curl asks for what docs/api.md has, by JSON that is some', async (t) => {
+  const routes = [...readPage('docs/api.md').matchAll(/^### `[A-Z]+ (\/\S*)`$/gm)].map(
+    ([, path = '']) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+  )
+  for (const page of pages) {
+    for (const { language, code, line } of blocksOf(readPage(page))) {
+      if (!/^(sh|bash|console)$/.test(language)) continue
+      for (const [, path = ''] of code.matchAll(/(?:\$url|127\.0\.0\.1:7878)(\/[^\s'"?]*)/g)) {
+        t.ok(
+          routes.some((route) => route.test(path)),
+          `${page}:${line}: ${path}`,
+        )
+      }
+      for (const [, body = ''] of code.matchAll(/ -d '([^']*)'/g)) {
+        t.equal(
+          objection(() => JSON.parse(body)),
+          null,
+          `${page}:${line}: ${body}`,
+        )
+      }
+    }
+  }
+})
+
+t.test('settings, plans and answers on the pages are read as the program reads them', async (t) => {
+  const blocks = pages.flatMap((page) =>
+    blocksOf(readPage(page)).map((block) => ({ ...block, where: `${page}:${block.line}`, page })),
+  )
+  for (const { where, code } of blocks.filter(({ language }) => language === 'yaml')) {
+    const text = code.startsWith('---') ? code : `---\n${code}---\n`
+    const reading = readSettings(text)
+    t.strictSame(reading.ok ? reading.settings.problems : reading.problem, [], where)
+  }
+  const [wrong] = blocks.filter(({ code }) => code.includes('"code": "bad_settings"'))
+  const found = readSettings('---\ntimeout:\n  wrok: 2h\n---\n')
+  t.strictSame(found.ok && found.settings.problems, [JSON.parse(wrong!.code)], wrong!.where)
+
+  const plans = blocks.filter(({ code }) => /^```\w+ run\b/m.test(code))
+  t.ok(plans.length > 2)
+  for (const { where, code } of plans) t.strictSame((await readPlan(code)).errors, [], where)
+
+  const known = keysOf(JSON.parse(readPage('src/http/openapi/examples.json')))
+  const answers = /^docs\/(api|webhooks|settings)\.md$/
+  for (const { where, code } of blocks.filter(
+    ({ language, page }) => language === 'json' && answers.test(page),
+  )) {
+    const unknown = [...keysOf(JSON.parse(code))].filter((key) => !known.has(key))
+    t.strictSame(unknown, [], where)
+  }
+})
+
+/** The names of all members in it. */
+function keysOf(value: unknown): Set<string> {
+  const keys = new Set<string>()
+  JSON.stringify(value, (key, inside) => {
+    if (!/^\d*$/.test(key)) keys.add(key)
+    return inside
+  })
+  return keys
+}
+
+t.test('docs/mcp.md has every client start casefile mcp', async (t) => {
+  const blocks = blocksOf(readPage('docs/mcp.md'))
+  const started = blocks.flatMap(({ language, code, line }) => {
+    if (language === 'json') return [[line, ...serverIn(JSON.parse(code))]]
+    const [, command, args] = /^command = (.*)\nargs = (.*)$/m.exec(code) ?? []
+    return language === 'toml' ? [[line, JSON.parse(command!), ...JSON.parse(args!)]] : []
+  })
+  t.equal(started.length, 5)
+  for (const [line, ...command] of started) {
+    t.match(command.join(' '), /^casefile mcp( --root \$\{workspaceFolder\})?$/, `line ${line}`)
+  }
+  const typed = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ code }) => code.trim().split('\n'))
+  t.equal(typed.length, 5)
+  for (const line of typed)
+    t.match(
+      line,
+      /^(\w+ mcp add casefile (-- )?casefile mcp$|npx .*--cli casefile mcp --method tools\/)/,
+    )
+})
+
+/** The words of the command below `mcpServers`, `servers` or `mcp`. */
+function serverIn(
+  settings: Record<string, { casefile: { command: string | string[]; args?: string[] } }>,
+): string[] {
+  const { command, args = [] } = Object.values(settings)[0]!.casefile
+  return [command, args].flat()
 }
 
 t.test('every block says its language, and is written in it', async (t) => {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -16,6 +17,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
 import { fencesOf, readPage } from './fixtures/doc-code.ts'
+import { docPages, linksOf } from './fixtures/doc-pages.ts'
 import { isFull } from './fixtures/full.ts'
 
 /*
@@ -28,7 +30,9 @@ const npm = (args: string[], cwd = ROOT, env = process.env) =>
   run('npm', [...args, '--ignore-scripts', '--loglevel=error'], { cwd, env })
 
 const page = fencesOf(readPage('docs/install.md'))
-const codeIn = (language: string) => page.find((fence) => fence.language === language)!.code
+const codesIn = (language: string) =>
+  page.filter((fence) => fence.language === language).map(({ code }) => code)
+const [inProgram = '', inTest = ''] = codesIn('js')
 
 /** What a program of a stranger does with it. */
 const CONSUMER = `import { type CreateServiceOptions, createService, type RunningService } from 'casefile'
@@ -47,13 +51,21 @@ t.test('the package holds what runs, what is read beside it, and nothing else', 
   const { stdout } = await npm(['pack', '--dry-run', '--json'])
   const [{ files, unpackedSize }] = JSON.parse(stdout)
   const paths: string[] = files.map(({ path }: { path: string }) => path)
-  const others = paths.filter((path) => !/^(dist|sample-workspace)\/|^docs\/[\w-]+\.md$/.test(path))
-  t.strictSame(others.sort(), ['LICENSE', 'README.md', 'package.json'])
+  const others = paths.filter((path) => !/^(dist|docs|sample-workspace)\//.test(path))
+  t.strictSame(others.sort(), ['CONTRIBUTING.md', 'LICENSE', 'README.md', 'package.json'])
+  for (const name of paths.filter((path) => path.endsWith('.md') && docPages().includes(path))) {
+    for (const { whole, path } of linksOf(name, readPage(name))) {
+      t.ok(paths.includes(path), `${name} ${whole} is in the package`)
+    }
+  }
   for (const path of ['dist/cli.js', 'dist/index.js', 'dist/index.d.ts', 'dist/NOTICES']) {
     t.ok(paths.includes(path), path)
   }
   t.notOk(paths.some((path) => /\.(map|ts|tsx|tsbuildinfo)$/.test(path) && !path.endsWith('.d.ts')))
-  t.ok(unpackedSize < 9_000_000, `${unpackedSize} bytes`)
+  t.ok(unpackedSize < 10_000_000, `${unpackedSize} bytes`)
+  const scripts = paths.filter((path) => path.startsWith('dist/'))
+  const built = scripts.filter((path) => readFileSync(join(ROOT, path)).includes(ROOT))
+  t.strictSame(built, [], 'where it was built is said nowhere')
 })
 
 t.test('a program has services inside, and ends by itself once they are closed', async (t) => {
@@ -61,9 +73,11 @@ t.test('a program has services inside, and ends by itself once they are closed',
   mkdirSync(join(project, 'my-project'))
   const files = {
     'main.mjs': `${javaScriptOf(CONSUMER)}await import('./docs.mjs')\nawait import('./wrong.cjs')\n`,
-    'docs.mjs': codeIn('js'),
+    'docs.mjs': inProgram,
     'wrong.cjs': `const { createService } = require('casefile')
-for (const options of [undefined, {}, { root: 'gone' }]) {
+const wrong = [undefined, {}, { root: 'gone' }, { root: 'work', port: 70000 }]
+const typos = [{ statedir: '/tmp' }, { stateDir: '' }, { trust: 'false' }, { log: true }]
+for (const options of [...wrong, ...typos.map((typo) => ({ root: 'work', ...typo }))]) {
   createService(options).catch(({ code, message }) => console.log(code, message))
 }`,
   }
@@ -74,8 +88,30 @@ for (const options of [undefined, {}, { root: 'gone' }]) {
   t.strictSame(lines.slice(0, 3), ['ok', 'already_active', 'closed'])
   t.equal(lines[3], '[]', 'what docs/install.md has')
   const missing = /^undefined createService takes { root }/
-  t.match(lines.slice(4), [missing, missing, /^bad_request The workspace .*gone/, ''])
+  const port = /^undefined port is 70000: expected a whole number/
+  t.match(lines.slice(4), [
+    ...[missing, missing, port],
+    /no option "statedir": it takes root, port, memoryRoot, stateDir, trust, mount, dev, log$/,
+    ...[/ stateDir is '': expected a string/, / trust is 'false': expected a boolean/],
+    ...[/ log is true: expected a function/, /^bad_request The workspace .*gone/, ''],
+  ])
   t.equal(stderr, '')
+})
+
+t.test('a test has one inside, as docs/install.md shows it', async (t) => {
+  const project = consumer(t)
+  writeFileSync(join(project, 'case.test.mjs'), inTest.replace('/tmp/', `${project}/`))
+  const env = { ...process.env, NODE_OPTIONS: '' }
+  const options = { cwd: project, env, timeout: 20_000 } // one that is not closed keeps it
+  const { stdout } = await run(process.execPath, ['case.test.mjs'], options)
+  t.match(stdout, /^# pass 1$/m)
+})
+
+t.test('the pages name the file that npm pack makes', async (t) => {
+  const { version } = JSON.parse(readPage('package.json'))
+  const names = docPages().flatMap((name) => readPage(name).match(/casefile-[\d.]+\.tgz/g) ?? [])
+  t.ok(names.length > 0)
+  for (const name of names) t.equal(name, `casefile-${version}.tgz`)
 })
 
 for (const [name, options] of Object.entries({
@@ -109,7 +145,7 @@ declare const console: { log(text: unknown): void }`,
 }
 
 t.test('the systemd unit of docs/install.md is one', async (t) => {
-  const dir = t.testdir({ 'casefile.service': codeIn('ini') })
+  const dir = t.testdir({ 'casefile.service': codesIn('ini')[0]! })
   const env = { ...process.env, XDG_RUNTIME_DIR: dir }
   const args = ['verify', '--user', join(dir, 'casefile.service')]
   // it looks at other units of this machine too, and is not on every machine

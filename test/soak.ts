@@ -5,7 +5,7 @@ import { type Test, t } from 'tap'
 import { leftovers, runBuilt, startBuilt } from './fixtures/built-service.ts'
 import { randomFrom } from './fixtures/random.ts'
 import { must } from './fixtures/session-client.ts'
-import { asking } from './fixtures/soak/asking.ts'
+import { createAsk } from './fixtures/soak/client.ts'
 import { collect } from './fixtures/soak/collector.ts'
 import { makeRepository, pickOperation, remove } from './fixtures/soak/operations.ts'
 import {
@@ -51,7 +51,7 @@ function newScene(t: Test, name: string, url: () => string, receiver: string): S
   const root = join(t.testdirName, name)
   let count = 0
   return {
-    ...{ ask: asking(url), url, root, receiver, ledger: newLedger(), streams: new Set() },
+    ...{ ask: createAsk(url), url, root, receiver, ledger: newLedger(), streams: new Set() },
     random: randomFrom(Number(CASEFILE_TEST_SEED)),
     unique: (word) => `${word} ${++count}`,
     up: async () => {},
@@ -74,6 +74,7 @@ t.test('what a service holds after hours of work is what it held before', limit(
     ...{ root: scene.root, stateDir: join(state, 'living'), env: withFigures(file) },
   })
   await must(service, 'POST', '/webhooks', { url: receiver.url, secret: 's' })
+  await must(service, 'GET', '/search?q=title') // a session searches too, and the thread stays for ten minutes
   const slots = Array.from({ length: CLIENTS }, emptySlot)
 
   async function round(): Promise<void> {
@@ -226,7 +227,7 @@ t.test(
     t.equal(twoIds.length, 0, 'under one id')
     collector.close()
     t.equal((await service.stop()).code, 0)
-    t.strictSame(leftovers(t.testdirName), [], 'no temporary file is left')
+    t.strictSame(await leftovers(t.testdirName), [], 'no temporary file is left')
     const checked = await runBuilt([
       'check',
       '--root',

@@ -12,6 +12,8 @@ interface Locked {
   integrity?: string
   dev?: boolean
   hasInstallScript?: boolean
+  peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
 }
 
 /** What npm installs with the package: no development tools, and nothing that the bundle has. */
@@ -43,6 +45,17 @@ t.test('the lock file names exactly what package.json asks for, each by its dige
 t.test(`fewer than ${MOST_INSTALLED} packages are installed with it`, async (t) => {
   t.ok(installed.length < MOST_INSTALLED, `${installed.length}`)
 })
+
+t.test(
+  'what a dependency has for a peer is a dependency too, as yarn installs no other',
+  async (t) => {
+    const wanted = installed.flatMap(([, { peerDependencies = {}, peerDependenciesMeta = {} }]) =>
+      Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional),
+    )
+    t.ok(wanted.length > 0, 'there is one, else this test is not needed')
+    for (const name of wanted) t.ok(manifest.dependencies[name], name)
+  },
+)
 
 t.test('no package needs a script of its own to be installed', async (t) => {
   const withScript = Object.entries(lock).filter(([, { hasInstallScript }]) => hasInstallScript)

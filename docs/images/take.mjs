@@ -85,6 +85,7 @@ async function takeAll() {
   await take(browser, 'session-live', url + slow.page, {}, showRounds)
   await take(browser, 'cases', `${url}/`)
   await take(browser, 'cases-dark', `${url}/`, { colorScheme: 'dark' })
+  await take(browser, 'search', `${url}/find?q=password+hash`)
   await take(browser, 'session-plan', url + plan)
   await take(browser, 'session-phone', url + plan, { viewport: PHONE, deviceScaleFactor: 1.5 })
   // one folder, one session at a time
@@ -146,7 +147,8 @@ async function take(browser, name, url, options = {}, ready) {
   })
   const page = await context.newPage()
   await page.goto(url)
-  await page.locator('#live[data-state=live]').waitFor({ state: 'attached' })
+  const isLive = (await page.locator('body[data-live]').count()) > 0
+  if (isLive) await page.locator('#live[data-state=live]').waitFor({ state: 'attached' })
   await ready?.(page)
   await page.screenshot({ path: join(values.to, `${name}.png`), animations: 'disabled' })
   await context.close()

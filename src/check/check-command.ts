@@ -34,7 +34,6 @@ export async function checkWorkspace(
 /** `casefile check`: prints what it finds, and gives the exit code. */
 export async function check(options: CheckOptions): Promise<number> {
   const { stdout, stderr } = process
-  stdout.on('error', ignoreClosedReader)
   try {
     const { findings, ...mending } = await checkWorkspace(options, process.env)
     const told = mendingText(mending)
@@ -47,9 +46,4 @@ export async function check(options: CheckOptions): Promise<number> {
     stderr.write(`casefile: could not check: ${why}\n`)
     return CHECK_EXIT.failed
   }
-}
-
-/** Who reads only the first lines (`| head`) has seen enough; the exit code still says what there is. */
-function ignoreClosedReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }

@@ -3,7 +3,9 @@ import { type Client, createClient } from '../client/client.ts'
 import type { Whereabouts } from '../client/session-stream.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
+import { hasCode } from '../workspace/disk/errno.ts'
 import { askOwner } from '../workspace/owner/ask-owner.ts'
+import { type MuteOwner, muteOwner } from '../workspace/owner/mute-owner.ts'
 import { createOwnerPatience } from '../workspace/owner/owner-patience.ts'
 import {
   isGone,
@@ -12,6 +14,7 @@ import {
   type OwnerRecord,
   ownerIn,
   readRecord,
+  remedyOfStopped,
 } from '../workspace/owner/owner-record.ts'
 import type { Workspace } from './place.ts'
 
@@ -58,8 +61,8 @@ export async function connect(
         const url = owner.answer?.url
         passing = owner.answer?.short === true ? owner.answer : null
         if (url !== undefined && (await isWell(url, signal))) return url
-        const known = owner.answer ?? (await readRecord(stateDir))
-        if (!isWaitedFor(known)) throw silent(known?.pid, url, workspace)
+        const known = owner.answer ?? (await muteOwner(owner.address, stateDir))
+        if (!isWaitedFor(known)) throw silent(known, url, workspace)
       }
       await delay(POLL_MS, undefined, { signal })
     }
@@ -91,9 +94,13 @@ export async function connect(
   async function mayAskAnew(error: unknown, method: string): Promise<boolean> {
     if (!(error instanceof Refusal) || error.code !== 'stopping') return false
     if (method === 'GET' || error.cause === undefined) return true
-    const { cause } = error.cause as { cause?: { code?: string } }
-    if (cause?.code === 'ECONNREFUSED') return true
-    return cause?.code === 'ECONNRESET' && passing !== null && !(await wasKilled(passing, stateDir))
+    const { cause } = error.cause as Error
+    if (hasCode(cause, 'ECONNREFUSED')) return true
+    return (
+      hasCode(cause, 'ECONNRESET', 'EPIPE') &&
+      passing !== null &&
+      !(await wasKilled(passing, stateDir))
+    )
   }
 
   return {
@@ -125,16 +132,21 @@ async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
 }
 
 function silent(
-  known: number | undefined,
+  known: MuteOwner | null,
   url: string | undefined,
   { memoryRoot }: Workspace,
 ): Refusal {
-  const who = known === undefined ? 'A process whose pid is unknown' : `Process ${known}`
+  const who = known === null ? 'A process whose pid is unknown' : `Process ${known.pid}`
   const at = url === undefined ? '' : ` at ${url}`
+  const how = known === null ? '' : ` (kill ${known.pid})`
+  const next =
+    known?.stopped === true
+      ? remedyOfStopped(known.pid)
+      : `If it hangs or is stopped, end it${how}, then try again.`
   return new Refusal(
     'already_active',
-    `${who} owns ${memoryRoot}, but does not answer${at}. If it hangs or is stopped, end it${known === undefined ? '' : ` (kill ${known})`}, then try again.`,
-    known === undefined ? {} : { extra: { owner: { pid: known } } },
+    `${who} owns ${memoryRoot}, but does not answer${at}. ${next}`,
+    known === null ? {} : { extra: { owner: { pid: known.pid } } },
   )
 }
 

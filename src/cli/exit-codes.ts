@@ -9,6 +9,8 @@ export const EXIT = {
   gateShut: 4,
   sessionFailed: 5,
   notApproved: 6,
+  /** As Node says of a module that awaits what never comes. */
+  unfinished: 13,
   interrupted: 130,
 } as const
 
@@ -23,6 +25,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   4: 'the proof gate is shut',
   5: 'the session failed or was abandoned',
   6: 'not approved: the answer was no',
+  13: 'ended before its work was done, which is a bug; please report it',
   130: 'interrupted by Ctrl-C (143: by a TERM signal, 129: by the end of the terminal)',
 }
 

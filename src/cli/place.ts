@@ -35,9 +35,10 @@ export async function locateWorkspace(choice: PlaceChoice): Promise<Folders> {
     choice.root === undefined
       ? `This folder (${folders.root}) is in no workspace: neither it nor one above it has`
       : `${folders.root} is no workspace: it has no`
+  const init = `casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}`
   throw new Refusal(
     'bad_request',
-    `${where} casefile.md or memory/cases. Make it one with: casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}. Or name another one with --root.`,
+    `${where} casefile.md or memory/cases. Name another one with --root, or make it one with: ${init}`,
   )
 }
 

@@ -2,10 +2,12 @@ import { type Command, CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
 import { Refusal } from '../model/refusal.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { bearOutputErrors } from './output-errors.ts'
 import { jsonText } from './text/json-text.ts'
 
 /** Carries out what the command line says; a refusal is told, and gives the exit code. */
 export async function runProgram(program: Command, argv = process.argv): Promise<void> {
+  bearOutputErrors()
   withoutEmpty(program, process.env)
   try {
     await program.parseAsync(argv)

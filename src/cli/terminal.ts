@@ -19,12 +19,9 @@ export interface Terminal {
   width(): number
 }
 
-/** The terminal of this process. A reader that has seen enough (`| head`) is no error. */
+/** The terminal of this process. */
 export function ownTerminal(): Terminal {
   const { stdin, stdout, stderr } = process
-  for (const stream of [stdout, stderr]) {
-    stream.off('error', ignoreClosedReader).on('error', ignoreClosedReader) // once, however often
-  }
   const isTerminal = stdout.isTTY === true
   return {
     print: (text) => void stdout.write(text),
@@ -47,8 +44,4 @@ function colorLevel(env: NodeJS.ProcessEnv, isTerminal: boolean): 0 | 1 | 2 | 3 
   }
   if ((refused !== undefined && refused !== '') || !isTerminal) return 0
   return supportsColor ? supportsColor.level : 0
-}
-
-function ignoreClosedReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }

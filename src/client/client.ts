@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { Refusal } from '../model/refusal.ts'
 import { refusalOf } from './problem.ts'
+import { ConnectionLost, type HttpResponse, request } from './request.ts'
 import {
   type ReceivedEvent,
   type StreamOptions,
@@ -59,14 +60,14 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
     method: string,
     path: string,
     asked: Asked,
-    read: (response: Response) => Promise<T>,
+    read: (response: HttpResponse) => Promise<T>,
   ): Promise<T> {
     const { url } = where
     const own = endingWith(signal)
     try {
       return await read(await send(url + path, method, asked, own.signal))
     } catch (cause) {
-      if (signal.aborted || !(cause instanceof TypeError)) throw cause
+      if (!(cause instanceof ConnectionLost)) throw cause
       const message = `No service answers at ${url} any more. Start it, or try again.`
       throw new Refusal('stopping', message, { cause })
     } finally {
@@ -76,10 +77,10 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
 
   const exchange = (method: string, path: string, asked: Asked = {}): Promise<Answer> =>
     answered(method, path, asked, async (response) => {
-      const bytes = new Uint8Array(await response.arrayBuffer())
+      const bytes = await response.bytes()
       return {
         status: response.status,
-        etag: response.headers.get('etag'),
+        etag: response.header('etag'),
         body: bodyOf(response, new TextDecoder().decode(bytes)),
         bytes,
       }
@@ -103,8 +104,8 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
       return answered('GET', path, { headers }, async (response) => {
         const { status } = response
         if (status === 206) {
-          const [, from] = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '') ?? []
-          return { from: Number(from), bytes: new Uint8Array(await response.arrayBuffer()) }
+          const [, from] = /^bytes (\d+)-/.exec(response.header('content-range') ?? '') ?? []
+          return { from: Number(from), bytes: await response.bytes() }
         }
         const text = await response.text()
         if (status === 404 || status === 416) return null
@@ -115,7 +116,7 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
   }
 }
 
-/** A signal of one request: fetch would leave a listener at that of them all, thousands where there are so many. */
+/** A signal of one request, which leaves no listener at that of them all: there may be thousands. */
 function endingWith(all: AbortSignal): { signal: AbortSignal; leave(): void } {
   const own = new AbortController()
   const end = () => own.abort(all.reason)
@@ -124,8 +125,8 @@ function endingWith(all: AbortSignal): { signal: AbortSignal; leave(): void } {
   return { signal: own.signal, leave: () => all.removeEventListener('abort', end) }
 }
 
-function bodyOf(response: Response, text: string): unknown {
-  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+function bodyOf(response: HttpResponse, text: string): unknown {
+  const isJson = /json/.test(response.header('content-type') ?? '')
   return isJson && text !== '' ? JSON.parse(text) : text
 }
 
@@ -134,10 +135,10 @@ function send(
   method: string,
   { body, headers = {} }: Asked,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const isJson = typeof body === 'object'
   const type = isJson ? { 'content-type': 'application/json' } : {}
-  return fetch(address, {
+  return request(address, {
     ...{ method, signal, headers: { ...type, ...headers } },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
   })

@@ -1,15 +1,27 @@
 import { Refusal } from '../model/refusal.ts'
 import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
+import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import type { Answer, Client } from './client.ts'
 
 /** Each that fails is one that somebody else made: who writes with many others waits for them at most. */
 const ATTEMPTS = 50
 
+/** Those of this process do not get in each other's way. */
+const turns = createKeyedMutex()
+
 /**
  * Writes a memory file as `change` makes it of its text, null where there is none yet. What somebody else
  * writes meanwhile is not lost: then `change` gets that.
  */
-export async function changeMemory(
+export function changeMemory(
+  client: Client,
+  path: string,
+  change: (present: string | null) => string,
+): Promise<Answer> {
+  return turns.run(path, () => changed(client, path, change))
+}
+
+async function changed(
   client: Client,
   path: string,
   change: (present: string | null) => string,

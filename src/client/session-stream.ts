@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { Refusal } from '../model/refusal.ts'
 import { refusalOf } from './problem.ts'
+import { ConnectionLost, type HttpResponse, request } from './request.ts'
 
 /** The members of every event, and what the stream says beside them. */
 export interface ReceivedEvent {
@@ -60,17 +61,21 @@ export async function* sessionStream(
   let tries = 0
   for (;;) {
     const response = url === null ? null : await open(url + path, last, signal)
-    if (response?.status === 204) return
+    if (response?.status === 204) return response.end()
     if (response) {
       if (goneSince !== null) options.onBack?.()
       goneSince = null
       options.onOpen?.()
-      if (pauses) yield { type: 'open', id: '', time: '', payload: {} }
-      for await (const event of eventsOf(response, signal)) {
-        tries = 0
-        if (event.id !== '') last = event.id
-        if (event.type === 'resync') last = ''
-        if (pauses || event.type !== 'ping') yield event
+      try {
+        if (pauses) yield { type: 'open', id: '', time: '', payload: {} }
+        for await (const event of eventsOf(response)) {
+          tries = 0
+          if (event.id !== '') last = event.id
+          if (event.type === 'resync') last = ''
+          if (pauses || event.type !== 'ping') yield event
+        }
+      } finally {
+        response.end()
       }
     } else {
       if (goneSince === null) options.onGone?.()
@@ -85,52 +90,48 @@ export async function* sessionStream(
 }
 
 /** Null where nobody answers now. */
-async function open(address: string, last: string, signal: AbortSignal): Promise<Response | null> {
+async function open(
+  address: string,
+  last: string,
+  signal: AbortSignal,
+): Promise<HttpResponse | null> {
   const headers: Record<string, string> = last === '' ? {} : { 'last-event-id': last }
-  let response: Response
+  let response: HttpResponse
   try {
-    response = await fetch(address, { headers, signal })
+    response = await request(address, { headers, signal })
   } catch (error) {
-    if (signal.aborted || !(error instanceof TypeError)) throw error
+    if (!(error instanceof ConnectionLost)) throw error
     return null
   }
-  if (response.ok) return response
+  if (response.status < 300) return response
   const text = await response.text()
   if (response.status === 503) return null
   throw refusalOf('GET', new URL(address).pathname, response.status, parsed(text))
 }
 
 /** What comes until the connection ends, in whatever way. */
-async function* eventsOf(response: Response, signal: AbortSignal): AsyncGenerator<ReceivedEvent> {
+async function* eventsOf(response: HttpResponse): AsyncGenerator<ReceivedEvent> {
   const came: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => came.push(event) })
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-  try {
-    for (;;) {
-      const part = await readInTime(reader, signal)
-      if (part === null) return
-      parser.feed(part)
-      for (const message of came.splice(0)) yield received(message)
-    }
-  } finally {
-    await reader.cancel().catch(() => {}) // a connection that broke has nothing left to cancel
+  const parts = response.parts()
+  for (;;) {
+    const part = await readInTime(parts)
+    if (part === null) return
+    parser.feed(part)
+    for (const message of came.splice(0)) yield received(message)
   }
 }
 
-async function readInTime(
-  reader: ReadableStreamDefaultReader<string>,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function readInTime(parts: AsyncIterator<string>): Promise<string | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), SILENCE_MS)
   })
   try {
-    const part = await Promise.race([reader.read(), silence])
+    const part = await Promise.race([parts.next(), silence])
     return part === null || part.done ? null : part.value
   } catch (error) {
-    if (signal.aborted) throw signal.reason
-    if (error instanceof TypeError) return null // "terminated": the service died, or dropped us
+    if (error instanceof ConnectionLost) return null // the service died, or dropped us
     throw error
   } finally {
     clearTimeout(timer)

@@ -32,7 +32,7 @@ export async function demo(sample: string, options: DemoOptions): Promise<number
   if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
     throw new Refusal(
       'bad_request',
-      'The demo asks before it approves a plan, and there is no terminal to ask on. Say it in advance: npm run demo -- --yes',
+      'The demo asks before it approves a plan, and there is no terminal to ask on. Say it in advance: casefile demo --yes (in a checkout: npm run demo -- --yes)',
     )
   }
   const stop = stopSignal()
@@ -89,9 +89,10 @@ async function play(
     narrator.title('\nThat was all of it.')
     narrator.say(
       keep ? `The workspace is kept: ${workspace}` : `It was in ${home}, which is removed now.`,
-      ...(keep ? [] : ['Keep it next time, to look around: npm run demo -- --keep']),
-      'To go on by yourself: npm start serves such a copy on http://127.0.0.1:7878, where this bug',
-      'waits for your approval. README.md gives the requests, docs/files.md explains the files.',
+      ...(keep ? [] : ['Keep it next time, to look around, with --keep.']),
+      'To go on by yourself, with such a copy, where this bug waits for your approval:',
+      'casefile sample workspace && casefile serve --root workspace (in a checkout: npm start).',
+      'README.md gives the requests, docs/files.md explains the files.',
     )
   } finally {
     await served.close()
@@ -100,16 +101,12 @@ async function play(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Aborted by ctrl-C, TERM, and a reader that has gone away (as in `| head`). */
+/** Aborted by ctrl-C, TERM, and an output that takes no more (as in `| head`). */
 function stopSignal(): { signal: AbortSignal; undo(): void } {
   const controller = new AbortController()
   const stop = () => controller.abort()
-  const onError = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    stop()
-  }
   for (const name of SIGNALS) process.on(name, stop)
-  process.stdout.on('error', onError)
+  process.stdout.on('error', stop)
   return {
     signal: controller.signal,
     undo() {

@@ -13,7 +13,10 @@ const DRAIN = { bytes: 64 * MIB, ms: 15_000 }
 /** The next piece of a body. */
 type Next = () => Promise<{ done?: boolean | undefined; value?: Uint8Array | undefined }>
 
-/** The whole body; never holds more than `maxBytes` and one chunk of it. Refuses with `too_large`. */
+/**
+ * The whole body; never holds more than `maxBytes` and one chunk of it. Refuses with `too_large`, and with
+ * `unsupported_media_type` where it is compressed.
+ */
 export async function readBytes(
   c: ServiceContext,
   maxBytes: number,
@@ -22,7 +25,9 @@ export async function readBytes(
   const next = piecesOf(c)
   if (next === null) return new Uint8Array()
   try {
-    return await collect(next, c.req.header('content-length'), maxBytes, drain)
+    const bytes = await collect(next, c.req.header('content-length'), maxBytes, drain)
+    if (bytes.byteLength > 0) requirePlain(c.req.header('content-encoding'))
+    return bytes
   } catch (error) {
     if (!isDisconnect(error)) throw error
     const message = 'The connection was closed before the whole body had come. Send it again.'
@@ -109,6 +114,16 @@ async function throwAway(next: Next, already: number, drain: typeof DRAIN): Prom
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** No coding is undone here (RFC 9110 §8.4), and none is taken for the text itself. */
+function requirePlain(encoding = ''): void {
+  if (encoding.split(',').every((coding) => /^\s*(?:identity)?\s*$/i.test(coding))) return
+  const came = JSON.stringify(encoding.slice(0, 100))
+  throw new Refusal(
+    'unsupported_media_type',
+    `The body came with the content coding ${came}. Send it plain, without the header "Content-Encoding".`,
+  )
 }
 
 function requireJson(contentType: string | undefined): void {

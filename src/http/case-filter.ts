@@ -1,5 +1,6 @@
 import type { CaseJson } from '../model/case-json.ts'
 import type { Digest } from '../workspace/case-digest.ts'
+import type { ServiceContext } from './context.ts'
 import { knownState } from './params.ts'
 
 /** The value of a query's field; undefined where it is not there. */
@@ -42,6 +43,13 @@ function hasWords({ id, title, description }: CaseJson, words: readonly string[]
   return words.every(
     (word) => text.includes(word) || (ID_BEGINNING.test(word) && id.startsWith(word)),
   )
+}
+
+const LISTS = new Set(['state', 'outcome', 'type', 'tag', 'needs'])
+
+/** Of a field that takes several values, each that it is given: many clients repeat it in place of the commas. */
+export function queryOf(c: ServiceContext): Query {
+  return (name) => (LISTS.has(name) ? c.req.queries(name)?.join(',') : c.req.query(name))
 }
 
 /** The values of a field that takes several, with commas. */

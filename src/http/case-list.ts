@@ -1,6 +1,6 @@
 import type { Digest } from '../workspace/case-digest.ts'
 import { asOfNow } from './as-of-now.ts'
-import { caseFilter } from './case-filter.ts'
+import { caseFilter, queryOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import { bytesWithETag } from './etag.ts'
 import { ListBlocks, type ListBytes } from './list-blocks.ts'
@@ -24,7 +24,7 @@ const lists = new WeakMap<ListNeeds, KnownList>()
 
 /** The list of cases, newest first; its order and its bytes are kept until something changes. */
 export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<Response> {
-  const fits = caseFilter((name) => c.req.query(name))
+  const fits = caseFilter(queryOf(c))
   const isPart = c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
   return asOfNow(service, () => {
     if (fits || isPart) {

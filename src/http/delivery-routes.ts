@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { Delivery, DeliveryState } from '../model/delivery.ts'
 import { Refusal } from '../model/refusal.ts'
+import { queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -62,7 +63,7 @@ function deliveryId(c: ServiceContext): string {
 
 /** `state=dead,retrying`; null when none is given. */
 function statesOf(c: ServiceContext): string[] | null {
-  const states = c.req.query('state')?.split(',').filter(Boolean) ?? []
+  const states = valuesOf(queryOf(c), 'state') ?? []
   const wrong = states.find((state) => !STATES.includes(state))
   if (wrong === undefined) return states.length > 0 ? states : null
   const came = JSON.stringify(wrong.slice(0, 60))

@@ -85,7 +85,7 @@ export function problemResponse(error: unknown): Response {
   })
 }
 
-/** For `app.onError`: answers every error, and logs, with cause and stack, those the service is to blame for. */
+/** For `app.onError`: answers every error, and logs those that no client is to blame for. */
 export function problemHandler(log: (line: string) => void): ErrorHandler<ServiceEnv> {
   return (error, c) => {
     logFault(log, c.req, error)
@@ -95,7 +95,7 @@ export function problemHandler(log: (line: string) => void): ErrorHandler<Servic
 
 const NO_FAULT: readonly RefusalCode[] = ['stopping', 'provider_failed']
 
-/** Logs an error that the service is to blame for. */
+/** Logs an error that no client is to blame for: a disk that fails in its words, what is a mistake of ours with its stack. */
 export function logFault(
   log: (line: string) => void,
   { method, path }: { method: string; path: string },
@@ -103,5 +103,6 @@ export function logFault(
 ): void {
   const isRefusal = error instanceof Refusal
   if (isRefusal && (PROBLEMS[error.code].status < 500 || NO_FAULT.includes(error.code))) return
-  log(`${method} ${path}: ${inspect(error)}`)
+  const isOfDisk = isRefusal && error.code.startsWith('storage_')
+  log(`${method} ${path}: ${isOfDisk ? error.message : inspect(error)}`)
 }

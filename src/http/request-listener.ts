@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { inspect } from 'node:util'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Refusal } from '../model/refusal.ts'
@@ -14,7 +14,23 @@ export function requestListener(
   const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
     errorHandler: (error) => answerError(error, log),
   })
-  return (incoming, outgoing) => void listener(incoming, outgoing)
+  return (incoming, outgoing) => {
+    const coding = incoming.headers['transfer-encoding']
+    if (coding && !/^chunked$/i.test(coding)) answerCoding(coding, outgoing)
+    else void listener(incoming, outgoing)
+  }
+}
+
+/** Chunks of something that was coded besides: where they end is clear, what they say is not (RFC 9112 §6.1). */
+function answerCoding(coding: string, outgoing: ServerResponse): void {
+  const [status, came] = [501, JSON.stringify(coding.slice(0, 100))]
+  const detail = `The body came with the transfer coding ${came}. Send it plain, with its length or in chunks.`
+  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail }
+  const headers = {
+    'content-type': 'application/problem+json',
+    'x-content-type-options': 'nosniff',
+  }
+  outgoing.writeHead(status, headers).end(JSON.stringify(problem))
 }
 
 /** A request that never became one for the app: no Host, a URL that cannot be read. */

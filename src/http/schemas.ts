@@ -1,35 +1,17 @@
 import * as z from 'zod'
 import { CASE_STATES, SESSION_TYPES } from '../model/case-state.ts'
-import {
-  OUTCOME,
-  OUTCOME_RULE,
-  SLUG,
-  SLUG_RULE,
-  TAG,
-  TAG_RULE,
-  TITLE_MAX,
-  UUID,
-} from '../model/words.ts'
+import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX, UUID } from '../model/words.ts'
+import { oneLine, tag, trimmedLine, upTo, WORDS } from './text-fields.ts'
 
 /**
  * What request bodies must hold. Unknown fields are dropped (design §4). The API's description is made of
  * these: so a rule is a pattern where it can be one, and `meta` tells what no pattern can.
  */
 
-/** A character that is no white space. */
-const WORDS = /\S/
-
-const oneLine = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .regex(WORDS, 'expected a text that says something')
-    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'expected one line without control characters')
-
 const title = oneLine(TITLE_MAX)
 const slug = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
 const outcome = z.string().regex(OUTCOME, `expected ${OUTCOME_RULE}`)
-const tags = z.array(z.string().regex(TAG, `expected ${TAG_RULE}`)).max(100)
+const tags = z.array(tag).max(100)
 const folder = oneLine(1000)
 const uuid = z.string().regex(UUID, 'expected a UUID in lower case')
 const text = z.string()
@@ -54,7 +36,7 @@ export const stateSchema = z.object({
 })
 
 export const checklistItemSchema = z.object({
-  description: oneLine(500).regex(/^(?!\s)[\s\S]*(?<!\s)$/, 'expected no blanks at the ends'),
+  description: trimmedLine(500),
   type: slug,
   required: z.boolean().default(false),
 })
@@ -62,7 +44,7 @@ export const checklistItemSchema = z.object({
 export const newSessionSchema = z.object({
   type: z.enum(SESSION_TYPES),
   provider: slug.optional(),
-  note: z.string().max(20_000).optional(),
+  note: upTo(20_000).optional(),
 })
 
 export const planSchema = z.object({
@@ -78,7 +60,7 @@ export const approveSchema = z.object({
 })
 
 export const reviseSchema = z.object({
-  note: z.string().max(20_000).regex(WORDS, 'expected what to change'),
+  note: upTo(20_000).regex(WORDS, 'expected what to change'),
 })
 
 export const promptSchema = z.object({
@@ -98,4 +80,3 @@ export const newProofSchema = z
     path: ['content'],
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
-  .meta({ oneOf: [{ required: ['content'] }, { required: ['artifact'] }] })

@@ -3,7 +3,7 @@ import { type CaseSummary, summaryOf } from '../search/case-summary.ts'
 import { FILTERS, type Filters, parseQuery, type SearchQuery } from '../search/query.ts'
 import type { Hit } from '../search/search-messages.ts'
 import { asOfNow } from './as-of-now.ts'
-import { type Query, valuesOf } from './case-filter.ts'
+import { type Query, queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpNeeds } from './needs.ts'
 import { knownState } from './params.ts'
@@ -11,12 +11,13 @@ import { knownState } from './params.ts'
 /** A case as the search gives it. */
 export type FoundCase = CaseSummary & Hit
 
-const LIMIT = { otherwise: 20, most: 100 }
+/** Of how many cases are given. */
+export const SEARCH_LIMIT = { otherwise: 20, most: 100 }
 
 /** `GET /search`: the cases that a query means, the best first, with the lines that say so. */
 export async function searchRoute(service: HttpNeeds, c: ServiceContext): Promise<Response> {
-  const query = (name: string) => c.req.query(name)
-  const { total, found } = await searched(service, wantedQuery(query), limitOf(query, LIMIT))
+  const query = queryOf(c)
+  const { total, found } = await searched(service, wantedQuery(query), limitOf(query, SEARCH_LIMIT))
   return c.json(found, 200, { 'x-total-count': String(total) })
 }
 
@@ -37,7 +38,7 @@ export function searched(
 
 /** The query with the filters beside it: both must fit. */
 export function wantedQuery(query: Query): SearchQuery {
-  const { wanted, filters: inText } = parseQuery(query('q') ?? '')
+  const { filters: inText, ...text } = parseQuery(query('q') ?? '')
   const filters: Filters = {}
   for (const name of FILTERS) {
     const beside = valuesOf(query, name)
@@ -48,10 +49,10 @@ export function wantedQuery(query: Query): SearchQuery {
     if (name === 'state') [...(beside ?? []), ...(within ?? [])].forEach(knownState)
     if (both) filters[name] = both
   }
-  return { wanted, filters }
+  return { ...text, filters }
 }
 
-export function limitOf(query: Query, { otherwise, most }: typeof LIMIT): number {
+export function limitOf(query: Query, { otherwise, most }: typeof SEARCH_LIMIT): number {
   const text = query('limit')
   if (text === undefined) return otherwise
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0

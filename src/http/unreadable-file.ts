@@ -4,7 +4,7 @@ import type { Refused } from '../workspace/disk/safe-read.ts'
 /** Why a memory file is not read, nor written over. */
 export function unreadable(filename: string, { reason, detail }: Refused): Refusal {
   if (reason === 'missing') {
-    return new Refusal('not_found', `There is no memory file ${filename}. PUT writes one.`)
+    return new Refusal('not_found', `There is no memory file ${filename}, until one is written.`)
   }
   if (reason === 'io_error') {
     return new Refusal(

@@ -38,10 +38,19 @@ function gotten(value: unknown): string {
 }
 
 function shown(value: unknown): string {
-  const text = shortened(JSON.stringify(value) ?? String(value), 60)
+  const text = shortened(JSON.stringify(beginningOf(value, 4)) ?? String(value), 60)
   if (value === null || typeof value === 'boolean') return text
   const type = Array.isArray(value) ? 'array' : typeof value
   return `the ${type} ${text}`
+}
+
+/** No deeper than so many levels: what is nested without end would end the stack, and nobody reads it. */
+function beginningOf(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (levels === 0) return '…'
+  if (Array.isArray(value)) return value.slice(0, 30).map((each) => beginningOf(each, levels - 1))
+  const entries = Object.entries(value).slice(0, 30)
+  return Object.fromEntries(entries.map(([key, each]) => [key, beginningOf(each, levels - 1)]))
 }
 
 function shortened(text: string, length: number): string {

@@ -13,7 +13,8 @@ const time = text
   .refine((value) => value === '' || !Number.isNaN(Date.parse(value)), 'expected an ISO 8601 time')
   .transform((value) => (value === '' || value.startsWith('0001-') ? null : iso(value)))
 
-const person = z.object({ login: text })
+/** Of an account that is no more, some programs print `{}`. */
+const person = z.object({ login: text.nullish() })
 const named = z.object({ name: text })
 
 const comment = z.object({
@@ -33,7 +34,7 @@ export const issueSchema = z.object({
   labels: z.array(named).nullish(),
   assignees: z.array(person).nullish(),
   author: person.nullish(),
-  milestone: z.object({ title: text }).nullish(),
+  milestone: z.object({ title: text.nullish() }).nullish(),
   createdAt: time.nullish(),
   updatedAt: time.nullish(),
   closedAt: time.nullish(),

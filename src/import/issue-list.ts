@@ -1,6 +1,7 @@
 import { parseFields } from '../http/zod-issues.ts'
 import { type FieldError, Refusal } from '../model/refusal.ts'
 import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
+import { utf16Name } from '../workspace/disk/utf-16.ts'
 import { visibleText } from '../workspace/visible-text.ts'
 import { brokenEntry } from './broken-entry.ts'
 import { type GithubIssue, issueSchema } from './github-schema.ts'
@@ -24,6 +25,13 @@ export function issuesIn(bytes: Uint8Array): Entry[] {
   const wrong: FieldError[] = []
   const entries = list.flatMap((value, index) => {
     const name = entryName(index, value)
+    if (Object.hasOwn(Object(value), 'html_url')) {
+      wrong.push({
+        path: name,
+        message: 'it is as gh api prints it, whose fields mean other things',
+      })
+      return []
+    }
     try {
       return [{ issue: parseFields(issueSchema, value), name }]
     } catch (error) {
@@ -53,6 +61,13 @@ export function mustBeRight(wrong: readonly FieldError[]): void {
 }
 
 function listIn(bytes: Uint8Array): unknown[] {
+  const utf16 = utf16Name(bytes)
+  if (utf16) {
+    const makeUtf8 = `iconv -f ${utf16} -t UTF-8 issues.json > issues-utf-8.json`
+    throw unreadable(
+      `it looks like ${utf16}, which > in Windows PowerShell writes. Make it UTF-8, as by ${makeUtf8}`,
+    )
+  }
   const decoded = decodeUtf8(bytes)
   if (!decoded.ok) {
     throw unreadable(`it is not UTF-8 (line ${decoded.line}). Save it in that encoding`)
@@ -64,13 +79,17 @@ function listIn(bytes: Uint8Array): unknown[] {
     value = JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
+    if (/^\s*\{/.test(text))
+      throw unreadable(`${EXPECTED}; got objects. jq -s . makes a list of them`)
     const { entry, why, line } = brokenEntry(text)
     const where = entry === null ? `line ${line}` : `entry ${entry} (line ${line})`
     throw unreadable(`${where} is not JSON: ${visibleText(why)}`)
   }
   if (Array.isArray(value)) return value
-  throw unreadable(`expected a list of issues, which begins with [; got ${kindOf(value)}`)
+  throw unreadable(`${EXPECTED}; got ${kindOf(value)}`)
 }
+
+const EXPECTED = 'expected a list of issues, which begins with ['
 
 function kindOf(value: unknown): string {
   return value === null ? 'null' : `a${typeof value === 'object' ? 'n' : ''} ${typeof value}`

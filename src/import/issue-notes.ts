@@ -19,7 +19,7 @@ export function issueNotes(issue: GithubIssue, source: Source, body: string | nu
     ['state', issue.state],
     ['state_reason', issue.stateReason],
     ['author', issue.author?.login],
-    ['assignees', issue.assignees?.map(({ login }) => login)],
+    ['assignees', issue.assignees?.flatMap(({ login }) => login || [])],
     ['labels', issue.labels?.map(({ name }) => name)],
     ['milestone', issue.milestone?.title],
     ['created_at', issue.createdAt],

@@ -15,8 +15,8 @@ export interface PlainFront {
   bodyStart: number
 }
 
-/** Far below 64 KiB, whatever the characters are: that limit is the parser's to report. */
-const MAX_LENGTH = 20_000
+/** Far below what the parser takes (64 KiB, `MAX_LEXEMES`), whatever the characters are: its limits are its to report. */
+const MAX_LENGTH = 13_000
 
 const [SPACE, HASH, MINUS] = [0x20, 0x23, 0x2d]
 

@@ -13,6 +13,12 @@ const MAX_DEPTH = 20
 /** The parser's stack holds the document and, at the end, a scalar besides the collections. */
 const MAX_STACK = MAX_DEPTH + 2
 
+/**
+ * Words and signs, as the lexer counts them, without line ends: each takes some microseconds, on the thread that answers requests.
+ * More than `plainFront` takes, three for two characters at most, so that the two agree.
+ */
+export const MAX_LEXEMES = 20_000
+
 const OPTIONS = {
   version: '1.2',
   schema: 'core',
@@ -34,7 +40,7 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
   const { Composer, Lexer, Parser } = yamlPackage()
   const parser = new Parser()
   const tokens: Parameters<Composer['compose']>[0] extends Iterable<infer T> ? T[] : never = []
-  let documents = 0
+  let [documents, lexemes] = [0, 0]
   const take = (found: Iterable<(typeof tokens)[number]>): YamlProblem | null => {
     for (const token of found) {
       if (token.type === 'document') documents++
@@ -52,6 +58,12 @@ export function yamlDocument(source: string): Document.Parsed | YamlProblem | nu
     if (problem) return problem
     if (parser.stack.length > MAX_STACK) {
       return bad(parser.offset, `more than ${MAX_DEPTH} levels of nesting`)
+    }
+    if (!/^\r?\n$/.test(lexeme) && ++lexemes > MAX_LEXEMES) {
+      return bad(
+        parser.offset,
+        'too many keys, values and brackets up to here: put long lists below the frontmatter',
+      )
     }
   }
   const problem = take(parser.end())

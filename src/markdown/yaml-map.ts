@@ -19,12 +19,26 @@ const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 /** Not printable (YAML 1.2 §5.1), or a line ending to some readers and none to others. */
 const REFUSED_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/
 
+/** The latest last: one write reads its text before, while and after it is edited. */
+const recent = new Map<string, YamlMap>()
+const MOST_RECENT = 3
+
 /**
  * Reads frontmatter as YAML 1.2 core and nothing more: no alias, tag, merge key, directive or second
  * document, no duplicate or prototype key, at most 20 levels (reliability YM-3). Never throws for
- * bad text.
+ * bad text. What it gives may be given again, and is not to be changed.
  */
 export function readYaml(source: string): YamlResult {
+  const known = recent.get(source)
+  const result: YamlResult = known ? { ok: true, map: known } : parsedYaml(source)
+  if (!result.ok) return result
+  recent.delete(source)
+  recent.set(source, result.map)
+  if (recent.size > MOST_RECENT) recent.delete(recent.keys().next().value!)
+  return result
+}
+
+function parsedYaml(source: string): YamlResult {
   const at = source.search(REFUSED_CHARACTER)
   if (at >= 0) {
     const hex = source.charCodeAt(at).toString(16).padStart(2, '0')

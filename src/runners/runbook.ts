@@ -123,7 +123,7 @@ function complaintAbout(step: PlanStep, outcome: StepOutcome): string | null {
     return `step ${step.id} could not be started (${startError})${missing}`
   }
   if (timedOut)
-    return `step ${step.id} ran into its time-out after ${Math.round(outcome.durationMs / 1000)} s`
+    return `step ${step.id} ran into its time-out after ${(outcome.durationMs / 1000).toFixed(1)} s`
   if (exit === null) return `step ${step.id} was ended by ${signal}`
   if (step.expect.includes(exit)) return null
   const hint = exit === 127 ? ' (a command was not found)' : ''

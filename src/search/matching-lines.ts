@@ -1,5 +1,6 @@
+import { createPhraseTest } from './phrases.ts'
 import type { SearchedLine } from './searched-lines.ts'
-import { wordsIn } from './words.ts'
+import { folded, isAscii, isCommon, wordsIn } from './words.ts'
 
 export interface MatchingLine {
   /** From 1. */
@@ -13,30 +14,60 @@ export interface MatchingLine {
 interface Scored extends MatchingLine {
   /** How many different words match. */
   count: number
+  /** How many texts of the query it has as they stand there. */
+  said: number
 }
 
 const MAX_TEXT = 240
 /** So much of a longer line stands before its first match. */
 const BEFORE = 60
 
-/** The lines that have some of the words of the index, those with most of them first. */
+interface Looked {
+  /** Words of the index. */
+  terms: ReadonlySet<string>
+  /** Of the query: a line that has most of them comes first. */
+  texts: readonly string[]
+  most: number
+}
+
+/**
+ * The lines that have some of the words: those with most of the texts first, then those with most words. Common words
+ * alone are none.
+ */
 export function matchingLines(
   lines: Iterable<SearchedLine>,
-  terms: ReadonlySet<string>,
-  most: number,
+  { terms, texts, most }: Looked,
 ): Scored[] {
+  const tests = texts.map((text) => createPhraseTest([text]))
   let best: Scored[] = []
+  const all = [...terms]
+  const telling = all.filter((term) => !isCommon(term))
+  const counted = telling.length > 0 ? telling : all
   for (const { line, text, from } of lines) {
-    const found = marksIn(text, from, terms)
-    if (found.count === 0) continue
-    best.push({ line, ...excerpt(text, found.marks), count: found.count })
+    if (isAscii(text)) {
+      const lower = text.toLowerCase()
+      if (!counted.some((term) => lower.includes(term))) continue // most lines; their words need no look
+    }
+    const { marks, seen } = marksIn(text, from, terms)
+    const count = counted.filter((term) => seen.has(term)).length
+    if (count === 0) continue
+    const plain = folded(text.slice(from))
+    const said = tests.filter((isIn) => isIn(plain)).length
+    best.push({ line, ...excerpt(text, marks), count, said })
     if (best.length > 50 * most) best = bestOf(best, most)
   }
   return bestOf(best, most)
 }
 
 function bestOf(lines: Scored[], most: number): Scored[] {
-  return lines.sort((a, b) => b.count - a.count || a.line - b.line).slice(0, most)
+  return lines.sort((a, b) => byMatch(a, b) || a.line - b.line).slice(0, most)
+}
+
+type Match = Pick<Scored, 'count' | 'said'>
+
+/** Those that say most first. */
+export function byMatch(a: Match, b: Match): number {
+  return b.said - a.said || b.count - a.count
 }
 
 function marksIn(text: string, start: number, terms: ReadonlySet<string>) {
@@ -51,7 +82,7 @@ function marksIn(text: string, start: number, terms: ReadonlySet<string>) {
     if (last && from <= last[1]) last[1] = Math.max(last[1], to)
     else marks.push([from, to])
   }
-  return { marks, count: seen.size }
+  return { marks, seen }
 }
 
 /** A whole line, or a part of it that begins and ends with an ellipsis where something is left out. */

@@ -1,5 +1,6 @@
 import { isCaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
+import { isPhrase } from './phrases.ts'
 import { isCommon, isUnspaced, wordsIn } from './words.ts'
 
 export const FILTERS = ['state', 'type', 'tag', 'outcome'] as const
@@ -11,20 +12,32 @@ export type Filters = Partial<Record<FilterName, string[]>>
 export interface Wanted {
   whole: string
   parts: readonly string[]
+  /** Of a phrase: no other word will do. */
+  asTyped?: boolean
 }
 
 export interface SearchQuery {
   wanted: Wanted[]
+  /** Texts of several words that stood in quotation marks: they follow each other. */
+  phrases: string[]
+  /** The whole text, where it has so many words that whoever has them so is meant; else it is empty. */
+  pasted: string
   filters: Filters
 }
 
 export const MAX_QUERY_LENGTH = 1000
+/** Of those that have blanks between them: of others each pair of characters is looked for. */
 const MAX_WORDS = 32
-const FILTER = new RegExp(`^(${FILTERS.join('|')}):(.*)$`, 'i')
+const LEAST_PASTED = 3
+const NAMES = FILTERS.join('|')
+const FILTER = new RegExp(`^(${NAMES}):(.*)$`, 'is')
+/** A filter, whose values may be in quotation marks; what is in them; or a word. */
+const PIECE = new RegExp(`(?<!\\S)(?:${NAMES}):(?:"[^"]*"|[^\\s"]+)+|"[^"]*"|[^\\s"]+`, 'gi')
 
 /**
- * What is looked for: words, and filters such as `state:RESOLVED` or `tag:auth,login` among them. Any other word with a
- * colon in it is text. Refuses with `bad_request`, for a filter that cannot fit anything too.
+ * What is looked for: words, phrases in quotation marks, and filters such as `state:RESOLVED` or `tag:auth,login` among
+ * them. Any other word with a colon in it is text, and so is what follows a mark that no other one ends. Refuses with
+ * `bad_request`, for a filter that cannot fit anything too.
  */
 export function parseQuery(text: string): SearchQuery {
   if (text.length > MAX_QUERY_LENGTH) {
@@ -32,31 +45,39 @@ export function parseQuery(text: string): SearchQuery {
   }
   const filters: Filters = {}
   const words: string[] = []
-  for (const each of text.split(/\s+/)) {
-    const [, name, values] = FILTER.exec(each) ?? []
-    if (name === undefined || values === undefined) words.push(each)
-    else addFilter(filters, name.toLowerCase() as FilterName, values)
+  const quoted: string[] = []
+  for (const [piece] of text.replace(/[“”„]/g, '"').matchAll(PIECE)) {
+    const [, name, values] = FILTER.exec(piece) ?? []
+    if (name !== undefined && values !== undefined) {
+      addFilter(filters, name.toLowerCase() as FilterName, values)
+    } else {
+      words.push(piece)
+      if (piece.startsWith('"')) quoted.push(piece.slice(1, -1))
+    }
   }
-  const all = wantedIn(words.join(' '))
-  const told = all.filter(({ whole }) => !isCommon(whole))
+  const typed = new Set(quoted.flatMap(wantedIn).map(({ whole }) => whole))
+  const all = wantedIn(words.join(' ')).map((each) =>
+    typed.has(each.whole) ? { ...each, asTyped: true } : each,
+  )
+  const told = all.filter(({ whole, asTyped }) => asTyped || !isCommon(whole))
   const wanted = told.length > 0 ? told : all
-  if (wanted.length > MAX_WORDS) {
-    throw wrong(`expected at most ${MAX_WORDS} words; got ${wanted.length}`)
-  }
-  if (wanted.length === 0 && (words.some((word) => word !== '') || isEmpty(filters))) {
+  const count = wanted.filter(({ whole }) => !isUnspaced(whole)).length
+  if (count > MAX_WORDS) throw wrong(`expected at most ${MAX_WORDS} words; got ${count}`)
+  if (wanted.length === 0 && (words.length > 0 || isEmpty(filters))) {
     const came = JSON.stringify(text.slice(0, 60).toWellFormed())
     throw wrong(`expected a word to look for, or a filter such as state:OPEN; got ${came}`)
   }
-  return { wanted, filters }
+  const pasted = all.length < LEAST_PASTED ? '' : words.join(' ')
+  return { wanted, phrases: quoted.filter(isPhrase), pasted, filters }
 }
 
 /** The words of a text, each once, in their order. */
 export function wantedIn(text: string): Wanted[] {
   const wanted = new Map<string, Wanted>()
   const words = [...wordsIn(text)]
-  for (const [index, { whole, parts, from }] of words.entries()) {
-    // the end of a run of characters is part of the pair before it
-    const isTail = isUnspaced(whole) && (words[index - 1]?.to ?? 0) > from
+  for (const [index, { whole, parts, to }] of words.entries()) {
+    // the last character of a run is the end of the pair before it too
+    const isTail = words[index - 1]?.to === to
     if (!isTail) wanted.set(whole, { whole, parts })
   }
   return [...wanted.values()]
@@ -66,10 +87,17 @@ function isEmpty(filters: Filters): boolean {
   return Object.keys(filters).length === 0
 }
 
+/** No value has quotes or blanks; elsewhere people write both, as in `label:"good first issue"`. */
 function addFilter(filters: Filters, name: FilterName, text: string): void {
-  const values = text.split(',').filter((value) => value !== '')
+  const values = text
+    .replaceAll('"', '')
+    .split(',')
+    .filter((value) => value !== '')
   if (values.length === 0) {
     throw wrong(`expected a value after "${name}:", as in ${EXAMPLES[name]}`)
+  }
+  if (/\s/.test(text)) {
+    throw wrong(`expected a value without blanks after "${name}:", as in ${EXAMPLES[name]}`)
   }
   const known = filters[name] ?? []
   filters[name] = [...known, ...values.map((value) => (name === 'state' ? stateOf(value) : value))]

@@ -22,7 +22,6 @@ export function startSearchThread(
   const worker = new Worker(compiled ? new URL(file.href.replace(/\.ts$/, '.js')) : file, {
     workerData: where,
   })
-  worker.unref()
   const waiting = new Map<number, PromiseWithResolvers>()
   let count = 0
   let isEnding = false
@@ -34,6 +33,7 @@ export function startSearchThread(
     waiting.delete(told.n)
     if (told.kind === 'answer') asked?.resolve(told.answer)
     else asked?.reject(failed(told.why))
+    if (waiting.size === 0 && !isEnding) worker.unref()
   })
   worker.on('error', (error) => {
     log(`the thread that searches failed: ${String(error)}`)
@@ -43,6 +43,7 @@ export function startSearchThread(
     onGone()
     rejectAll(isEnding ? stoppingRefusal() : failed('its thread ended'))
   })
+  worker.unref() // whoever waits for an answer holds the process, and nobody else
 
   function rejectAll(error: Error): void {
     for (const { reject } of waiting.values()) reject(error)
@@ -55,11 +56,13 @@ export function startSearchThread(
       const n = count++
       return new Promise<T>((resolve, reject) => {
         waiting.set(n, { resolve: resolve as (answer: unknown) => void, reject })
+        worker.ref()
         worker.postMessage(make(n))
       })
     },
     async end() {
       isEnding = true
+      worker.ref()
       worker.postMessage({ kind: 'close' } satisfies Ask)
       const late = setTimeout(() => void worker.terminate(), END_MS)
       await ended

@@ -10,13 +10,13 @@ const port = parentPort!
 const cases = createSearchedCases(where)
 /** Nobody has asked for so long: now it keeps nobody waiting. */
 const QUIET_MS = 2000
-let saving: NodeJS.Timeout | undefined
+let quiet: NodeJS.Timeout | undefined
 
 const tell = (told: Told) => port.postMessage(told)
 
-async function save(): Promise<void> {
+function save(): void {
   try {
-    if (cases.isDue) await cases.save()
+    if (cases.isDue) cases.save()
   } catch (error) {
     tell({ kind: 'log', line: `the index of the search is not kept: ${String(error)}` })
   }
@@ -35,14 +35,17 @@ function answer(ask: Extract<Ask, { n: number }>): void {
   }
 }
 
-port.on('message', async (ask: Ask) => {
-  clearTimeout(saving)
+port.on('message', (ask: Ask) => {
+  clearTimeout(quiet)
   if (ask.kind === 'close') {
-    await save()
+    save()
     port.close()
     return
   }
   if (ask.kind === 'cases') cases.take(ask.cases, ask.gone, ask.all)
   else answer(ask)
-  saving = setTimeout(save, QUIET_MS)
+  quiet = setTimeout(() => {
+    save()
+    cases.index.warmUp()
+  }, QUIET_MS)
 })

@@ -137,8 +137,8 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
       return asked.ask((n) => ({ kind: 'similar', n, id, limit }))
     },
     forget(id) {
-      if (thread) thread.tell({ kind: 'cases', cases: [], gone: [id], all: false })
-      else dropSearchCache(file)
+      thread?.tell({ kind: 'cases', cases: [], gone: [id], all: false })
+      dropSearchCache(file) // the thread keeps the rest again once nobody searches: it may be killed before
     },
     async close() {
       await syncing.catch(() => {})

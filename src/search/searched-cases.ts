@@ -1,3 +1,4 @@
+import { deserialize, serialize } from 'node:v8'
 import {
   readSearchCache,
   readSearched,
@@ -6,8 +7,12 @@ import {
 } from '../workspace/search-files.ts'
 import { type CaseIndex, type CaseTexts, createCaseIndex } from './case-index.ts'
 import type { CaseSummary } from './case-summary.ts'
+import { GAP } from './phrases.ts'
+import type { PackedPostings } from './postings.ts'
 import type { CaseToSearch, Where } from './search-messages.ts'
 import { type Place, placeOf, searchedLines } from './searched-lines.ts'
+import { createTextCache } from './text-cache.ts'
+import { folded } from './words.ts'
 
 /** All cases with what the index has of them; kept from one start to the next. */
 export interface SearchedCases {
@@ -18,10 +23,12 @@ export interface SearchedCases {
   facts(id: string): CaseSummary | undefined
   /** The files of a case. */
   files(id: string): string[]
+  /** All of them that is searched, folded, with a `GAP` between one and the next. Kept until the case changes. */
+  text(id: string): string
   folder(id: string): string
   /** Whether enough has changed to be kept, or something went that must not be. */
   readonly isDue: boolean
-  save(): Promise<void>
+  save(): void
 }
 
 interface Searched {
@@ -37,6 +44,7 @@ const MAX_CASE_CHARACTERS = 4 * 1024 * 1024
 
 export function createSearchedCases({ cases: root, cache }: Where): SearchedCases {
   const known = new Map<string, Searched>()
+  const texts = createTextCache()
   let { index, prints } = readCache(cache)
   let changed = 0
   let hasLost = false
@@ -44,6 +52,7 @@ export function createSearchedCases({ cases: root, cache }: Where): SearchedCase
   const filesIn = (names: string) => names.split(',').filter((name) => name.endsWith('.md'))
 
   function takeOne({ id, names, print, facts }: CaseToSearch): void {
+    texts.remove(id)
     const before = known.get(id)?.print ?? prints.get(id) ?? 0
     const joined = names.join(',')
     if (print !== 0 && print === before) {
@@ -77,6 +86,7 @@ export function createSearchedCases({ cases: root, cache }: Where): SearchedCase
   }
 
   function drop(id: string): void {
+    texts.remove(id)
     known.delete(id)
     index.remove(id)
     hasLost = true
@@ -97,19 +107,31 @@ export function createSearchedCases({ cases: root, cache }: Where): SearchedCase
     ids: () => known.keys(),
     facts: (id) => known.get(id)?.facts,
     files: (id) => filesIn(known.get(id)?.names ?? ''),
+    text(id) {
+      const kept = texts.get(id)
+      const found = known.get(id)
+      if (kept !== undefined || !found) return kept ?? ''
+      const text = folded(Object.values(textsOf(id, found.names, found.facts)).join(GAP))
+      texts.put(id, text)
+      return text
+    },
     folder,
     get isDue() {
       return hasLost || changed >= Math.min(WORTH_SAVING, known.size)
     },
-    async save() {
-      await index.clean()
+    save() {
       changed = 0
       hasLost = false
-      const kept = [...known].map(([id, { print }]) => [id, print])
-      const text = `${JSON.stringify(kept)}\n${JSON.stringify(index.toJSON())}`
-      writeSearchCache(cache.path, cache.title, text)
+      const kept: KeptSearch = { prints: new Map(), index: index.pack() }
+      for (const [id, { print }] of known) kept.prints.set(id, print)
+      writeSearchCache(cache.path, cache.title, serialize(kept))
     },
   }
+}
+
+interface KeptSearch {
+  prints: Map<string, number>
+  index: PackedPostings
 }
 
 /** What an earlier thread kept, or nothing: then all is read. */
@@ -117,13 +139,12 @@ function readCache({ path, title }: Where['cache']): {
   index: CaseIndex
   prints: Map<string, number>
 } {
-  const text = readSearchCache(path, title)
-  if (text !== null) {
-    const end = text.indexOf('\n')
+  const bytes = readSearchCache(path, title)
+  if (bytes !== null) {
     try {
-      const prints = new Map<string, number>(JSON.parse(text.slice(0, end)))
-      return { index: createCaseIndex(text.slice(end + 1)), prints }
-    } catch {} // of another form than this program's
+      const { index, prints }: KeptSearch = deserialize(bytes)
+      return { index: createCaseIndex(index), prints }
+    } catch {} // of a newer V8, or of another form than this program's
   }
   return { index: createCaseIndex(), prints: new Map() }
 }

@@ -18,6 +18,8 @@ export function placeOf(name: string): Place {
 
 /** What of the frontmatter is text for people. */
 const TOLD_FIELD = /^(title|reason|tags|outcome|diff):/
+/** A line that belongs to the field above it, such as a tag in a list of a line each. */
+const GOES_ON = /^([ \t]|- |$)/
 /** What every file of its kind has says nothing of this one. */
 const FURNITURE =
   /^(# Session \d+: \w+|## (Proof checklist|Hypothesis|Plan|Execution output|Proof candidates)|(`{3,}|~{3,})verbatim)\s*$/
@@ -31,10 +33,16 @@ export function* searchedLines(place: Place, text: string): Iterable<SearchedLin
   // it is the last section: the same words before it stand in a text
   const trail = place === 'sessions' ? lines.lastIndexOf(TRAIL) : -1
   const end = trail === -1 ? lines.length : trail
+  let isTold = false
   for (let index = 0; index < end; index++) {
     const text = lines[index]!
     const isField = head > 0 && index <= head
-    const from = isField ? (TOLD_FIELD.exec(text)?.[0].length ?? text.length) : 0
+    let from = 0
+    if (isField) {
+      const name = TOLD_FIELD.exec(text)?.[0] ?? ''
+      if (!GOES_ON.test(text)) isTold = name !== ''
+      from = isTold ? name.length : text.length
+    }
     if (isRecord && FURNITURE.test(text)) continue
     if (from < text.length) yield { line: index + 1, text, from }
   }

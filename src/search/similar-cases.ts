@@ -18,17 +18,15 @@ export function similarCases(cases: SearchedCases, id: string, limit: number): S
   if (!facts) return []
   const [text = ''] = (readSearched(cases.folder(id), 'case.md') ?? '').split(CHECKLIST, 1)
   const lines = [...searchedLines('case', text)].map((each) => each.text.slice(each.from))
-  const terms = tellingTerms(facts.title, lines.join('\n'))
-  const fits = (other: string) => other === id || cases.facts(other)?.state === 'RESOLVED'
-  const found = cases.index.alike(terms, fits)
-  const own = found.find((each) => each.id === id)?.score
-  if (!own) return []
-  return found
-    .filter((each) => each.id !== id && each.score >= own * LEAST_SCORE)
-    .slice(0, limit)
+  const isShared = (term: string) => cases.index.isShared(id, term)
+  const terms = tellingTerms(facts.title, lines.join('\n'), isShared)
+  const isResolved = (other: string) => cases.facts(other)?.state === 'RESOLVED'
+  const { own, best } = cases.index.alike(id, terms, { fits: isResolved, limit })
+  if (own === 0) return []
+  return best
+    .filter((each) => each.score >= own * LEAST_SCORE)
     .map((each) => {
-      const shared = new Set(each.terms())
-      const words = terms.filter((term) => shared.has(term)).slice(0, MOST_WORDS)
+      const words = terms.filter((term) => each.terms.has(term)).slice(0, MOST_WORDS)
       return {
         id: each.id,
         score: Math.min(1, Math.round((each.score / own) * 1000) / 1000),
@@ -37,11 +35,16 @@ export function similarCases(cases: SearchedCases, id: string, limit: number): S
     })
 }
 
-/** The words of the title, and the longest of the text: the longer, the fewer cases have it. */
-function tellingTerms(title: string, text: string): string[] {
+/**
+ * The words of the title, and the longest of the text: the longer, the fewer cases have it. One with digits that no
+ * other case has is a hash, an address or the id of a request, of which a log has more than 32.
+ */
+function tellingTerms(title: string, text: string, isShared: (term: string) => boolean): string[] {
   const ofTitle = new Set(termsOf(title).filter(tellsMuch))
   const others = [...new Set(termsOf(text).filter(tellsMuch))].filter((term) => !ofTitle.has(term))
-  const longest = others.sort((a, b) => b.length - a.length)
+  const longest = others
+    .filter((term) => !/\p{N}/u.test(term) || isShared(term))
+    .sort((a, b) => b.length - a.length)
   return [...ofTitle, ...longest].slice(0, MOST_TERMS)
 }
 

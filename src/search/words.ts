@@ -3,14 +3,19 @@
  * `foo_bar`, `body.ts` or `readFile`, is one word and each of its parts as well.
  */
 
-/** A path is its names: the rest of it is another on every machine. */
-const WORD = /[\p{L}\p{N}\p{M}]+(?:[._-]+[\p{L}\p{N}\p{M}]+)*/gu
+/**
+ * A path is its names: the rest of it is another on every machine. A mark alone is a part of an emoji, and what colours
+ * the output of a terminal is no part of the word behind it.
+ */
+const WORD = /(?<!\x1b\[[\d;]{0,20})[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:[._-]+[\p{L}\p{N}\p{M}]+)*/gu
 const JOINT = /[._-]+/
 const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const HAS_HUMP = /[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
-/** Scripts that are written without blanks between words. */
+/** Scripts that are written without blanks between words, and Korean, whose particles stand on their word. */
 const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々\u3099\u309a\uff70\uff9e\uff9f]+/gu
+/** Of these, with the voicing mark or the vowel that other systems write as a character of its own. */
+const CHARACTER = /[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|.[\u3099\u309a\uff9e\uff9f]*/gsu
 const ASCII = /^[\x00-\x7f]*$/
 /** Accents as they stand alone; the marks of other scripts are letters of theirs. */
 const ACCENTS = /[\u0300-\u036f]/g
@@ -33,9 +38,13 @@ export interface Word {
   parts: readonly string[]
 }
 
+export function isAscii(text: string): boolean {
+  return ASCII.test(text)
+}
+
 /** Without case, accents, and differences of writing that only bytes show. */
 export function folded(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase()
+  if (isAscii(text)) return text.toLowerCase()
   const plain = text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC')
   return plain.toLowerCase().replaceAll('ß', 'ss')
 }
@@ -44,7 +53,7 @@ export function folded(text: string): string {
 export function* wordsIn(text: string): Iterable<Word> {
   for (const { 0: found, index } of text.matchAll(WORD)) {
     let from = 0
-    for (const run of ASCII.test(found) ? [] : found.matchAll(UNSPACED)) {
+    for (const run of isAscii(found) ? [] : found.matchAll(UNSPACED)) {
       if (run.index > from) yield wordOf(found.slice(from, run.index), index + from)
       yield* pairsOf(run[0], index + run.index)
       from = run.index + run[0].length
@@ -64,14 +73,20 @@ export function isCommon(term: string): boolean {
   return COMMON.has(term) || /^[a-z]$/.test(term)
 }
 
-/** Of a script without blanks: any part of it may be looked for. */
+/** One or two characters of a script in which any part of a text may be looked for. */
 export function isUnspaced(term: string): boolean {
   return term.match(UNSPACED)?.[0] === term
 }
 
+/** Most words are so; for them what follows would be three more looks. */
+const PLAIN = /^[A-Za-z]?[a-z]{1,63}$/
+const NONE: readonly string[] = []
+
 function wordOf(text: string, from: number): Word {
+  const to = from + text.length
+  if (PLAIN.test(text)) return { from, to, whole: text.toLowerCase(), parts: NONE }
   const cut = text.slice(0, MAX_LENGTH)
-  return { from, to: from + text.length, whole: folded(cut), parts: partsOf(text) }
+  return { from, to, whole: folded(cut), parts: partsOf(text) }
 }
 
 function partsOf(text: string): string[] {
@@ -85,7 +100,7 @@ function partsOf(text: string): string[] {
 
 /** Every two neighbours, and the last character, by which a single one is found at the end too. */
 function* pairsOf(run: string, start: number): Iterable<Word> {
-  const characters = [...run]
+  const characters = run.match(CHARACTER) ?? []
   let from = start
   for (const [index, one] of characters.entries()) {
     const both = one + (characters[index + 1] ?? '')

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { shownState } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -14,6 +15,8 @@ import { type LikeNeeds, type ResolvedCase, resolvedLike } from './resolved-like
 /** Older sessions say little that the newer ones do not. */
 const EARLIER_SESSIONS = 8
 const SIMILAR_CASES = 3
+/** The index of 10,000 cases takes a few seconds to be made. */
+const MOST_WAIT_MS = 20_000
 
 /** case.md and the notes of the case by name, those changed last first. */
 export async function memoryOf(
@@ -64,13 +67,22 @@ export async function promptContext(
   return redactedIn(context, needs.redactor)
 }
 
-/** What cannot be found now keeps no agent from its work. */
+/** What cannot be found now, or not soon, keeps no agent from its work. */
 async function similarOf(needs: ContextNeeds, id: string): Promise<ResolvedCase[]> {
+  const enough = new AbortController()
+  const { signal } = enough
   try {
-    return await resolvedLike(needs, id, SIMILAR_CASES)
+    return await Promise.race([
+      resolvedLike(needs, id, SIMILAR_CASES),
+      delay(MOST_WAIT_MS, null, { signal }).then(() => {
+        throw new Error(`the index took more than ${MOST_WAIT_MS / 1000} s`)
+      }),
+    ])
   } catch (error) {
     needs.log(`the agent is told of no similar cases: ${String(error)}`)
     return []
+  } finally {
+    enough.abort()
   }
 }
 

@@ -7,6 +7,7 @@ import { caseRoutes } from './case/case-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
 import type { PageNeeds } from './needs.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
+import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
 import { errorPages, refusalPage } from './shell/error-page.tsx'
 import { pageHeaders } from './shell/page-response.ts'
@@ -26,7 +27,10 @@ export function pages(service: HttpNeeds): Pages {
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())
   app.route('/', assets.routes)
-  const all = [listRoutes(needs), caseRoutes(needs), sessionRoutes(needs), referenceRoutes(needs)]
+  const all = [
+    ...[listRoutes(needs), searchRoutes(needs), caseRoutes(needs), sessionRoutes(needs)],
+    referenceRoutes(needs),
+  ]
   for (const routes of all) {
     routes.onError(errorPages(assets, service.log))
     app.route('/', routes)

@@ -74,9 +74,11 @@ export class HeldDigests {
     return digest
   }
 
-  letGo(): void {
+  letGo(): number {
+    const count = this.#digests.length
     for (const digest of this.#digests) digest.letGo()
     this.#digests = []
     this.#length = 0
+    return count
   }
 }

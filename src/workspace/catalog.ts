@@ -42,8 +42,8 @@ export interface Catalog {
   shelve(id: string, kept: KeptCase): void
   /** Lets go of the values of cases that were not asked for since then (`performance.now`); says of how many. */
   rest(since: number): number
-  /** Of the JSON that was at hand for the first list. */
-  letGo(): void
+  /** Of the JSON that was at hand for the first list; says of how many cases. */
+  letGo(): number
   /** The same as `rest` of one case, if something stands for it. */
   restOne(id: string): void
   /** Grows with every change: what was computed from the catalog at another version is stale. */

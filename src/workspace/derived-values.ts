@@ -16,7 +16,7 @@ export interface DerivedValues {
   rest(id: string, kept: KeptCase): void
   /** The JSON of one that rests is at hand, until `letGo`. */
   hold(id: string, json: string): void
-  letGo(): void
+  letGo(): number
 }
 
 export interface DerivedNeeds {

@@ -8,7 +8,7 @@ import type { FileStamp } from './disk/safe-read.ts'
 import type { EntryKind } from './folder-names.ts'
 import type { Look } from './look.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
-import { isKnown, newerOf } from './readers.ts'
+import { isKnown, newerOf } from './read-record.ts'
 import { decoded, isSettled } from './record.ts'
 import { endingOf, wholenessOf } from './wholeness.ts'
 

@@ -8,19 +8,16 @@ import {
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Case } from '../model/case.ts'
-import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
-import { readNow, stampNow } from './disk/read-now.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import { isFolderNow } from './folder-names.ts'
 import { asItRuns, withKnownTrail } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import type { Look } from './look.ts'
-import { createdAt, type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
-import { endingOf, wholenessOf } from './wholeness.ts'
+import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
+import { createdAt, type RecordFile } from './record.ts'
 
 export interface ReaderNeeds {
   layout: Layout
@@ -30,29 +27,6 @@ export interface ReaderNeeds {
   /** Whether git made a change of this time. */
   isGits(ctimeMs: number, path?: string): boolean
 }
-
-/** How one file is read: what was known of it, and either how it is looked at or what was written there. */
-export interface Reading<T> {
-  known: RecordFile<T> | undefined
-  look: Look | null
-  /** What this service wrote there a moment ago, in place of what stands there now. */
-  written?: string
-  /** What that says, where it was read before it stood there. */
-  parsed?: Parsed<T> | null | undefined
-}
-
-interface Recipe<T> {
-  path: string
-  /** Relative to the case's folder, for problems. */
-  file: string
-  maxBytes: number
-  read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
-  /** The best that can be said when the file says nothing and nothing was known. */
-  fallback(text: string, stamp: FileStamp | null): Promise<T>
-  remember?(text: string): void
-}
-
-type Parsed<T> = { value: T | null; problems: Problem[] }
 
 /** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
 export function caseToBe(
@@ -156,82 +130,4 @@ export async function readProofRecord(
   // what cannot be read proves nothing, whatever it proved before
   if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }
-}
-
-/**
- * Reads one file into its record; its value is the very one that was known when the bytes are the
- * same. A file that is still being written is left as it was known, null where it was not.
- */
-async function readRecord<T>(
-  folder: string,
-  { known, look, written, parsed: before }: Reading<T>,
-  recipe: Recipe<T>,
-): Promise<RecordFile<T> | null> {
-  const { path, file, maxBytes } = recipe
-  const result =
-    written === undefined ? decoded(readNow(path, maxBytes, folder), file) : ownWrite(path, written)
-  const { stamp, hash } = result
-  const mtimeMs = stamp?.mtimeMs ?? known?.mtimeMs ?? 0
-  const settled = written === undefined && stamp !== null && isSettled(stamp)
-  const ending = result.ok ? endingOf(result.text) : ''
-  const place = { stamp: settled ? stamp : null, mtimeMs, hash, ending }
-  if (known && isKnown(known, result)) {
-    look?.taken(path)
-    return { ...known, ...place }
-  }
-  const problem = result.ok ? emptiness(result.text, file) : result.problem
-  const parsed: Parsed<T> =
-    result.ok && !problem
-      ? (before ?? (await recipe.read(result.text, result.stamp)))
-      : { value: null, problems: problem ? [problem] : [] }
-  const looks = parsed.value === null ? 'broken' : wholenessOf(ending, known?.ending)
-  if (look && !look.take(path, newerOf(path, stamp), looks)) {
-    return known ? { ...known, stamp: null } : null
-  }
-  if (parsed.value !== null && result.ok) {
-    recipe.remember?.(result.text)
-    return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
-  }
-  const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)
-  return { ...place, value, readable: false, problems: parsed.problems }
-}
-
-/** The stamp of a read is of the moment before it: what was changed since has a newer one. */
-export function newerOf(path: string, stamp: FileStamp | null): () => FileStamp | null {
-  return () => stampNow(path) ?? stamp
-}
-
-/** The same bytes; or still the same reason why there are none. */
-export function isKnown(
-  known: Pick<RecordFile<unknown>, 'hash' | 'problems'>,
-  { hash, ...read }: Decoded,
-): boolean {
-  if (hash !== known.hash) return false
-  return hash !== '' || (!read.ok && known.problems[0]?.code === read.problem.code)
-}
-
-/** An editor that saves in place empties the file first: what it says then is not what is meant. */
-function emptiness(text: string, file: string): Problem | null {
-  if (/[^\s\ufeff]/.test(text)) return null
-  const message = 'the file is empty; what it said before is served until it says something again'
-  return { code: 'unreadable', file, line: null, message }
-}
-
-/**
- * What we wrote counts as it was written: what somebody added since is looked at by the next scan,
- * as his change and not as ours. So no stamp is kept, and that scan reads the file.
- */
-function ownWrite(path: string, text: string): Decoded {
-  const hash = hashOf(Buffer.from(text))
-  return { ok: true, text, hash, stamp: stampNow(path) ?? NO_STAMP }
-}
-
-const NO_STAMP: FileStamp = {
-  size: -1,
-  mtimeMs: 0,
-  ctimeMs: 0,
-  birthtimeMs: 0,
-  ino: 0,
-  dev: 0,
-  mode: 0,
 }

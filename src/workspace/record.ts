@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Problem } from '../model/problem.ts'
 import { decodeUtf8, type FileStamp, type ReadResult } from './disk/safe-read.ts'
+import { utf16Name } from './disk/utf-16.ts'
 
 /** What is known of one record file: the value that is served, and how the file is. */
 export interface RecordFile<T> {
@@ -39,18 +40,13 @@ export function decoded(read: ReadResult, file: string): Decoded {
   }
   const hash = hashOf(read.bytes)
   const text = decodeUtf8(read.bytes)
-  const isTwoByte = isUtf16(read.bytes)
+  const isTwoByte = utf16Name(read.bytes) !== null
   if (text.ok && !isTwoByte) return { ok: true, text: text.text, hash, stamp: read.stat }
   const message = isTwoByte
     ? 'this looks like UTF-16: save the file as UTF-8'
     : 'these bytes are not UTF-8: save the file in that encoding'
   const problem: Problem = { code: 'bad_encoding', file, line: text.ok ? 1 : text.line, message }
   return { ok: false, problem, hash, stamp: read.stat }
-}
-
-/** Without a byte order mark ASCII in UTF-16 is UTF-8 too, with a NUL for every second character. */
-function isUtf16([a, b, c, d]: Uint8Array): boolean {
-  return (a === 0 && c === 0 && !!b && !!d) || (!!a && !!c && b === 0 && d === 0)
 }
 
 export function hashOf(bytes: Uint8Array): string {

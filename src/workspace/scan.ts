@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { setImmediate } from 'node:timers/promises'
 import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
@@ -10,6 +9,7 @@ import { differences } from './differences.ts'
 import { stampNow } from './disk/read-now.ts'
 import { isEditorFile } from './editor-files.ts'
 import { kindsNow } from './folder-names.ts'
+import { breath, inTurns } from './in-turns.ts'
 import type { KeptCase } from './kept/kept-case.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { createLook, type Look, type Takes } from './look.ts'
@@ -151,32 +151,6 @@ export function createScan(needs: ScanNeeds): Scan {
   const findLost = () => inTurns([...lost], (id) => mutex.run(id, () => one(id)))
 
   return { one, names: () => names(), all, lose, findLost, strangers: () => strangers }
-}
-
-/** Few enough to leave threads for requests; work that goes through none of them yields after a slice. */
-const AT_ONCE = 16
-const SLICE_MS = 8
-/** One for all: many short rounds in a row keep nobody waiting either. */
-let sliceBegan = 0
-
-export async function inTurns<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<unknown>,
-): Promise<void> {
-  let next = 0
-  const worker = async () => {
-    while (next < items.length) {
-      await work(items[next++]!)
-      await breath()
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
-}
-
-async function breath(): Promise<void> {
-  if (performance.now() - sliceBegan < SLICE_MS) return
-  await setImmediate()
-  sliceBegan = performance.now()
 }
 
 /** The memory files that differ, and when each was changed; of those that are gone, when their folder was. */

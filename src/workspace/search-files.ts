@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { hasCode } from './disk/errno.ts'
@@ -41,20 +41,20 @@ export function searchedPrint(folder: string, names: readonly string[]): number 
   return printOf(stamps)
 }
 
-/** The text that was kept under this title, if it is whole; null else, whatever is the matter with it. */
-export function readSearchCache(path: string, title: string): string | null {
+/** What was kept under this title, if it is whole; null else, whatever is the matter with it. */
+export function readSearchCache(path: string, title: string): Buffer | null {
   try {
+    if (!lstatSync(path).isFile()) return null // who reads a pipe waits
     const bytes = readFileSync(path)
     const end = bytes.indexOf(0x0a)
-    const text = bytes.subarray(end + 1)
-    return bytes.toString('utf8', 0, end) === headOf(title, text) ? text.toString() : null
+    const kept = bytes.subarray(end + 1)
+    return bytes.toString('utf8', 0, end) === headOf(title, kept) ? kept : null
   } catch {
     return null // it is needed for nothing but time
   }
 }
 
-export function writeSearchCache(path: string, title: string, text: string): void {
-  const bytes = Buffer.from(text)
+export function writeSearchCache(path: string, title: string, bytes: Buffer): void {
   const temp = `${path}.new` // one process owns the folder
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   try {
@@ -76,6 +76,6 @@ export function dropSearchCache(path: string): void {
   }
 }
 
-function headOf(title: string, text: Buffer): string {
-  return JSON.stringify(['casefile search', 1, title, text.length, crc32(text)])
+function headOf(title: string, kept: Buffer): string {
+  return JSON.stringify(['casefile search', 2, title, kept.length, crc32(kept)])
 }

@@ -50,7 +50,7 @@ export async function openStateFolder(
   const root = await realPathOf(path)
   await mustBeOutside(root, roots.memoryRoot, 'memory root')
   if (roots.workspaceRoot) await mustBeOutside(root, roots.workspaceRoot, 'workspace')
-  await makeFolder(root, 0o700)
+  await makeStateFolder(root)
   await keepPrivate(root)
   return {
     root,
@@ -63,6 +63,17 @@ export async function openStateFolder(
     log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
     search: join(root, 'search'),
+  }
+}
+
+/** A home that cannot be written is often a choice, as for a user that is no person. */
+async function makeStateFolder(root: string): Promise<void> {
+  try {
+    await makeFolder(root, 0o700)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const message = `The state folder ${root} cannot be made. ${error.message} Or give another one with --state-dir.`
+    throw new Refusal(error.code, message, { cause: error })
   }
 }
 

@@ -18,7 +18,7 @@ export async function useTheApi(baseUrl: string): Promise<Record<string, unknown
   const state: components['schemas']['CaseState'] | undefined = changed?.state
 
   const { data: found, response } = await api.GET('/cases', {
-    params: { query: { state: ['BLOCKED'], tag: ['api'], limit: 10 } },
+    params: { query: { state: ['OPEN', 'BLOCKED'], tag: ['api'], limit: 10 } },
   })
   const titles: string[] = (found ?? []).map(({ title }) => title)
 

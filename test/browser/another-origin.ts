@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { basename } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { createApp } from '../../src/http/app.ts'
@@ -11,6 +10,7 @@ import { createStreamRegistry } from '../../src/http/stream-registry.ts'
 import { eventually, inBrowser } from '../fixtures/browser.ts'
 import { attack, attackByWorkers, attackerSite, type Goals } from '../fixtures/browser-attacker.ts'
 import { isFull } from '../fixtures/full.ts'
+import { filesBelow, isOnItsWay, pathsBelow } from '../fixtures/paths-below.ts'
 import { must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -104,13 +104,12 @@ function watched(t: Test, port: number): Exchange[] {
 
 /** Every file of the workspace and its bytes, but for those that are derived, and what was told so far. */
 async function stateOf(app: TestService): Promise<Record<string, string>> {
-  const names = readdirSync(app.root, { recursive: true, encoding: 'utf8' }).sort()
   const state: Record<string, string> = { events: String(app.service.eventLog.last) }
-  for (const name of names.filter((each) => !/(?:index|latest)\.md$/.test(each))) {
-    const path = join(app.root, name)
-    const isFile = statSync(path).isFile()
-    state[name] = isFile ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'folder'
-  }
+  const isCounted = (path: string) =>
+    !/^(?:index|latest)\.md$/.test(basename(path)) && !isOnItsWay(basename(path))
+  for (const path of pathsBelow(app.root)) if (isCounted(path)) state[path] = 'there'
+  for (const { path, bytes } of filesBelow(app.root))
+    if (isCounted(path)) state[path] = createHash('sha256').update(bytes).digest('hex')
   for (const path of ['/webhooks', '/cases', '/triage'])
     state[path] = (await app.request('GET', path)).text
   return state

@@ -13,6 +13,7 @@ const PAGES: { name: string; path: string; shows: string[]; isLong?: true }[] = 
   { name: 'the cases', path: '/', shows: ['Signed out again right after signing in', 'BLOCKED'] },
   { name: 'some cases', path: '/?q=hash', shows: ['Two people with one password'] },
   { name: 'no cases', path: '/?q=nothing+has+this', shows: [] },
+  { name: 'what was found', path: '/find?q=salt+xyzzy', shows: ['case.md:', 'Without xyzzy'] },
   { name: 'new case', path: '/new', shows: [] },
   { name: 'a case', path: WAITING, shows: ['Every token counts as expired'] },
   { name: 'a resolved case', path: RESOLVED, shows: ['ConfirmedCodeBug'] },

@@ -79,7 +79,7 @@ t.test('a command whose work never ends says so by its exit code', async (t) => 
     copyOf(t),
     `require('node:fs/promises').readFile = () => new Promise(() => {})`,
   )
-  await t.rejects(ended, { code: 13 })
+  await t.rejects(ended, { code: 13, stderr: /ended before its work was done/ })
 })
 
 /** What the program does where this was run before it. */

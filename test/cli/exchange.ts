@@ -1,5 +1,14 @@
-import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -50,7 +59,8 @@ const closed = (number: number, stateReason?: string) => ({
 const ID = '30f810d1-fd3f-4b41-aa48-ac64366d3d90'
 
 function imported(cli: Pick<CliHere, 'runWith'>, list: unknown, ...args: string[]) {
-  const input = typeof list === 'string' ? list : JSON.stringify(list)
+  const isAsItIs = typeof list === 'string' || Buffer.isBuffer(list)
+  const input = isAsItIs ? list : JSON.stringify(list)
   return cli.runWith({ input }, 'import', '-', ...args)
 }
 
@@ -219,6 +229,16 @@ const ODD: Record<string, { issue: object; description: string; notes?: RegExp }
     description: '',
     notes: /^### x # y\n\n> a\n> b\n>\n> # c\n$/m,
   },
+  'is by nobody who is known': {
+    issue: {
+      author: {},
+      assignees: [{}, { login: 'ada' }],
+      comments: [{ author: {} }],
+      milestone: {},
+    },
+    description: '',
+    notes: /^assignees: \[ada\]\n---\n\n# ada\/shop#\d on GitHub\n\n## Comments\n\n### somebody\n/m,
+  },
   'is null wherever it may be': {
     issue: nulls(ISSUE),
     description: '',
@@ -257,11 +277,26 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
   const wrong: Record<string, [list: unknown, said: RegExp, ...args: string[]]> = {
     nothing: ['', /it is empty/],
     'no JSON': ['Nothing to see here', /line 1 is not JSON/],
+    'UTF-16 of PowerShell': [Buffer.from(`\ufeff${whole}`, 'utf16le'), /iconv -f UTF-16 -t UTF-8 /],
+    'UTF-16 without a mark': [Buffer.from(whole, 'utf16le'), /looks like UTF-16LE.* -f UTF-16LE /],
+    'UTF-16 of big machines': [Buffer.from(whole, 'utf16le').swap16(), /-f UTF-16BE -t UTF-8 /],
     'another text': ['{"message": "Not Found"}', /expected a list of issues.*got an object/],
     'a list that is cut short': [whole.slice(0, -20), /entry 2 \(line 1\) .*ends in the middle/],
     'a broken entry': [
       `[${JSON.stringify(good)},\n{"title": "]",,}]`,
       /entry 2 \(line 2\) is not JSON/,
+    ],
+    'an issue on each line': [
+      `${JSON.stringify(good)}\n{"number":2}\n`,
+      /begins with \[.*jq -s \./,
+    ],
+    'the issues of gh api': [
+      [{ number: 1, html_url: URL_OF(1), comments: 3 }],
+      /entry 1 \(#1\): it is as gh api prints it/,
+    ],
+    'what is nested without end': [
+      `[{"number": 1, "body": ${'['.repeat(100_000)}${']'.repeat(100_000)}}]`,
+      /entry 1 \(#1\): body: expected a string; got the array \[\[\[\["…"\]/,
     ],
     'two lists': [`${whole}\n${whole}`, /line 1 is not JSON: more follows/],
     'no object': [[good, 7], /entry 2: expected an object; got the number 7/],
@@ -342,6 +377,40 @@ t.test(
     t.strictSame(casesIn(cli.root).sort(), [ID, made].sort())
   },
 )
+
+t.test('an import that is killed, or finds the disk full, goes on to the same cases', async (t) => {
+  if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
+  const cli = cliOn(t)
+  const file = join(cli.root, 'issues.json')
+  const list = Array.from({ length: 60 }, (_, n) => ({ ...ISSUE, number: n, url: URL_OF(n + 1) }))
+  writeFileSync(file, JSON.stringify(list.map((issue) => ({ ...issue, number: null }))))
+  const args = [
+    CLI,
+    'import',
+    file,
+    '--root',
+    cli.root,
+    '--state-dir',
+    join(cli.root, '..', 'state'),
+  ]
+  const killed = spawn(process.execPath, args, { stdio: 'ignore' })
+  const ended = once(killed, 'exit')
+  const folder = join(cli.root, 'memory', 'cases')
+  mkdirSync(folder, { recursive: true })
+  const watcher = watch(folder)
+  await once(watcher, 'change')
+  watcher.close()
+  killed.kill('SIGKILL')
+  await ended
+  const longer = [...list.slice(0, 30), { ...ISSUE, url: URL_OF(99), body: 'x'.repeat(300_000) }]
+  writeFileSync(file, JSON.stringify(longer.map((issue) => ({ ...issue, number: null }))))
+  const full = run('prlimit', ['--fsize=262144', process.execPath, ...args])
+  await t.rejects(full, { code: 1, stderr: /The import stopped at entry 31: .* storage is full/ })
+  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^0 cases were made; 31 / }) // with its text
+  const cases = linesOf((await cli.run('export')).stdout)
+  t.ok(cases.every(({ memory }) => memory.some(({ filename }) => filename === 'github.md')))
+  t.equal(new Set(cases.map(({ id }) => id)).size, casesIn(cli.root).length)
+})
 
 const COUNT = isFull ? 10_000 : 50
 t.test(`${COUNT} issues, twice`, { timeout: 600_000 }, async (t) => {
@@ -451,6 +520,15 @@ t.test('a reader that has seen enough ends it', async (t) => {
     ...[process.execPath, CLI, SAMPLE, t.testdir()],
   ])
   t.equal(linesOf(stdout).length, 1)
+})
+
+t.test('an output that takes nothing is told, without a stack', async (t) => {
+  if (process.platform !== 'linux') return t.pass('/dev/full is of Linux', { skip: true })
+  const command = '"$0" "$1" export --root "$2" --state-dir "$3" > /dev/full'
+  const args = ['-c', command, process.execPath, CLI, SAMPLE, t.testdir()]
+  const failed = await run('sh', args).catch((error) => error)
+  const stderr = /^casefile: standard output cannot be written: ENOSPC.*\n$/
+  t.match(failed, { code: 1, stderr })
 })
 
 t.test('of no case nothing is exported', async (t) => {

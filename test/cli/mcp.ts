@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -10,12 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { changeOf } from '../../src/cli/mcp/changes.ts'
 import { partOf } from '../../src/cli/mcp/parts.ts'
 import { placeOf } from '../../src/cli/mcp/uris.ts'
+import type { Client as CasefileClient } from '../../src/client/client.ts'
+import { changeMemory } from '../../src/client/memory-change.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { CLI, cliOn, workspaceOf } from '../fixtures/cli.ts'
 import { type McpClient, mcpClient } from '../fixtures/mcp-client.ts'
@@ -184,7 +188,12 @@ t.test('the tools', async (t) => {
       const answer = await agent.call(tool, { case: WAITING, ...args })
       t.match(answer, { isError: true, text: says }, `${tool} ${JSON.stringify(args)}`)
     }
-    t.match(await agent.call('get_case', { case: `../${PROVED}` }), { isError: true })
+    t.match(await agent.call('get_case', { case: `../${PROVED}` }), {
+      ...{ isError: true, text: /No case is named.*list_cases shows them/ },
+    })
+    t.match(await agent.call('read_memory', { case: WAITING, filename: 'none.md' }), {
+      ...{ isError: true, text: /no memory file none\.md, until one is written/ },
+    })
     t.match(await agent.call('propose_plan', { case: PROVED, plan: 'x' }), {
       ...{ isError: true, text: /is complete: a plan can be proposed only while/ },
     })
@@ -301,6 +310,8 @@ t.test('resources', async (t) => {
     const memory = resourceTemplates.find(({ name }) => name === 'memory')!.uriTemplate
     t.strictSame(await complete(memory, 'filename', 'ca', { case_id: WAITING }), ['case.md'])
     t.strictSame(await complete(memory, 'filename', '', { case_id: '../x' }), [])
+    const nowhere = complete(memory, 'filename', '', { case_id: randomUUID() })
+    await t.rejects(nowhere, { code: -32602, message: /There is no case/ })
   })
 })
 
@@ -360,7 +371,7 @@ t.test('a client that goes away', async (t) => {
   await t.test('gets what it had asked for, and nothing but the protocol', async (t) => {
     const child = start()
     const output = text(child.stdout)
-    child.stdin.end(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}\n`)
+    child.stdin.end(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}`)
     const [code] = await once(child, 'exit')
     t.equal(code, 0)
     const answers = (await output)
@@ -371,6 +382,89 @@ t.test('a client that goes away', async (t) => {
       { id: 1 },
       { id: 2, result: { structuredContent: { filename: 'notes.md' } } },
     ])
+  })
+
+  await t.test('or sends what is no message, gets an answer to that, and goes on', async (t) => {
+    const child = start()
+    const output = text(child.stdout)
+    const early = { ...initialize, params: { ...initialize.params, protocolVersion: '2025-03-26' } }
+    const ping = (id: unknown) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })
+    const cancelled = { method: 'notifications/cancelled', params: { requestId: 'no more' } }
+    for (const line of [
+      JSON.stringify(early),
+      'not JSON',
+      '',
+      '{"jsonrpc":"2.0","id":2}',
+      '[]',
+      `"${'x'.repeat(24 * 1024 * 1024)}"`,
+      `\ufeff${ping('marked')}\r`,
+      `[${ping('a')},7,${ping('b')}]`,
+      `[${JSON.stringify({ ...call, id: 'no more' })}]`,
+      JSON.stringify({ jsonrpc: '2.0', ...cancelled }),
+      Buffer.from(JSON.stringify({ ...call, id: 'Latin-1', text: 'für' }), 'latin1'),
+      ping('last'),
+    ]) {
+      child.stdin.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]))
+    }
+    child.stdin.end()
+    const [code] = await once(child, 'exit')
+    t.equal(code, 0)
+    const answers = (await output)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const told = answers.filter((answer) => !Array.isArray(answer))
+    const named = (id: unknown) => told.filter((answer) => answer.id === id)
+    t.match(named(1), [{ result: { protocolVersion: '2025-03-26' } }])
+    t.match(
+      named(null).map(({ error }) => error),
+      [
+        { code: -32700, message: /not JSON/ },
+        { code: -32600, message: /no message/ },
+        { code: -32700, message: /at most \d+ bytes/ },
+      ],
+    )
+    t.match(named(2), [{ error: { code: -32600 } }])
+    t.match(named('Latin-1'), [{ error: { code: -32700, message: /not UTF-8/ } }])
+    t.match([...named('marked'), ...named('last')], [{ result: {} }, { result: {} }])
+    const batches = answers.filter((answer) => Array.isArray(answer))
+    t.equal(batches.length, 1, 'of what was cancelled there is no answer')
+    t.strictSame(batches[0]!.map(({ id }: { id: unknown }) => id).sort(), ['a', 'b', null])
+  })
+
+  await t.test('or writes null for what it leaves out', async (t) => {
+    let id = 0
+    const child = start()
+    const output = text(child.stdout)
+    const args = { limit: 1, state: null, tag: null }
+    for (const [method, params] of [
+      ['initialize', initialize.params],
+      ['ping', null],
+      ['tools/list', { cursor: null, _meta: null }],
+      ['tools/call', { name: 'list_cases', arguments: null }],
+      ['tools/call', { name: 'list_cases', arguments: args }],
+      ['tools/call', { name: 'get_case', arguments: { case: null } }],
+    ]) {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`)
+    }
+    child.stdin.end()
+    const answers = (await output)
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const wrong = answers.filter(({ error, result }) => error || result.isError)
+    t.match(wrong, [{ id, result: { content: [{ text: /case: .*expected string/ }] } }])
+    t.equal(answers.length, 6)
+  })
+
+  await t.test('or is ended by a signal, has what it began done', async (t) => {
+    const child = start()
+    child.stdin.write(`${JSON.stringify(initialize)}\n${JSON.stringify(call)}\n`)
+    const answers = createInterface(child.stdout)
+    for await (const line of answers) if (JSON.parse(line).id === 2) break
+    child.kill('SIGTERM')
+    const [code, signal] = await once(child, 'exit')
+    t.strictSame([code, signal], [0, null])
   })
 
   await t.test('ends it', async (t) => {
@@ -396,6 +490,22 @@ t.test('outside of a workspace each call says what to do, and works once it is d
   t.match(agent.said(), /casefile: mcp: This folder .* is in no workspace/)
   writeFileSync(join(bare, 'casefile.md'), '')
   t.match((await agent.call('list_cases')).json, { cases: [], total: 0 })
+})
+
+t.test('what is added to a file at the same time does not get in its own way', async (t) => {
+  let text = ''
+  let writes = 0
+  const client = {
+    exchange: async () => ({ status: 200, etag: text, bytes: Buffer.from(text) }),
+    async ask(_: string, __: string, { body, headers }: { body: string; headers: object }) {
+      t.strictSame(headers, { 'if-match': text })
+      writes++
+      text = body
+    },
+  } as unknown as CasefileClient
+  const add = (each: string) => changeMemory(client, '/notes.md', (present) => `${present}${each}`)
+  await Promise.all(['a', 'b', 'c'].map(add))
+  t.strictSame([text, writes], ['abc', 3])
 })
 
 t.test('a part of a text ends between characters, wherever it is cut', async (t) => {

@@ -67,6 +67,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /23 of 23 tests pass/,
     /src\/token\.js \| 2 \+-/,
     /The workspace is kept: /,
+    /casefile sample workspace && casefile serve --root workspace \(in a checkout: npm start\)/,
   ]
   let at = 0
   for (const part of story) {
@@ -91,7 +92,7 @@ t.test('without a terminal it must be told to approve', async (t) => {
   const { code, stdout, stderr } = await ended
   t.equal(code, 1)
   t.equal(stdout, '')
-  t.match(stderr, /^casefile: The demo asks before it approves .* --yes\n$/)
+  t.match(stderr, /^casefile: The demo asks before it approves .*: casefile demo --yes \(/)
   t.strictSame(left(), [])
 })
 

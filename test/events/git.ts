@@ -16,6 +16,7 @@ import t, { type Test } from 'tap'
 import { INDEX_MARKER } from '../../src/markdown/case-index.ts'
 import { newSessionText } from '../../src/markdown/session-texts.ts'
 import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
+import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver } from '../fixtures/editors.ts'
 import { isFull } from '../fixtures/full.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
@@ -28,7 +29,7 @@ const execute = promisify(execFile)
 const WHO = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
 
 /** Of two files each: reliability.md WA-3 in full. */
-const MANY = isFull ? 300 : 200
+const MANY = isFull ? 300 : 100
 const FEW = 80
 const SENT = ['case_created', 'case_deleted', ...DEFAULT_EVENTS]
 const AT_MOST_MS = 3000
@@ -107,7 +108,7 @@ async function openRepository(
     git('commit', '--quiet', '--message', message)
   }
   const exclude = git('rev-parse', '--git-path', 'info/exclude').trim()
-  save(resolve(folder, exclude), `${MARKER}/\n`)
+  save(resolve(folder, exclude), `${MARKER}/\n.casefile-*\n`)
   commit('A')
   save(app.file(MARKER, 'case.md'), caseText('Marker'))
   await app.restart()
@@ -202,7 +203,9 @@ async function after(
   const before = onDisk(app)
   const from = told.history.length
   await work()
+  const stolen = stolenTime(t)
   const ended = performance.now()
+  const isInTime = () => performance.now() - ended - stolen() < AT_MOST_MS
   const wanted = onDisk(app)
   const titles = (cases: Map<string, Seen>) =>
     [...cases].map(([id, { state, title }]) => `${id} ${state} ${title}`).sort()
@@ -213,17 +216,14 @@ async function after(
       .filter(({ id }) => id !== MARKER)
       .map(({ id, state, title }) => `${id} ${state} ${title}`)
       .sort()
-  } while (
-    JSON.stringify(listed) !== JSON.stringify(titles(wanted)) &&
-    performance.now() - ended < AT_MOST_MS
-  )
+  } while (JSON.stringify(listed) !== JSON.stringify(titles(wanted)) && isInTime())
   t.strictSame(listed, titles(wanted), 'the index is the disk')
   const current = performance.now() - ended
   await settled()
   t.comment(
     `current after ${current.toFixed()} ms, told after ${(performance.now() - ended).toFixed()} ms`,
   )
-  t.ok(performance.now() - ended < AT_MOST_MS, 'in time')
+  t.ok(isInTime(), 'in time')
   t.strictSame(toldBy(told, from), eventsOf(before, wanted))
 }
 

@@ -15,11 +15,13 @@ import {
 } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { connect, type EventSourceClient, type ReceivedEvent } from '../fixtures/event-source.ts'
 import { type Envelope, envelope, must } from '../fixtures/session-client.ts'
+import { watchesOf } from '../fixtures/watches-of.ts'
 
 const caseText = (title: string) =>
   `---\nid:\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\n---\n\nWhat happens.\n`
@@ -71,6 +73,7 @@ async function soon(what: string, ms: number, holds: () => Promise<boolean>): Pr
   const began = performance.now()
   while (!(await holds())) {
     if (performance.now() - began > ms) throw new Error(`not within ${ms} ms: ${what}`)
+    await delay(5)
   }
   return performance.now() - began
 }
@@ -373,13 +376,6 @@ t.test('nothing outside is read or watched through a link', async (t) => {
   t.equal((await service.request('GET', `/cases/${second}/memory/notes.md`)).status, 409)
   t.equal(watchesOf(service.pid), 2 + 3, 'the folders of the cases and the two above them')
 })
-
-/** How many folders a process watches with inotify; Linux only. */
-function watchesOf(pid: number): number {
-  const names = readdirSync(`/proc/${pid}/fdinfo`)
-  const texts = names.map((name) => readFileSync(`/proc/${pid}/fdinfo/${name}`, 'utf8'))
-  return texts.join('').match(/^inotify wd:/gm)?.length ?? 0
-}
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   t.test(`edits while the service is down are told once, after ${signal}`, async (t) => {

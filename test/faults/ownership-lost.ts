@@ -1,19 +1,12 @@
-import {
-  closeSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { thisProcess } from '../../src/workspace/owner/owner-record.ts'
-import { startBuilt } from '../fixtures/built-service.ts'
+import { leftovers, startBuilt } from '../fixtures/built-service.ts'
 import { isFull } from '../fixtures/full.ts'
+import { filesBelow, isOnItsWay } from '../fixtures/paths-below.ts'
 import { must, newSession, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -21,10 +14,8 @@ const SLEEP_MS = isFull ? 30_000 : 1500
 
 /** Each file below a folder with its bytes. */
 function contents(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort()
-  return Object.fromEntries(paths.map((path) => [path, readFileSync(path, 'latin1')]))
+  const files = [...filesBelow(folder)].filter(({ path }) => !isOnItsWay(basename(path)))
+  return Object.fromEntries(files.map(({ path, bytes }) => [path, bytes.toString('latin1')]))
 }
 
 /** What another machine does that shares the folder and found no owner. */
@@ -77,6 +68,7 @@ t.test('an owner', { jobs: 3, buffered: true }, async (t) => {
     t.equal((await app.request('GET', path)).status, 200, 'what is there is served')
     await app.service.secondLook.idle()
     t.strictSame(contents(app.memory), before)
+    t.strictSame(await leftovers(app.memory), [])
   })
 
   t.test('what a person saved into a displaced file is left to who owns it now', async (t) => {

@@ -85,18 +85,21 @@ t.test('an event log that cannot be read just now is left as it is', async (t) =
 
 const SIZE = 256 * 1024
 
-t.test('a limit on the size of files is a full disk, and no end of the service', async (t) => {
-  if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
-  const dir = t.testdir({ root: {}, state: {} })
-  const service = await startBuilt(t, {
-    ...{ root: join(dir, 'root'), stateDir: join(dir, 'state') },
-    through: ['prlimit', `--fsize=${SIZE}`],
-  })
-  const { id } = await must(service, 'POST', '/cases', { title: 'A case' })
-  const path = `/cases/${id}/memory/notes.md`
-  await must(service, 'PUT', path, 'mine')
-  const refused = await service.request('PUT', path, 'x'.repeat(SIZE + 1))
-  t.match(refused, { status: 507, json: { code: 'storage_full', detail: /EFBIG.*Free space/ } })
-  t.equal((await service.request('GET', path)).text, 'mine')
-  t.match(await must(service, 'PUT', `/cases/${id}`, { title: 'Next' }), { title: 'Next' })
-})
+t.test(
+  'a limit on the size of files is a full disk, and no end of the service; nor is a log on it',
+  async (t) => {
+    if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
+    const dir = t.testdir({ root: {}, state: {} })
+    const service = await startBuilt(t, {
+      ...{ root: join(dir, 'root'), stateDir: join(dir, 'state') },
+      through: ['sh', '-c', `exec prlimit --fsize=${SIZE} "$@" 2> /dev/full`, 'sh'],
+    })
+    const { id } = await must(service, 'POST', '/cases', { title: 'A case' })
+    const path = `/cases/${id}/memory/notes.md`
+    await must(service, 'PUT', path, 'mine')
+    const refused = await service.request('PUT', path, 'x'.repeat(SIZE + 1))
+    t.match(refused, { status: 507, json: { code: 'storage_full', detail: /EFBIG.*Free space/ } })
+    t.equal((await service.request('GET', path)).text, 'mine')
+    t.match(await must(service, 'PUT', `/cases/${id}`, { title: 'Next' }), { title: 'Next' })
+  },
+)

@@ -103,6 +103,11 @@ t.test('unknown fields are ignored, also those that only the service writes', as
   t.notOk('nonsense' in made)
 })
 
+t.test('a title has 500 characters, whatever each takes', async () => {
+  const title = '👍'.repeat(500)
+  t.match(await newCase({ title }), { title })
+})
+
 // Refusing
 
 type Wrong = [name: string, field: string, value: unknown, ...says: RegExp[]]
@@ -116,6 +121,7 @@ const wrongFields: Wrong[] = [
   ['a title with NUL', 'title', 'a\0', /control characters/],
   ['a title with a line separator', 'title', 'a\u2028b', /one line/],
   ['a title of 501 characters', 'title', 'x'.repeat(501), /at most 500 characters/, /xxx…/],
+  ['501 that take two units each', 'title', '👍'.repeat(501), /at most 500 characters/],
   ['a type with capitals', 'type', 'Bug', /lower-case/, /"Bug"/],
   ['an array as type', 'type', ['bug'], /expected a string/, /got the array \["bug"\]/],
   ['a number as description', 'description', 1, /expected a string/, /the number 1/],
@@ -597,6 +603,7 @@ t.test('the list', async (t) => {
   const filters: [query: string, found: string][] = [
     ['state=BLOCKED', 'B'],
     ['state=BLOCKED,WATCHLIST', 'BA'],
+    ['state=BLOCKED&state=WATCHLIST', 'BA'],
     ['state=RESOLVED', ''],
     ['state=', 'EDGBA'],
     ['outcome=Duplicate', 'B'],

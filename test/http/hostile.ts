@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import type { Decide } from '../../src/model/case-folder.ts'
 import { attachProof, verifyProof } from '../../src/model/decide-proof.ts'
 import { readMemory } from '../../src/workspace/memory-files.ts'
+import { leftovers } from '../fixtures/built-service.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
 /** What every error must be, whoever caused it (RFC 9457, reliability HS-11). */
@@ -177,7 +178,7 @@ t.test('on a full disk a write is 507, nothing is lost, and the service lives', 
     await app.request('PUT', `/cases/${id}/memory/notes.md`, 'mine')
     const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
     const before = (await app.request('GET', `/cases/${id}`)).json
-    const files = await filesIn(folder)
+    const files = await filesIn(join(folder, 'cases'))
     const filler = join(folder, 'filler')
     await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch((error) => {
       if (error.code !== 'ENOSPC') throw error
@@ -205,7 +206,8 @@ t.test('on a full disk a write is 507, nothing is lost, and the service lives', 
     t.equal((await app.request('GET', `${path}/memory/notes.md`)).text, 'mine')
     t.match((await app.request('GET', `${path}/proof`)).json, [{ content: 'x', verified: false }])
     await rm(filler)
-    t.strictSame(await filesIn(folder), files, 'no half of a file is left')
+    t.strictSame(await filesIn(join(folder, 'cases')), files, 'no half of a file is left')
+    t.strictSame(await leftovers(folder), [], 'nor beside the cases')
 
     for (const [method, where, body] of writes) {
       t.match((await app.request(method, where, body)).status, /^20[01]$/, `${method} ${where}`)

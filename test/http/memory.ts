@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -61,6 +62,14 @@ t.test('any content type is taken, and none', async (t) => {
     t.ok(reply.status < 300, `"${type}"`)
     t.equal((await request('GET', path(id, 'x.md'))).text, type)
   }
+})
+
+t.test('what is compressed is not taken for the bytes of a file', async (t) => {
+  const { id } = await newCase()
+  const bytes = gzipSync('# Notes\n')
+  const reply = await request('PUT', path(id, 'x.md'), bytes, { 'content-encoding': 'gzip' })
+  t.match(reply, { status: 415, json: { code: 'unsupported_media_type', detail: /"gzip".*plain/ } })
+  t.equal((await request('GET', path(id, 'x.md'))).status, 404)
 })
 
 t.test('10 MiB are taken, and one byte more is 413', async (t) => {

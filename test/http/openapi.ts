@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import * as z from 'zod'
@@ -7,6 +8,7 @@ import { EXAMPLES } from '../../src/http/openapi/examples.ts'
 import { schemaOf } from '../../src/http/openapi/same-type.ts'
 import { createStreamRegistry } from '../../src/http/stream-registry.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
+import { TIME } from '../../src/model/words.ts'
 import type { Parameter } from '../../src/web/reference/api-document.ts'
 import { curlLine } from '../../src/web/reference/curl-line.ts'
 import { record } from '../fixtures/api-examples/record.ts'
@@ -99,9 +101,105 @@ t.test('every request, every answer with a body, and every refusal has an exampl
   }
 })
 
+t.test('generators and linters of other languages understand it', async (t) => {
+  const document = JSON.parse(JSON.stringify(openApiDocument({ build: BUILD, dev: true })))
+  t.ok(document.info.contact.name)
+  for (const [place, value] of placesIn(document.paths, '')) {
+    if (value.operationId) t.match(value, { summary: /\w/, description: /\w.*\.$/ }, place)
+  }
+  const places = [...placesIn(document, '')]
+  const unportable = places.filter(([, { pattern }]) => /\\[pPu/]|\(\?[=!<]/.test(pattern ?? ''))
+  t.strictSame(
+    unportable,
+    [],
+    'no pattern has what Python, Go, or JavaScript without u does not know',
+  )
+  const unions = places.filter(([, { properties, anyOf, oneOf }]) => properties && (anyOf ?? oneOf))
+  t.strictSame(unions, [], 'no object is a union of lists of names')
+  const ranges = places.filter(([place, value]) => place.startsWith('/paths') && value['5XX'])
+  t.strictSame(ranges, [], 'each status is a number: clients made of a range do not compile')
+  const lists = places.filter(([, { type, items }]) => type === 'array' && !items)
+  t.strictSame(lists, [], 'each list says of what')
+  t.ok(places.every(([, { prefixItems, allOf }]) => !prefixItems && !allOf))
+  for (const [place, { pattern, type }] of places) {
+    if (typeof pattern === 'string') t.match([type].flat(), ['string'], `${place} has a type`)
+  }
+})
+
+t.test('the pattern of a text takes what is taken, with and without the flag u', async (t) => {
+  const { paths } = JSON.parse(JSON.stringify(openApiDocument({ build: BUILD, dev: false })))
+  const bodyOf = (path: string) =>
+    paths[path].post.requestBody.content['application/json'].schema.properties
+  const { title, tags } = bodyOf('/cases')
+  const { description } = bodyOf('/cases/{id}/proof/checklist')
+  const texts: [schema: Json, taken: string[], refused: string[]][] = [
+    [
+      title,
+      ['a', ' a b ', '\u00e9 \u{1f44d}', '\u00a0x'],
+      ['', ' ', '\u2003', 'a\nb', 'a\u0085', '\u007fa'],
+    ],
+    [description, ['a', 'a b', '\u{1f44d}'], ['', ' a', 'a ', '\u00a0a', 'a\tb', 'a\n']],
+    [
+      tags.items,
+      ['a', '9:._/+-', '\u00fcml', 'a'.repeat(64)],
+      ['', '-a', '_a', '+a', 'a b', 'a,b', 'a#', '[', 'a`', 'a^', 'a\u007f', 'a'.repeat(65)],
+    ],
+  ]
+  for (const [{ pattern }, taken, refused] of texts) {
+    for (const flags of ['', 'u']) {
+      const fits = (text: string) => new RegExp(pattern, flags).test(text)
+      t.strictSame([...taken, ...refused].filter(fits), taken, `${pattern} ${flags}`)
+    }
+  }
+})
+
+/** Every object below a value, with its place; what is an example is none of it. */
+function* placesIn(value: Json, place: string): Generator<[place: string, value: Json]> {
+  if (typeof value !== 'object' || value === null) return
+  yield [place, value]
+  for (const [key, inner] of Object.entries(value)) {
+    if (key !== 'example' && key !== 'examples') yield* placesIn(inner, `${place}/${key}`)
+  }
+}
+
+t.test('each example of a delivery is a signed event, of its type and schema', async (t) => {
+  const document = JSON.parse(JSON.stringify(openApiDocument({ build: BUILD, dev: false })))
+  const { objectionTo } = contractOf(document)
+  const missing: string[] = []
+  for (const [type, { post }] of Object.entries<Json>(document.webhooks)) {
+    const { schema, example } = post.requestBody.content['application/json']
+    if (!example) {
+      missing.push(type)
+      continue
+    }
+    t.match(example, { event_type: type, timestamp: TIME, payload: {} })
+    t.equal(objectionTo(schema.$ref, example), null)
+    const sent = Object.fromEntries(post.parameters.map((each: Json) => [each.name, each.example]))
+    const [, secret] = /secret is `([^`]+)`/.exec(post.parameters[1].description)!
+    const mac = createHmac('sha256', secret!).update(JSON.stringify(example)).digest('hex')
+    t.match(sent, { 'X-Service-Event': type, 'X-Service-Signature': `sha256=${mac}` })
+    const key = Buffer.from(secret!.slice('whsec_'.length), 'base64')
+    const signed = `${sent['webhook-id']}.${sent['webhook-timestamp']}.${JSON.stringify(example)}`
+    const signature = createHmac('sha256', key).update(signed).digest('base64')
+    t.equal(sent['webhook-signature'], `v1,${signature}`)
+  }
+  t.strictSame(missing, NOT_IN_THE_SAMPLE)
+})
+
+/** What takes an agent that says too much, a person who saves during a run, or another clone. */
+const NOT_IN_THE_SAMPLE = [
+  'notes_unlisted',
+  'working_folder_changed',
+  'changed_during_run',
+  'renumbered',
+]
+
 t.test('the curl line of an example can be pasted', async (t) => {
   const parameters: Parameter[] = [{ name: 'q', in: 'query', schema: {}, example: "it's type:bug" }]
-  const operation = { operationId: '', tags: [], summary: '', parameters, responses: {} }
+  const operation = {
+    ...{ operationId: '', tags: [], summary: '', description: '', parameters },
+    responses: {},
+  }
   const line = curlLine({ method: 'GET', path: '/search', operation }, 'http://127.0.0.1:1')
   t.equal(line, "curl -sS 'http://127.0.0.1:1/search?q=it'\\''s%20type:bug'")
 })
@@ -137,6 +235,7 @@ t.test('every answer that it describes is given, and is as described', async (t)
 const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^GET .* 413$/, 'plumbing.ts, proof.ts: a list over 64 MiB'],
   [/^POST .*\/webhooks 422$/, 'webhooks.ts: 500 of them'],
+  [/ (500|503|507)$/, 'test/faults, raw-sockets.ts'],
   [/^POST .*\/run (200|409|502)$/, 'providers.ts'],
   [/^GET .*\/(memory|artifacts) 409$/, 'a folder without permission, which is none for root'],
 ]

@@ -164,6 +164,26 @@ const clear: Record<string, [status: number, bytes: Bytes]> = {
     `${POST}Origin: null\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`,
   ],
   'a body of another type': [415, posting('').replace('application/json', 'text/plain')],
+  'a body that is compressed': [415, posting('Content-Encoding: gzip\r\n')],
+  'a body that is compressed, in chunks': [
+    415,
+    `${POST}Content-Encoding: br\r\n${CHUNKED}\r\n${CHUNKS}`,
+  ],
+  'a body that is compressed in part': [
+    415,
+    posting('Content-Encoding: identity\r\nContent-Encoding: x-gzip\r\n'),
+  ],
+  'no compression, by its name': [201, posting('Content-Encoding: Identity\r\n')],
+  'no compression, by no name': [201, posting('Content-Encoding:\r\n')],
+  'another coding than chunks': [501, coded(' gzip, chunked')],
+  'another coding than chunks, in two headers': [
+    501,
+    `${POST}Transfer-Encoding: deflate\r\n${CHUNKED}\r\n${CHUNKS}`,
+  ],
+  'another coding than chunks, of a GET': [
+    501,
+    `${GET}Transfer-Encoding: identity, chunked\r\n\r\n${CHUNKS}`,
+  ],
   'a body where there is nothing': [404, posting('').replace('/cases', '/nothing')],
   'another method': [405, posting('').replace('POST', 'PATCH')],
   TRACE: [405, posting('').replace('POST', 'TRACE')],

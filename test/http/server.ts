@@ -182,7 +182,7 @@ t.test('who reads nothing of an answer is cut, who reads it slowly is not', asyn
       cut.push(new Promise((resolve) => socket.on('close', () => resolve(url!))))
       response.end(large)
     },
-    { port: 0, log, limits: { unreadMs: 300 } },
+    { port: 0, log, limits: { unreadMs: 1000 } },
   )
   t.teardown(() => server.close())
   const ask = (path: string) => {

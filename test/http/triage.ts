@@ -77,6 +77,7 @@ t.test('filters are those of GET /cases, and needs', async (t) => {
   const table: [query: string, found: string[]][] = [
     ['?needs=any', ['plan', 'broken', 'blocked', 'unverified', 'complete', 'gate']],
     ['?needs=blocked,plan', ['plan', 'blocked']],
+    ['?needs=blocked&needs=plan', ['plan', 'blocked']],
     ['?needs=gate_open&tag=other', []],
     ['?tag=auth', ['gate']],
     ['?state=RESOLVED', ['closed']],

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { WebhookJson } from '../../src/http/webhook-present.ts'
 import { openReceiver, type Received } from '../fixtures/receiver.ts'
@@ -30,6 +31,7 @@ async function once(path: string, fits: (json: Reply['json']) => boolean): Promi
     const reply = await request('GET', path)
     if (reply.status !== 200) throw new Error(`GET ${path}: ${reply.status} ${reply.text}`)
     if (fits(reply.json)) return reply.json
+    await delay(5)
   }
 }
 
@@ -533,6 +535,7 @@ t.test('the list of deliveries, one of them, and the states', async (t) => {
     ['retrying', [second]],
     ['dead', []],
     ['dead,retrying', [second]],
+    ['dead&state=retrying', [second]],
     ['', [third, second, first]],
   ]
   for (const [state, expected] of states) {
@@ -664,6 +667,15 @@ t.test('after a restart all is as before, and no secret was ever told', async (t
   const { secret } = await register({ url: SILENT })
   await rename(id, 'it fails')
   await settled(path, 1)
+  await request('PATCH', path, { active: false }) // else it is tried again in 4 s
+  // the global ones were refused as well, each in its own time
+  const { webhooks, eventLog } = app.service
+  await once('/webhooks', (all) =>
+    all.every(
+      (each: { id: string; active: boolean }) =>
+        !each.active || webhooks.status(each.id).cursor === eventLog.last,
+    ),
+  )
   const paths = ['/webhooks', path, `${path}/deliveries`]
   const before = await Promise.all(paths.map((where) => request('GET', where)))
   await app.restart()

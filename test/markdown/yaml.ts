@@ -5,10 +5,13 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { readEnvelope } from '../../src/markdown/envelope.ts'
 import { newFrontmatter, withFields } from '../../src/markdown/field-edit.ts'
+import { parsedHead } from '../../src/markdown/head.ts'
+import { plainFront } from '../../src/markdown/plain-front.ts'
 import { setYaml } from '../../src/markdown/yaml-edit.ts'
 import { readYaml } from '../../src/markdown/yaml-map.ts'
 import type { YamlValue } from '../../src/markdown/yaml-scalar.ts'
 import { plainValue } from '../../src/markdown/yaml-value.ts'
+import { anyCharacter } from '../fixtures/any-character.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { frontmatter, TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 
@@ -23,7 +26,7 @@ const anyString = fc
   .oneof(
     { weight: 2, arbitrary: fc.constantFrom(...TRICKY_STRINGS) },
     { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 40 }) },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 20 }) },
     {
       weight: 1,
       arbitrary: fc.tuple(fc.constantFrom(...TRICKY_STRINGS), fc.string()).map((p) => p.join('')),
@@ -259,6 +262,7 @@ t.test('a file gets the frontmatter that it lacks, and its body stays', (t) => {
 t.test('frontmatter that is refused: what, on which line, how fast', async (t) => {
   const block = (source: string) => `---\n${source}\n---\nbody\n`
   const anchors = Array.from({ length: 9 }, (_, i) => `a${i}: &a${i} [${`*a${i - 1},`.repeat(9)}]`)
+  const lists = `${'['.repeat(17)}${']'.repeat(17)},`
   const execute = 'globalThis.polluted = 1, Object.prototype.polluted = 1'
   const refused: [string, string, number, RegExp][] = [
     ['---js', `---js\n${execute}\n---\n`, 1, /---js/],
@@ -322,6 +326,9 @@ t.test('frontmatter that is refused: what, on which line, how fast', async (t) =
     ['64 KiB of {a: ', block(`a: b\nc: ${'{a: '.repeat(16_000)}`), 3, /levels/],
     ['64 KiB of -', block(`a:\n ${'- '.repeat(32_000)}`), 3, /levels/],
     ['64 KiB of ?', block('? '.repeat(32_000)), 2, /levels/],
+    ['lists in lists', block(`a: b\nc: [${lists.repeat(1500)}]`), 3, /too many/],
+    ['lists as keys', block(`a: b\nc: [${'[a]: b,'.repeat(8000)}]`), 3, /too many/],
+    ['64 KiB of items', block(`a:\n${'- b\n'.repeat(16_000)}`), 5002, /too many/],
     ['a list as root', block('- a\n- b'), 2, /key: value/],
     ['a text as root', block('# c\nhello'), 3, /key: value/],
     ['a number as root', block('12'), 2, /key: value/],
@@ -355,6 +362,30 @@ t.test('frontmatter that is refused: what, on which line, how fast', async (t) =
   t.equal(({} as Record<string, unknown>).polluted, undefined)
   t.equal((globalThis as Record<string, unknown>).polluted, undefined)
   t.end()
+})
+
+t.test('what is plain is never too much for the parser', async (t) => {
+  for (const plain of [
+    `a: [${'a,'.repeat(6400)}a]`,
+    `a:\n${'- a\n'.repeat(3200)}`,
+    '#\n'.repeat(6400),
+  ]) {
+    const text = `---\n${plain}\n---\n`
+    t.ok(plainFront(text), `${text.length} characters`)
+    t.ok(parsedHead(text).ok)
+  }
+  t.notOk(plainFront(`---\n${'#\n'.repeat(7000)}---\n`))
+})
+
+t.test('frontmatter is parsed once by what a write does with it', async (t) => {
+  const source = 'a:\n  b: c\n'
+  const map = () => (readYaml(source) as { map: object }).map
+  const first = map()
+  t.equal(map(), first)
+  setYaml(source, 'd', 'e', '\n')
+  t.equal(map(), first)
+  for (let n = 0; n < 3; n++) readYaml(`a${n}: b`)
+  t.not(map(), first, 'and kept for a moment')
 })
 
 t.test('frontmatter that is read, however odd', async (t) => {

@@ -99,8 +99,8 @@ const RUNNERS: Driven[] = [
 
 t.test('real agents', async (t) => {
   for (const { name, id, runner, forgets } of RUNNERS) {
-    // half a minute of work; sessions/real-agents.ts has it
-    if (name === 'opencode, by the protocol' && !isFull) continue
+    // seconds of work each; sessions/real-agents.ts has those
+    if (name.endsWith('by the protocol') && !isFull) continue
     const real = REAL_AGENTS[id]
     const why = whyMissing(id)
     t.test(name, why === null ? {} : { skip: why }, async (t) => {

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { FoundCase } from '../../src/http/search-route.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
@@ -32,6 +34,13 @@ await t.test('the cases of these tests', async () => {
   await app.newCase({ title: 'Slow list', description: 'The login page is not slow.' })
 })
 
+t.test('the thread that searches holds the process only while it is asked', async (t) => {
+  const found = find('login')
+  while (!process.getActiveResourcesInfo().includes('MessagePort')) await delay(1)
+  await found
+  t.notOk(process.getActiveResourcesInfo().includes('MessagePort'))
+})
+
 t.test('it finds', async (t) => {
   const [all, first, csv] = [
     ['Login times out under load', 'Slow list'],
@@ -43,7 +52,7 @@ t.test('it finds', async (t) => {
       ['login', all],
       ['LOGIN', all],
       ['logi', all],
-      ['lgoin', []],
+      ['lgoin', all],
       ['loginn', all],
     ] as const),
     ...([
@@ -78,6 +87,48 @@ t.test('it finds', async (t) => {
   for (const [q, found] of queries) t.strictSame(await titles(q), found, q)
 })
 
+t.test('what stands in quotation marks is found word for word', async (t) => {
+  const { id } = await app.newCase({
+    title: 'Quoted',
+    description:
+      'It says "Cannot read\nproperties" of  the user’s profile.\n\n東京都で readFile() failed.\n\nNobody can read it.',
+  })
+  const queries: [q: string, isFound: boolean][] = [
+    ['"cannot READ"', true],
+    ['"read properties of the"', true],
+    ['"properties read"', false],
+    ['"of the"', true],
+    ['"the of"', false],
+    ['"user\'s profile"', true],
+    ['"京都"', true],
+    ['"readfile failed"', true],
+    ['"annot read"', false],
+    ['"profil"', false],
+    ['“cannot read” quoted', true],
+    ['"cannot read" "京都で"', true],
+    ['"cannot read" "properties read"', false],
+    ['"cannot read" qouted', true],
+    ['"cannot read" zebra', true],
+    ['"cannot zebra" says', false],
+    ['"cannot read" state:RESOLVED', false],
+    ['"cannot says read', true],
+  ]
+  for (const [q, isFound] of queries) t.strictSame(await titles(q), isFound ? ['Quoted'] : [], q)
+  const [found] = await find('"cannot read" zebra')
+  t.strictSame(found?.missing, ['zebra'])
+  t.match(found?.lines[0]?.text, 'Cannot read')
+  const [whole] = await find('"cannot read"')
+  t.strictSame(
+    whole?.lines.map((each) => each.text),
+    ['It says "Cannot read'],
+    'a line that has but some of its words is not shown',
+  )
+  await must(app, 'PUT', `/cases/${id}`, { description: 'It may read files.' })
+  t.strictSame(await titles('"cannot read"'), [])
+  t.strictSame(await titles('"may read"'), ['Quoted'])
+  await must(app, 'DELETE', `/cases/${id}`)
+})
+
 t.test('each with the lines of its files, as they are', async (t) => {
   const [found] = await find('econnreset body')
   const file = `memory/cases/${login}/case.md`
@@ -100,8 +151,19 @@ t.test('where no case has all words, those with some say what they are without',
   t.match(best, { id: login, missing: ['zebra'] })
 })
 
+t.test('a case with a line as it was pasted comes first, whatever the limit', async (t) => {
+  const pasted = 'at readBody (src/reader.ts:12:7)'
+  const one = await app.newCase({ title: 'Reader.ts', description: '12 src, 7 at readBody' })
+  const other = await app.newCase({ title: 'Crash', description: `Since noon:\n\n    ${pasted}` })
+  t.strictSame(await titles(pasted), ['Crash', 'Reader.ts'])
+  t.strictSame(await titles(pasted, '&limit=1'), ['Crash'])
+  t.strictSame(await titles('reader.ts 12'), ['Reader.ts', 'Crash'], 'two words may well be chance')
+  for (const { id } of [one, other]) await must(app, 'DELETE', `/cases/${id}`)
+})
+
 t.test('filters beside the query, and a limit', async (t) => {
   t.strictSame(await titles('login', '&tag=auth'), ['Login times out under load'])
+  t.strictSame(await titles('login', '&tag=other&tag=auth'), ['Login times out under load'])
   t.strictSame(await titles('login tag:auth', '&tag=other'), [])
   const reply = await app.request('GET', '/search?q=login&limit=1')
   t.equal(reply.headers['x-total-count'], '2')
@@ -178,7 +240,15 @@ t.test('a case that is deleted is found no more, nor are its words kept', async 
 
   const again = await app.newCase({ title: 'Secret', description: 'The word is xylophone.' })
   t.strictSame(await titles('xylophone'), ['Secret'])
+  await app.restart()
+  t.match(kept(), 'xylophone')
+  t.strictSame(await titles('xylophone'), ['Secret'])
   await must(app, 'DELETE', `/cases/${again.id}`)
+  t.strictSame(
+    readdirSync(join(app.stateDir, 'search')),
+    [],
+    'nor is it there until the thread keeps the rest',
+  )
   t.strictSame(await titles('xylophone'), [])
   await app.restart()
   t.notMatch(kept(), 'xylophone')
@@ -191,6 +261,10 @@ t.test('what is kept for the next start may be torn, forged or old', async (t) =
   const spoil: Record<string, () => void> = {
     torn: () => truncateSync(file, 100),
     forged: () => writeFileSync(file, readFileSync(file, 'utf8').replaceAll('login', 'xxxxx')),
+    'a pipe': () => {
+      unlinkSync(file)
+      execFileSync('mkfifo', [file])
+    },
     gone: () => rmSync(join(app.stateDir, 'search'), { recursive: true }),
   }
   for (const [how, change] of Object.entries(spoil)) {

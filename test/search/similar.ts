@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import type { ResolvedCase } from '../../src/sessions/resolved-like.ts'
@@ -62,6 +63,15 @@ t.test('a resolved case says its outcome, its cause and its proof', async (t) =>
   const [{ score, words }] = found as [ResolvedCase]
   t.ok(score > 0.12 && score <= 1, String(score))
   t.ok(words.includes('pool') && words.includes('econnreset'), words.join())
+})
+
+t.test('hashes and ids that no other case has hide no likeness', async (t) => {
+  const ids = Array.from({ length: 40 }, (_, n) => `${n} ${hash('sha256', String(n))}`)
+  const { id } = await app.newCase({
+    title: 'Login times out while the connection pool is exhausted',
+    description: ids.join('\n'),
+  })
+  t.match(await similarTo(id), [{ id: solved }])
 })
 
 t.test('the page of an open case shows it, that of a closed one does not', async (t) => {

@@ -2,6 +2,8 @@ import t from 'tap'
 import { matchingLines } from '../../src/search/matching-lines.ts'
 import { parseQuery } from '../../src/search/query.ts'
 import { placeOf, searchedLines } from '../../src/search/searched-lines.ts'
+import { createSortedWords } from '../../src/search/sorted-words.ts'
+import { createTextCache } from '../../src/search/text-cache.ts'
 import { termsOf } from '../../src/search/words.ts'
 
 t.test('a text is found by', async (t) => {
@@ -14,13 +16,19 @@ t.test('a text is found by', async (t) => {
     ['Müller, Straße; NAÏVE ﬁle', 'muller strasse naive file'],
     ['mu\u0308ller', 'muller'],
     ['日本語 error', '日本 本語 語 error'],
-    ['한국어 검색', '한국어 검색'],
+    ['한국어 검색', '한국 국어 어 검색 색'],
+    ['한국'.normalize('NFD'), '한국 국'],
+    ['ガイド'.normalize('NFD'), 'ガイ イド ド'],
+    ['ｶﾞｲﾄﾞ', 'ガイ イド ド'],
+    ['a\x1b[31merror\x1b[39m \x1b[1;91mFAIL\x1b[0m', 'a error fail'],
+    ['\u26a0\ufe0fWarning \u2764\ufe0f', 'warning'],
     ['हिन्दी', 'हिन्दी'],
     ['a'.repeat(100_000), 'a'.repeat(64)],
     ['… — !?', ''],
   ]
   for (const [text, terms] of texts) t.equal(termsOf(text).join(' '), terms, text.slice(0, 40))
   t.equal(termsOf('a.'.repeat(100_000)).length, 1, 'one name of very many parts')
+  t.equal(termsOf('1;'.repeat(100_000)).length, 100_000, 'much that could be a colour')
 })
 
 t.test('of a record, what people wrote is searched', async (t) => {
@@ -40,6 +48,8 @@ t.test('of a record, what people wrote is searched', async (t) => {
     '3  A b',
     '6 Text',
   ])
+  const block = '---\nid: >-\n  1\ntags:\n- a\n  - b\n\nreason: >-\n  long\nstate: OPEN\n---\n'
+  t.strictSame(shown('case.md', block), ['5 - a', '6   - b', '8  >-', '9   long'])
   t.strictSame(shown('case.md', '---\nid: 1\nnever closed'), ['1 ---', '2 id: 1', '3 never closed'])
   t.strictSame(shown('notes.md', '---\nid: 1\n---\n'), ['1 ---', '2 id: 1', '3 ---'])
 })
@@ -51,16 +61,37 @@ t.test('a query is words and filters', async (t) => {
     ['login'],
   )
   t.strictSame(filters, { type: ['bug'], state: ['RESOLVED'], tag: ['a', 'b', 'c'] })
+  t.match(parseQuery('type:"bug" tag:"a","b" "say no'), {
+    wanted: [{ whole: 'say' }],
+    filters: { type: ['bug'], tag: ['a', 'b'] },
+  })
   t.strictSame(
     parseQuery('the').wanted.map(({ whole }) => whole),
     ['the'],
     'a common word, where there is no other',
   )
+  t.strictSame(
+    parseQuery('登录失败 v2 的').wanted.map(({ whole }) => whole),
+    ['登录', '录失', '失败', 'v2', '的'],
+    'each pair of characters, where no blank is between words',
+  )
+  const sentence = String.fromCodePoint(...Array.from({ length: 100 }, (_, i) => 0x4e00 + i))
+  t.equal(parseQuery(sentence).wanted.length, 99, 'a sentence without blanks is no word too many')
+  const quoted = parseQuery('a "Times OUT, the" tag:"c,b" type:"bug" say:"x y" "so" "')
+  t.strictSame(quoted.phrases, ['Times OUT, the', 'x y'])
+  t.strictSame(
+    quoted.wanted.map(({ whole, asTyped }) => (asTyped ? `"${whole}"` : whole)),
+    ['"times"', '"out"', '"the"', 'say', '"x"', '"y"', '"so"'],
+  )
+  t.strictSame(quoted.filters, { tag: ['c', 'b'], type: ['bug'] })
   const wrong: [string, RegExp][] = [
+    ['""', /expected a word/],
     ['', /expected a word to look for/],
     [' \n ', /expected a word/],
     ['!? —', /expected a word to look for, .* got "!\? —"/],
     ['type:', /expected a value after "type:", as in type:bug/],
+    ['type:""', /expected a value after "type:"/],
+    ['tag:"good first issue"', /expected a value without blanks after "tag:", as in tag:auth/],
     ['x'.repeat(1001), /expected at most 1000 characters; got 1001/],
     [Array.from({ length: 33 }, (_, i) => `w${i}`).join(' '), /expected at most 32 words; got 33/],
   ]
@@ -73,7 +104,7 @@ t.test(
     const long = `${'x '.repeat(400)}needle ${'y '.repeat(400)}`
     const text = ['one needle', 'nothing', 'the Needle in the hay', long].join('\n')
     const terms = new Set(['needle', 'hay'])
-    const found = matchingLines(searchedLines('notes', text), terms, 3)
+    const found = matchingLines(searchedLines('notes', text), { terms, texts: [], most: 3 })
     t.strictSame(
       found.map(({ line }) => line),
       [3, 1, 4],
@@ -82,9 +113,68 @@ t.test(
       [4, 10],
       [18, 21],
     ])
+    const phrase = new Set(['in', 'the', 'hay'])
+    t.strictSame(
+      matchingLines(searchedLines('notes', 'the nothing\nin the hay'), {
+        ...{ terms: phrase, texts: [], most: 3 },
+      }).map(({ line, marks }) => [line, marks.length]),
+      [[2, 3]],
+      'the common words of a phrase alone are no match',
+    )
     const cut = found[2]!
     t.match(cut.text, /^…x .* needle y .*…$/)
     t.ok(cut.text.length <= 242)
     for (const [from, to] of cut.marks) t.equal(cut.text.slice(from, to), 'needle')
   },
 )
+
+t.test('before all others the lines that are as the query', async (t) => {
+  const text = ['c b a b', '失败 录失 登录', 'x A, b! c', '用户登录失败了'].join('\n')
+  const first = (query: string) => {
+    const terms = new Set(termsOf(query))
+    const { pasted } = parseQuery(query)
+    return matchingLines(searchedLines('notes', text), { terms, texts: [pasted], most: 1 })[0]?.line
+  }
+  t.equal(first('a b c'), 3)
+  t.equal(first('登录失败'), 4)
+  const lines = searchedLines('notes', 'b c b c\na b\na b c')
+  const found = matchingLines(lines, {
+    terms: new Set(termsOf('a b c')),
+    texts: ['a b', 'a b c'],
+    most: 3,
+  })
+  t.strictSame(
+    found.map(({ line }) => line),
+    [3, 2, 1],
+  )
+})
+
+t.test('words that begin alike, of a list that grows', async (t) => {
+  const words: string[] = []
+  const sorted = createSortedWords(words)
+  for (let count = 0; count < 3000; count++) {
+    words.push(((count * 7919) % 100_003).toString(36))
+    if (count % 700 === 0) sorted.sort()
+    if (count % 299 !== 0) continue
+    for (const start of ['1', '1a', 'zz', words[count >> 1]!]) {
+      const wanted = words.filter((word) => word.startsWith(start))
+      t.strictSame(sorted.beginningWith(start).sort(), wanted.sort(), `${start} of ${count}`)
+    }
+  }
+  t.strictSame(createSortedWords([]).beginningWith('a'), [])
+})
+
+t.test('texts are kept as long as there is room', async (t) => {
+  const texts = createTextCache(10)
+  const kept = () => ['a', 'b', 'c'].filter((id) => texts.get(id) !== undefined).join('')
+  texts.put('a', '12345')
+  texts.put('b', '12345')
+  texts.put('b', '54321')
+  t.equal(kept(), 'ab')
+  t.equal(texts.get('b'), '54321')
+  texts.put('c', '1')
+  t.equal(kept(), 'c', 'where there is none it begins anew')
+  texts.remove('c')
+  texts.put('a', '1234567890')
+  t.equal(kept(), 'a')
+})

@@ -1,12 +1,13 @@
 // What people and agents write is data on its whole way: into prompts, programs' arguments, git and
 // records. Each text here would leave a file behind if anything took it for a command.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { isFull } from '../fixtures/full.ts'
+import { pathsBelow } from '../fixtures/paths-below.ts'
 import { committed, LIST_PLAN, plannedOn, program } from '../fixtures/plain-agents.ts'
 import { finished, must, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -99,9 +100,7 @@ async function hostile(t: Test) {
 /** The files that one of the texts made, wherever it was run. */
 function owned(...folders: string[]): string[] {
   return folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.split('/').includes(OWNED),
-    ),
+    [...pathsBelow(folder)].filter((path) => basename(path) === OWNED),
   )
 }
 

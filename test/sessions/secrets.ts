@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import t, { type Test } from 'tap'
+import { filesBelow, pathsBelow } from '../fixtures/paths-below.ts'
 import {
   agentFiles,
   committed,
@@ -42,12 +43,10 @@ function inEnvironment(t: Test, variables: Record<string, string>): void {
 function mustBeClean(t: Test, service: TestService): void {
   let files = 0
   for (const folder of [service.memory, service.stateDir].filter(existsSync)) {
-    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-      t.notMatch(entry.name, /S3CRET/)
-      if (!entry.isFile()) continue
+    for (const path of pathsBelow(folder)) t.notMatch(basename(path), /S3CRET/)
+    for (const { path, bytes } of filesBelow(folder)) {
       files++
-      const path = join(entry.parentPath, entry.name)
-      if (/S3CRET-(?:simple|hunter)/.test(readFileSync(path, 'latin1'))) t.fail(path)
+      if (/S3CRET-(?:simple|hunter)/.test(bytes.toString('latin1'))) t.fail(path)
     }
   }
   t.ok(files > 0)

@@ -32,6 +32,9 @@ t.test('what a browser may do with each kind of page and file', async (t) => {
   const table: [path: string, type: string, policy: string, headers?: Record<string, string>][] = [
     ['/', html, policy('self')],
     ['/?q=x', html, policy('self')],
+    ['/find', html, policy('self')],
+    ['/find?q=x', html, policy('self')],
+    ['/find?q=state:x', html, policy('self')],
     ['/new', html, policy('none')],
     [of, html, policy('none')],
     [`${of}/session/1`, html, policy('none')],

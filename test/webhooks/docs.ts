@@ -3,6 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { type Delivery, JITTER, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
@@ -120,6 +121,7 @@ async function tried(app: TestService, path: string, attempts: number) {
   for (;;) {
     const [newest] = await must(app, 'GET', `${path}/deliveries`)
     if (newest?.attempts.length >= attempts) return newest
+    await delay(5)
   }
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { ConnectionLost } from '../../src/client/request.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { isFull } from '../fixtures/full.ts'
 import { randomFrom } from '../fixtures/random.ts'
@@ -67,7 +68,7 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
         })
         if (status === 201) acknowledged.push(json.id)
       } catch (error) {
-        if (!(error instanceof TypeError)) throw error // what fetch says of a connection that broke
+        if (!(error instanceof ConnectionLost)) throw error
       }
       if (n > 0 && n % Math.floor(CHANGES / KILLS) === 0) {
         const ms = 20 * random()

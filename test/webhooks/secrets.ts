@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { connect } from '../fixtures/event-source.ts'
+import { filesBelow } from '../fixtures/paths-below.ts'
 import { openReceiver, raw } from '../fixtures/receiver.ts'
 import { git, must, ran, step } from '../fixtures/session-client.ts'
 import { listen } from '../fixtures/told.ts'
@@ -10,14 +11,6 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 const FIRST = 'first-Zq8vR3-secret'
 const SECOND = 'second-Xw7kT1-secret'
 const REFUSED = 'refused-Jm4nB9-secret'
-
-/** Every file below a folder, as the bytes that it has. */
-function filesIn(folder: string): { path: string; bytes: Buffer }[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ path, bytes: readFileSync(path) }))
-}
 
 /** Deliveries that arrive, that fail in several ways, and that are tried again; gives all made secrets. */
 async function history(t: Test, app: TestService, answers: string[]) {
@@ -112,6 +105,7 @@ t.test('after a whole history a secret stands in the file of its webhook alone',
   await app.service.webhooks.idle()
   events.close()
   again.close()
+  await app.close() // or git finds files that are on their way to another name
 
   const said = {
     answers: answers.join('\n'),
@@ -131,8 +125,8 @@ t.test('after a whole history a secret stands in the file of its webhook alone',
     t.throws(() => git(app.root, 'grep', '--cached', '--quiet', '-F', '-e', secret), {
       status: 1,
     } as unknown as Error)
-    for (const { path, bytes } of filesIn(app.root)) t.notOk(bytes.includes(secret), path)
-    const holders = filesIn(app.stateDir).filter(({ bytes }) => bytes.includes(secret))
+    for (const { path, bytes } of filesBelow(app.root)) t.notOk(bytes.includes(secret), path)
+    const holders = [...filesBelow(app.stateDir)].filter(({ bytes }) => bytes.includes(secret))
     t.equal(holders.length > 0, secret !== REFUSED)
     for (const { path } of holders) {
       t.match(path, /\/state\/webhooks\/[0-9a-f-]{36}\.json[^/]*$/)

@@ -658,6 +658,11 @@ t.test('the state folder', async (t) => {
       await t.rejects(open, { code: 'bad_request', message: /git clean/ })
     }
     await openStateFolder(join(root, 'workspace-2'), { memoryRoot, workspaceRoot })
+    if (process.platform !== 'linux') return
+    await t.rejects(openStateFolder('/sys/casefile/s', { memoryRoot }), {
+      message:
+        /^The state folder \/sys\/casefile\/s cannot be made\. .* Or give another one with --/,
+    }) // where nobody makes a folder, root neither
   })
 })
 

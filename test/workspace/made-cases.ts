@@ -228,7 +228,8 @@ t.test(
       list.filter(({ problems }) => problems.length > 0).map(({ id }) => id),
       [idOf(7)],
     )
-    catalog.letGo()
+    t.equal(catalog.letGo(), 19, 'their JSON was at hand')
+    t.equal(catalog.letGo(), 0)
     t.strictSame(await listed(), list, 'the same where it is kept')
     const before = app.service.eventLog.last
     t.equal(before, 0, 'nothing is told')

@@ -14,30 +14,57 @@ interface Row {
   created_at: string
 }
 
+/** So many cases are in memory: a running service answers for each several times, and would be waited for each time. */
+const AHEAD = 8
+
 /**
- * `casefile export`: each case with all that belongs to it, as a line of JSON. One case at a time is in memory, and
- * the next is asked for when the reader has taken it.
+ * `casefile export`: each case with all that belongs to it, as a line of JSON. What follows is asked for as the reader
+ * takes what is there.
  */
 export async function exportCases({ client, terminal }: ReadingConsole): Promise<ExitCode> {
   const { body } = await client.ask('GET', '/triage') // rows are small, whatever the cases hold
   let code: ExitCode = EXIT.done
-  for (const { id } of (body as Row[]).toSorted(oldestFirst)) {
-    const whole = await unlessGone(wholeCase(client, id))
-    if (whole === null) continue
-    const memory = []
-    for (const file of whole.memory) {
-      const content = await contentOf(client, id, file.filename)
-      if (content === null) continue
-      memory.push({ ...file, ...content })
-      if ('error' in content) {
-        terminal.warn(`case ${id}: ${content.error}`)
-        code = EXIT.refused
-      }
-    }
+  const rows = (body as Row[]).toSorted(oldestFirst)
+  for await (const exported of inOrder(rows, AHEAD, ({ id }) => exportedCase(client, id))) {
+    if (exported === null) continue
+    const { whole, memory, errors } = exported
+    for (const error of errors) terminal.warn(`case ${whole.id}: ${error}`)
+    if (errors.length > 0) code = EXIT.refused
     const line = jsonText({ export_version: EXPORT_VERSION, ...whole, memory }, 0)
     if (!(await written(line))) break
   }
   return code
+}
+
+/** Null where the case is gone since it was listed. */
+async function exportedCase(client: Asking, id: string) {
+  const whole = await unlessGone(wholeCase(client, id))
+  if (whole === null) return null
+  const memory = []
+  const errors: string[] = []
+  for (const file of whole.memory) {
+    const content = await contentOf(client, id, file.filename)
+    if (content === null) continue
+    memory.push({ ...file, ...content })
+    if ('error' in content) errors.push(content.error)
+  }
+  return { whole, memory, errors }
+}
+
+/** What comes of each item, in their order, while the work for as many as `ahead` goes on. */
+async function* inOrder<T, R>(
+  items: readonly T[],
+  ahead: number,
+  work: (item: T) => Promise<R>,
+): AsyncGenerator<R> {
+  const going: Promise<R>[] = []
+  for (const item of items) {
+    const begun = work(item)
+    begun.catch(() => {}) // its turn to be told comes
+    going.push(begun)
+    if (going.length >= ahead) yield going.shift()!
+  }
+  yield* going
 }
 
 /** So that what is new comes last. */
@@ -72,7 +99,7 @@ async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): 
   }
 }
 
-/** Resolves when there is room for more; false where nobody reads any more. */
+/** Resolves when there is room for more; false where nothing is taken any more. */
 async function written(text: string): Promise<boolean> {
   const { stdout } = process
   if (!stdout.write(text) && !stdout.destroyed) {
@@ -84,5 +111,5 @@ async function written(text: string): Promise<boolean> {
       stdout.on('drain', done).on('close', done)
     })
   }
-  return !stdout.destroyed
+  return !stdout.destroyed && stdout.errored === null
 }

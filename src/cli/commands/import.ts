@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { progressLine } from '../follow/progress-line.ts'
 import { inputOf } from '../import/input.ts'
 import { makeCases } from '../import/make-cases.ts'
+import { locateWorkspace } from '../place.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import { jsonText } from '../text/json-text.ts'
 import { table } from '../text/table.ts'
@@ -20,16 +21,15 @@ export interface ImportOptions extends ConsoleOptions {
 }
 
 /** What a list of GitHub issues makes, before anything is written: a wrong one refuses it as a whole. */
-export async function plannedCases(
-  file: string,
-  { repo, type }: ImportOptions,
-): Promise<PlannedCase[]> {
+export async function plannedCases(file: string, options: ImportOptions): Promise<PlannedCase[]> {
+  const { repo, type } = options
   if (repo !== undefined && !REPOSITORY.test(repo)) {
     throw wrongUsage(`--repo is "${repo}". Expected owner/name, as in ada/shop.`)
   }
   if (type !== undefined && !SLUG.test(type)) {
     throw wrongUsage(`--type is "${type}". Expected ${SLUG_RULE}.`)
   }
+  await locateWorkspace(options) // long lists take a while to be read
   const now = new Date().toISOString()
   return planImport(issuesIn(await inputOf(file)), { repository: repo, type, now })
 }

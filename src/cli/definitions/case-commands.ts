@@ -69,7 +69,10 @@ function listCommand(): Command {
 
 function searchCommand(): Command {
   const command = consoleCommand('search', 'find words in cases, sessions, notes and proof')
-    .argument('<words...>', 'words, and filters such as state:RESOLVED, type:bug, tag:auth')
+    .argument(
+      '<words...>',
+      'words, phrases in quotation marks, and filters such as state:RESOLVED, type:bug, tag:auth',
+    )
     .option('--limit <n>', 'how many cases at most, 1 to 100', '20')
     .action(async (words: string[], options: SearchOptions) => {
       const { search } = await import('../commands/search.ts')
@@ -78,6 +81,7 @@ function searchCommand(): Command {
   return explained(command, {
     examples: [
       ['casefile search connection refused', 'cases with both words, or what is close to them'],
+      [`casefile search '"connection refused"'`, 'cases with both words, one after the other'],
       ['casefile search "ECONNRESET state:RESOLVED"', 'how it was solved before'],
       ['casefile search tag:auth token --json', 'for a program'],
     ],

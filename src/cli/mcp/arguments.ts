@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { caseNamed } from '../named/case.ts'
 
 export const caseArgument = {
   case: z
@@ -7,6 +9,11 @@ export const caseArgument = {
     .min(1)
     .max(500)
     .describe('Its id, the beginning of its id, or a part of its title that no other case has'),
+}
+
+/** The id of the case that the argument names. */
+export function caseIn(client: Asking, name: string): Promise<string> {
+  return caseNamed(client, name, 'list_cases')
 }
 
 export const sessionArgument = (otherwise: string) => ({

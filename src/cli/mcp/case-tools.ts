@@ -3,10 +3,9 @@ import type { Asking } from '../../client/client.ts'
 import type { FoundCase } from '../../http/search-route.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
-import { caseNamed } from '../named/case.ts'
 import { proofsOf } from '../named/proof.ts'
 import { sessionsOf } from '../named/session.ts'
-import { caseArgument } from './arguments.ts'
+import { caseArgument, caseIn } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape, withCutTexts } from './parts.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { caseUri } from './uris.ts'
@@ -68,7 +67,7 @@ export const caseTools: readonly Tool[] = [
         .min(1)
         .max(1000)
         .describe(
-          'Words, and filters such as state:RESOLVED, type:bug, tag:auth, outcome:Duplicate',
+          'Words, phrases in "quotation marks", and filters such as state:RESOLVED, type:bug, tag:auth, outcome:Duplicate',
         ),
       ...filters,
       limit: z.number().int().min(1).max(100).default(20).describe('At most so many'),
@@ -101,7 +100,7 @@ export const caseTools: readonly Tool[] = [
     },
     run: (access, { case: name }) =>
       access.read(async (client) => ({
-        structured: await caseView(client, await caseNamed(client, name)),
+        structured: await caseView(client, await caseIn(client, name)),
       })),
   }),
 ]

@@ -3,8 +3,7 @@ import type { Asking } from '../../client/client.ts'
 import { changeMemory, withParagraphs } from '../../client/memory-change.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../../model/words.ts'
-import { caseNamed } from '../named/case.ts'
-import { caseArgument, mustBeWhole } from './arguments.ts'
+import { caseArgument, caseIn, mustBeWhole } from './arguments.ts'
 import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { memoryUri } from './uris.ts'
@@ -26,7 +25,7 @@ export const memoryTools: readonly Tool[] = [
     },
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
-        const id = await caseNamed(client, name)
+        const id = await caseIn(client, name)
         const { body } = await client.ask('GET', `/cases/${id}/memory`)
         const { items, ...range } = rowsOf<MemoryJson>(body, offset, limit)
         return { structured: { memory: items.map((each) => memoryRow(id, each)), ...range } }
@@ -45,7 +44,7 @@ export const memoryTools: readonly Tool[] = [
     output: { filename: z.string(), text: z.string(), ...textPartShape, uri: z.string() },
     run: (access, { case: name, filename, offset, limit }) =>
       access.read(async (client) => {
-        const id = await caseNamed(client, name)
+        const id = await caseIn(client, name)
         const part = partOf(await memoryText(client, id, filename), offset, limit)
         const { text, next_offset, total_characters } = part
         const more =
@@ -77,11 +76,14 @@ export const memoryTools: readonly Tool[] = [
         throw new Refusal('bad_request', 'text is blank. Give it what is to be remembered.')
       }
       return access.served(async (client) => {
-        const id = await caseNamed(client, name)
+        const id = await caseIn(client, name)
         const added = text.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
-        const { body } = await changeMemory(client, `/cases/${id}/memory/${filename}`, (present) =>
+        const path = `/cases/${id}/memory/${filename}`
+        const { body } = await changeMemory(client, path, (present) =>
           withParagraphs(present ?? '', [added]),
-        )
+        ).catch((error) => {
+          throw error instanceof Refusal && error.code === 'too_large' ? tooLong(filename) : error
+        })
         return { structured: { ...body, uri: memoryUri(id, filename) } }
       })
     },
@@ -91,6 +93,13 @@ export const memoryTools: readonly Tool[] = [
 export async function memoryText(client: Asking, id: string, filename: string): Promise<string> {
   mustBeFilename(filename)
   return (await client.ask('GET', `/cases/${id}/memory/${filename}`)).body
+}
+
+function tooLong(filename: string): Refusal {
+  return new Refusal(
+    'too_large',
+    `With this ${filename} would be over the 10 MiB that a memory file may have, so nothing was added. Add less, or use another file name.`,
+  )
 }
 
 /** What is of the record is written by no tool; the rest is for whoever works on the case. */

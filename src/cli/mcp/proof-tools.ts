@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { caseNamed } from '../named/case.ts'
 import { type ProofJson, proofNamed, proofsOf } from '../named/proof.ts'
 import { sessionNamed } from '../named/session.ts'
-import { caseArgument, mustBeWhole, wordOf } from './arguments.ts'
+import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { proofRow, proofView } from './views.ts'
@@ -24,7 +23,7 @@ export const proofTools: readonly Tool[] = [
     output: { proof: z.array(row(shape)), ...rowsShape },
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
-        const all = await proofsOf(client, await caseNamed(client, name))
+        const all = await proofsOf(client, await caseIn(client, name))
         const { items, ...range } = rowsOf(all, offset, limit)
         return { structured: { proof: items.map(proofRow), ...range } }
       }),
@@ -43,7 +42,7 @@ export const proofTools: readonly Tool[] = [
     output: { ...shape, content: z.string(), ...textPartShape },
     run: (access, { case: name, proof, offset, limit }) =>
       access.read(async (client) => {
-        const all = await proofsOf(client, await caseNamed(client, name))
+        const all = await proofsOf(client, await caseIn(client, name))
         return { structured: proofView(proofNamed(all, proof), offset, limit) }
       }),
   }),
@@ -77,7 +76,7 @@ export const proofTools: readonly Tool[] = [
       if ((content === undefined) === (artifact === undefined)) throw oneOfBoth()
       mustBeWhole('content', content ?? '')
       return access.served(async (client) => {
-        const id = await caseNamed(client, name)
+        const id = await caseIn(client, name)
         const session_id = await sessionIdOf(client, id, wordOf(session))
         const body = { type, content, artifact, session_id }
         const proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body

@@ -1,7 +1,6 @@
 import { Transform } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { packageVersion } from '../../build.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -9,6 +8,8 @@ import { locateWorkspace, type PlaceChoice } from '../place.ts'
 import { ownTerminal } from '../terminal.ts'
 import { createAccess } from './access.ts'
 import { followChanges, type KnownFiles } from './changes.ts'
+import { messageLines } from './message-lines.ts'
+import { watchPending } from './pending.ts'
 import { type CasefileServer, casefileServer } from './server.ts'
 
 /** A proof of 10 MiB, with each of its characters written as two. */
@@ -42,9 +43,11 @@ export async function serveMcp(choice: PlaceChoice): Promise<void> {
     { transport, onerror: (error) => warn(`mcp: ${error.message}`) },
   )
   const pending = watchPending(transport)
+  // the SDK takes a byte less
+  const lines = messageLines({ ...pending, mostBytes: MOST_MESSAGE_BYTES - 1 })
   const over = Promise.race([closeOf(transport), signalled()])
-  process.stdin.pipe(input)
-  for (const event of ['error', 'close']) process.stdin.once(event, () => void input.end())
+  process.stdin.pipe(lines).pipe(input)
+  for (const event of ['error', 'close']) process.stdin.once(event, () => void lines.end())
   void followChanges(access, needs, known, (change) => {
     for (const server of servers) server.tell(change)
   })
@@ -77,33 +80,6 @@ function untilAnswered(answered: () => Promise<void>): Transform {
   })
 }
 
-/** Requests that have no answer yet, but for those that stay open by their nature. */
-function watchPending(transport: StdioServerTransport): { none(): Promise<void> } {
-  const pending = new Set<string | number>()
-  const { onmessage } = transport
-  const send = transport.send.bind(transport)
-  let onNone = () => {}
-  transport.onmessage = (message: JSONRPCMessage) => {
-    if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen') {
-      pending.add(message.id)
-    }
-    onmessage?.(message)
-  }
-  transport.send = async (message: JSONRPCMessage) => {
-    await send(message)
-    if ('method' in message || message.id === undefined) return
-    pending.delete(message.id)
-    if (pending.size === 0) onNone()
-  }
-  return {
-    none: () =>
-      new Promise((resolve) => {
-        onNone = resolve
-        if (pending.size === 0) resolve()
-      }),
-  }
-}
-
 function closeOf(transport: StdioServerTransport): Promise<void> {
   const { onclose } = transport
   return new Promise((resolve) => {
@@ -114,8 +90,9 @@ function closeOf(transport: StdioServerTransport): Promise<void> {
   })
 }
 
+/** The listeners stay: where none is left, the lock of the memory folder ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve())
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => resolve())
   })
 }

@@ -60,7 +60,7 @@ export function casefileServer(needs: ServerNeeds): CasefileServer {
       if (uri !== null && (code === 'not_found' || code === 'invalid_filename')) {
         throw new ResourceNotFoundError(uri, reason)
       }
-      const isTheirs = code === 'bad_request'
+      const isTheirs = code === 'bad_request' || code === 'not_found'
       throw new ProtocolError(
         isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
         reason,

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { caseNamed } from '../named/case.ts'
 import { type SessionJson, sessionNamed, sessionPath, sessionsOf } from '../named/session.ts'
-import { caseArgument, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
+import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape } from './parts.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
 import { sessionUri } from './uris.ts'
@@ -25,7 +24,7 @@ export const sessionTools: readonly Tool[] = [
     },
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
-        const all = await sessionsOf(client, await caseNamed(client, name))
+        const all = await sessionsOf(client, await caseIn(client, name))
         const { items, ...range } = rowsOf(all, offset, limit)
         return { structured: { sessions: items.map(sessionRow), ...range } }
       }),
@@ -45,7 +44,7 @@ export const sessionTools: readonly Tool[] = [
     },
     run: (access, { case: name, session }) =>
       access.read(async (client) => {
-        const found = await sessionNamed(client, await caseNamed(client, name), wordOf(session))
+        const found = await sessionNamed(client, await caseIn(client, name), wordOf(session))
         return { structured: sessionView(found) }
       }),
   }),
@@ -78,7 +77,7 @@ export const sessionTools: readonly Tool[] = [
       mustBeWhole('plan', plan)
       mustBeWhole('hypothesis', hypothesis ?? '')
       return access.served(async (client) => {
-        const id = await caseNamed(client, name)
+        const id = await caseIn(client, name)
         const found = await sessionNamed(client, id, wordOf(session), { waiting: true })
         const body = { plan, ...(hypothesis === undefined ? {} : { hypothesis }) }
         return proposed(client, found, body, expected_plan_sha256)

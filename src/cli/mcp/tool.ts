@@ -71,6 +71,7 @@ export function reasonOf(error: unknown, log: (line: string) => void): string {
       .map(({ path, message }) => `${path}: ${message}`)
     return [error.message, ...lines, `(${error.code})`].join('\n')
   }
+  if (error instanceof Error && error.name === 'AbortError') return 'casefile mcp is ending.'
   log(inspect(error))
   return 'Something unexpected went wrong in casefile; its standard error says what. Try again, and tell the operator if it happens again.'
 }

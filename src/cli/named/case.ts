@@ -14,14 +14,21 @@ const MAX_NAMED = 10
 
 /**
  * The id of the case that a word names: its id, a beginning of it, or a part of the title, whatever
- * its case. Refuses where none or several fit.
+ * its case. Refuses where none or several fit; `shown` says to who asked what lists them all.
  */
-export async function caseNamed(client: Asking, word: string): Promise<string> {
+export async function caseNamed(
+  client: Asking,
+  word: string,
+  shown = 'casefile list --all',
+): Promise<string> {
   if (UUID.test(word)) return word // the next request says whether it is there
   const { body } = await client.ask('GET', '/cases')
   const fitting = casesFitting(body, word)
   if (fitting.length === 1) return fitting[0]!.id
-  throw exiting(EXIT.unknown, fitting.length === 0 ? noneFits(word) : severalFit(word, fitting))
+  throw exiting(
+    EXIT.unknown,
+    fitting.length === 0 ? noneFits(word, shown) : severalFit(word, fitting),
+  )
 }
 
 /** An exact title before all others; else beginnings of ids and parts of titles alike. */
@@ -35,10 +42,10 @@ export function casesFitting(cases: readonly NamedCase[], word: string): NamedCa
   )
 }
 
-function noneFits(word: string): Refusal {
+function noneFits(word: string, shown: string): Refusal {
   return new Refusal(
     'not_found',
-    `No case is named by "${visibleText(word)}": expected an id, its beginning, or a part of a title. casefile list --all shows them.`,
+    `No case is named by "${visibleText(word)}": expected an id, its beginning, or a part of a title. ${shown} shows them.`,
   )
 }
 

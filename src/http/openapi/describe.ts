@@ -27,8 +27,7 @@ export function describe(
       }
   const isRead = method === 'GET'
   return {
-    ...{ operationId: id, tags: [tag], summary },
-    ...(description ? { description } : {}),
+    ...{ operationId: id, tags: [tag], summary, description },
     parameters: [
       ...pathParameters(path, sent),
       ...sentParameters(operation, json, sent),

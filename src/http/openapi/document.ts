@@ -10,6 +10,7 @@ import { HEADERS } from './headers.ts'
 import { type Json, schemasOf } from './json-schemas.ts'
 import { type Method, type Operations, TAGS } from './operation.ts'
 import { proofOperations } from './proof-operations.ts'
+import { failures } from './responses.ts'
 import { searchOperations } from './search-operations.ts'
 import { sessionOperations } from './session-operations.ts'
 import { providerOperations, systemOperations } from './system-operations.ts'
@@ -35,7 +36,7 @@ const ABOUT = `A local service whose database is a folder of markdown files.
 
 Requests are answered on the loopback address alone. \`Host\` must name it, and \`Origin\` and \`Sec-Fetch-Site\`, where they are there, must say that the request comes from the service's own pages: else it is 403. HEAD works wherever GET does. A method that a path does not have is 405.
 
-Any request may besides meet a service that fails (500), that is stopping (503), or that has no room on its disk (507): the same \`ProblemDetails\` say so. Bytes that are no HTTP request get a bare 400, 408 or 431.`
+Any request may besides meet a service that fails (500), that is stopping (503), or that has no room on its disk (507), each with the same \`ProblemDetails\`. Bytes that are no HTTP request get a bare 400, 408 or 431.`
 
 /** The API as OpenAPI 3.1 describes it: made of the schemas that check the requests. */
 export function openApiDocument({ build, dev }: { build: Build; dev: boolean }): Json {
@@ -51,7 +52,8 @@ export function openApiDocument({ build, dev }: { build: Build; dev: boolean }):
     const { description, ...schema } = json(`header ${name}`)
     return [name, { description, schema }]
   })
-  const used = JSON.stringify(paths)
+  const responses = failures()
+  const used = JSON.stringify([paths, responses])
   const examples = Object.entries(EXAMPLES.refusals)
     .filter(([code]) => used.includes(`"#/components/examples/${code}"`))
     .map(([code, value]) => [code, { summary: PROBLEMS[code as RefusalCode].title, value }])
@@ -61,6 +63,7 @@ export function openApiDocument({ build, dev }: { build: Build; dev: boolean }):
     info: {
       ...{ title: 'Casefile', version: build.version, summary: 'The record of AI-assisted work' },
       ...{ description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
+      contact: { name: 'The authors of Casefile' },
     },
     servers: [{ url: '/', description: 'This service.' }],
     security: [],
@@ -72,6 +75,7 @@ export function openApiDocument({ build, dev }: { build: Build; dev: boolean }):
     components: {
       schemas: { ...components, ...Object.fromEntries(streamed) },
       headers: Object.fromEntries(headers),
+      responses,
       examples: Object.fromEntries(examples),
     },
   }

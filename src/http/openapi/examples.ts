@@ -19,6 +19,8 @@ interface Examples {
   operations: Readonly<Record<string, Example>>
   /** What a refusal with this code looks like. */
   refusals: Readonly<Partial<Record<RefusalCode, Json>>>
+  /** What was sent of an event, by its type. */
+  deliveries: Readonly<Partial<Record<string, Json>>>
 }
 
 /** As the service really answered: `npm run docs:examples` asks it, and a test asks again. */

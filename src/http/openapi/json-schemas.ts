@@ -24,10 +24,11 @@ export function schemasOf(schemas: Record<string, z.ZodType>): {
   return { json: (name) => of[name]!, components }
 }
 
-/** As a person would write it: what makes clients says `string | null`, and no bound that is none. */
+/** As a person would write it: what makes clients says `string | null`, no bound that is none, no stroke escaped. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const { anyOf, ...rest } = value as Json
+  if (typeof rest.pattern === 'string') rest.pattern = rest.pattern.replaceAll('\\/', '/')
   if (rest.maximum === Number.MAX_SAFE_INTEGER) delete rest.maximum
   if (rest.minimum === Number.MIN_SAFE_INTEGER) delete rest.minimum
   if (anyOf === undefined) return rest

@@ -32,7 +32,7 @@ export interface Operation {
   id: string
   tag: Tag
   summary: string
-  description?: string
+  description: string
   /** By name, each with what is to be said of it. */
   query?: Readonly<Record<string, z.ZodType>>
   headers?: Readonly<Record<string, z.ZodType>>
@@ -65,6 +65,12 @@ export const TAGS = {
 } as const
 
 export type Tag = keyof typeof TAGS
+
+/**
+ * Of a body that changes something. That only known fields count could be said with `anyOf`, which generators of
+ * clients take for a union of types without members.
+ */
+export const ANY_FIELD = { minProperties: 1 } as const
 
 /** What a change of the files of a case may meet, beside what the change itself is about. */
 export const FILE_REFUSALS = ['unreadable_file', 'changed_meanwhile', 'git_busy'] as const

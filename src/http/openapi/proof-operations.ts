@@ -9,6 +9,7 @@ const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes
 export const proofOperations: Operations = {
   'GET /cases/:id/proof': {
     ...{ id: 'listProof', tag: 'Proof', summary: 'The proofs of a case, with their content' },
+    description: 'The list is whole without `limit`; with it, `Link` leads to the next page.',
     query: paging,
     answers: listOf(proof, 'The proofs, the newest first.'),
     refusals: LIST_REFUSALS,
@@ -23,10 +24,13 @@ export const proofOperations: Operations = {
   },
   'GET /cases/:id/proof/:pid': {
     ...{ id: 'getProof', tag: 'Proof', summary: 'A proof' },
+    description:
+      'With its content. One whose content was changed after it was verified counts as not verified.',
     answers: one(proof, 'The proof.'),
   },
   'GET /cases/:id/proof/:pid/content': {
     ...{ id: 'getProofContent', tag: 'Proof', summary: 'The content of a proof alone' },
+    description: 'The bytes as plain text, without the fields around them.',
     answers: {
       200: {
         description: 'The content.',
@@ -37,6 +41,8 @@ export const proofOperations: Operations = {
   },
   'PUT /cases/:id/proof/:pid/verify': {
     ...{ id: 'verifyProof', tag: 'Proof', summary: 'Marks a proof verified, as it stands now' },
+    description:
+      'Takes no body. What is verified is the content that it has now; a later change of it takes the verification away.',
     isConditional: true,
     isOperators: true,
     answers: one(proof, 'The proof as it is now.'),
@@ -44,11 +50,14 @@ export const proofOperations: Operations = {
   },
   'GET /cases/:id/memory': {
     ...{ id: 'listMemory', tag: 'Memory', summary: 'The memory files of a case' },
+    description: '`case.md`, the notes of people and agents, and one file for each session.',
     answers: one(z.array(memoryFile), 'The files, by name, then the sessions by number.'),
     refusals: ['unreadable_file'],
   },
   'GET /cases/:id/memory/:filename': {
     ...{ id: 'getMemory', tag: 'Memory', summary: 'A memory file' },
+    description:
+      'The bytes as they are on disk: `notes.md` and the like, `case.md`, `1.md` for the first session, `latest.md` for the newest.',
     answers: {
       200: {
         ...{ description: 'The file.', text: MARKDOWN },
@@ -69,8 +78,14 @@ export const proofOperations: Operations = {
       201: { description: 'It is new.', json: writtenFile, headers: ['ETag', 'Location'] },
     },
     refusals: [
-      ...[...FILE_REFUSALS, 'bad_request', 'too_large', 'invalid_filename', 'proof_gate'],
-      ...['session_ended', 'would_be_a_problem', 'already_exists'],
+      ...[...FILE_REFUSALS, 'bad_request', 'too_large', 'unsupported_media_type'],
+      ...[
+        'invalid_filename',
+        'proof_gate',
+        'session_ended',
+        'would_be_a_problem',
+        'already_exists',
+      ],
     ] as const,
   },
 }

@@ -28,7 +28,27 @@ export function responsesOf({ path, isRead, operation, json }: Described): Json 
     ...Object.fromEntries(good),
     ...(isKept(operation, isRead) ? { 304: same } : {}),
     ...refusalsOf(path, operation),
+    ...FAILED,
   }
+}
+
+/** What any request may meet. Each status by itself: some generators write `5XX` into code as a number. */
+const FAILURES = Object.entries({
+  Failed: ['internal', 'storage_failed'],
+  Stopping: ['stopping'],
+  Full: ['storage_full'],
+} satisfies Record<string, [RefusalCode, ...RefusalCode[]]>)
+
+const FAILED: Json = Object.fromEntries(
+  FAILURES.map(([name, [code]]) => [
+    PROBLEMS[code!].status,
+    { $ref: `#/components/responses/${name}` },
+  ]),
+)
+
+/** The components that every operation refers to. */
+export function failures(): Json {
+  return Object.fromEntries(FAILURES.map(([name, codes]) => [name, refusalOf(codes)]))
 }
 
 function contentOf({ json, text, events }: Answer, schema: () => Json, answer: unknown): Json {
@@ -80,8 +100,8 @@ function refusalsOf(path: string, operation: Operation): Json {
 
 function refusalOf(codes: readonly RefusalCode[]): Json {
   const description = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ')
-  const narrowed = { properties: { code: { enum: codes } } }
-  const schema = { allOf: [{ $ref: '#/components/schemas/ProblemDetails' }, narrowed] }
+  // one type for all, so that a client has no other for each answer: which codes it may have, the examples say
+  const schema = { $ref: '#/components/schemas/ProblemDetails' }
   const headers = codes.includes('range_not_satisfiable')
     ? { headers: headersOf(['Content-Range'], true) }
     : {}

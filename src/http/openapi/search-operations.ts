@@ -14,7 +14,7 @@ const lineOfFile = z
     line: z.int().min(1),
     text: z.string().describe('The line, or what of a long one is around the first match.'),
     marks: z
-      .array(z.tuple([offset, offset]))
+      .array(z.array(offset).min(2).max(2))
       .describe('Where words that match begin and end in the text, in UTF-16 units.'),
     file: z.string().describe('Relative to the workspace.'),
   })
@@ -60,12 +60,16 @@ const limit = (most: number, otherwise: number) =>
 export const searchOperations: Operations = {
   'GET /search': {
     ...{ id: 'search', tag: 'Cases', summary: 'Full text of cases, sessions, memory and proof' },
+    description:
+      'The best case first, each with the lines in which the words stand. Needs a word or a filter in `q`.',
     query: {
       q: z
         .string()
         .min(1)
         .max(MAX_QUERY_LENGTH)
-        .describe('Words, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`.'),
+        .describe(
+          'Words, phrases in `"quotation marks"`, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
+        ),
       ...caseFilters,
       limit: limit(100, 20),
     },
@@ -80,6 +84,8 @@ export const searchOperations: Operations = {
   },
   'GET /cases/:id/similar': {
     ...{ id: 'similarCases', tag: 'Cases', summary: 'Resolved cases that resemble this one' },
+    description:
+      'Found by the words of title and description, with what was learned from each: its outcome, its cause and its verified proof.',
     query: { limit: limit(20, 5) },
     answers: {
       200: { description: 'The cases, the most alike first.', json: z.array(resolvedCase) },

@@ -1,11 +1,9 @@
 import * as z from 'zod'
 import { newWebhookSchema, webhookChangeSchema } from '../webhook-schemas.ts'
 import { deleted } from './case-schemas.ts'
-import { made, type Operation, type Operations, one } from './operation.ts'
+import { ANY_FIELD, made, type Operation, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
 import { delivery, tested, webhook, webhookWithSecret, wholeDelivery } from './webhook-schemas.ts'
-
-const ANY_FIELD = Object.keys(webhookChangeSchema.shape).map((name) => ({ required: [name] }))
 
 const state = oneOf(z.enum(['delivered', 'retrying', 'dead'])).describe('One of which must fit.')
 
@@ -13,6 +11,8 @@ const state = oneOf(z.enum(['delivered', 'retrying', 'dead'])).describe('One of 
 const OF_LIST: Readonly<Record<'GET' | 'POST', Operation>> = {
   GET: {
     ...{ id: 'list#s', tag: 'Webhooks', summary: 'The webhooks #' },
+    description:
+      'The workspace lists the global ones alone; those of a case are listed at the case.',
     query: paging,
     answers: listOf(webhook, 'The webhooks, the newest first.'),
     refusals: ['bad_request'],
@@ -29,13 +29,15 @@ const OF_LIST: Readonly<Record<'GET' | 'POST', Operation>> = {
 const OF_ONE: Readonly<Record<string, Operation>> = {
   'GET ': {
     ...{ id: 'get#', tag: 'Webhooks', summary: 'A webhook #' },
+    description:
+      'Its address, its events, how many deliveries wait or are given up, and why it was disabled if it was. The secret is not shown.',
     answers: one(webhook, 'The webhook.'),
   },
   'PATCH ': {
     ...{ id: 'update#', tag: 'Webhooks', summary: 'Changes, pauses or resumes a webhook #' },
     description: 'At least one field. A null secret has another one generated.',
     body: webhookChangeSchema,
-    bodyRules: { anyOf: ANY_FIELD },
+    bodyRules: ANY_FIELD,
     isConditional: true,
     answers: {
       200: { description: 'It as it is now.', json: webhookWithSecret, headers: ['ETag'] },
@@ -43,25 +45,33 @@ const OF_ONE: Readonly<Record<string, Operation>> = {
   },
   'DELETE ': {
     ...{ id: 'delete#', tag: 'Webhooks', summary: 'Ends a webhook #' },
+    description: 'Nothing more is sent, nor tried again.',
     isConditional: true,
     answers: { 200: { description: 'It is gone.', json: deleted } },
   },
   'POST /test': {
     ...{ id: 'test#', tag: 'Webhooks', summary: 'Sends a ping to a webhook #, and tells of it' },
+    description:
+      'Answers when the receiver has answered, after 15 s at most. It is not tried again, and is in no list of deliveries.',
     answers: { 200: { description: 'What came of it.', json: tested } },
   },
   'GET /deliveries': {
     ...{ id: 'list#Deliveries', tag: 'Webhooks', summary: 'What was sent to a webhook #' },
+    description:
+      'What waits for another try, and the newest 1000 each of what arrived and of what was given up. An event that was not tried yet is not in it.',
     query: { state, ...paging },
     answers: listOf(delivery, 'The deliveries, the newest event first.'),
     refusals: LIST_REFUSALS,
   },
   'GET /deliveries/:did': {
     ...{ id: 'get#Delivery', tag: 'Webhooks', summary: 'A delivery to a webhook #' },
+    description: 'With every attempt, and the event as it was sent.',
     answers: one(wholeDelivery, 'The delivery, with the event.'),
   },
   'POST /deliveries/:did/redeliver': {
     ...{ id: 'redeliver#', tag: 'Webhooks', summary: 'Sends a delivery to a webhook # once more' },
+    description:
+      'At once, with the same `webhook-id`, so that the receiver can tell it from a new event. It is refused while the webhook is not active.',
     answers: { 202: { description: 'It is sent again.', json: wholeDelivery } },
     refusals: ['wrong_state'],
   },

@@ -13,6 +13,8 @@ interface Place {
 
 const PLACE = 'list-place'
 const RETURN = 'list-return'
+/** Together longer than the refresh takes that a list of another order waits for. */
+const [TRIES, RETRY_MS] = [30, 100]
 
 /**
  * Who comes back from a case finds the focus where the list was left, so that j and k go on from there:
@@ -57,12 +59,22 @@ function whenLoaded(then: () => void): void {
 }
 
 async function take({ row, chunk: id, at }: Place): Promise<void> {
-  const chunk = document.getElementById(id)
-  if (!chunk) return
-  if (isEmpty(chunk)) await fill(chunk)
-  if (document.activeElement !== document.body) return // the reader is elsewhere already
+  const chunk = await filled(id)
+  if (!chunk || document.activeElement !== document.body) return // the reader is elsewhere already
   const same = document.getElementById(row)
   const found = same?.parentElement === chunk ? same : chunk.children[at]
   found?.querySelector<HTMLElement>('[data-row]')?.focus({ preventScroll: true })
   found?.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+}
+
+/** A chunk that is let go of as it is not near yet, or that a refresh puts another in place of, is asked for again. */
+async function filled(id: string): Promise<HTMLElement | null> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (tries > 0) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    const chunk = document.getElementById(id)
+    if (!chunk || document.activeElement !== document.body) return null
+    if (isEmpty(chunk)) await fill(chunk)
+    if (chunk.isConnected && !isEmpty(chunk)) return chunk
+  }
+  return null
 }

@@ -1,5 +1,6 @@
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
+import { searchPage } from '../shell/addresses.ts'
 import { stateText } from '../shell/badges.tsx'
 import { AttentionIcon } from './attention-icons.tsx'
 import { ATTENTION_WORDS } from './attention-words.ts'
@@ -65,7 +66,8 @@ export function FilterBar({ filters, list }: FilterBarProps) {
           <a href="/" data-filter>
             Clear filters
           </a>
-        )}
+        )}{' '}
+        {filters.q !== '' && <a href={searchPage(filters.q)}>Search everything for it</a>}
       </p>
     </search>
   )

@@ -1,5 +1,6 @@
 import type { Assets } from '../assets.ts'
 import type { PageNeeds } from '../needs.ts'
+import { SearchBox } from '../search/search-box.tsx'
 import { changesOf, NEW_CASE } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
@@ -32,6 +33,7 @@ export function ListPage({ service, assets, filters, list, filled }: ListPagePro
     >
       <div class="list-head">
         <h1>Cases</h1>
+        {!isBare && <SearchBox />}
         <a class="button primary" href={NEW_CASE}>
           New case
         </a>

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { queryOf } from '../../http/case-filter.ts'
 import type { ServiceEnv } from '../../http/context.ts'
 import { UUID } from '../../model/words.ts'
 import { listProviders } from '../../sessions/providers.ts'
@@ -23,7 +24,7 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
-    const filters = filtersOf((name) => c.req.query(name))
+    const filters = filtersOf(queryOf(c))
     const list = await listing(service, filters)
     const wanted = c.req.query('chunk')
     if (wanted !== undefined) {

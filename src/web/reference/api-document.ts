@@ -17,7 +17,7 @@ export interface ApiOperation {
   operationId: string
   tags: string[]
   summary: string
-  description?: string
+  description: string
   parameters: Parameter[]
   requestBody?: { required: boolean; content: Record<string, Content> }
   responses: Record<string, ApiAnswer>
@@ -39,6 +39,8 @@ export interface Content {
 }
 
 export interface ApiAnswer {
+  /** Of what any request may meet; said once for all. */
+  $ref?: string
   description: string
   headers?: Record<string, { description?: string }>
   content?: Record<string, Content>
@@ -55,7 +57,6 @@ export interface Schema {
   items?: Schema
   anyOf?: Schema[]
   oneOf?: Schema[]
-  allOf?: Schema[]
   minimum?: number
   maximum?: number
   maxLength?: number

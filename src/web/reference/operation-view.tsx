@@ -8,7 +8,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
   const { method, path, operation } = placed
   const { operationId: id, summary, description, parameters, requestBody, responses } = operation
   const curl = curlLine(placed, origin)
-  const answers = Object.entries(responses)
+  const answers = Object.entries(responses).filter(([, { $ref }]) => !$ref)
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
   return (
     <section class="card operation" id={id} aria-labelledby={`${id}-title`}>
@@ -24,7 +24,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
         <span class="muted small">{id}</span>
       </header>
       <p>
-        <Words text={`${summary}. ${description ?? ''}`} />
+        <Words text={`${summary}. ${description}`} />
       </p>
       {parameters.length > 0 && <Parameters {...{ id, parameters }} />}
       {content && (

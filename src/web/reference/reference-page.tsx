@@ -24,7 +24,8 @@ export function ReferencePage({ assets, api, origin }: ReferenceProps) {
       <p>
         This is version {info.version}. The same for programs:{' '}
         <a href="/openapi.json">OpenAPI 3.1</a>. The examples were sent to the sample workspace, as{' '}
-        <code>npm start</code> serves it. An id that a request made there is another one with you.
+        <code>casefile sample</code> makes it. An id that a request made there is another one with
+        you.
       </p>
       <nav class="card contents" aria-label="Contents">
         {tags.map(({ name }) => (

@@ -8,14 +8,12 @@ export function TypeOf({ schema }: { schema: Schema }) {
 }
 
 function typeOf(schema: Schema): Child {
-  const { $ref, type, items, anyOf, oneOf, allOf } = schema
+  const { $ref, type, items, anyOf, oneOf } = schema
   if ($ref) return <a href={`#schema-${nameOf($ref)}`}>{nameOf($ref)}</a>
   if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>
   if (schema.enum) return joined(schema.enum.map((value) => <code>{JSON.stringify(value)}</code>))
   const choices = anyOf ?? oneOf
   if (choices && type === undefined) return joined(choices.map(typeOf))
-  const named = allOf?.find((each) => each.$ref)
-  if (named && type === undefined) return typeOf(named)
   const types = [type ?? 'any'].flat()
   return joined(
     types.map((each) => (each === 'array' && items ? <>list of {typeOf(items)}</> : each)),

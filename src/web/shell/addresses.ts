@@ -2,6 +2,12 @@
 export const CASES = '/'
 export const NEW_CASE = '/new'
 export const API_REFERENCE = '/docs'
+/** Of the full text search; `/search` is the endpoint. */
+export const SEARCH = '/find'
+
+export function searchPage(q: string, limit?: number): string {
+  return `${SEARCH}?q=${encodeURIComponent(q)}${limit === undefined ? '' : `&limit=${limit}`}`
+}
 
 export function casesWithTag(tag: string): string {
   return `${CASES}?tag=${encodeURIComponent(tag)}`

@@ -8,7 +8,16 @@ export interface PageProps {
   /** Below which address of `GET /events` what changes this page is told; none: the page stays as it is. */
   live?: string
   /** Marks the page's kind for the style sheet and the script. */
-  kind: 'cases' | 'new-case' | 'case' | 'session' | 'memory' | 'proof' | 'reference' | 'error'
+  kind:
+    | 'cases'
+    | 'search'
+    | 'new-case'
+    | 'case'
+    | 'session'
+    | 'memory'
+    | 'proof'
+    | 'reference'
+    | 'error'
   children: Child
 }
 

@@ -56,7 +56,7 @@ const REST_MS = 20_000
 const REST_EVERY_MS = 5000
 /** What a start has read, and nobody has asked for: longer than a change is under way. */
 const FIRST_REST_MS = 2500
-/** After so many it is worth a collection of garbage. */
+/** After so many it is worth a collection of garbage; what a start left of it, the first quiet moment collects (vigil.ts). */
 const MANY = 1000
 
 export function createKeeper(needs: KeeperNeeds): Keeper {
@@ -82,7 +82,7 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
   }
 
   function restFirst(): void {
-    catalog().letGo()
+    rested += catalog().letGo()
     rest(FIRST_REST_MS)
   }
 
@@ -186,7 +186,6 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
       hasBegun = true
       for (const id of kept?.found.keys() ?? []) if (!catalog().has(id)) dirty.set(id, 0)
       kept?.forgetFound()
-      rested = catalog().size() // whether read or compared, it took much that is garbage now
       timer ??= setTimeout(async () => {
         await idle()
         first = setTimeout(restFirst, FIRST_REST_MS + PAUSE_MS).unref()

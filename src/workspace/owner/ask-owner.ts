@@ -2,13 +2,16 @@ import { keysOf } from './owner-keys.ts'
 import { type OwnerAnswer, parseAnswer } from './owner-record.ts'
 import { askSocket, socketAddress } from './owner-socket.ts'
 
-export type OwnerState = { held: false } | { held: true; answer: OwnerAnswer | null }
+export type OwnerState =
+  | { held: false }
+  | { held: true; answer: OwnerAnswer | null; address: string }
 
-/** Who owns a memory root on this machine; a null answer is an owner that does not reply. */
+/** Who owns a memory root on this machine; a null answer is an owner that does not reply (`muteOwner`). */
 export async function askOwner(memoryRoot: string): Promise<OwnerState> {
   for (const key of await keysOf(memoryRoot)) {
-    const probe = await askSocket(socketAddress(key))
-    if (probe.held) return { held: true, answer: parseAnswer(probe.text) }
+    const address = socketAddress(key)
+    const probe = await askSocket(address)
+    if (probe.held) return { held: true, answer: parseAnswer(probe.text), address }
   }
   return { held: false }
 }

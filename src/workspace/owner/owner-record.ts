@@ -22,13 +22,18 @@ export interface OwnerRecord {
 /** The record and what the owner adds. Any local user may have sent it; a `url` is a loopback one. */
 export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }
 
-export async function thisProcess(): Promise<OwnerRecord> {
+export function thisProcess(): Promise<OwnerRecord> {
+  return recordOf(process.pid)
+}
+
+/** As a process of this machine would put it. */
+export async function recordOf(pid: number): Promise<OwnerRecord> {
   const [status, bootId] = await Promise.all([
-    statusOf(process.pid),
+    statusOf(pid),
     readProc('/proc/sys/kernel/random/boot_id'),
   ])
   return {
-    pid: process.pid,
+    pid,
     started: status?.started ?? null,
     bootId: bootId?.trim() ?? null,
     host: hostname(),
@@ -43,7 +48,14 @@ export async function isGone(record: OwnerRecord): Promise<boolean> {
   if (!exists(record.pid)) return true
   const status = await statusOf(record.pid)
   if (status === null) return false
-  return status.zombie || (record.started !== null && record.started !== status.started)
+  return (
+    'ZX'.includes(status.state) || (record.started !== null && record.started !== status.started)
+  )
+}
+
+/** Whether a process of this machine was stopped by a signal, and stands still until it is continued. */
+export async function isStopped(record: OwnerRecord): Promise<boolean> {
+  return record.host === hostname() && (await statusOf(record.pid))?.state === 'T'
 }
 
 export function isSame(a: OwnerRecord, b: OwnerRecord): boolean {
@@ -83,21 +95,28 @@ export function parseAnswer(text: string | null): OwnerAnswer | null {
 /** `what` is owned; null stands for an owner that could not be identified. */
 export function alreadyActive(
   what: string,
-  owner: (OwnerRecord & { url?: string; short?: unknown }) | null,
+  owner: (OwnerRecord & { url?: string; short?: unknown; stopped?: unknown }) | null,
   more = '',
 ): Refusal {
   const url = owner?.url ? ` at ${owner.url}` : ''
   const host = owner && owner.host !== hostname() ? ` on ${owner.host}` : ''
   const who = owner ? `process ${owner.pid}${host}${url}` : 'a process whose pid is unknown'
   const next =
-    owner?.short === true
-      ? 'It is a command, and ends by itself: try again then.'
-      : 'Use that one, or stop it and start again.'
+    owner?.stopped === true
+      ? remedyOfStopped(owner.pid)
+      : owner?.short === true
+        ? 'It is a command, and ends by itself: try again then.'
+        : 'Use that one, or stop it and start again.'
   return new Refusal(
     'already_active',
     `Another casefile owns this ${what}: ${who}${more}. ${next}`,
     { extra: { owner } },
   )
+}
+
+/** What to do about an owner that was stopped; a plain kill would only wait for it. */
+export function remedyOfStopped(pid: number): string {
+  return `It was stopped by a signal: have it go on (kill -CONT ${pid}), or end it (kill -KILL ${pid}).`
 }
 
 /** Whether something could not be done since the memory root, or its state folder, has another owner. */
@@ -126,12 +145,12 @@ function exists(pid: number): boolean {
 }
 
 /** Null where there is no such process or no Linux /proc, see proc_pid_stat(5). */
-async function statusOf(pid: number): Promise<{ zombie: boolean; started: string | null } | null> {
+async function statusOf(pid: number): Promise<{ state: string; started: string | null } | null> {
   const line = await readProc(`/proc/${pid}/stat`)
   if (line === null) return null
   // The second field is the name in parentheses, which may itself contain blanks and parentheses.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
-  return { zombie: fields[0] === 'Z' || fields[0] === 'X', started: fields[19] ?? null }
+  return { state: fields[0] ?? '', started: fields[19] ?? null }
 }
 
 async function readProc(path: string): Promise<string | null> {

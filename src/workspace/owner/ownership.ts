@@ -1,6 +1,6 @@
-import type { Refusal } from '../../model/refusal.ts'
+import { muteOwner } from './mute-owner.ts'
 import { inodeKey, keysOf } from './owner-keys.ts'
-import { alreadyActive, isGone, parseAnswer, readRecord, thisProcess } from './owner-record.ts'
+import { alreadyActive, parseAnswer, thisProcess } from './owner-record.ts'
 import { type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
 import { holdLock } from './state-lock.ts'
 
@@ -37,8 +37,13 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
   async function hold(keys: string[], what: string): Promise<void> {
     for (const key of keys.filter((key) => !held.has(key))) {
-      const socket = await holdSocket(socketAddress(key), answer)
-      if ('text' in socket) throw await refusalBy(socket.text, what, stateDir)
+      const address = socketAddress(key)
+      const socket = await holdSocket(address, answer)
+      if ('text' in socket) {
+        const owner = parseAnswer(socket.text)
+        if (owner) throw alreadyActive(what, owner)
+        throw alreadyActive(what, await muteOwner(address, stateDir), ' (not answering)')
+      }
       held.set(key, socket)
     }
   }
@@ -66,12 +71,4 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     await letGo()
     throw error
   }
-}
-
-/** An owner that does not answer is named by the record that it left, if that can be its own. */
-async function refusalBy(text: string | null, what: string, stateDir: string): Promise<Refusal> {
-  const answer = parseAnswer(text)
-  if (answer) return alreadyActive(what, answer)
-  const record = await readRecord(stateDir)
-  return alreadyActive(what, record && !(await isGone(record)) ? record : null, ' (not answering)')
 }

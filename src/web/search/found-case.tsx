@@ -1,0 +1,75 @@
+import type { FoundCase } from '../../http/search-route.ts'
+import { placeOf } from '../case/record-file.ts'
+import { casePage } from '../shell/addresses.ts'
+import { StateBadge } from '../shell/badges.tsx'
+import { Time } from '../shell/time.tsx'
+import { visibleText } from '../text/visible-text.ts'
+
+/** A case that was found: what it is, the lines that say why, and what of the query it does not have. */
+export function FoundCaseItem({ of }: { of: FoundCase }) {
+  const { id, title, state, type, outcome, tags, updated_at, missing, lines } = of
+  return (
+    <li class="card found-case">
+      <header>
+        <h2>
+          <a href={casePage(id)} data-row>
+            <bdi>{title}</bdi>
+          </a>
+        </h2>
+        <StateBadge state={state} />
+      </header>
+      <p class="small muted">
+        {[type, outcome, ...tags].filter((word) => word !== null).join(' · ')} ·{' '}
+        <Time at={updated_at} />
+      </p>
+      {missing.length > 0 && (
+        <p class="small found-missing">
+          Without{' '}
+          {missing.map((word, index) => (
+            <>
+              {index > 0 && ', '}
+              <del>{visibleText(word)}</del>
+            </>
+          ))}
+        </p>
+      )}
+      {lines.length > 0 && (
+        <ul class="found-lines">
+          {lines.map((line) => (
+            <FoundLine id={id} line={line} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] }) {
+  const file = line.file.slice(line.file.lastIndexOf(`${id}/`) + id.length + 1)
+  const where = `${visibleText(file)}:${line.line}`
+  const address = placeOf(id, { file, line: line.line })
+  return (
+    <li>
+      <span class="found-where" title={`${line.file}:${line.line}`}>
+        {address === null ? where : <a href={address}>{where}</a>}
+      </span>
+      <bdi class="found-text">{marked(line)}</bdi>
+    </li>
+  )
+}
+
+/** The text in its pieces, those that match marked. */
+function marked({ text, marks }: FoundCase['lines'][number]) {
+  const ends = [...marks.map(([, to]) => to), text.length]
+  return ends.map((end, index) => {
+    const from = index === 0 ? 0 : ends[index - 1]!
+    const mark = marks[index]
+    if (!mark) return visibleText(text.slice(from, end))
+    return (
+      <>
+        {visibleText(text.slice(from, mark[0]))}
+        <mark>{visibleText(text.slice(mark[0], end))}</mark>
+      </>
+    )
+  })
+}
