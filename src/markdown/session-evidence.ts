@@ -20,7 +20,12 @@ function changeOf(raw: YamlValue): FileChange | null {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return null
   const { file, additions, deletions } = raw
   if (typeof additions !== 'number' || typeof deletions !== 'number') return null
-  return { file: file === null || file === undefined ? '' : String(file), additions, deletions }
+  return { file: fileOf(file), additions, deletions }
+}
+
+/** A name as it is written: `2026` and `no` are files too. A list or a map is none, and no text. */
+function fileOf(file: YamlValue | undefined): string {
+  return file === null || file === undefined || typeof file === 'object' ? '' : String(file)
 }
 
 export function testsOf(reader: FieldReader): TestCounts | null {

@@ -149,6 +149,57 @@ t.test('what is wrong in a case file is named with its line', async (t) => {
   }
 })
 
+t.test('a field holds any YAML value: it is read, or a problem', async (t) => {
+  const values = [
+    '{ toString: 1, valueOf: 2, constructor: 3 }',
+    '[{ toString: 1 }, [], null]',
+    '{ file: { toString: 1 }, additions: 1, deletions: 0, files: [{ file: [{ toString: 1 }], additions: 1, deletions: 0 }] }',
+    '{ file: 2026, additions: .nan, deletions: -.inf, files: [[], { toJSON: 1 }] }',
+    '{ run: .nan, passed: 1.5, failed: -3 }',
+  ]
+  const keys = [
+    ...['id', 'title', 'state', 'type', 'tags', 'parent', 'reason', 'workdir', 'provider'],
+    ...[
+      'outcome',
+      'created_at',
+      'number',
+      'case_id',
+      'session_type',
+      'started_at',
+      'diff',
+      'tests',
+    ],
+    ...['plan_sha256', 'completed_at', 'sha256', 'verified', 'verified_at', 'session_id'],
+  ]
+  const session = { case_id: CASE_ID, number: 2, case_title: 'A case', created_at: NOW }
+  for (const key of keys) {
+    for (const value of values) {
+      const text = `---\n${key}: ${value}\n---\n`
+      const readings = [
+        await readCase(text, ORIGIN),
+        readSession(text, session),
+        readProof(text, { id: SESSION.id, case_id: CASE_ID, created_at: NOW }),
+      ]
+      const isTold = (each: { value: unknown; problems: unknown[] }) =>
+        each.value !== null || each.problems.length > 0
+      t.ok(readings.every(isTold), `${key}: ${value}`)
+    }
+  }
+  const diff = (file: string) =>
+    readSession(`---\ndiff: { file: ${file}, additions: 3, deletions: 1 }\n---\n`, session).value
+      ?.diff
+  for (const [written, wanted] of [
+    ['src/a.js', 'src/a.js'],
+    ['2026', '2026'],
+    ['no', 'no'],
+    ['', ''],
+    ['{ toString: 1 }', ''],
+    ['[a]', ''],
+  ] as const) {
+    t.strictSame(diff(written), { file: wanted, additions: 3, deletions: 1 }, `file: ${written}`)
+  }
+})
+
 t.test('a case that cannot be read still says something', (t) => {
   const rough: [string, string, Partial<Case>][] = [
     [
