@@ -354,7 +354,8 @@ t.test('frontmatter that is refused: what, on which line, how fast', async (t) =
       }
       t.match(read.message, message, `${name}: ${read.message}`)
       t.equal(read.line, line, `${name}: line ${line}`)
-      t.ok(read.message.length < 400 && took < 100, `${name}: ${took.toFixed(1)} ms`)
+      // what it is there for took seconds; a processor at half its speed took 120 ms for the longest
+      t.ok(read.message.length < 400 && took < 500, `${name}: ${took.toFixed(1)} ms`)
     }
   }
   t.equal((readEnvelope(block('a: b\na: c')) as { code?: string }).code, 'duplicate_key')
