@@ -130,7 +130,9 @@ function blockedText({ case: { state, reason } }: CaseFolder): string {
 function newestWithoutSupport({ sessions }: CaseFolder, proofs: readonly Proof[]): string | null {
   for (const proof of [...proofs].reverse()) {
     const objection = objectionTo(proof, sessions)
-    if (objection) return `proof ${proof.id.slice(0, 8)} supports nothing: ${objection.text}`
+    // one that was changed waits to be verified again
+    if (objection && objection.code !== 'changed')
+      return `proof ${proof.id.slice(0, 8)} supports nothing: ${objection.text}`
   }
   return null
 }
