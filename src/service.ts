@@ -4,7 +4,7 @@ import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
 import { createTelling } from './events/telling.ts'
-import { notesIn, toldOfCase } from './events/told-marks.ts'
+import { toldOfCase } from './events/told-marks.ts'
 import { readUnknown } from './events/unknown-cases.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { HttpNeeds } from './http/needs.ts'
@@ -115,15 +115,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
-  function publish(caseId: string, found: Change[], maker: Maker): void {
+  function publish(caseId: string, found: Change[], maker: Maker, wrote?: readonly string[]): void {
     for (const change of found) changes.publish(change)
     holds.look(caseId)
-    telling.changed(caseId, maker)
+    telling.changed(caseId, maker, wrote)
   }
   const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
-    toldNotes: (id) => notesIn(eventLog.marks, id),
     onUnknown: readUnknown({ layout, keeper, log }),
     onWritten: (...written) => holds.onWritten(...written),
     isLive: () => vigil?.isLive() ?? false,

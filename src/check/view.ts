@@ -58,7 +58,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const scan = createScan({
     ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
-    ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
+    ...{ settling: createSettling(), isGits: () => false },
     publish() {},
     onUnsettled() {}, // everything is taken as it is
   })

@@ -23,8 +23,8 @@ import {
  * say now, so that a request and the watcher's echo of it make one event, and so does a hand edit.
  */
 export interface Teller {
-  /** Tells what is new in a case. Cheap when nothing is. */
-  tell(caseId: string, maker: Maker): void
+  /** Tells what is new in a case, and that these memory files were written. Cheap when nothing is. */
+  tell(caseId: string, maker: Maker, wrote?: readonly string[]): void
   /** Tells the problems that belong to no case. */
   tellWorkspace(problems: readonly Problem[]): void
   /** Before the first start takes everything as told: what is to be told of a case that rests from the beginning. */
@@ -92,13 +92,13 @@ export function createTeller(
     for (const key of keysOf(caseId)) told.delete(key)
   }
 
-  function tell(caseId: string, maker: Maker): void {
+  function tell(caseId: string, maker: Maker, wrote?: readonly string[]): void {
     const stands = catalog.kept(caseId)
     if (stands) recall(caseId, toldOf(stands))
-    compare(caseId, maker)
+    compare(caseId, maker, wrote)
   }
 
-  function compare(caseId: string, maker: Maker): void {
+  function compare(caseId: string, maker: Maker, wrote?: readonly string[]): void {
     const entry = catalog.entry(caseId)
     const folder = catalog.folder(caseId)
     const before = factsIn(told, caseId) ?? factsBySum(caseId, entry, folder)
@@ -106,9 +106,11 @@ export function createTeller(
     const time = ({ proof_id, filename }: Record<string, unknown>) => {
       if (maker !== 'away' || !entry) return now()
       const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))
-      return new Date((file ?? entry.file).mtimeMs).toISOString()
+      const isRemoved = !file && filename !== undefined
+      const mtimeMs = isRemoved ? entry.folders.get('.')?.mtimeMs : (file ?? entry.file).mtimeMs
+      return mtimeMs === undefined ? now() : new Date(mtimeMs).toISOString()
     }
-    const events = caseEvents(caseId, before, after, maker)
+    const events = caseEvents(caseId, before, after, maker, wrote)
     const envelopes = events.flatMap((event): Envelope[] => {
       if ('type' in event) {
         const { type, payload } = event

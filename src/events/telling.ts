@@ -8,7 +8,7 @@ import type { Teller } from './teller.ts'
 /** When changes are told: not before what changed while no service ran. */
 export interface Telling {
   /** A case may have changed. */
-  changed(caseId: string, maker: Maker): void
+  changed(caseId: string, maker: Maker, wrote?: readonly string[]): void
   /** Tells what changed while no service ran, then each change as it comes; resolves when that is on the disk. */
   begin(problems: readonly Problem[]): Promise<void>
 }
@@ -27,12 +27,12 @@ export function createTelling(needs: TellingNeeds): Telling {
   let hasBegun = false
 
   return {
-    changed(caseId, maker) {
+    changed(caseId, maker, wrote) {
       if (!hasBegun) {
         keeper.early(caseId)
         return
       }
-      teller.tell(caseId, maker)
+      teller.tell(caseId, maker, wrote)
       if (maker !== 'service') onHandEdit(caseId)
     },
     async begin(problems) {

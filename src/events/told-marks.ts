@@ -1,6 +1,5 @@
 import type { CaseFacts } from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { factsOf } from '../workspace/facts.ts'
@@ -59,14 +58,6 @@ export function keysOf(caseId: string): string[] {
 
 export function caseIdsIn(marks: ReadonlyMap<string, unknown>): string[] {
   return [...marks.keys()].filter((key) => UUID.test(key))
-}
-
-/** What was told of a case's memory files; of those with a problem nothing, as that has to be seen again. */
-export function notesIn(marks: ReadonlyMap<string, unknown>, caseId: string): CaseFacts['notes'] {
-  const facts = factsIn(marks, caseId)
-  if (!facts) return {}
-  const wrong = new Set(facts.problems.map((problem: Problem) => problem.file))
-  return Object.fromEntries(Object.entries(facts.notes).filter(([name]) => !wrong.has(name)))
 }
 
 function parsed(text: unknown) {

@@ -58,7 +58,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       const counting = await checked(service, folder, name, { bytes, isNew })
       if (isNew) {
         await writeMemory(service, id, name, { bytes, present: present.ok ? present.bytes : null })
-        wrote(memoryPath(layout, id, name))
+        wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
       }
       if (counting) await service.holds.confirm(id, counting, isNew)
       return !present.ok

@@ -28,32 +28,36 @@ export interface ProofFacts {
 
 export interface NoteFacts {
   hash: string
-  size: number
-  mtimeMs: number
 }
 
-/** Who made a change: a request, a person or a program that edits files, git, or anybody while no service ran. */
-export type Maker = 'service' | 'hand' | 'git' | 'away'
+/** Who made a change: a request, a person or a program that edits files (git is one), or anybody while no service ran. */
+export type Maker = 'service' | 'hand' | 'away'
 
 export type CaseEvent =
   | { type: string; payload: Record<string, unknown> }
   /** The lines of this session's trail behind number `after`. */
   | { session_id: string; after: number }
 
-/** The events of a change, in the order in which they are told; null stands for a case that was not, or is no more. */
+/**
+ * The events of a change, in the order in which they are sent; null stands for a case that was not, or is no more.
+ * `wrote` names the memory files that a request has just written: each has its event, also where the file was
+ * put back to what it was, or deleted, before anybody read it.
+ */
 export function caseEvents(
   case_id: string,
   before: CaseFacts | null,
   after: CaseFacts | null,
   maker: Maker,
+  wrote: readonly string[] = [],
 ): CaseEvent[] {
   const event = (type: string, payload: object = {}): CaseEvent => ({
     type,
     payload: { case_id, ...payload },
   })
   if (!after) {
+    const written = wrote.map((filename) => event('memory_updated', { filename }))
     const cleared = problemEvents(case_id, before?.problems ?? [], [])
-    return before?.state ? [...cleared, event('case_deleted')] : cleared
+    return [...written, ...cleared, ...(before?.state ? [event('case_deleted')] : [])]
   }
   const events: CaseEvent[] = []
   const was = before?.state ?? null
@@ -73,13 +77,8 @@ export function caseEvents(
   for (const [proof_id, { type }] of missing(before?.proofs, after.proofs)) {
     events.push(event('proof_updated', { proof_id, proof_type: type, verified: false }))
   }
-  if (maker !== 'git') {
-    for (const [filename, { hash }] of Object.entries(after.notes)) {
-      if (before?.notes[filename]?.hash !== hash) events.push(event('memory_updated', { filename }))
-    }
-    for (const [filename] of missing(before?.notes, after.notes)) {
-      events.push(event('memory_updated', { filename }))
-    }
+  for (const filename of changedNotes(before?.notes ?? {}, after.notes, wrote)) {
+    events.push(event('memory_updated', { filename }))
   }
   // the lines that another machine or a person brought are no news of this service
   if (maker === 'service' || maker === 'away') {
@@ -89,6 +88,19 @@ export function caseEvents(
     }
   }
   return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]
+}
+
+/** The memory files that were written, changed or removed, each once. */
+function changedNotes(
+  before: CaseFacts['notes'],
+  after: CaseFacts['notes'],
+  wrote: readonly string[],
+): Set<string> {
+  const changed = Object.entries(after).filter(([name, { hash }]) => {
+    return !Object.hasOwn(before, name) || before[name]?.hash !== hash
+  })
+  const removed = missing(before, after)
+  return new Set([...[...changed, ...removed].map(([name]) => name), ...wrote])
 }
 
 /** One event for each problem that came or went; one that only moved to another line is the same one. */

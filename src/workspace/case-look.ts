@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isOfFolder, stampNow } from './disk/read-now.ts'
@@ -13,8 +12,6 @@ import { isSettled } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
 
 export interface CaseLookNeeds extends ReaderNeeds {
-  /** What the log last told of a case's memory files, so that a start reads only those that changed. */
-  toldNotes(caseId: string): Record<string, NoteFacts>
   /** Called with what stands in a case's folder, its sessions/ or its proof/, of which no stamp was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
@@ -90,7 +87,6 @@ export async function lookAtCase(
     (proofId) => layout.proofFile(id, proofId),
     (proofId, record) => readProofRecord(needs, id, proofId, { known: record, look }),
   )
-  const told = known ? {} : needs.toldNotes(id)
   const notes = await refreshedAll<string, NoteFile>(
     {
       keys: inside === 'hidden' ? [...(known?.notes.keys() ?? [])] : noteNames(inside),
@@ -99,12 +95,7 @@ export async function lookAtCase(
       byGit: byGit('.'),
     },
     (name) => layout.memoryFile(id, name),
-    (name, note) =>
-      readNote(layout.memoryFile(id, name), name, {
-        look,
-        ...(note ? { known: note } : {}),
-        ...(told[name] ? { told: told[name] } : {}),
-      }),
+    (name, note) => readNote(layout.memoryFile(id, name), name, { known: note, look }),
   )
   // a branch switch leaves what git ignores, such as latest.md: that alone is no case
   const isMissing = file.problems.some(({ code }) => code === 'missing')

@@ -20,9 +20,9 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   const sessions: Record<string, number> = {}
   for (const { id, trail } of folder.sessions) sessions[id] ??= nextTrailNumber(trail) - 1
   const notes: Record<string, NoteFacts> = {}
-  for (const [name, { hash, size, mtimeMs }] of entry.notes) {
+  for (const [name, { hash }] of entry.notes) {
     const known = before?.notes[name]
-    if (hash !== '') notes[name] = { hash, size, mtimeMs }
+    if (hash !== '') notes[name] = { hash }
     else if (known) notes[name] = known
   }
   return {

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path'
 import { conflictLine } from '../markdown/conflict-markers.ts'
-import type { NoteFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
 import { readNow, stampNow } from './disk/read-now.ts'
@@ -17,10 +16,8 @@ export interface NoteFile {
   /** Null when it is to be looked at again, as in a record. */
   stamp: FileStamp | null
   mtimeMs: number
-  ctimeMs: number
-  size: number
   hash: string
-  /** The end of its text; of one that was not read yet, that of any. */
+  /** The end of its text. */
   ending: string
   problems: Problem[]
 }
@@ -35,34 +32,24 @@ export function isNote(name: string): boolean {
   return MEMORY_FILE.test(name) && !reserved && !SESSION_FILE.test(name)
 }
 
-interface NoteReading {
-  known?: NoteFile
-  look: Look
-  told?: NoteFacts
-}
-
 /**
  * Looks at one memory file. What git or a person left in it that no reader can take is a problem,
- * but the file stays theirs: a PUT replaces it. `told` is what the log last said of it.
+ * but the file stays theirs: a PUT replaces it.
  */
 export function readNote(
   path: string,
   file: string,
-  { known, look, told }: NoteReading,
+  { known, look }: { known: NoteFile | undefined; look: Look },
 ): NoteFile | null {
   const now = stampNow(path)
-  if (!known && told && now?.mtimeMs === told.mtimeMs && now.size === told.size) {
-    const { ctimeMs } = now
-    return { ...told, ctimeMs, stamp: isSettled(now) ? now : null, ending: '\n', problems: [] }
-  }
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
   const stamp = read.stamp ?? now
-  const { mtimeMs = 0, ctimeMs = 0, size = 0 } = stamp ?? {}
+  const mtimeMs = stamp?.mtimeMs ?? 0
   const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash
   // one that could not be read is looked at again: the disk may have failed for a moment
   const settled = read.stamp && isSettled(read.stamp) ? read.stamp : null
-  const place = { stamp: settled, mtimeMs, ctimeMs, size, hash, ending }
+  const place = { stamp: settled, mtimeMs, hash, ending }
   if (known && isKnown(known, read)) {
     look.taken(path)
     return { ...known, ...place }

@@ -155,9 +155,9 @@ function record<T>(
 function plainNote(path: string, file: string, folder: string): NoteFile | null {
   const sound = soundFile(path, file, MAX_MEMORY_BYTES, folder)
   if (!sound || noteProblems(sound.text, file).length > 0) return null
-  const { mtimeMs, ctimeMs, size } = sound.stamp
+  const { mtimeMs } = sound.stamp
   const { stamp, hash, text } = sound
-  return { stamp, mtimeMs, ctimeMs, size, hash, ending: endingOf(text), problems: [] }
+  return { stamp, mtimeMs, hash, ending: endingOf(text), problems: [] }
 }
 
 /** Null where one of them is. */

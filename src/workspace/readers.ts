@@ -25,7 +25,7 @@ export interface ReaderNeeds {
   /** Whether a session runs here, so that its trail grows by this service alone. */
   isHeld(sessionId: string): boolean
   /** Whether git made a change of this time. */
-  isGits(ctimeMs: number, path?: string): boolean
+  isGits(ctimeMs: number): boolean
 }
 
 /** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */

@@ -20,7 +20,7 @@ import type { Settling } from './settling.ts'
 /** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
 export interface Scan {
   /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
-  one(id: string, takes?: Takes, written?: readonly string[]): Promise<Look>
+  one(id: string, takes?: Takes, written?: Written): Promise<Look>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
   /** Every file of every case, as it is. */
@@ -33,12 +33,18 @@ export interface Scan {
   strangers(): Problem[]
 }
 
+/** What a request has just written: paths that count as complete, and which memory files are among them. */
+export interface Written {
+  paths: readonly string[]
+  notes: readonly string[]
+}
+
 export interface ScanNeeds extends CaseLookNeeds {
   catalog: Catalog
   mutex: KeyedMutex
   settling: Settling
   /** Called for every case that may have changed, with what of its records has. */
-  publish(caseId: string, changes: Change[], maker: Maker): void
+  publish(caseId: string, changes: Change[], maker: Maker, wrote?: readonly string[]): void
   /** Cases as an earlier service read them, for the first look. */
   found?: ReadonlyMap<string, KeptCase>
   /** Called by a look at all with the cases of which nothing is known: it may lay as many of them as it can. */
@@ -54,23 +60,21 @@ export function createScan(needs: ScanNeeds): Scan {
   let strangers: Problem[] = []
   const lost = new Set<string>()
 
-  async function one(
-    id: string,
-    takes: Takes = 'still',
-    written?: readonly string[],
-  ): Promise<Look> {
+  async function one(id: string, takes: Takes = 'still', written?: Written): Promise<Look> {
     // of one that is lost, what was told is what its files said: what is left for later would be told as gone
-    const look = createLook(needs.settling, lost.delete(id) ? 'all' : takes, written)
+    const look = createLook(needs.settling, lost.delete(id) ? 'all' : takes, written?.paths)
+    const wrote = written?.notes ?? []
     const stands = catalog.known(id) ?? laid(id)
-    if (stands && (await looksSame(stands, layout.caseFolder(id)))) {
+    if (wrote.length === 0 && stands && (await looksSame(stands, layout.caseFolder(id)))) {
       if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
       return look
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
     const entry = await lookAtCase(needs, id, known, look)
-    if (entry) bring(known, entry, restored)
-    else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known)
+    if (entry) bring(known, entry, { restored, wrote })
+    else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known, wrote)
+    else if (wrote.length > 0) publish(id, [], 'service', wrote)
     if (look.wait > 0) needs.onUnsettled(id, look.wait)
     return look
   }
@@ -80,10 +84,13 @@ export function createScan(needs: ScanNeeds): Scan {
     return needs.found?.get(id)
   }
 
-  function bring(known: CaseEntry | undefined, entry: CaseEntry, restored: boolean): void {
+  function bring(
+    known: CaseEntry | undefined,
+    entry: CaseEntry,
+    { restored, wrote }: { restored: boolean; wrote: readonly string[] },
+  ): void {
     entry.vanished ||= restored
     const changes = differences(known, entry)
-    const noted = changedNotes(known, entry)
     const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
     const isOther =
       known?.file.mtimeMs !== entry.file.mtimeMs || known?.strayLatest !== entry.strayLatest
@@ -92,7 +99,8 @@ export function createScan(needs: ScanNeeds): Scan {
       !restored &&
       !isOther &&
       changes.length === 0 &&
-      noted.length === 0 &&
+      wrote.length === 0 &&
+      sameNotes(known, entry) &&
       !problemsChanged
     ) {
       Object.assign(known, entry)
@@ -100,15 +108,12 @@ export function createScan(needs: ScanNeeds): Scan {
       return
     }
     catalog.put(entry)
-    const isGits = ([name, ctimeMs]: [string | null, number]) =>
-      needs.isGits(ctimeMs, name === null ? undefined : layout.memoryFile(entry.id, name))
-    const gits = noted.length > 0 && noted.every(isGits)
-    publish(entry.id, changes, gits ? 'git' : 'hand')
+    publish(entry.id, changes, 'hand', wrote)
   }
 
-  function drop({ id, file }: CaseEntry): void {
+  function drop({ id, file }: CaseEntry, wrote: readonly string[]): void {
     catalog.remove(id)
-    publish(id, [{ kind: 'case', case_id: id, before: file.value, after: null }], 'hand')
+    publish(id, [{ kind: 'case', case_id: id, before: file.value, after: null }], 'hand', wrote)
   }
 
   async function names(takes?: Takes): Promise<void> {
@@ -153,17 +158,9 @@ export function createScan(needs: ScanNeeds): Scan {
   return { one, names: () => names(), all, lose, findLost, strangers: () => strangers }
 }
 
-/** The memory files that differ, and when each was changed; of those that are gone, when their folder was. */
-function changedNotes(
-  before: CaseEntry | undefined,
-  after: CaseEntry,
-): [name: string | null, ctimeMs: number][] {
-  const gone = [...(before?.notes.keys() ?? [])].filter((name) => !after.notes.has(name))
-  const folder = after.folders.get('.')?.ctimeMs ?? Date.now()
-  return [...after.notes]
-    .filter(([name, note]) => before?.notes.get(name)?.hash !== note.hash)
-    .map(([name, note]): [string | null, number] => [name, note.ctimeMs])
-    .concat(gone.map(() => [null, folder]))
+function sameNotes(before: CaseEntry, after: CaseEntry): boolean {
+  if (before.notes.size !== after.notes.size) return false
+  return [...after.notes].every(([name, { hash }]) => before.notes.get(name)?.hash === hash)
 }
 
 function problemsOf(entry: CaseEntry | undefined): Problem[] {

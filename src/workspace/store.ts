@@ -34,12 +34,13 @@ export interface Store {
   /** Moves the case out of the tree, then deletes it. `allow` may refuse, seeing it as it is. */
   remove(id: string, allow: (folder: CaseFolder) => void): Promise<void>
   /**
-   * Runs work on a case's files that is no record (memory files); then looks at the case again. What
-   * the work says it wrote counts as whole, whatever it looks like.
+   * Runs work on a case's files that is no record (memory files); then looks at the case again. A file
+   * that the work says it wrote counts as whole, whatever it looks like; a memory file (`note`, its name) has
+   * its event whatever became of it since.
    */
   alone<T>(
     id: string,
-    work: (folder: CaseFolder, wrote: (path: string) => void) => Promise<T>,
+    work: (folder: CaseFolder, wrote: (path: string, note: string | null) => void) => Promise<T>,
   ): Promise<T>
 }
 
@@ -166,9 +167,13 @@ export function createStore(needs: StoreNeeds): Store {
     },
     alone(id, work) {
       return writing(id, async () => {
-        const written: string[] = []
-        const result = await work(await current(id), (path) => written.push(path))
-        await scan.one(id, 'whole', written)
+        const paths: string[] = []
+        const notes: string[] = []
+        const result = await work(await current(id), (path, note) => {
+          paths.push(path)
+          if (note !== null) notes.push(note)
+        })
+        await scan.one(id, 'whole', { paths, notes })
         return result
       })
     },

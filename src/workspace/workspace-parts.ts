@@ -24,7 +24,7 @@ export interface WorkspaceParts {
 }
 
 export interface WorkspaceNeeds
-  extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found' | 'toldNotes'>,
+  extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
     Pick<ScanNeeds, 'onUnknown' | 'onSettled' | 'lastGood'>,
     Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs'>,
     Pick<UpkeepNeeds, 'isLive'>,

@@ -134,6 +134,8 @@ interface Seen {
   fields: string
   /** By id: whether it is verified, and its bytes. */
   proofs: Record<string, [boolean, string]>
+  /** By name: their text. */
+  notes: Record<string, string>
 }
 
 /** What the files say, read in the plainest way. */
@@ -150,7 +152,12 @@ function onDisk(app: TestService): Map<string, Seen> {
     }
     const value = (key: string) => new RegExp(`^${key}: (.*)$`, 'm').exec(text)?.[1] ?? ''
     const fields = text.replace(/^state: .*$/m, '')
-    seen.set(id, { state: value('state'), title: value('title'), fields, proofs })
+    const notes: Seen['notes'] = {}
+    for (const name of readdirSync(app.file(id))) {
+      if (!name.endsWith('.md') || name === 'case.md') continue
+      notes[name] = readFileSync(app.file(id, name), 'utf8')
+    }
+    seen.set(id, { state: value('state'), title: value('title'), fields, proofs, notes })
   }
   return seen
 }
@@ -173,6 +180,9 @@ function eventsOf(before: Map<string, Seen>, after: Map<string, Seen>): Record<s
       }
       for (const pid of Object.keys(was?.proofs ?? {})) {
         if (!is.proofs[pid]) words.push(`proof_updated ${pid} false`)
+      }
+      for (const name of new Set([...Object.keys(was?.notes ?? {}), ...Object.keys(is.notes)])) {
+        if (was?.notes[name] !== is.notes[name]) words.push(`memory_updated ${name}`)
       }
     }
     if (words.length > 0) events[id] = words.sort()

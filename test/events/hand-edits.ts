@@ -10,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -364,3 +365,46 @@ t.test('an edit made while the service was down is told once at the next start',
   await app.restart()
   t.equal((await after()).length, 3)
 })
+
+t.test('at a start it counts what a memory file says, not its size and time', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  await app.request('PUT', `/cases/${id}/memory/notes.md`, 'one\n')
+  await app.close()
+  const path = app.file(id, 'notes.md')
+  const { atime, mtime } = statSync(path)
+  writeFileSync(path, 'two\n')
+  utimesSync(path, atime, mtime)
+  const { last } = app.service.eventLog
+  await app.restart()
+  const after: string[] = []
+  for await (const { type } of app.service.eventLog.read(last)) after.push(type)
+  t.strictSame(after, ['memory_updated'])
+})
+
+t.test(
+  'what a request wrote into a memory file has its event, whatever came after it',
+  async (t) => {
+    const app = await openTestService(t)
+    const told = listen(t, app)
+    const { id } = await app.newCase()
+    await app.request('PUT', `/cases/${id}/memory/notes.md`, 'one\n')
+    t.strictSame(await told.words(), ['case_created', 'memory_updated notes.md'])
+    const write = (then: () => void) =>
+      app.service.store.alone(id, async (_, wrote) => {
+        writeFileSync(app.file(id, 'notes.md'), 'two\n')
+        wrote(app.file(id, 'notes.md'), 'notes.md')
+        then()
+      })
+    await write(() => {})
+    t.strictSame(await told.words(), ['memory_updated notes.md'], 'once')
+    await write(() => save(app.file(id, 'notes.md'), 'two\n'))
+    t.strictSame(await told.words(), ['memory_updated notes.md'], 'put back to what it was')
+    await write(() => rmSync(app.file(id, 'notes.md')))
+    t.strictSame(await told.words(), ['memory_updated notes.md'], 'removed')
+    await write(() => rmSync(app.file(id, 'notes.md')))
+    t.match(await told.words(), ['memory_updated notes.md'], 'gone before and after')
+    await write(() => rmSync(app.file(id), { recursive: true }))
+    t.strictSame((await told.words())[0], 'memory_updated notes.md', 'the case is gone')
+  },
+)

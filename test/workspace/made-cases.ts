@@ -34,7 +34,7 @@ const settled = () => delay(80)
 function looked(root: string, id: string) {
   const layout = layoutOf(root, join(root, 'memory'))
   const needs = {
-    ...{ layout, isHeld: () => false, isGits: () => false, toldNotes: () => ({}) },
+    ...{ layout, isHeld: () => false, isGits: () => false },
     lastGood: { remember() {}, recall: () => null, forget() {} },
   }
   return lookAtCase(needs, id, undefined, createLook(createSettling(), 'all'))

@@ -53,7 +53,7 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   const scan = createScan({
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
     ...(kept ? { found: kept.found } : {}),
-    ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
+    ...{ settling: createSettling(), isGits: () => false },
     publish() {},
     onUnsettled() {}, // everything is taken as it is
   })

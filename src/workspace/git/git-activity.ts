@@ -2,17 +2,13 @@ import { lstatSync, type Stats } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { hasCode } from '../disk/errno.ts'
 import { readRegular } from '../disk/safe-read.ts'
-import { hasStampOf } from './index-stamps.ts'
 
 /** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
 export interface GitActivity {
   /** Whether git changes files, or is between two picks of a rebase: as it was a moment ago, or just now. */
   isBusy(when?: 'lately' | 'now'): Promise<boolean>
-  /**
-   * Whether a file that was changed at this time was changed by git. A time stands for some milliseconds: in
-   * the first and the last of them the file at `path`, if one is given, has to bear git out.
-   */
-  touched(ctimeMs: number, path?: string): boolean
+  /** Whether git was changing files at this time. */
+  touched(ctimeMs: number): boolean
 }
 
 const REBASES = ['rebase-merge', 'rebase-apply']
@@ -88,24 +84,13 @@ export function createGitActivity(folder: string): GitActivity {
       }
       return looked
     },
-    touched(ctimeMs, path) {
-      const span = spans.find(({ from, to }) => from <= ctimeMs && ctimeMs <= to)
-      if (!span || path === undefined) return span !== undefined
-      // git gives its files an inode of their own, and writes the index when all of them are written
-      if (ctimeMs === span.from && bornBefore(path, ctimeMs)) return false
-      return ctimeMs !== span.to || gitDir === null || hasStampOf(join(gitDir, 'index'), path)
-    },
+    touched: (ctimeMs) => spans.some(({ from, to }) => from <= ctimeMs && ctimeMs <= to),
   }
 }
 
 /** Some file systems keep no time of birth; the lock is written at once and at the end. */
 function bornAt({ birthtimeMs, mtimeMs }: Stats): number {
   return birthtimeMs > 0 ? birthtimeMs : mtimeMs
-}
-
-function bornBefore(path: string, ms: number): boolean {
-  const stats = statsOf(path)
-  return stats !== null && bornAt(stats) < ms
 }
 
 function isRebasing(git: string): boolean {
