@@ -9,6 +9,7 @@ import { jsonWithETag } from './etag.ts'
 import { eventsRoute } from './events-route.ts'
 import { createFanOut } from './fan-out.ts'
 import { guard } from './guard.ts'
+import { headLength } from './head-length.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId } from './params.ts'
@@ -43,6 +44,7 @@ export function createApp(
   { port, streams, pages, refusalPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
+  app.use(headLength())
   app.use(guard(port, refusalPage))
   app.use(async (c, next) => {
     const { eventLog } = service

@@ -7,6 +7,7 @@ import { newFields, wantedFields } from './case-fields.ts'
 import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
@@ -66,7 +67,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       )
     })
     await service.webhooks.endOfCase(id)
-    return c.json({ id, deleted: true } satisfies Deleted)
+    return answerJson(c, { id, deleted: true } satisfies Deleted)
   })
 
   return app

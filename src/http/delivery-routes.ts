@@ -4,6 +4,7 @@ import { Refusal } from '../model/refusal.ts'
 import { queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
+import { answerJson } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
 import type { WebhookAddress } from './webhook-address.ts'
@@ -37,7 +38,7 @@ export function deliveryRoutes(
   app.post('/:did/redeliver', async (c) => {
     const webhook = await webhookOf(c)
     const delivery = await webhooks.redeliver(webhook.id, deliveryId(c))
-    return c.json(wholeDeliveryJson(delivery, webhook), 202)
+    return answerJson(c, wholeDeliveryJson(delivery, webhook), 202)
   })
 
   return app

@@ -12,6 +12,7 @@ import {
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson, jsonBody } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
@@ -49,7 +50,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       ),
     )
     const json = await proofJson(service, proofOf(folder, proof.id))
-    return c.json(json, 201, { location: `/cases/${id}/proof/${proof.id}` })
+    return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proof.id}` })
   })
 
   app.get('/checklist', async (c) => {
@@ -61,7 +62,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const item = await readJson(c, checklistItemSchema)
     const folder = await store.update(id, (present) => addItem(present, item))
     const items = gateOf(folder).items
-    return c.json(items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
+    return answerJson(c, items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
   })
 
   app.get('/:pid', async (c) => {
@@ -103,5 +104,5 @@ async function matching(
   proof: Parameters<typeof proofJson>[1],
 ) {
   const json = await proofJson(service, proof)
-  requireMatch(c, etagOf(new TextEncoder().encode(JSON.stringify(json))))
+  requireMatch(c, etagOf(jsonBody(json)))
 }

@@ -5,6 +5,7 @@ import { MAX_PLAN_BYTES, type Session } from '../model/session.ts'
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson, jsonBody } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
@@ -32,7 +33,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const folder = await store.read(id)
     const session = sessionOf(folder, sid)
     const json = await sessionJson(service, folder, session)
-    const etag = etagOf(new TextEncoder().encode(JSON.stringify(json)))
+    const etag = etagOf(jsonBody(json))
     requireMatch(c, etag)
     const hash = hashOf(session)
     return (_: CaseFolder, present: Session) => {
@@ -62,7 +63,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const wanted = await readJson(c, newSessionSchema)
     const { folder, session } = await sessions.create(id, wanted)
     const json = await sessionJson(service, folder, session)
-    return c.json(json, 201, { location: `/cases/${id}/sessions/${session.id}` })
+    return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
   })
 
   app.get('/:sid', async (c) => answer(c, await store.read(caseId(c)), sessionId(c)))
@@ -77,7 +78,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.post('/:sid/approve', operatorOnly(service, 'approve'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
-    const { plan_sha256 } = await readJson(c, approveSchema, { optional: true })
+    const { plan_sha256 } = await readJson(c, approveSchema)
     return answer(c, await sessions.approve(id, sid, plan_sha256), sid)
   })
 
@@ -89,7 +90,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.post('/:sid/abandon', operatorOnly(service, 'abandon'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
-    const { reason } = await readJson(c, abandonSchema, { optional: true })
+    const { reason } = await readJson(c, abandonSchema)
     return answer(c, await sessions.abandon(id, sid, reason), sid)
   })
 

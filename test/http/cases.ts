@@ -168,9 +168,34 @@ t.test('every wrong field is named at once', async (t) => {
   )
 })
 
+t.test('a request without a body is 400, and names what is missing', async (t) => {
+  const { id } = (await request('POST', '/cases', { title: 'no body' })).json
+  const missing: [string, string, string[]][] = [
+    ['POST', '/cases', ['title']],
+    ['PUT', `/cases/${id}/state`, ['state']],
+    ['POST', `/cases/${id}/sessions`, ['type']],
+    ['POST', `/cases/${id}/proof`, ['type', 'content']],
+    ['POST', `/cases/${id}/proof/checklist`, ['description', 'type']],
+    ['POST', '/webhooks', ['url']],
+    ['POST', `/cases/${id}/webhooks`, ['url']],
+    ['PUT', `/cases/${id}`, []],
+  ]
+  for (const [method, path, fields] of missing) {
+    for (const type of [null, 'application/json', 'text/plain']) {
+      const headers: Record<string, string> = type === null ? {} : { 'content-type': type }
+      const reply = await request(method, path, '', headers)
+      t.equal(reply.status, 400, `${method} ${path} as ${type}`)
+      t.strictSame(
+        reply.json.errors.map((each: { path: string }) => each.path),
+        fields,
+      )
+    }
+  }
+})
+
 const JSON_TYPE = { 'content-type': 'application/json' }
 const bodies: [string, string | Uint8Array, RegExp][] = [
-  ['no body', '', /The body is empty/],
+  ['a blank body', ' ', /not JSON/],
   ['half a body', '{"title": "x"', /not JSON.*line 1, column 14/s],
   ['a trailing comma', '{"title": "x",}', /not JSON.*column 15/s],
   ['an array', '[]', /is an array/],
@@ -356,6 +381,35 @@ const methods: [path: string, allow: string][] = [
   [`${CASE}/memory`, 'GET, HEAD'],
   [`${CASE}/memory/notes.md`, 'GET, HEAD, PUT'],
 ]
+
+t.test('every JSON answer ends its line, and a HEAD says its length', async (t) => {
+  const { id } = (await request('POST', '/cases', { title: 'Größe' })).json
+  const [none, one] = ['/cases?type=none', `/cases/${id}`]
+  const read = [
+    '/cases',
+    none,
+    one,
+    `${one}/gate`,
+    `${one}/proof`,
+    '/triage',
+    '/health',
+    '/version',
+  ]
+  for (const path of [...read, '/cases?limit=1', '/openapi.json', '/webhooks', '/cases?limit=x']) {
+    const get = await request('GET', path)
+    t.match(get.text, /^[{[].*[}\]]\n$/s, path)
+    const length = String(Buffer.byteLength(get.text))
+    t.equal(get.headers['content-length'], length, path)
+    const head = await request('HEAD', path)
+    t.strictSame([head.status, head.text], [get.status, ''], path)
+    t.equal(head.headers['content-length'], length, path)
+    t.equal(head.headers.etag, get.headers.etag, path)
+  }
+  const written = await request('PUT', one, { title: 'x' })
+  t.match(written.text, /\}\n$/)
+  t.equal(written.headers.etag, (await request('GET', one)).headers.etag)
+  t.match((await request('PUT', one, { title: '' })).text, /\}\n$/)
+})
 
 t.test('a method that a path does not know is 405 with Allow', async (t) => {
   for (const [path, allow] of methods) {
