@@ -8,6 +8,7 @@ import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson } from './json-body.ts'
+import { CASE_FILTERS, knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
@@ -24,7 +25,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     if (isConditional(c)) requireMatch(c, etagOf(caseText(service, folder)))
   }
 
-  app.get('/', (c) => caseList(service, c))
+  app.get('/', knownQuery(...CASE_FILTERS, ...PAGING), (c) => caseList(service, c))
 
   app.post('/', async (c) => {
     const fields = newFields(await readJson(c, newCaseSchema))

@@ -13,6 +13,7 @@ import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson, jsonBody } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
@@ -29,7 +30,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const { store } = service
   const app = new Hono<ServiceEnv>()
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery(...PAGING), async (c) => {
     const folder = await store.read(caseId(c))
     const all = [...folder.proofs].sort(newestFirst)
     return page(c, all, { present: (proof) => proofJson(service, proof) })

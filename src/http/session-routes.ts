@@ -6,6 +6,7 @@ import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson, jsonBody } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
@@ -49,7 +50,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const hashOf = (session: Session) =>
     service.catalog.entry(session.case_id)?.sessions.get(session.number)?.hash
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery(...PAGING), async (c) => {
     const folder = await store.read(caseId(c))
     const all = folder.sessions.map((session) => ({
       ...{ id: session.id, created_at: session.started_at, session },

@@ -7,6 +7,7 @@ import type { ServiceContext, ServiceEnv } from './context.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson, jsonBody } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
 import type { Deleted } from './present.ts'
@@ -38,7 +39,7 @@ export function webhookRoutes(
     }
   }
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery(...PAGING), async (c) => {
     const found = webhooks.list(await caseOf(c)).map(shown)
     return page(c, found.sort(newestFirst))
   })

@@ -382,6 +382,38 @@ const methods: [path: string, allow: string][] = [
   [`${CASE}/memory/notes.md`, 'GET, HEAD, PUT'],
 ]
 
+t.test('an empty or unknown query parameter is 400, and is named', async (t) => {
+  const { id } = (await request('POST', '/cases', { title: 'asked for' })).json
+  const wrong: [path: string, name: string, message: RegExp][] = [
+    ...['/cases', '/triage', '/search'].flatMap((path): [string, string, RegExp][] => [
+      [`${path}?state=`, 'state', /it is empty/],
+      [`${path}?state=,`, 'state', /it is empty/],
+      [`${path}?tag=`, 'tag', /it is empty/],
+      [`${path}?type=&state=OPEN`, 'type', /it is empty/],
+      [`${path}?outcome=`, 'outcome', /it is empty/],
+      [`${path}?q=%20`, 'q', /it is empty/],
+      [`${path}?stat=OPEN`, 'stat', /perhaps you mean state; this path takes .*outcome/],
+      [`${path}?State=OPEN`, 'State', /perhaps you mean state/],
+      [`${path}?limits=1`, 'limits', /perhaps you mean limit/],
+      [`${path}?colour=red`, 'colour', /unknown query parameter; this path/],
+    ]),
+    ['/triage?need=any', 'need', /perhaps you mean needs/],
+    ['/triage?needs=', 'needs', /it is empty/],
+    ['/events?cases=x', 'cases', /perhaps you mean case/],
+    ['/webhooks?state=dead', 'state', /unknown/],
+    [`/cases/${id}/sessions?state=x`, 'state', /unknown/],
+    [`/cases/${id}/proof?limt=1`, 'limt', /perhaps you mean limit/],
+    [`/cases/${id}/similar?most=1`, 'most', /unknown/],
+  ]
+  for (const [path, name, message] of wrong) {
+    const reply = await request('GET', path)
+    t.match([reply.status, reply.json.code], [400, 'bad_request'], path)
+    t.match(reply.json.errors, [{ path: name, message }], path)
+    t.ok(reply.json.detail.startsWith(`${name}: `), path)
+  }
+  t.equal((await request('GET', '/cases?state=OPEN,&limit=1')).status, 200)
+})
+
 t.test('every JSON answer ends its line, and a HEAD says its length', async (t) => {
   const { id } = (await request('POST', '/cases', { title: 'Größe' })).json
   const [none, one] = ['/cases?type=none', `/cases/${id}`]
@@ -659,7 +691,6 @@ t.test('the list', async (t) => {
     ['state=BLOCKED,WATCHLIST', 'BA'],
     ['state=BLOCKED&state=WATCHLIST', 'BA'],
     ['state=RESOLVED', ''],
-    ['state=', 'EDGBA'],
     ['outcome=Duplicate', 'B'],
     ['outcome=Duplicate,WontFix', 'GB'],
     ['outcome=Nothing', ''],
@@ -669,13 +700,10 @@ t.test('the list', async (t) => {
     ['tag=x,z', 'EA'],
     ['q=ALPHA', 'DA'],
     ['q=stra%C3%9Fe', 'A'],
-    ['q=', 'EDGBA'],
-    ['q=%20%20', 'EDGBA'],
     ['q=ALPHA++mentions', 'D'],
     ['q=alpha+beta', ''],
     ['type=bug&q=alpha', 'A'],
     ['state=OPEN&type=feature&tag=z', 'E'],
-    ['nonsense=1', 'EDGBA'],
   ]
   await t.test('is filtered', async (t) => {
     for (const [query, found] of filters) {
