@@ -79,9 +79,10 @@ function sessionText(random, { id, title, at }, session, proof) {
     `${at(245)} step_finished step=test exit=0 duration_ms=3817 output_bytes=${TAP.length} tail=${JSON.stringify(TAP.slice(-60))}`,
     `${at(245)} diff_taken file=src/auth/token.js additions=4 deletions=2 files=1`,
     `${at(245)} tests_read run=12 passed=12 failed=0`,
+    `${at(245)} evidence_recorded evidence_sha256=${evidence}`,
     `${at(245)} agent_completed provider=runbook mode=work state=complete`,
     `${at(245)} session_state_changed old_state=executing new_state=complete`,
-    `${at(245)} session_completed evidence_sha256=${evidence}`,
+    `${at(245)} session_completed`,
     `${at(300)} proof_attached proof_id=${proof} proof_type=test-log`,
   ]
   const body = `---

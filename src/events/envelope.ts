@@ -8,13 +8,17 @@ export interface Envelope {
   payload: Record<string, unknown>
 }
 
-/** A trail line as the event that it is: sent as read back from the file (design §2). */
+/**
+ * A trail line as the event that it is: sent as read back from the file. `session_completed` has no field of its
+ * line: older files have the hash of the evidence there.
+ */
 export function trailEnvelope(session: Session, line: TrailLine): Envelope {
+  const fields = line.event === 'session_completed' ? {} : line.fields
   return {
     event_type: line.event,
     timestamp: line.time,
     // last: a field of that name in a trail must not pass for another session
-    payload: { ...line.fields, case_id: session.case_id, session_id: session.id },
+    payload: { ...fields, case_id: session.case_id, session_id: session.id },
   }
 }
 

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { gateOf } from '../model/case-folder.ts'
+import { FILTERS } from '../search/query.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { unknownRoute } from './allowed-methods.ts'
 import { artifactRoutes } from './artifact-routes.ts'
@@ -9,6 +10,8 @@ import { jsonWithETag } from './etag.ts'
 import { eventsRoute } from './events-route.ts'
 import { createFanOut } from './fan-out.ts'
 import { guard } from './guard.ts'
+import { headLength } from './head-length.ts'
+import { knownQuery, PAGING, TRIAGE_FILTERS } from './known-query.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId } from './params.ts'
@@ -43,6 +46,7 @@ export function createApp(
   { port, streams, pages, refusalPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
+  app.use(headLength())
   app.use(guard(port, refusalPage))
   app.use(async (c, next) => {
     const { eventLog } = service
@@ -55,14 +59,18 @@ export function createApp(
   })
   const fanOut = createFanOut(service.eventLog)
   app.route('/', systemRoutes(service))
-  app.get('/triage', (c) => triageRoute(service, c))
-  app.get('/search', (c) => searchRoute(service, c))
-  app.get('/events', (c) => eventsRoute(service, { registry: streams, fanOut }, c))
+  app.get('/triage', knownQuery(...TRIAGE_FILTERS, ...PAGING), (c) => triageRoute(service, c))
+  app.get('/search', knownQuery(...FILTERS, 'q', 'limit'), (c) => searchRoute(service, c))
+  app.get('/events', knownQuery('after', 'case', 'output'), (c) =>
+    eventsRoute(service, { registry: streams, fanOut }, c),
+  )
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
   })
-  app.get('/cases/:id/similar', (c) => similarRoute(service, c))
-  app.get('/cases/:id/sessions/:sid/stream', (c) => streamRoute(service, streams, c))
+  app.get('/cases/:id/similar', knownQuery('limit'), (c) => similarRoute(service, c))
+  app.get('/cases/:id/sessions/:sid/stream', knownQuery('after'), (c) =>
+    streamRoute(service, streams, c),
+  )
   app.route('/cases/:id/sessions/:sid/plans', planRoutes(service))
   app.route('/cases/:id/sessions/:sid/artifacts', artifactRoutes(service))
   app.route('/cases/:id/sessions', sessionRoutes(service))

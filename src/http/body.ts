@@ -46,20 +46,18 @@ function piecesOf(c: ServiceContext): Next | null {
   return reader ? () => reader.read() : null
 }
 
-interface ReadJsonOptions {
-  /** An empty body stands for `{}`, whatever its content type. */
-  optional?: boolean
-  maxBytes?: number
-}
-
-/** The body as the schema gives it. Refuses with `unsupported_media_type`, `invalid_json`, `bad_request` or `too_large`. */
+/**
+ * The body as the schema gives it. An empty body is read as `{}`, whatever its content type: the schema then
+ * names the fields that are missing. Refuses with `unsupported_media_type`, `invalid_json`, `bad_request` or
+ * `too_large`.
+ */
 export async function readJson<T>(
   c: ServiceContext,
   schema: z.ZodType<T>,
-  { optional = false, maxBytes = MAX_JSON_BYTES }: ReadJsonOptions = {},
+  { maxBytes = MAX_JSON_BYTES } = {},
 ): Promise<T> {
   const bytes = await readBytes(c, maxBytes)
-  if (optional && bytes.byteLength === 0) return parseFields(schema, {})
+  if (bytes.byteLength === 0) return parseFields(schema, {})
   requireJson(c.req.header('content-type'))
   return parseFields(schema, parseJsonObject(bytes))
 }
@@ -123,6 +121,7 @@ function requirePlain(encoding = ''): void {
   throw new Refusal(
     'unsupported_media_type',
     `The body came with the content coding ${came}. Send it plain, without the header "Content-Encoding".`,
+    { extra: { accept_encoding: 'identity' } },
   )
 }
 
@@ -136,6 +135,7 @@ function requireJson(contentType: string | undefined): void {
   throw new Refusal(
     'unsupported_media_type',
     `The body came with ${came}. Send UTF-8 JSON with the header "Content-Type: application/json".`,
+    { extra: { accept: 'application/json' } },
   )
 }
 

@@ -7,6 +7,8 @@ import { newFields, wantedFields } from './case-fields.ts'
 import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson } from './json-body.ts'
+import { CASE_FILTERS, knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
@@ -23,7 +25,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     if (isConditional(c)) requireMatch(c, etagOf(caseText(service, folder)))
   }
 
-  app.get('/', (c) => caseList(service, c))
+  app.get('/', knownQuery(...CASE_FILTERS, ...PAGING), (c) => caseList(service, c))
 
   app.post('/', async (c) => {
     const fields = newFields(await readJson(c, newCaseSchema))
@@ -66,7 +68,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       )
     })
     await service.webhooks.endOfCase(id)
-    return c.json({ id, deleted: true } satisfies Deleted)
+    return answerJson(c, { id, deleted: true } satisfies Deleted)
   })
 
   return app

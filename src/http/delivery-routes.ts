@@ -4,6 +4,8 @@ import { Refusal } from '../model/refusal.ts'
 import { queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
+import { answerJson } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
 import type { WebhookAddress } from './webhook-address.ts'
@@ -18,7 +20,7 @@ export function deliveryRoutes(
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery('state', ...PAGING), async (c) => {
     const states = statesOf(c)
     const webhook = await webhookOf(c)
     const found = webhooks
@@ -37,7 +39,7 @@ export function deliveryRoutes(
   app.post('/:did/redeliver', async (c) => {
     const webhook = await webhookOf(c)
     const delivery = await webhooks.redeliver(webhook.id, deliveryId(c))
-    return c.json(wholeDeliveryJson(delivery, webhook), 202)
+    return answerJson(c, wholeDeliveryJson(delivery, webhook), 202)
   })
 
   return app

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
+import { jsonBody } from './json-body.ts'
 
 const known = new WeakMap<Uint8Array, string>()
 
@@ -22,13 +23,13 @@ function quotedHash(body: Uint8Array | string): string {
   return `"${hash('sha256', body, 'hex').slice(0, 32)}"`
 }
 
-/** 200 with the value, or to a GET 304 when the client has it. `json` is the value's JSON where it is at hand. */
+/** 200 with the value, or to a GET 304 when the client has it. `json` is the whole body where it is at hand. */
 export function jsonWithETag(
   c: ServiceContext,
   value: unknown,
   options: { json?: Uint8Array | string } = {},
 ): Response {
-  return bytesWithETag(c, options.json ?? JSON.stringify(value), 'application/json')
+  return bytesWithETag(c, options.json ?? jsonBody(value), 'application/json')
 }
 
 /** The same for bytes of any type, or a text, which goes out in one piece with the head. */

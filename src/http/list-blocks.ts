@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { endLine } from './json-body.ts'
 
 /** One item of a list and its JSON; another object once anything of it has changed. */
 export interface ListRow {
@@ -25,7 +26,7 @@ interface MadeRows {
 }
 
 export interface ListBytes {
-  /** The JSON of the list in pieces. */
+  /** The body in pieces. */
   parts: readonly Uint8Array[]
   length: number
   etag: string
@@ -35,8 +36,8 @@ export interface ListBytes {
 const ROW_BITS = 7
 
 const OPEN = Buffer.from('[')
-const CLOSE = Buffer.from(']')
-const EMPTY = Buffer.from('[]')
+const CLOSE = Buffer.from(endLine(']'))
+const EMPTY = Buffer.from(endLine('[]'))
 
 /**
  * The JSON of a long list of which little changes at a time. Where a block ends is decided by the id

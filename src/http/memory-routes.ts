@@ -17,6 +17,7 @@ import {
 import { readBytes } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson } from './json-body.ts'
 import { memoryBytes } from './memory-bytes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
@@ -82,7 +83,7 @@ function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Respon
     ...(isNew ? { location: `/cases/${id}/memory/${filename}` } : {}),
   }
   const file: WrittenFile = { filename, size: bytes.byteLength }
-  return c.json(file, isNew ? 201 : 200, headers)
+  return answerJson(c, file, isNew ? 201 : 200, headers)
 }
 
 /** Only who says so: a PUT to a case that was deleted meanwhile must not bring it back. */

@@ -1,12 +1,14 @@
 import { type FieldError, Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
 import { jsonWithETag } from './etag.ts'
+import { endLine } from './json-body.ts'
 
 const MAX_LIMIT = 1000
 /** Of JSON in one answer: below what a string of V8 can hold, and what a client would want. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 interface PageOptions<T> {
+  /** The whole body, where it is at hand. */
   bytes?: Uint8Array
   present?: (item: T) => Promise<unknown>
   /** The JSON of an item, where it is at hand. */
@@ -67,7 +69,7 @@ async function jsonOf<T>(
     if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
     parts.push(part)
   }
-  return new TextEncoder().encode(`[${parts.join(',')}]`)
+  return new TextEncoder().encode(endLine(`[${parts.join(',')}]`))
 }
 
 function tooLarge(fitting: number, all: number, maxCharacters: number): Refusal {

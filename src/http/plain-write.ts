@@ -10,7 +10,7 @@ const ASKS_MORE = new Set([
 ])
 
 /**
- * The length of the body of a request that the guard lets in beyond doubt, that brings at most `maxBytes` of JSON
+ * The length of the body of a request that the guard lets in beyond doubt, that brings JSON of at most `maxBytes`
  * and asks for nothing else; null for every other one, whatever the guard thinks of it.
  */
 export function lengthOfPlainWrite(
@@ -21,5 +21,5 @@ export function lengthOfPlainWrite(
   const found = plainHeaders(rawHeaders, port, OF_BODY, ASKS_MORE)
   if (found?.['content-type'] !== 'application/json') return null
   const length = found['content-length'] ?? ''
-  return /^\d{1,9}$/.test(length) && Number(length) <= maxBytes ? Number(length) : null
+  return /^[1-9]\d{0,8}$/.test(length) && Number(length) <= maxBytes ? Number(length) : null
 }

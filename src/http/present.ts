@@ -6,6 +6,7 @@ import { hasProof, type Session } from '../model/session.ts'
 import { objectionTo } from '../model/support.ts'
 import { textProblems } from '../sessions/text-problems.ts'
 import type { ArtifactFile } from '../workspace/output/artifact-listing.ts'
+import { endLine, jsonBody } from './json-body.ts'
 import type { Build, HttpNeeds } from './needs.ts'
 
 export type SessionJson = Awaited<ReturnType<typeof sessionJson>>
@@ -47,11 +48,11 @@ export function caseJson({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFo
   return json
 }
 
-/** The same as JSON, which the catalog has of what is there now. */
+/** The same as the body of an answer; of what is there now, the catalog has the JSON. */
 export function caseText(service: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder): string {
   const { id } = folder.case
   const isNow = service.catalog.folder(id) === folder
-  return isNow ? service.catalog.digest(id)!.json : JSON.stringify(caseJson(service, folder))
+  return isNow ? endLine(service.catalog.digest(id)!.json) : jsonBody(caseJson(service, folder))
 }
 
 /** A session with its sections, which are read now if they have changed. */

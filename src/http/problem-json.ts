@@ -3,6 +3,7 @@ import type { ErrorHandler } from 'hono'
 import { Refusal, type RefusalCode } from '../model/refusal.ts'
 import { diskRefusal } from '../workspace/disk/storage-refusal.ts'
 import type { ServiceEnv } from './context.ts'
+import { jsonBody } from './json-body.ts'
 
 /** The one place where a refusal gets its HTTP status. */
 export const PROBLEMS = {
@@ -75,7 +76,7 @@ export function problemJson(error: unknown): ProblemJson {
 /** The answer to an error, which has been logged where that is due. */
 export function problemResponse(error: unknown): Response {
   const problem = problemJson(error)
-  return new Response(JSON.stringify(problem), {
+  return new Response(jsonBody(problem), {
     status: problem.status,
     headers: {
       'content-type': 'application/problem+json',
@@ -89,8 +90,26 @@ export function problemResponse(error: unknown): Response {
 export function problemHandler(log: (line: string) => void): ErrorHandler<ServiceEnv> {
   return (error, c) => {
     logFault(log, c.req, error)
-    return problemResponse(error)
+    const response = problemResponse(error)
+    if (error instanceof Refusal) sayAccepted(response, error, c.req.method)
+    return response
   }
+}
+
+const ACCEPTED_BY_METHOD: Readonly<Record<string, string>> = {
+  POST: 'accept-post',
+  PATCH: 'accept-patch',
+}
+
+/** What to send instead of an unsupported media type, in the headers that RFC 9110 §15.5.16 and others give it. */
+function sayAccepted(response: Response, { extra }: Refusal, method: string): void {
+  const { accept, accept_encoding } = extra
+  if (typeof accept === 'string') {
+    response.headers.set('accept', accept)
+    const byMethod = ACCEPTED_BY_METHOD[method]
+    if (byMethod) response.headers.set(byMethod, accept)
+  }
+  if (typeof accept_encoding === 'string') response.headers.set('accept-encoding', accept_encoding)
 }
 
 const NO_FAULT: readonly RefusalCode[] = ['stopping', 'provider_failed']

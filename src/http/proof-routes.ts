@@ -12,6 +12,8 @@ import {
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson, jsonBody } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
@@ -28,7 +30,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const { store } = service
   const app = new Hono<ServiceEnv>()
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery('content', ...PAGING), async (c) => {
     const folder = await store.read(caseId(c))
     const all = [...folder.proofs].sort(newestFirst)
     if (!withContent(c.req.query('content'))) {
@@ -57,7 +59,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       ),
     )
     const json = await proofJson(service, folder, proofOf(folder, proof.id))
-    return c.json(json, 201, { location: `/cases/${id}/proof/${proof.id}` })
+    return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proof.id}` })
   })
 
   app.get('/checklist', async (c) => {
@@ -69,7 +71,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const item = await readJson(c, checklistItemSchema)
     const folder = await store.update(id, (present) => addItem(present, item))
     const items = gateOf(folder).items
-    return c.json(items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
+    return answerJson(c, items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
   })
 
   app.get('/:pid', async (c) => {
@@ -85,7 +87,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.put('/:pid/verify', operatorOnly(service, 'verify'), async (c) => {
     const [id, pid] = [caseId(c), proofId(c)]
-    const { accept = null } = await readJson(c, verifySchema, { optional: true })
+    const { accept = null } = await readJson(c, verifySchema)
     const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
     await matching(service, c, await store.read(id), pid)
     const matched = hash()
@@ -119,5 +121,5 @@ function changedMeanwhile(): Refusal {
 /** Holds the request to If-Match on the proof as a GET would show it now. */
 async function matching(service: HttpNeeds, c: ServiceContext, folder: CaseFolder, pid: string) {
   const json = await proofJson(service, folder, proofOf(folder, pid))
-  requireMatch(c, etagOf(new TextEncoder().encode(JSON.stringify(json))))
+  requireMatch(c, etagOf(jsonBody(json)))
 }

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { type EventStream, openEventStream } from './event-stream.ts'
+import { answerJson } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { logFault, problemJson } from './problem-json.ts'
@@ -13,7 +14,7 @@ export function providerRoutes(service: HttpNeeds, registry: StreamRegistry): Ho
   const { providers } = service
   const app = new Hono<ServiceEnv>()
 
-  app.get('/', async (c) => c.json(await providers.statuses()))
+  app.get('/', async (c) => answerJson(c, await providers.statuses()))
 
   app.post('/:id/run', operatorOnly(service, 'run provider'), async (c) => {
     const { prompt } = await readJson(c, promptSchema)
@@ -28,7 +29,7 @@ export function providerRoutes(service: HttpNeeds, registry: StreamRegistry): Ho
     c.env?.outgoing?.once('close', leave)
     try {
       const { result } = await providers.begin(id, prompt, { signal: gone.signal, onOutput() {} })
-      return c.json(await result)
+      return answerJson(c, await result)
     } finally {
       c.env?.outgoing?.off('close', leave)
     }

@@ -5,6 +5,7 @@ import { wholeList } from './case-list.ts'
 import { etagOf, isHeld } from './etag.ts'
 import { USUAL_HEADERS } from './guard.ts'
 import { healthOf } from './health.ts'
+import { endLine, jsonBody } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { heldByPlainRead } from './plain-read.ts'
 import { inBatches } from './turn-batch.ts'
@@ -56,8 +57,8 @@ export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFir
     if (!digest) return null
     let answer = known.get(digest)
     if (!answer) {
-      const bytes = Buffer.from(digest.json)
-      answer = readyAnswer(etagOf(bytes), bytes.length, digest.json)
+      const body = endLine(digest.json)
+      answer = readyAnswer(etagOf(body), Buffer.byteLength(body), body)
       known.set(digest, answer)
     }
     return answer
@@ -103,7 +104,7 @@ export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFir
   async function askHealth({ outgoing, otherwise }: Asked): Promise<void> {
     let body: Buffer
     try {
-      body = Buffer.from(JSON.stringify(await healthOf(service)))
+      body = Buffer.from(jsonBody(await healthOf(service)))
     } catch {
       otherwise() // where it fails again, and is told
       return

@@ -5,6 +5,7 @@ import { MAX_JSON_BYTES } from './body.ts'
 import { newFields, wantedFields } from './case-fields.ts'
 import { etagOf } from './etag.ts'
 import { USUAL_HEADERS } from './guard.ts'
+import { jsonBody } from './json-body.ts'
 import { parseJsonObject } from './json-text.ts'
 import type { HttpNeeds } from './needs.ts'
 import { lengthOfPlainWrite } from './plain-write.ts'
@@ -67,7 +68,7 @@ export function readyWrites(service: HttpNeeds, port: () => number): AnswersFirs
     logFault(service.log, path, error)
     const problem = problemJson(error)
     const headers = ['content-type', 'application/problem+json']
-    return { status: problem.status, headers, json: JSON.stringify(problem) }
+    return { status: problem.status, headers, json: jsonBody(problem) }
   }
 
   return (incoming, outgoing, otherwise) => {

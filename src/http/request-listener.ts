@@ -2,7 +2,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { inspect } from 'node:util'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Refusal } from '../model/refusal.ts'
+import { jsonBody } from './json-body.ts'
 import { problemResponse } from './problem-json.ts'
+import { resolveTarget } from './request-target.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 
@@ -15,6 +17,7 @@ export function requestListener(
     errorHandler: (error) => answerError(error, log),
   })
   return (incoming, outgoing) => {
+    resolveTarget(incoming)
     const coding = incoming.headers['transfer-encoding']
     if (coding && !/^chunked$/i.test(coding)) answerCoding(coding, outgoing)
     else void listener(incoming, outgoing)
@@ -30,7 +33,7 @@ function answerCoding(coding: string, outgoing: ServerResponse): void {
     'content-type': 'application/problem+json',
     'x-content-type-options': 'nosniff',
   }
-  outgoing.writeHead(status, headers).end(JSON.stringify(problem))
+  outgoing.writeHead(status, headers).end(jsonBody(problem))
 }
 
 /** A request that never became one for the app: no Host, a URL that cannot be read. */

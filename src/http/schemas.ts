@@ -55,7 +55,8 @@ export const planSchema = z.object({
 export const approveSchema = z.object({
   plan_sha256: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'expected the 64 hex digits of plan_sha256')
+    .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
+    .toLowerCase()
     .optional(),
 })
 
@@ -78,6 +79,7 @@ export const newProofSchema = z
   })
   .refine((proof) => (proof.content === undefined) !== (proof.artifact === undefined), {
     path: ['content'],
+    when: () => true, // also beside other wrong fields: so that all that is missing is named at once
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
 

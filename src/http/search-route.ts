@@ -5,6 +5,7 @@ import type { Hit } from '../search/search-messages.ts'
 import { asOfNow } from './as-of-now.ts'
 import { type Query, queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
+import { answerJson } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { knownState } from './params.ts'
 
@@ -18,7 +19,7 @@ export const SEARCH_LIMIT = { otherwise: 20, most: 100 }
 export async function searchRoute(service: HttpNeeds, c: ServiceContext): Promise<Response> {
   const query = queryOf(c)
   const { total, found } = await searched(service, wantedQuery(query), limitOf(query, SEARCH_LIMIT))
-  return c.json(found, 200, { 'x-total-count': String(total) })
+  return answerJson(c, found, 200, { 'x-total-count': String(total) })
 }
 
 export function searched(

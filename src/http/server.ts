@@ -8,6 +8,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { Refusal } from '../model/refusal.ts'
+import { jsonBody } from './json-body.ts'
 
 const HOSTNAME = '127.0.0.1'
 
@@ -114,6 +115,14 @@ const CLIENT_ERROR_STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
+/** A request line in good order, with a method that node does not know. */
+function isUnknownMethod({ code, rawPacket }: NodeJS.ErrnoException & { rawPacket?: Buffer }) {
+  if (code !== 'HPE_INVALID_METHOD' || !rawPacket) return false
+  return /^(?:\r?\n)*[!#$%&'*+.^_`|~\w-]{1,40} [^\s]+ HTTP\/1\.[01]\r?\n/.test(
+    rawPacket.toString('latin1'),
+  )
+}
+
 /** Bytes that are no HTTP request, or one that came too slowly: one answer, then the end. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const answer = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
@@ -127,9 +136,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy()
     return
   }
-  const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400
+  const status = isUnknownMethod(error) ? 501 : (CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400)
   const title = STATUS_CODES[status]
-  const body = JSON.stringify({ type: 'about:blank', title, status })
+  const body = jsonBody({ type: 'about:blank', title, status })
   const head = [
     `HTTP/1.1 ${status} ${title}`,
     'Content-Type: application/problem+json',

@@ -5,6 +5,8 @@ import { MAX_PLAN_BYTES, type Session } from '../model/session.ts'
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson, jsonBody } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
@@ -32,7 +34,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const folder = await store.read(id)
     const session = sessionOf(folder, sid)
     const json = await sessionJson(service, folder, session)
-    const etag = etagOf(new TextEncoder().encode(JSON.stringify(json)))
+    const etag = etagOf(jsonBody(json))
     requireMatch(c, etag)
     const hash = hashOf(session)
     return (_: CaseFolder, present: Session) => {
@@ -48,7 +50,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const hashOf = (session: Session) =>
     service.catalog.entry(session.case_id)?.sessions.get(session.number)?.hash
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery(...PAGING), async (c) => {
     const folder = await store.read(caseId(c))
     const all = folder.sessions.map((session) => ({
       ...{ id: session.id, created_at: session.started_at, session },
@@ -62,7 +64,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const wanted = await readJson(c, newSessionSchema)
     const { folder, session } = await sessions.create(id, wanted)
     const json = await sessionJson(service, folder, session)
-    return c.json(json, 201, { location: `/cases/${id}/sessions/${session.id}` })
+    return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
   })
 
   app.get('/:sid', async (c) => answer(c, await store.read(caseId(c)), sessionId(c)))
@@ -77,7 +79,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.post('/:sid/approve', operatorOnly(service, 'approve'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
-    const { plan_sha256 } = await readJson(c, approveSchema, { optional: true })
+    const { plan_sha256 } = await readJson(c, approveSchema)
     return answer(c, await sessions.approve(id, sid, plan_sha256), sid)
   })
 
@@ -89,7 +91,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.post('/:sid/abandon', operatorOnly(service, 'abandon'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
-    const { reason } = await readJson(c, abandonSchema, { optional: true })
+    const { reason } = await readJson(c, abandonSchema)
     return answer(c, await sessions.abandon(id, sid, reason), sid)
   })
 

@@ -1,6 +1,7 @@
 import { resolvedLike } from '../sessions/resolved-like.ts'
 import { asOfNow } from './as-of-now.ts'
 import type { ServiceContext } from './context.ts'
+import { answerJson } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { caseId } from './params.ts'
 import { limitOf } from './search-route.ts'
@@ -12,5 +13,5 @@ export async function similarRoute(service: HttpNeeds, c: ServiceContext): Promi
   const id = caseId(c)
   const limit = limitOf((name) => c.req.query(name), LIMIT)
   await service.store.read(id)
-  return c.json(await asOfNow(service, () => resolvedLike(service, id, limit)))
+  return answerJson(c, await asOfNow(service, () => resolvedLike(service, id, limit)))
 }

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import type { ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import { healthOf } from './health.ts'
+import { answerJson, jsonBody } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import type { VersionJson } from './present.ts'
 
@@ -10,18 +11,23 @@ export function systemRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   let description: string | undefined
 
-  app.get('/health', async (c) => c.json(await healthOf(service)))
+  app.get('/health', async (c) => answerJson(c, await healthOf(service)))
 
   app.get('/version', (c) => {
     const { version, commit } = service.build
     const { startedAt: started_at } = service
-    return c.json({ version, commit, node: process.version, started_at } satisfies VersionJson)
+    return answerJson(c, {
+      version,
+      commit,
+      node: process.version,
+      started_at,
+    } satisfies VersionJson)
   })
 
   app.get('/openapi.json', async (c) => {
     if (description === undefined) {
       const { openApiDocument } = await import('./openapi/document.ts')
-      description = JSON.stringify(openApiDocument(service))
+      description = jsonBody(openApiDocument(service))
     }
     return jsonWithETag(c, null, { json: description })
   })

@@ -1,6 +1,7 @@
 import type { TriageRow } from '../model/triage-row.ts'
 import { queryOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
+import { jsonBody } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { page } from './page.ts'
 import { fittingRows, triagePlace } from './triage.ts'
@@ -15,7 +16,7 @@ export async function triageRoute(service: HttpNeeds, c: ServiceContext): Promis
   if (isPart) return page(c, rows, { place: triagePlace })
   let bytes = texts.get(rows)
   if (!bytes) {
-    bytes = new TextEncoder().encode(JSON.stringify(rows))
+    bytes = new TextEncoder().encode(jsonBody(rows))
     texts.set(rows, bytes)
   }
   return page(c, rows, { bytes })

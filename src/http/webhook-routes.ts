@@ -6,6 +6,8 @@ import { readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
+import { answerJson, jsonBody } from './json-body.ts'
+import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
 import type { Deleted } from './present.ts'
@@ -25,8 +27,7 @@ export function webhookRoutes(
   const { webhooks } = service
   const app = new Hono<ServiceEnv>()
   const shown = (webhook: Webhook) => webhookJson(webhooks, webhook)
-  const etagNow = (id: string) =>
-    etagOf(new TextEncoder().encode(JSON.stringify(shown(webhooks.get(id)))))
+  const etagNow = (id: string) => etagOf(jsonBody(shown(webhooks.get(id))))
 
   /** Refuses with `not_found` when the case went away meanwhile: nobody would end its webhook. */
   async function mustHaveCase(c: ServiceContext, { id }: Webhook): Promise<void> {
@@ -38,7 +39,7 @@ export function webhookRoutes(
     }
   }
 
-  app.get('/', async (c) => {
+  app.get('/', knownQuery(...PAGING), async (c) => {
     const found = webhooks.list(await caseOf(c)).map(shown)
     return page(c, found.sort(newestFirst))
   })
@@ -52,7 +53,7 @@ export function webhookRoutes(
     await mustHaveCase(c, webhook)
     const json = { ...shown(webhook), ...(secret === null ? { secret: webhook.secret } : {}) }
     const list = case_id === null ? '/webhooks' : `/cases/${case_id}/webhooks`
-    return c.json(json, 201, { location: `${list}/${webhook.id}` })
+    return answerJson(c, json, 201, { location: `${list}/${webhook.id}` })
   })
 
   app.get(one, async (c) => jsonWithETag(c, shown(await webhookOf(c))))
@@ -65,7 +66,7 @@ export function webhookRoutes(
       requireMatch(c, etagNow(id))
       const webhook = await webhooks.change(id, change)
       const generated = body.secret === null ? { secret: webhook.secret } : {}
-      return c.json({ ...shown(webhook), ...generated }, 200, { etag: etagNow(id) })
+      return answerJson(c, { ...shown(webhook), ...generated }, 200, { etag: etagNow(id) })
     })
   })
 
@@ -74,13 +75,13 @@ export function webhookRoutes(
     return turns.run(id, async () => {
       requireMatch(c, etagNow(id))
       await webhooks.remove(id)
-      return c.json({ id, deleted: true } satisfies Deleted)
+      return answerJson(c, { id, deleted: true } satisfies Deleted)
     })
   })
 
   app.post(`${one}/test`, async (c) => {
     const { id, attempt } = await webhooks.test((await webhookOf(c)).id)
-    return c.json(testJson(id, attempt))
+    return answerJson(c, testJson(id, attempt))
   })
 
   app.route(`${one}/deliveries`, deliveryRoutes(service, webhookOf))

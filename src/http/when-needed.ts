@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { inspect } from 'node:util'
+import { jsonBody } from './json-body.ts'
 import { problemJson } from './problem-json.ts'
 
 /**
@@ -22,7 +23,7 @@ export function whenNeeded(
       log(`what answers requests cannot be loaded: ${inspect(error)}`)
       const problem = problemJson(error)
       outgoing.writeHead(problem.status, { 'content-type': 'application/problem+json' })
-      outgoing.end(JSON.stringify(problem))
+      outgoing.end(jsonBody(problem))
       return
     }
     loaded(incoming, outgoing)

@@ -7,7 +7,7 @@ import {
   type SessionEdit,
   type SessionTexts,
 } from '../model/session.ts'
-import { lastOf } from '../model/trail.ts'
+import { evidenceHashIn } from '../model/trail.ts'
 import { bodyStartOf, readEnvelope } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { trimBlanks } from './lines.ts'
@@ -64,14 +64,14 @@ export async function readSessionTexts(text: string, session: Session): Promise<
     output: section(HEADINGS.output),
     candidates: readCandidates(section(HEADINGS.candidates)),
   }
-  const stated = lastOf(session.trail, 'session_completed')?.fields.evidence_sha256
+  const stated = evidenceHashIn(session.trail)
   if (stated === undefined || stated === evidenceHash(session, value))
     return { value, problems: [] }
   const message = 'plan, output, diff or tests are not what they were when the session completed'
   return { value, problems: [{ code: 'session_changed', file, line: null, message }] }
 }
 
-/** SHA-256 over plan, output, diff and tests: what `session_completed` carries (design §2). */
+/** SHA-256 over plan, output, diff and tests: what `evidence_recorded` carries. */
 export function evidenceHash(
   session: Pick<Session, 'diff' | 'tests'>,
   texts: Pick<SessionTexts, 'plan' | 'output'>,

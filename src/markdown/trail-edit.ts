@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { nextTrailNumber, type TrailLine } from '../model/trail.ts'
+import { evidenceHashIn, nextTrailNumber, type TrailLine } from '../model/trail.ts'
 import { type LineEnding, lineEnding, linesOf } from './lines.ts'
 import { gapAtEnd } from './sectioned.ts'
 import { trailLineText } from './trail-line.ts'
@@ -69,16 +69,20 @@ function withoutBroken(text: string): string {
     .join('')
 }
 
-/** The file with the line that ends it: a seal over every byte before. */
+/** The file with the line that ends it: a seal over every byte before; of a session that completed, with the hash of its evidence. */
 export function withSeal(text: string, time: string): string {
   const trail = readTrail(text)?.lines.map((each) => each.line) ?? []
+  const evidence = evidenceHashIn(trail)
   const eol = lineEnding(text)
   const body = /[\r\n]$/.test(text) ? text : text + eol
   const seal = {
     number: nextTrailNumber(trail),
     time,
     event: 'session_sealed',
-    fields: { sha256: hash('sha256', body) },
+    fields: {
+      sha256: hash('sha256', body),
+      ...(evidence === undefined ? {} : { evidence_sha256: evidence }),
+    },
   }
   return body + trailLineText(seal) + eol
 }

@@ -4,6 +4,7 @@ import type { ChecklistItem } from './gate.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session } from './session.ts'
 import type { SessionState } from './session-state.ts'
+import { evidenceHashIn } from './trail.ts'
 
 /**
  * What counts of a case while its files may be written by the very program that they judge (design
@@ -97,7 +98,8 @@ export function sessionPin(session: Session, isLive: (session: Session) => boole
 /** The state, and the last line of the trail, which seals or sums up what is before it. */
 export function progressOf({ state, trail }: Session): string {
   const last = trail.at(-1)
-  const hash = last?.fields.sha256 ?? last?.fields.evidence_sha256 ?? last?.time ?? ''
+  const evidence = last?.event === 'session_completed' ? evidenceHashIn(trail) : undefined
+  const hash = last?.fields.sha256 ?? evidence ?? last?.time ?? ''
   return `${state} ${last?.number ?? 0} ${String(hash)}`
 }
 

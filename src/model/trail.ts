@@ -27,6 +27,15 @@ export function lastOf(trail: readonly TrailLine[], event: string): TrailLine | 
   return trail.findLast((line) => line.event === event)
 }
 
+/**
+ * The hash over plan, output, diff and tests as they were when the session completed. Older files have it in
+ * the line `session_completed`.
+ */
+export function evidenceHashIn(trail: readonly TrailLine[]): unknown {
+  const line = lastOf(trail, 'evidence_recorded') ?? lastOf(trail, 'session_completed')
+  return line?.fields.evidence_sha256
+}
+
 /** No session takes so many actions at once; a larger leap in the numbers was written by hand. */
 const MAX_LEAP = 10_000
 

@@ -69,6 +69,7 @@ export const FURTHER_EVENTS: readonly string[] = [
   'changed_during_run',
   'diff_taken',
   'tests_read',
+  'evidence_recorded',
   'proof_attached',
   'renumbered',
 ]

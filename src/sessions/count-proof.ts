@@ -30,7 +30,7 @@ export async function countContent(content: string): Promise<Counted> {
 async function readReport(content: string): Promise<ReportReading> {
   const reader = openReportReader()
   try {
-    return await reader.read(/<testsuites?[\s/>]/.test(content) ? 'junit' : 'tap', content)
+    return await reader.read(content)
   } finally {
     await reader.close()
   }

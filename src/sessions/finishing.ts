@@ -84,16 +84,18 @@ async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, w
     if (session.state !== 'executing') throw overtaken(session)
     const texts = { output: output || 'The plan has no steps to run.', candidates }
     const hash = evidenceHash(evidence, { plan, output: texts.output })
-    const completed = { event: 'session_completed', fields: { evidence_sha256: hash } }
+    const recorded = { event: 'evidence_recorded', fields: { evidence_sha256: hash } }
+    const isComplete = state === 'complete'
     const { provider } = session
     const move = sessionMove(session, {
-      trigger: state === 'complete' ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
+      trigger: isComplete ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
       now: now(),
       before: [
         ...evidenceLines(found, steps.tests),
+        ...(isComplete ? [recorded] : []),
         { event: 'agent_completed', fields: { provider, mode: 'work', state } },
       ],
-      after: state === 'complete' ? [completed] : [],
+      after: isComplete ? [{ event: 'session_completed', fields: {} }] : [],
       fields: evidence,
       // The record says what ran, though somebody edited the file meanwhile.
       texts: folder.texts!.plan === plan ? texts : { ...texts, plan },

@@ -168,9 +168,34 @@ t.test('every wrong field is named at once', async (t) => {
   )
 })
 
+t.test('a request without a body is 400, and names what is missing', async (t) => {
+  const { id } = (await request('POST', '/cases', { title: 'no body' })).json
+  const missing: [string, string, string[]][] = [
+    ['POST', '/cases', ['title']],
+    ['PUT', `/cases/${id}/state`, ['state']],
+    ['POST', `/cases/${id}/sessions`, ['type']],
+    ['POST', `/cases/${id}/proof`, ['type', 'content']],
+    ['POST', `/cases/${id}/proof/checklist`, ['description', 'type']],
+    ['POST', '/webhooks', ['url']],
+    ['POST', `/cases/${id}/webhooks`, ['url']],
+    ['PUT', `/cases/${id}`, []],
+  ]
+  for (const [method, path, fields] of missing) {
+    for (const type of [null, 'application/json', 'text/plain']) {
+      const headers: Record<string, string> = type === null ? {} : { 'content-type': type }
+      const reply = await request(method, path, '', headers)
+      t.equal(reply.status, 400, `${method} ${path} as ${type}`)
+      t.strictSame(
+        reply.json.errors.map((each: { path: string }) => each.path),
+        fields,
+      )
+    }
+  }
+})
+
 const JSON_TYPE = { 'content-type': 'application/json' }
 const bodies: [string, string | Uint8Array, RegExp][] = [
-  ['no body', '', /The body is empty/],
+  ['a blank body', ' ', /not JSON/],
   ['half a body', '{"title": "x"', /not JSON.*line 1, column 14/s],
   ['a trailing comma', '{"title": "x",}', /not JSON.*column 15/s],
   ['an array', '[]', /is an array/],
@@ -356,6 +381,67 @@ const methods: [path: string, allow: string][] = [
   [`${CASE}/memory`, 'GET, HEAD'],
   [`${CASE}/memory/notes.md`, 'GET, HEAD, PUT'],
 ]
+
+t.test('an empty or unknown query parameter is 400, and is named', async (t) => {
+  const { id } = (await request('POST', '/cases', { title: 'asked for' })).json
+  const wrong: [path: string, name: string, message: RegExp][] = [
+    ...['/cases', '/triage', '/search'].flatMap((path): [string, string, RegExp][] => [
+      [`${path}?state=`, 'state', /it is empty/],
+      [`${path}?state=,`, 'state', /it is empty/],
+      [`${path}?tag=`, 'tag', /it is empty/],
+      [`${path}?type=&state=OPEN`, 'type', /it is empty/],
+      [`${path}?outcome=`, 'outcome', /it is empty/],
+      [`${path}?q=%20`, 'q', /it is empty/],
+      [`${path}?stat=OPEN`, 'stat', /perhaps you mean state; this path takes .*outcome/],
+      [`${path}?State=OPEN`, 'State', /perhaps you mean state/],
+      [`${path}?limits=1`, 'limits', /perhaps you mean limit/],
+      [`${path}?colour=red`, 'colour', /unknown query parameter; this path/],
+    ]),
+    ['/triage?need=any', 'need', /perhaps you mean needs/],
+    ['/triage?needs=', 'needs', /it is empty/],
+    ['/events?cases=x', 'cases', /perhaps you mean case/],
+    ['/webhooks?state=dead', 'state', /unknown/],
+    [`/cases/${id}/sessions?state=x`, 'state', /unknown/],
+    [`/cases/${id}/proof?limt=1`, 'limt', /perhaps you mean limit/],
+    [`/cases/${id}/similar?most=1`, 'most', /unknown/],
+  ]
+  for (const [path, name, message] of wrong) {
+    const reply = await request('GET', path)
+    t.match([reply.status, reply.json.code], [400, 'bad_request'], path)
+    t.match(reply.json.errors, [{ path: name, message }], path)
+    t.ok(reply.json.detail.startsWith(`${name}: `), path)
+  }
+  t.equal((await request('GET', '/cases?state=OPEN,&limit=1')).status, 200)
+})
+
+t.test('every JSON answer ends its line, and a HEAD says its length', async (t) => {
+  const { id } = (await request('POST', '/cases', { title: 'Größe' })).json
+  const [none, one] = ['/cases?type=none', `/cases/${id}`]
+  const read = [
+    '/cases',
+    none,
+    one,
+    `${one}/gate`,
+    `${one}/proof`,
+    '/triage',
+    '/health',
+    '/version',
+  ]
+  for (const path of [...read, '/cases?limit=1', '/openapi.json', '/webhooks', '/cases?limit=x']) {
+    const get = await request('GET', path)
+    t.match(get.text, /^[{[].*[}\]]\n$/s, path)
+    const length = String(Buffer.byteLength(get.text))
+    t.equal(get.headers['content-length'], length, path)
+    const head = await request('HEAD', path)
+    t.strictSame([head.status, head.text], [get.status, ''], path)
+    t.equal(head.headers['content-length'], length, path)
+    t.equal(head.headers.etag, get.headers.etag, path)
+  }
+  const written = await request('PUT', one, { title: 'x' })
+  t.match(written.text, /\}\n$/)
+  t.equal(written.headers.etag, (await request('GET', one)).headers.etag)
+  t.match((await request('PUT', one, { title: '' })).text, /\}\n$/)
+})
 
 t.test('a method that a path does not know is 405 with Allow', async (t) => {
   for (const [path, allow] of methods) {
@@ -605,7 +691,6 @@ t.test('the list', async (t) => {
     ['state=BLOCKED,WATCHLIST', 'BA'],
     ['state=BLOCKED&state=WATCHLIST', 'BA'],
     ['state=RESOLVED', ''],
-    ['state=', 'EDGBA'],
     ['outcome=Duplicate', 'B'],
     ['outcome=Duplicate,WontFix', 'GB'],
     ['outcome=Nothing', ''],
@@ -615,13 +700,10 @@ t.test('the list', async (t) => {
     ['tag=x,z', 'EA'],
     ['q=ALPHA', 'DA'],
     ['q=stra%C3%9Fe', 'A'],
-    ['q=', 'EDGBA'],
-    ['q=%20%20', 'EDGBA'],
     ['q=ALPHA++mentions', 'D'],
     ['q=alpha+beta', ''],
     ['type=bug&q=alpha', 'A'],
     ['state=OPEN&type=feature&tag=z', 'E'],
-    ['nonsense=1', 'EDGBA'],
   ]
   await t.test('is filtered', async (t) => {
     for (const [query, found] of filters) {

@@ -47,6 +47,7 @@ t.test('every change of the workspace is on GET /events, with one id each', asyn
         'step_started',
         'step_finished',
         'diff_taken',
+        'evidence_recorded',
         'agent_completed',
         'session_state_changed',
       ],

@@ -69,7 +69,13 @@ const refused: Record<string, string[]> = {
   'two equal Hosts': [GET, OWN, OWN],
   'another spelling of loopback': [GET, 'Host: 127.1:PORT'],
   'an absolute target': ['GET http://evil.com/x HTTP/1.1', OWN],
-  'an absolute target of our own': ['GET http://localhost:PORT/x HTTP/1.1', OWN],
+  'an absolute target on another port': ['GET http://localhost:1/x HTTP/1.1', OWN],
+  'an absolute target by https': ['GET https://localhost:PORT/x HTTP/1.1', OWN],
+  'an Origin that is the Host, of an absolute target': [
+    'GET http://127.0.0.1:PORT/x HTTP/1.1',
+    OWN,
+    'Origin: http://localhost:PORT',
+  ],
   'another Origin': [GET, OWN, 'Origin: http://evil.com'],
   'the Origin null': [GET, OWN, 'Origin: null'],
   'an Origin by another loopback name': [GET, OWN, 'Origin: http://127.0.0.1:PORT'],
@@ -104,7 +110,7 @@ t.test('refuses, before any route, what may come from a web page', async (t) => 
 
 const objections: [string, string[], RegExp][] = [
   ['two Hosts', refused['two Hosts']!, /has 2 Host headers\. Send exactly one/],
-  ['an absolute target', refused['an absolute target']!, /"http:\/\/evil\.com\/x" is no path/],
+  ['an absolute target', refused['an absolute target']!, /Host "evil\.com" is not this service/],
   ['another name', refused['another name']!, /Host "evil\.com" is not this service/],
   ['the Origin null', refused['the Origin null']!, /Origin "null" is not this service/],
   ['another site', refused['a page of another site']!, /Sec-Fetch-Site "cross-site"/],

@@ -3,7 +3,7 @@ import { dialogue } from '../fixtures/raw-socket.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 /**
- * Requests byte by byte, as no client makes them. `HOST` stands for the right Host header, `BODY` for a case whose
+ * Requests byte by byte, as no client makes them. `HOST` stands for the right Host header, `OWN` for what it says, `BODY` for a case whose
  * title has 10 characters, in 22 bytes: hex 16.
  */
 type Bytes = string
@@ -104,8 +104,6 @@ const unclear: Record<string, Bytes> = {
   'a space in the target': getting('GET /ver sion HTTP/1.1'),
   'tabs in the request line': getting('GET\t/version\tHTTP/1.1'),
   'a space before the method': getting(' GET /version HTTP/1.1'),
-  'a method that is none': getting('PATHC /version HTTP/1.1'),
-  'a method in lower case': getting('get /version HTTP/1.1'),
   'a method of 30 KB': getting(`${'A'.repeat(30_000)} /version HTTP/1.1`),
   // other protocols
   'HTTP/0.9': 'GET /version\r\n',
@@ -152,7 +150,16 @@ const clear: Record<string, [status: number, bytes: Bytes]> = {
   'a GET with chunks': [200, `${GET}${CHUNKED}\r\n${CHUNKS}`],
   'a HEAD with a body': [200, `${GET.replace('GET', 'HEAD')}${LENGTH}\r\nBODY`],
   '3,000 short headers': [201, posting('a:\r\n'.repeat(3000))],
-  'an absolute target': [403, getting('GET http://127.0.0.1/version HTTP/1.1')],
+  'an absolute target': [200, getting('GET http://OWN/version HTTP/1.1')],
+  'an absolute target, and another Host': [
+    200,
+    'GET http://OWN/version HTTP/1.1\r\nHost: evil.example\r\n\r\n',
+  ],
+  'an absolute target without a path': [200, getting('GET http://OWN?a HTTP/1.1')],
+  'an absolute target on another port': [403, getting('GET http://127.0.0.1/version HTTP/1.1')],
+  'an absolute target elsewhere': [403, getting('GET http://evil.example/version HTTP/1.1')],
+  'an absolute target by https': [403, getting('GET https://OWN/version HTTP/1.1')],
+  'a write to an absolute target': [201, posting('').replace('/cases', 'http://OWN/cases')],
   'a target with two slashes': [404, getting('GET //evil.example/cases HTTP/1.1')],
   'two Hosts': [403, posting('Host: evil.example\r\n')],
   'a second Host behind 3,000 headers': [403, posting(`${'a:\r\n'.repeat(3000)}HOST\r\n`)],
@@ -212,7 +219,10 @@ async function target(t: Test) {
       const text = `${bytes}${behind.replace('BODY', bodyOf(second))}`
       const said = await dialogue(
         port,
-        text.replace('BODY', bodyOf(first)).replaceAll('HOST', `Host: 127.0.0.1:${port}`),
+        text
+          .replace('BODY', bodyOf(first))
+          .replaceAll('HOST', `Host: 127.0.0.1:${port}`)
+          .replaceAll('OWN', `127.0.0.1:${port}`),
       )
       return { ...said, made: async () => [await count(first), await count(second)] }
     },
@@ -243,6 +253,21 @@ t.test(
     t.strictSame(app.log, [])
   },
 )
+
+const unknownMethods: Record<string, Bytes> = {
+  'a method that is none': getting('PATHC /version HTTP/1.1'),
+  'a method in lower case': getting('get /version HTTP/1.1'),
+}
+
+t.test('an unknown method is 501, and the last', async (t) => {
+  const { app, send } = await target(t)
+  for (const [name, bytes] of Object.entries(unknownMethods)) {
+    const said = await send(bytes)
+    t.strictSame(said.statuses, [501], name)
+    t.match(said.text, /\r\nconnection: close\r\n/i, name)
+  }
+  t.equal(app.service.eventLog.last, 0)
+})
 
 t.test('what is too large is 431, and the last', async (t) => {
   const { app, send } = await target(t)

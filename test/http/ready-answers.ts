@@ -54,7 +54,7 @@ t.test('a plain read is answered before the app, every other request by it', asy
   const one = await ask('GET', path)
   t.match(one, { status: 200, text: /"title":"Größe"/ })
   const all = await ask('GET', '/cases')
-  t.equal(all.text, `[${one.text}]`)
+  t.equal(all.text, `[${one.text.trimEnd()}]\n`)
   for (const [asked, { headers }] of [[path, one] as const, ['/cases', all] as const]) {
     const etag = String(headers.etag)
     for (const held of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -197,7 +197,7 @@ t.test('a list has what is there now, newest first, however it came to be', asyn
     rows.sort((x, y) =>
       x.created_at < y.created_at || (x.created_at === y.created_at && x.id > y.id) ? 1 : -1,
     )
-    t.equal(list.text, `[${rows.map(({ json }) => json).join(',')}]`, name)
+    t.equal(list.text, `[${rows.map(({ json }) => json).join(',')}]\n`, name)
   }
 })
 
@@ -253,7 +253,7 @@ t.test('a list in blocks is the JSON of the whole, whatever came before', async 
   }
   const list = new ListBlocks()
   list.set([])
-  t.equal(textOf(list), '[]')
+  t.equal(textOf(list), '[]\n')
   let rows = Array.from({ length: 1000 }, (_, number) => row(number))
   for (const change of [
     () => rows,
@@ -266,7 +266,7 @@ t.test('a list in blocks is the JSON of the whole, whatever came before', async 
   ]) {
     rows = change()
     list.set(rows)
-    t.equal(textOf(list), `[${rows.map(({ json }) => json).join(',')}]`)
+    t.equal(textOf(list), `[${rows.map(({ json }) => json).join(',')}]\n`)
     t.equal(list.bytes().etag, fresh(rows).bytes().etag)
     const text = textOf(list)
     list.forgetBytes()
@@ -281,7 +281,7 @@ t.test('a list in blocks is the JSON of the whole, whatever came before', async 
       replaced.replace(at, many[at])
     }
     if (round === 1) continue // what is asked for after the next round has changed twice
-    t.equal(textOf(replaced), `[${many.map(({ json }) => json).join(',')}]`)
+    t.equal(textOf(replaced), `[${many.map(({ json }) => json).join(',')}]\n`)
     t.equal(replaced.bytes().etag, fresh(many).bytes().etag)
   }
   const kept = fresh(many)

@@ -19,11 +19,11 @@ import {
   newSessionText,
   readSessionTexts,
 } from '../../src/markdown/session-texts.ts'
-import { withTrail } from '../../src/markdown/trail-edit.ts'
+import { withSeal, withTrail } from '../../src/markdown/trail-edit.ts'
 import { readTrailLine, trailLineText } from '../../src/markdown/trail-line.ts'
 import { readTrail } from '../../src/markdown/trail-lines.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
-import { numbered, type TrailLine } from '../../src/model/trail.ts'
+import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
@@ -411,23 +411,37 @@ t.test('evidence that is no longer what the session completed with is noticed', 
   const diff = { file: 'a.ts', additions: 3, deletions: 1 }
   const tests = { run: 47, passed: 47, failed: 0 }
   const texts = { plan: 'The plan', output: 'ok 1\n' }
-  const line = {
-    event: 'session_completed',
-    fields: { evidence_sha256: evidenceHash({ diff, tests }, texts) },
-  }
-  const text = await editedSession(await newSessionText(SESSION), SESSION, {
-    fields: { diff, tests },
-    texts,
-    lines: numbered(TRAIL, [line], NOW),
-  })
   const codes = async (changed: string) =>
     (await readSessionTexts(changed, sessionOf(changed))).problems.map((each) => each.code)
-  t.strictSame(await codes(text), [])
-  t.strictSame(await codes(text.replace('The plan', 'A plan')), ['session_changed'])
-  t.strictSame(await codes(text.replace('ok 1\n', 'ok 2\n')), ['session_changed'])
-  t.strictSame(await codes(text.replace('additions: 3', 'additions: 2')), ['session_changed'])
-  t.strictSame(await codes(text.replace('passed: 47', 'passed: 46')), ['session_changed'])
-  t.strictSame(await codes(text.replace('## Hypothesis\n', '## Hypothesis\n\nWhy\n')), [])
+  const fields = { evidence_sha256: evidenceHash({ diff, tests }, texts) }
+  const trails: [name: string, lines: NewTrailLine[]][] = [
+    [
+      'a line',
+      [
+        { event: 'evidence_recorded', fields },
+        { event: 'session_completed', fields: {} },
+      ],
+    ],
+    ['session_completed, as in older files', [{ event: 'session_completed', fields }]],
+  ]
+  for (const [name, lines] of trails)
+    await t.test(`by ${name}`, async (t) => {
+      const text = await editedSession(await newSessionText(SESSION), SESSION, {
+        fields: { diff, tests },
+        texts,
+        lines: numbered(TRAIL, lines, NOW),
+      })
+      t.match(
+        withSeal(text, NOW),
+        new RegExp(`session_sealed sha256=\\w{64} evidence_sha256=${fields.evidence_sha256}\n$`),
+      )
+      t.strictSame(await codes(text), [])
+      t.strictSame(await codes(text.replace('The plan', 'A plan')), ['session_changed'])
+      t.strictSame(await codes(text.replace('ok 1\n', 'ok 2\n')), ['session_changed'])
+      t.strictSame(await codes(text.replace('additions: 3', 'additions: 2')), ['session_changed'])
+      t.strictSame(await codes(text.replace('passed: 47', 'passed: 46')), ['session_changed'])
+      t.strictSame(await codes(text.replace('## Hypothesis\n', '## Hypothesis\n\nWhy\n')), [])
+    })
 })
 
 t.test(

@@ -173,7 +173,8 @@ t.test('filters beside the query, and a limit', async (t) => {
 t.test('a query that cannot be answered says why', async (t) => {
   const wrong: [query: string, detail: RegExp][] = [
     ['', /^q: expected a word to look for/],
-    ['q=%20', /^q: expected a word/],
+    ['q=%20', /^q: expected a value; it is empty/],
+    ['q=a&state=', /^state: expected a value; it is empty/],
     ['q=a&limit=0', /^limit: expected a whole number from 1 to 100; got "0"/],
     ['q=a&limit=many', /^limit: /],
     ['q=a&state=OPN', /no case state "OPN"/],

@@ -541,9 +541,11 @@ t.test('a complete session is the record of what ran, and proof seals it', async
       { artifact: '1-changes.patch', note: 'new.txt: +1 -0' },
     ],
   })
-  const completed = events.find((each) => each.event_type === 'session_completed')
-  const evidence = evidenceHash(session, session)
-  t.equal(completed?.payload.evidence_sha256, evidence)
+  const payloadOf = (type: string) => events.find((each) => each.event_type === type)?.payload
+  const ids = { case_id: ref.case_id, session_id: ref.id }
+  const evidence_sha256 = evidenceHash(session, session)
+  t.strictSame(payloadOf('evidence_recorded'), { evidence_sha256, ...ids })
+  t.strictSame(payloadOf('session_completed'), ids)
   t.match(text, /session_created type=implementing provider=runbook note="for the record"/)
   t.equal(readlinkSync(service.file(ref.case_id, 'sessions', 'latest.md')), '1.md')
   const patch = readFileSync(service.file(ref.case_id, 'artifacts', '1-changes.patch'), 'utf8')
@@ -558,8 +560,11 @@ t.test('a complete session is the record of what ran, and proof seals it', async
   t.match(proof, { status: 201, json: { session_id: ref.id } })
   const sealed = readFileSync(file, 'utf8')
   const [whole, before = '', hash] =
-    /^([\s\S]*\n)\d+\. \S+ session_sealed sha256=([0-9a-f]{64})\n$/.exec(sealed) ?? []
+    /^([\s\S]*\n)\d+\. \S+ session_sealed sha256=([0-9a-f]{64}) evidence_sha256=[0-9a-f]{64}\n$/.exec(
+      sealed,
+    ) ?? []
   t.equal(whole, sealed, 'the seal is the last line')
+  t.ok(sealed.endsWith(` evidence_sha256=${evidence_sha256}\n`))
   t.equal(hash, createHash('sha256').update(before).digest('hex'))
   t.match(
     before,

@@ -60,6 +60,7 @@ t.test('the whole of a session as it happens', async (t) => {
         'step_started',
         'step_finished',
         'diff_taken',
+        'evidence_recorded',
         'agent_completed',
       ],
       ...['session_state_changed', 'session_completed'],
@@ -76,6 +77,7 @@ t.test('the whole of a session as it happens', async (t) => {
     { ...ids, provider: 'runbook', mode: 'plan', state: 'plan_ready' },
     { ...ids, provider: 'runbook', mode: 'work', state: 'complete' },
   ])
+  t.strictSame(payloads('session_completed'), [ids])
   const { plan_sha256, plan } = await must(service, 'GET', ref.path)
   t.strictSame(payloads('plan_approved'), [{ ...ids, plan_sha256, plan }])
   t.strictSame(payloads('session_state_changed').at(-1), {

@@ -63,6 +63,7 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
   guarded: ({ guard, reason }) =>
     guard === 'mount' ? null : quiet(`not kept from writing by mounts: ${say(reason)}`),
   agent_completed: () => null,
+  evidence_recorded: () => null,
   session_completed: () => null,
   session_sealed: () => null,
   resync: () => bad('the session’s trail is not the one that was followed: all of it again'),

@@ -130,7 +130,7 @@ async function listed(
 
 function queryOf(query: Record<string, string | undefined>): URLSearchParams {
   const isGiven = (each: [string, string | undefined]): each is [string, string] =>
-    each[1] !== undefined
+    each[1] !== undefined && each[1] !== '' // as some agents fill in what they leave out
   return new URLSearchParams(Object.entries(query).filter(isGiven))
 }
 

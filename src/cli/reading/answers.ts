@@ -1,4 +1,5 @@
 import type { Asking } from '../../client/client.ts'
+import { checkQuery, TRIAGE_FILTERS } from '../../http/known-query.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
 import { newestFirst } from '../../http/page.ts'
 import { caseJson, proofHeadJson, proofJson, sessionJson } from '../../http/present.ts'
@@ -55,6 +56,10 @@ export function answering(files: Files): Asking {
   async function answer(path: string, query: URLSearchParams): Promise<unknown> {
     if (path === '/triage') {
       const { catalog } = files
+      checkQuery(
+        [...query].map(([name, value]) => [name, [value]] as const),
+        TRIAGE_FILTERS,
+      )
       const needs = { catalog, upkeep: { current: files.readAll } }
       return fittingRows(needs, (name) => query.get(name) ?? undefined)
     }

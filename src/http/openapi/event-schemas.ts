@@ -66,8 +66,9 @@ const TRAIL: Readonly<Record<string, z.ZodRawShape>> = {
   diff_taken: {},
   tests_read: { run: count, passed: count, failed: count },
   agent_completed: { provider: text, mode, state },
-  session_completed: { evidence_sha256: hash },
-  session_sealed: { sha256: hash },
+  evidence_recorded: { evidence_sha256: hash },
+  session_completed: {},
+  session_sealed: { sha256: hash, evidence_sha256: z.exactOptional(hash) },
   proof_attached: { proof_id: id, proof_type: text },
   renumbered: { from: count, to: count },
 }

@@ -20,6 +20,10 @@ export const HEADERS = {
     .string()
     .regex(/^bytes (?:[0-9]+-[0-9]+|\*)\/[0-9]+$/)
     .describe('Which bytes these are, and of how many.'),
+  Accept: z.literal('application/json').describe('The type to send.'),
+  'Accept-Post': z.literal('application/json').describe('The same, after a POST.'),
+  'Accept-Patch': z.literal('application/json').describe('The same, after a PATCH.'),
+  'Accept-Encoding': z.literal('identity').describe('The body has to come plain.'),
   'Content-Security-Policy': z.string().describe('Lets the text do nothing in a browser.'),
 } as const
 

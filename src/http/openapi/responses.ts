@@ -80,6 +80,8 @@ function headersOf(names: readonly HeaderName[], required: boolean): Json {
 
 const JSON_BODY = ['bad_request', 'invalid_json', 'unsupported_media_type', 'too_large'] as const
 
+const ACCEPTED = ['Accept', 'Accept-Post', 'Accept-Patch', 'Accept-Encoding'] as const
+
 /** What the operation is refused for: what it says itself, and what all of its kind are. */
 function refusalsOf(path: string, operation: Operation): Json {
   const codes = new Set<RefusalCode>([
@@ -102,13 +104,19 @@ function refusalOf(codes: readonly RefusalCode[]): Json {
   const description = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ')
   // one type for all, so that a client has no other for each answer: which codes it may have, the examples say
   const schema = { $ref: '#/components/schemas/ProblemDetails' }
-  const headers = codes.includes('range_not_satisfiable')
-    ? { headers: headersOf(['Content-Range'], true) }
-    : {}
+  const headers = {
+    ...headersOf(codes.includes('range_not_satisfiable') ? ['Content-Range'] : [], true),
+    ...headersOf(codes.includes('unsupported_media_type') ? ACCEPTED : [], false),
+  }
   const examples = Object.fromEntries(
     codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
   )
-  return { description, ...headers, content: { 'application/problem+json': { schema, examples } } }
+  const described = isEmpty(headers) ? {} : { headers }
+  return {
+    description,
+    ...described,
+    content: { 'application/problem+json': { schema, examples } },
+  }
 }
 
 function isEmpty(value: object): boolean {

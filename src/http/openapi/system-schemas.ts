@@ -72,6 +72,12 @@ export const problemDetails = z
     errors: z
       .exactOptional(z.array(z.object({ path: z.string(), message: z.string() })))
       .describe('One for each wrong field; there with every 400.'),
+    accept: z
+      .exactOptional(z.string())
+      .describe('unsupported_media_type: the type to send; also in the header Accept.'),
+    accept_encoding: z
+      .exactOptional(z.string())
+      .describe('unsupported_media_type: the coding to send; also in Accept-Encoding.'),
     etag: z.exactOptional(z.string().nullable()).describe('precondition_failed: the present one.'),
     plan_sha256: z.exactOptional(hash).describe('plan_changed: the hash that the plan has now.'),
     running,

@@ -1,4 +1,5 @@
 import { etagOf } from '../../http/etag.ts'
+import { jsonBody } from '../../http/json-body.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
 import { caseJson } from '../../http/present.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
@@ -61,7 +62,7 @@ export async function caseView(service: HttpNeeds, folder: CaseFolder): Promise<
   return {
     ...{ id, json, folder, sessions, gate: gateOf(folder) },
     broken: brokenCase(service, folder),
-    etag: etagOf(new TextEncoder().encode(JSON.stringify(json))),
+    etag: etagOf(jsonBody(json)),
     path: service.layout.caseFolder(id),
     candidates: await candidatesOf(service, sessions),
     proofs: await proofViews(service, folder),

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { etagOf } from '../../http/etag.ts'
+import { jsonBody } from '../../http/json-body.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
 import { proofJson } from '../../http/present.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
@@ -63,5 +64,5 @@ async function proofText(service: HttpNeeds, folder: CaseFolder, proof: Proof): 
 }
 
 export function proofEtag(json: Awaited<ReturnType<typeof proofJson>>): string {
-  return etagOf(new TextEncoder().encode(JSON.stringify(json)))
+  return etagOf(jsonBody(json))
 }

@@ -1,4 +1,5 @@
 import { etagOf } from '../../http/etag.ts'
+import { jsonBody } from '../../http/json-body.ts'
 import { sessionJson } from '../../http/present.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
@@ -67,7 +68,7 @@ export async function sessionView(
 ): Promise<SessionView> {
   const { service } = needs
   const json = await sessionJson(service, folder, session)
-  const etag = etagOf(new TextEncoder().encode(JSON.stringify(json)))
+  const etag = etagOf(jsonBody(json))
   const plan = await readPlan(json.plan)
   const settings = await service.settings()
   const carried = undertaking(session.provider, plan, settings)
