@@ -89,6 +89,7 @@ async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, w
     const move = sessionMove(session, {
       trigger: state === 'complete' ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
       now: now(),
+      caseState: folder.case.state,
       before: [
         ...evidenceLines(found, steps.tests),
         { event: 'agent_completed', fields: { provider, mode: 'work', state } },

@@ -49,7 +49,7 @@ function listCommand(): Command {
     .addOption(
       several(
         '--needs <kind>',
-        'only cases that need this: plan, problem, blocked, proof, gate_open, running, or any',
+        'only cases that need this: plan, problem, blocked, failed, proof, gate_open, running, or any',
       ),
     )
     .option('--all', 'closed cases too')
