@@ -1,3 +1,4 @@
+import { spanText } from './amounts.ts'
 import { isSessionState, type SessionState } from './session-state.ts'
 import type { TrailLine } from './trail.ts'
 
@@ -32,4 +33,14 @@ export function sessionDurations(trail: readonly TrailLine[]): SessionDurations 
     since = now
   }
   return durations
+}
+
+/** `planned 0.1 s, waited 4 d 3 h, ran 2.7 s`; empty where nothing has come to its end. */
+export function durationsText({ planned_ms, waited_ms, ran_ms }: SessionDurations): string {
+  const parts = [
+    ['planned', planned_ms],
+    ['waited', waited_ms],
+    ['ran', ran_ms],
+  ] as const
+  return parts.flatMap(([word, ms]) => (ms === null ? [] : [`${word} ${spanText(ms)}`])).join(', ')
 }

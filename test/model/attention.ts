@@ -169,7 +169,7 @@ const table: Row[] = [
   [
     'so does an older one that goes on behind it',
     folder('IMPLEMENTING', {
-      sessions: [{ ...session(1, 'complete'), completed_at: LATER }, failed(2)],
+      sessions: [{ ...session(1, 'complete'), trail: [], completed_at: LATER }, failed(2)],
     }),
     'proof',
     1,
