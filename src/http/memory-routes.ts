@@ -56,9 +56,10 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present)
       requireMatch(c, present.ok ? etagOf(present.bytes) : null)
       const isNew = !present.ok || !present.bytes.equals(bytes)
-      const counting = await checked(service, folder, name, { bytes, isNew })
+      const before = present.ok ? present.bytes : null
+      const counting = await checked(service, folder, name, { bytes, isNew, before })
       if (isNew) {
-        await writeMemory(service, id, name, { bytes, present: present.ok ? present.bytes : null })
+        await writeMemory(service, id, name, { bytes, present: before })
         wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
       }
       if (counting) await service.holds.confirm(id, counting, isNew)
@@ -106,9 +107,9 @@ async function checked(
   { sessionTexts }: HttpNeeds,
   folder: CaseFolder,
   name: MemoryName,
-  { bytes, isNew }: { bytes: Uint8Array; isNew: boolean },
+  { bytes, isNew, before }: { bytes: Uint8Array; isNew: boolean; before: Uint8Array | null },
 ): Promise<ConfirmedFile | null> {
-  if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes) }
+  if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes, before) }
   if (name.kind === 'notes') return null
   const { number } = name
   const isHeld = folder.held.some(({ file }) => file === `sessions/${number}.md`)

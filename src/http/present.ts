@@ -3,6 +3,7 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
+import { sessionDurations } from '../model/session-durations.ts'
 import { objectionTo } from '../model/support.ts'
 import { textProblems } from '../sessions/text-problems.ts'
 import type { ArtifactFile } from '../workspace/output/artifact-listing.ts'
@@ -82,6 +83,7 @@ export async function sessionJson(
     provider: session.provider,
     started_at: session.started_at,
     completed_at: session.completed_at,
+    durations: sessionDurations(session.trail),
     plan_sha256: plan === '' ? null : sha256(plan),
     candidates,
     problems: [

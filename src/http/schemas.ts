@@ -41,11 +41,18 @@ export const checklistItemSchema = z.object({
   required: z.boolean().default(false),
 })
 
-export const newSessionSchema = z.object({
-  type: z.enum(SESSION_TYPES),
-  provider: slug.optional(),
-  note: upTo(20_000).optional(),
-})
+export const newSessionSchema = z
+  .object({
+    type: z.enum(SESSION_TYPES).optional(),
+    provider: slug.optional(),
+    note: upTo(20_000).optional(),
+    again: uuid.optional(),
+  })
+  .check(({ value, issues }) => {
+    if (value.type !== undefined || value.again !== undefined) return
+    const message = `expected one of ${SESSION_TYPES.join(', ')}, or "again" with the id of a session that failed`
+    issues.push({ code: 'custom', path: ['type'], message, input: undefined })
+  })
 
 export const planSchema = z.object({
   plan: text.regex(WORDS, 'expected a plan that says something'),

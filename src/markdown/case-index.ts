@@ -9,6 +9,8 @@ export interface IndexRow {
   state: CaseState
   type: string
   outcome: string | null
+  /** What it needs from the operator, in a few words; empty where it needs nothing. */
+  needs: string
   problems: number
 }
 
@@ -16,6 +18,7 @@ export interface IndexRow {
 export const INDEX_MARKER = '<!-- derived by casefile: edits are lost -->'
 
 const MAX_TITLE = 200
+const MAX_NEEDS = 200
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
 /** They turn the rest of a line around. */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
@@ -23,21 +26,24 @@ const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 const SPECIAL = /[\\`*_[\]<>|~&@$]|:(?=\/\/)|(?<=\bwww)\./gi
 
 /** What the page begins with. Its parts are made one by one, as a page of 50,000 lines takes too long at once. */
-export function indexTop(cases: number, withProblems: number): string {
+export function indexTop(cases: number, needing: number, withProblems: number): string {
   const count = cases === 1 ? '1 case' : `${cases} cases`
-  return `${INDEX_MARKER}\n\n# Cases\n\n${count}, ${withProblems} with problems.\n`
+  const need = needing === 1 ? '1 needs you' : `${needing} need you`
+  return `${INDEX_MARKER}\n\n# Cases\n\n${count}, ${need}, ${withProblems} with problems.\n`
 }
 
 /** What the table of a state begins with; the tables come in the order of the states. */
 export function indexTableTop(state: CaseState, cases: number): string {
-  const head = '| Case | Type | Outcome | Problems |\n| --- | --- | --- | ---: |\n'
+  const head =
+    '| Case | Type | Outcome | Needs you | Problems |\n| --- | --- | --- | --- | ---: |\n'
   return `\n## ${state} (${cases})\n\n${head}`
 }
 
 /** In each table the newest case comes first. */
 export function indexLine({ id, title, ...row }: IndexRow): string {
   const link = `[${cell(title, MAX_TITLE) || id}](cases/${id}/case.md)`
-  const cells = [link, cell(row.type), cell(row.outcome ?? ''), row.problems || '']
+  const [type, outcome, needs] = [row.type, row.outcome ?? '', row.needs]
+  const cells = [link, cell(type), cell(outcome), cell(needs, MAX_NEEDS), row.problems || '']
   return `| ${cells.join(' | ')} |\n`
 }
 

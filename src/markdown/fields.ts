@@ -129,6 +129,12 @@ function utcTime(text: string): string | null {
   return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }
 
+/** The keys of a file's frontmatter; of one that cannot be read, those of its plain `key: value` lines. */
+export function fieldNames(text: string, file: string): ReadonlySet<string> {
+  const read = recordHead(text, file)
+  return new Set(read.ok ? read.head.fields?.keys() : roughFields(text).keys())
+}
+
 const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/
 
 /** What plain `key: value` lines give, for a file whose frontmatter does not parse (design §2, 3). */

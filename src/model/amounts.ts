@@ -9,3 +9,20 @@ export function sizeText(bytes: number): string {
   const [size, unit] = bytes < 1023.95 * 1024 ? [bytes / 1024, 'KiB'] : [bytes / 1024 ** 2, 'MiB']
   return `${size.toFixed(1)} ${unit}`
 }
+
+/** Pure. A length of time as people say it: `840 ms`, `3.2 s`, `2 min 5 s`, `1 h 20 min`, `4 d 3 h`. */
+export function spanText(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return joined(minutes, 'min', seconds % 60, 's')
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return joined(hours, 'h', minutes % 60, 'min')
+  return joined(Math.floor(hours / 24), 'd', hours % 24, 'h')
+}
+
+function joined(large: number, unit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`
+}

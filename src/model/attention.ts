@@ -4,6 +4,7 @@ import type { Gate } from './gate.ts'
 import { isBreaking } from './problem.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import { hasEnded, type Session } from './session.ts'
+import { cutLine, failureText, unansweredFailure } from './session-failure.ts'
 import { isRunning } from './session-state.ts'
 import { objectionTo } from './support.ts'
 
@@ -12,6 +13,7 @@ export const ATTENTION_KINDS = [
   'plan',
   'problem',
   'blocked',
+  'failed',
   'proof',
   'gate_open',
   'running',
@@ -55,11 +57,12 @@ export function isClosed(state: CaseState): boolean {
  * A closed case needs nothing else, even where a session of it runs. The others:
  *
  * 3. `blocked`: the state is BLOCKED or NEEDS_USER_INPUT.
- * 4. `running`: a session plans or executes here, so what it leaves is yet to come; one of another
+ * 4. `failed`: the newest session failed, and nothing came after it.
+ * 5. `running`: a session plans or executes here, so what it leaves is yet to come; one of another
  *    machine is a problem, which is above.
- * 5. `proof`: a session is complete and has no proof, or a proof supports nothing while the gate is shut,
+ * 6. `proof`: a session is complete and has no proof, or a proof supports nothing while the gate is shut,
  *    or a proof is not verified.
- * 6. `gate_open`: nothing is missing for RESOLVED.
+ * 7. `gate_open`: nothing is missing for RESOLVED.
  *
  * Of several sessions the newest is meant.
  */
@@ -72,6 +75,8 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
   const state = shownState(folder)
   if (isClosed(state)) return null
   if (state === 'BLOCKED' || state === 'NEEDS_USER_INPUT') return of('blocked', blockedText(folder))
+  const failed = unansweredFailure(folder)
+  if (failed) return of('failed', `session ${failed.number} failed: ${failureText(failed)}`, failed)
   const running = runningSession(folder)
   if (running) return of('running', `session ${running.number} is ${running.state}`, running)
   const complete = folder.sessions.findLast(
@@ -116,14 +121,11 @@ function problemText({ problems }: CaseFolder): string {
   return problems.length === 1 ? where : `${problems.length} problems, the first: ${where}`
 }
 
-const MAX_REASON = 160
-
 function blockedText({ case: { state, reason } }: CaseFolder): string {
   const what = state === 'BLOCKED' ? 'blocked' : 'needs your input'
   const why = (reason ?? '').replace(/\s+/g, ' ').trim()
   if (why === '') return `${what}; no reason is given`
-  const short = why.length > MAX_REASON ? `${why.slice(0, MAX_REASON - 1).toWellFormed()}…` : why
-  return `${what}: ${short}`
+  return `${what}: ${cutLine(why)}`
 }
 
 /** What is wrong with the newest of these proofs that supports nothing; null where all support their claim. */

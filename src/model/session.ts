@@ -1,4 +1,4 @@
-import type { SessionType } from './case-state.ts'
+import type { CaseState, SessionType } from './case-state.ts'
 import type { Proof } from './proof.ts'
 import { isEnded, isOver, moved, type SessionState, type Trigger } from './session-state.ts'
 import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
@@ -89,6 +89,8 @@ export interface Move {
   fields?: SessionFields
   texts?: Partial<SessionTexts>
   reason?: string
+  /** The state of its case, which a failure records: another one later on was set since. */
+  caseState?: CaseState
 }
 
 /**
@@ -104,6 +106,7 @@ export function sessionMove(session: Session, move: Move): SessionEdit {
       old_state: session.state,
       new_state: state,
       ...(move.reason === undefined ? {} : { reason: move.reason }),
+      ...(move.caseState === undefined || state !== 'failed' ? {} : { case_state: move.caseState }),
     },
   }
   const lines = [...(move.before ?? []), change, ...(move.after ?? [])]

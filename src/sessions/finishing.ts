@@ -90,6 +90,7 @@ async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, w
     const move = sessionMove(session, {
       trigger: isComplete ? 'finish' : state === 'failed' ? 'fail' : 'abandon',
       now: now(),
+      caseState: folder.case.state,
       before: [
         ...evidenceLines(found, steps.tests),
         ...(isComplete ? [recorded] : []),

@@ -56,6 +56,7 @@ export async function plan(
     const edit = sessionMove(session, {
       trigger,
       now: now(),
+      caseState: present.case.state,
       before: [
         ...(result ? writtenLines(result) : []),
         {

@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os'
+import { Refusal } from '../model/refusal.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent-spec.ts'
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
 import type { Runner } from '../runners/contract.ts'
-import { findProgram } from '../runners/process/find-program.ts'
+import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
 import { stepEnvironment } from './environment.ts'
 import type { SessionNeeds } from './needs.ts'
 import { listProviders, type Provider } from './providers.ts'
@@ -66,7 +67,29 @@ export async function providerStatus(
   }
 }
 
+/** Refuses a provider whose program is not there: before a session is made that could only fail. */
+export async function mustBeInstalled(
+  { environment }: Pick<StatusNeeds, 'environment'>,
+  { id, spec }: Provider,
+  workdir: string,
+): Promise<void> {
+  if (spec === null) return
+  const { program, install } = spec
+  const where = { path: environment.PATH, cwd: workdir }
+  if ((await findProgram(program, where)) !== null) return
+  const place = program.includes('/') ? 'in the working folder' : 'on the PATH of the service'
+  const isThere = (await whyNotFound(program, where)) === 'EACCES'
+  const why = isThere ? `is ${place}, but may not be executed` : `was not found ${place}`
+  throw new Refusal(
+    'provider_unavailable',
+    `The provider ${id} cannot be started: its program "${program}" ${why}. ${howToGet(install)}. Or choose another provider: casefile doctor lists those that are installed.`,
+  )
+}
+
 function adviceFor({ program, install }: AgentSpec): string {
-  const how = install === '' ? 'Correct it in casefile.md, or install it' : `Install it: ${install}`
-  return `${program} is not on the PATH. ${how}`
+  return `${program} is not on the PATH. ${howToGet(install)}`
+}
+
+function howToGet(install: string): string {
+  return install === '' ? 'Correct it in casefile.md, or install it' : `Install it: ${install}`
 }

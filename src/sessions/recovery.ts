@@ -81,6 +81,7 @@ export async function failSession(
     const move = sessionMove(session, {
       trigger: 'fail',
       now: now(),
+      caseState: folder.case.state,
       before: [{ event: 'agent_completed', fields: { provider, mode, state: 'failed' } }],
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
       ...(steps ? { fields: { tests: steps.tests } } : {}),

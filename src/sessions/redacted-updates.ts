@@ -63,7 +63,19 @@ export function redactedDiff(redactor: TextRedactor, { files, ...total }: Diff):
  * words must not take a session's state out of its trail.
  */
 const OWN_WORDS: ReadonlySet<string> = new Set([
-  ...['old_state', 'new_state', 'state', 'type', 'mode', 'guard', 'provider', 'by', 'what', 'kind'],
+  ...[
+    'old_state',
+    'new_state',
+    'state',
+    'case_state',
+    'type',
+    'mode',
+    'guard',
+    'provider',
+    'by',
+    'what',
+    'kind',
+  ],
   ...['step', 'language', 'proof', 'proof_id', 'proof_type', 'log', 'report', 'prompt', 'signal'],
   ...['plan_sha256', 'sha256', 'hypothesis_sha256', 'evidence_sha256', 'prompt_sha256'],
   'changed_case',

@@ -12,16 +12,21 @@ import { workingFolder } from '../workspace/workdir.ts'
 import { execute } from './execution.ts'
 import type { SessionNeeds } from './needs.ts'
 import { type DeniedRequest, noteDenied, type SessionRun } from './own-requests.ts'
+import { mustHaveFailed, planAgainNote } from './plan-again.ts'
 import { plan } from './planning.ts'
+import { mustBeInstalled } from './provider-status.ts'
 import { providerOf } from './providers.ts'
 import { recover } from './recovery.ts'
 import { mustBeExecutable, mustBeRunnable } from './runnable-plan.ts'
 import { createSessionJobs } from './session-jobs.ts'
 
 export interface NewSession {
-  type: SessionType
+  /** Only with `again` may it be missing. */
+  type?: SessionType | undefined
   provider?: string | undefined
   note?: string | undefined
+  /** A session that failed: type and provider are its own if not given, and its failure is in the note. */
+  again?: string | undefined
 }
 
 /** What the operator can do with sessions. Each gives the case as it is afterwards. */
@@ -59,15 +64,27 @@ export function createSessions(needs: SessionNeeds): Sessions {
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
+  /** What is asked for, with what a session that is planned again brings along. */
+  async function requested(folder: CaseFolder, { again, type, provider, note }: NewSession) {
+    if (again === undefined) return { type: type!, provider, note } // a request has one of the two
+    const failed = sessionOf(folder, again)
+    mustHaveFailed(failed)
+    const texts = await needs.sessionTexts(folder.case.id, failed)
+    return {
+      type: type ?? failed.type,
+      provider: provider ?? failed.provider,
+      note: planAgainNote(failed, texts, note),
+    }
+  }
+
   return {
     async create(caseId, wanted) {
       const present = await store.read(caseId)
       const settings = await needs.settings()
-      const { id: provider, ...found } = providerOf(
-        wanted.provider ?? present.case.provider ?? settings.provider,
-        settings,
-      )
-      await workingFolder(layout.root, present.case.workdir, settings.folders)
+      const { type, note, provider: name } = await requested(present, wanted)
+      const chosen = providerOf(name ?? present.case.provider ?? settings.provider, settings)
+      const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
+      await mustBeInstalled(needs, chosen, workdir)
       const number = await numbering.run(caseId, async () => {
         const next = await nextSessionNumber(layout, numbers, caseId)
         await rememberNumber(numbers, caseId, next)
@@ -75,14 +92,12 @@ export function createSessions(needs: SessionNeeds): Sessions {
       })
       const id = newId()
       const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
-      const { type, note } = wanted
+      const created = { id, number, type, provider: chosen.id, note }
       const folder = await begin(job, (decided) =>
-        store.update(caseId, (folder) =>
-          decided(decide.createSession(folder, { id, number, type, provider, note }, now())),
-        ),
+        store.update(caseId, (folder) => decided(decide.createSession(folder, created, now()))),
       )
       const session = sessionOf(folder, id)
-      jobs.run(job, () => plan(needs, job, { id: provider, ...found }, wanted.note))
+      jobs.run(job, () => plan(needs, job, chosen, note))
       return { folder, session }
     },
 

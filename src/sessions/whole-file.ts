@@ -1,4 +1,5 @@
-import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
+import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
+import { fieldNames } from '../markdown/fields.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import { readSessionTexts } from '../markdown/session-texts.ts'
@@ -11,15 +12,37 @@ import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 
 /**
  * A PUT of a whole case.md is what a person's save would be: taken if it leaves no problem, refused
- * (422) if it would (design §4). RESOLVED must pass the gate here as well. Gives what it says.
+ * (422) if it would, and if it drops what only the file knows. RESOLVED must pass the gate here as well.
+ * Gives what it says.
  */
-export async function checkCaseFile(folder: CaseFolder, bytes: Uint8Array): Promise<Case> {
+export async function checkCaseFile(
+  folder: CaseFolder,
+  bytes: Uint8Array,
+  present: Uint8Array | null,
+): Promise<Case> {
   const text = textOf('case.md', bytes, MAX_CASE_BYTES)
   const { id, created_at } = folder.case
   const { value, problems } = await readCase(text, { id, created_at })
   mustBeClean('case.md', problems)
+  if (present) mustKeepFields(present, text)
   mustPassGate({ ...folder, case: value! })
   return value!
+}
+
+/** Without these a case would begin again: open, made today. A save by hand may do that, a request would by mistake. */
+const KEPT_FIELDS = ['id', 'created_at', 'state']
+
+function mustKeepFields(present: Uint8Array, text: string): void {
+  const before = decodeUtf8(present)
+  if (!before.ok) return
+  const after = fieldNames(text, CASE_FILE)
+  const names = fieldNames(before.text, CASE_FILE)
+  const lost = KEPT_FIELDS.filter((key) => names.has(key) && !after.has(key))
+  if (lost.length === 0) return
+  throw refused(
+    CASE_FILE,
+    `its frontmatter has ${lost.join(', ')}, which the body leaves out. Send the whole file as GET gives it, with your changes; or send single fields to PUT /cases/:id`,
+  )
 }
 
 function mustPassGate(folder: CaseFolder): void {

@@ -139,6 +139,16 @@ function isOurs(bytes: Buffer): boolean {
 
 function rowOf(digest: Digest | undefined): IndexRow | undefined {
   if (!digest) return undefined
-  const { id, title, created_at, state, type, outcome, problems } = digest.row
-  return { id, title, created_at, state, type, outcome, problems }
+  const { id, title, created_at, state, type, outcome, needs, problems } = digest.row
+  const isYours = needs !== null && needs.kind !== 'running'
+  return {
+    id,
+    title,
+    created_at,
+    state,
+    type,
+    outcome,
+    needs: isYours ? needs.text : '',
+    problems,
+  }
 }

@@ -14,17 +14,19 @@ export async function indexText(
 ): Promise<Buffer> {
   const tables = new Map<CaseState, IndexRow[]>(CASE_STATES.map((state) => [state, []]))
   let cases = 0
+  let needing = 0
   let withProblems = 0
   for (const id of ids) {
     const found = row(id)
     if (found) {
       tables.get(found.state)?.push(found)
       cases++
+      if (found.needs !== '') needing++
       if (found.problems > 0) withProblems++
     }
     if (rests.isDue()) await rests.take()
   }
-  const pieces = [Buffer.from(indexTop(cases, withProblems))]
+  const pieces = [Buffer.from(indexTop(cases, needing, withProblems))]
   for (const [state, rows] of tables) {
     if (rows.length === 0) continue
     pieces.push(Buffer.from(indexTableTop(state, rows.length)))

@@ -362,6 +362,11 @@ t.test('a PUT of case.md is what a save by hand would be', async (t) => {
   t.equal((await request('PUT', path(id, 'case.md'), mine)).status, 200)
   t.equal(await readFile(app.file(id, 'case.md'), 'utf8'), mine)
   t.match((await request('GET', `/cases/${id}`)).json, { title: 'New', problems: { length: 0 } })
+})
+
+t.test('a case.md that has no frontmatter may be replaced by another one', async (t) => {
+  const { id } = await newCase()
+  await writeFile(app.file(id, 'case.md'), '# Made by hand\n')
   t.equal((await request('PUT', path(id, 'case.md'), '# Only a title\n')).status, 200)
   t.match((await request('GET', `/cases/${id}`)).json, { title: 'Only a title', state: 'OPEN' })
 })
@@ -376,6 +381,13 @@ const badCases: [string, (text: string) => string | Buffer, number, RegExp][] = 
   ],
   ['an unknown state', (text) => text.replace('OPEN', 'CLOSED'), 422, /CLOSED is none of/],
   ['another id', (text) => text.replace(/^id: ./m, 'id: 0f'), 422, /contradicts/],
+  ['no frontmatter', () => 'hello\n', 422, /has id, created_at, state, which the body leaves out/],
+  [
+    'a frontmatter without its state',
+    (text) => text.replace(/^state: .*\n/m, ''),
+    422,
+    /its frontmatter has state, which .* Send the whole file as GET gives it/,
+  ],
   ['a key twice', (text) => text.replace('tags:', 'type: bug\ntags:'), 422, /case\.md was not/],
   ['bytes that are no UTF-8', (text) => Buffer.from(`${text}\xff`, 'latin1'), 422, /not UTF-8/],
   ['257 KiB', (text) => text + 'x'.repeat(257 * 1024), 413, /262144/],

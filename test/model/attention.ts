@@ -14,6 +14,27 @@ const session = (number: number, state: SessionState): Session => ({
   ...{ ...SESSION, id: idOf(number), number, state },
 })
 
+const LATER = '2027-01-01T00:00:00.000Z'
+
+/** Failed in a step, in a case that was IMPLEMENTING. */
+const failed = (number: number): Session => ({
+  ...session(number, 'failed'),
+  tests: { run: 23, passed: 21, failed: 2 },
+  trail: [
+    {
+      number: 9,
+      time: '2026-12-01T00:00:00.000Z',
+      event: 'session_state_changed',
+      fields: {
+        old_state: 'executing',
+        new_state: 'failed',
+        reason: 'The run stopped: step test exited with 1, expected 0.',
+        case_state: 'IMPLEMENTING',
+      },
+    },
+  ],
+})
+
 const proof = (fields: Partial<Proof> = {}): Proof => ({
   ...{ ...PROOF, id: idOf(9), session_id: null, type: 'log' },
   ...{ verified: true, verified_at: NOW, ...fields },
@@ -125,6 +146,58 @@ const table: Row[] = [
     2,
     'session 2 is executing',
   ],
+  [
+    'a failed session says why, and in which step',
+    folder('IMPLEMENTING', { sessions: [session(1, 'complete'), failed(2)], proofs: [proof()] }),
+    'failed',
+    2,
+    'session 2 failed: step test exited with 1, expected 0; 2 of 23 tests failed',
+  ],
+  [
+    'one without a trail is failed all the same',
+    folder('IMPLEMENTING', { sessions: [session(1, 'failed')] }),
+    'failed',
+    1,
+    'session 1 failed: no reason is recorded',
+  ],
+  ['a question comes before it', folder('NEEDS_USER_INPUT', { sessions: [failed(1)] }), 'blocked'],
+  [
+    'a newer session answers it, whatever it is',
+    folder('IMPLEMENTING', { sessions: [failed(1), session(2, 'abandoned')] }),
+    null,
+  ],
+  [
+    'so does an older one that goes on behind it',
+    folder('IMPLEMENTING', {
+      sessions: [{ ...session(1, 'complete'), trail: [], completed_at: LATER }, failed(2)],
+    }),
+    'proof',
+    1,
+  ],
+  [
+    'and a state that the operator sets, OPEN as well',
+    folder('PLANNING', { sessions: [failed(1)] }),
+    null,
+  ],
+  [
+    'without a record of the state before, only OPEN was set since',
+    folder('OPEN', { sessions: [session(1, 'failed')] }),
+    null,
+  ],
+  [
+    'and a proof that is attached behind it',
+    folder('IMPLEMENTING', {
+      sessions: [failed(1)],
+      proofs: [proof({ created_at: LATER, verified: false, verified_at: null })],
+    }),
+    'proof',
+  ],
+  [
+    'or one that is verified behind it',
+    folder('IMPLEMENTING', { sessions: [failed(1)], proofs: [proof({ verified_at: LATER })] }),
+    'gate_open',
+  ],
+  ['a closed case needs no look at it', folder('WATCHLIST', { sessions: [failed(1)] }), null],
   [
     'while a session runs, the evidence of an earlier one waits',
     folder('VERIFYING', {

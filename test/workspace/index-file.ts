@@ -95,26 +95,26 @@ t.test('the index lists the cases by state, the newest first', async (t) => {
 
 # Cases
 
-4 cases, 1 with problems.
+4 cases, 1 needs you, 1 with problems.
 
 ## OPEN (2)
 
-| Case | Type | Outcome | Problems |
-| --- | --- | --- | ---: |
-| [Newer](cases/${idOf(2)}/case.md) | bug |  | 2 |
-| [Case 1](cases/${idOf(1)}/case.md) | bug |  |  |
+| Case | Type | Outcome | Needs you | Problems |
+| --- | --- | --- | --- | ---: |
+| [Newer](cases/${idOf(2)}/case.md) | bug |  | 2 problems, the first: bad\\_name in case.md | 2 |
+| [Case 1](cases/${idOf(1)}/case.md) | bug |  |  |  |
 
 ## VERIFYING (1)
 
-| Case | Type | Outcome | Problems |
-| --- | --- | --- | ---: |
-| [Case 4](cases/${idOf(4)}/case.md) | bug |  |  |
+| Case | Type | Outcome | Needs you | Problems |
+| --- | --- | --- | --- | ---: |
+| [Case 4](cases/${idOf(4)}/case.md) | bug |  |  |  |
 
 ## WONT_FIX (1)
 
-| Case | Type | Outcome | Problems |
-| --- | --- | --- | ---: |
-| [Case 3](cases/${idOf(3)}/case.md) | feature | WontFix |  |
+| Case | Type | Outcome | Needs you | Problems |
+| --- | --- | --- | --- | ---: |
+| [Case 3](cases/${idOf(3)}/case.md) | feature | WontFix |  |  |
 `,
     'case 4 stands where it is shown: its gate is shut',
   )
@@ -156,16 +156,23 @@ t.test('no title can break the table', async (t) => {
     ['"quotes" \'single\' (parens) {braces} ! ? + = ^ % ; , . /'],
   ]
   for (const [n, [title]] of titles.entries()) put(n + 1, { title })
-  put(99, { title: ' \n\x00 ', type: 'a|b', outcome: '[x](y)' })
+  put(99, {
+    title: ' \n\x00 ',
+    type: 'a|b',
+    outcome: '[x](y)',
+    state: 'BLOCKED',
+    reason: '*a* | [x](y)',
+  })
   await index.flush()
   const rows = rowsOf(text())
   t.equal(rows.length, titles.length + 1)
   for (const [n, [title, shown = title]] of titles.entries()) {
     const url = `cases/${idOf(n + 1)}/case.md`
     const found = rows.find((row) => row.url === url)
-    t.same(found, { url, cells: [shown, 'bug', '', ''], kinds: ['link', 'text'] }, shown)
+    t.same(found, { url, cells: [shown, 'bug', '', '', ''], kinds: ['link', 'text'] }, shown)
   }
-  const cells = [idOf(99), 'a|b', '[x](y)', '']
+  const needs = 'blocked: *a* | [x](y)'
+  const cells = [idOf(99), 'a|b', '[x](y)', needs, '']
   t.same(
     rows.find((row) => row.cells[0] === idOf(99))?.cells,
     cells,
@@ -209,7 +216,7 @@ t.test('no title can break the table', async (t) => {
           const url = `cases/${idOf(n + 1)}/case.md`
           const shown = title.replace(/\s+/g, ' ').trim() || idOf(n + 1)
           const row = rows.find((each) => each.url === url)
-          const expected = { url, cells: [shown, 'bug', '', ''], kinds: ['link', 'text'] }
+          const expected = { url, cells: [shown, 'bug', '', '', ''], kinds: ['link', 'text'] }
           if (JSON.stringify(row) !== JSON.stringify(expected)) {
             throw new Error(`${JSON.stringify(title)} became ${JSON.stringify(row)}`)
           }

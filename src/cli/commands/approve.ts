@@ -1,5 +1,6 @@
 import { confirm } from '../../demo/question.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { durationsText } from '../../model/session-durations.ts'
 import { isArtifactOf } from '../../workspace/output/artifacts.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -10,7 +11,7 @@ import { jsonText } from '../text/json-text.ts'
 import { wrongUsage } from '../usage.ts'
 import { mustOutlast } from './detached.ts'
 import { changeText } from './plan-change.ts'
-import { printPlan } from './planned.ts'
+import { printPlan, sayFailed } from './planned.ts'
 
 export interface ApproveOptions extends ConsoleOptions {
   yes?: boolean
@@ -47,6 +48,7 @@ export async function approve(
   const done = await follow(console, approved, { from: 'plan_approved', silent: json })
   if (json) terminal.print(jsonText(done))
   else if (done.state === 'complete') sayNext(console, done)
+  else if (done.state === 'failed') sayFailed(terminal, done)
   return exitOf(done)
 }
 
@@ -104,12 +106,18 @@ function mustWait({ number, state, plan_sha256, case_id }: SessionJson): void {
 /** The names of candidates come from a file, and these lines are for copying: any other name is left out. */
 export function sayNext(
   { terminal }: Pick<Console, 'terminal'>,
-  { case_id, number, candidates }: Pick<SessionJson, 'case_id' | 'number' | 'candidates'>,
+  {
+    case_id,
+    number,
+    candidates,
+    durations,
+  }: Pick<SessionJson, 'case_id' | 'number' | 'candidates' | 'durations'>,
 ): void {
   const id = case_id.slice(0, 8)
   const known = candidates.filter(({ artifact }) => isArtifactOf(artifact, number))
   const reports = known.filter(({ artifact }) => !artifact.endsWith('.log'))
-  terminal.say(`session ${number} is complete`)
+  const took = durationsText(durations)
+  terminal.say(`session ${number} is complete${took === '' ? '' : `: ${took}`}`)
   for (const { artifact } of (reports.length > 0 ? reports : known).slice(0, 3)) {
     terminal.say(`  casefile proof add ${id} --artifact ${artifact}`)
   }

@@ -1,3 +1,4 @@
+import { durationsText } from '../../model/session-durations.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import type { SessionJson } from '../named/session.ts'
@@ -61,15 +62,33 @@ function problemLine({ code, file, line, message }: WholeCase['problems'][number
   return `${visibleText(`${file}${line === null ? '' : `:${line}`} ${code}: ${message}`)}\n`
 }
 
+const [PROVIDER, DURATIONS] = [3, 5]
+
 function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): Promise<string> {
   const { color, isTerminal } = terminal
-  const rows = sessions.map(({ number, state, type, provider, tests, updated_at }) => [
+  const rows = sessions.map(({ number, state, ...session }) => [
     { text: String(number), paint: color.cyan },
-    { text: state, paint: state === 'plan_ready' ? color.yellow : color.reset },
-    { text: type },
-    { text: visibleText(provider) },
-    { text: tests ? `${tests.passed}/${tests.run} tests` : '' },
-    { text: isTerminal ? ago(updated_at) : updated_at, paint: color.dim },
+    { text: state, paint: paintOf(state, color) },
+    { text: session.type },
+    { text: visibleText(session.provider) },
+    { text: session.tests ? `${session.tests.passed}/${session.tests.run} tests` : '' },
+    {
+      text: durationsText(session.durations),
+      short: durationsText({ ...session.durations, planned_ms: null, waited_ms: null }),
+      paint: color.dim,
+    },
+    { text: isTerminal ? ago(session.updated_at) : session.updated_at, paint: color.dim },
   ])
-  return table(rows, { width: terminal.width() - 2, cuts: [[3, 12]] })
+  return table(rows, {
+    width: terminal.width() - 2,
+    cuts: [
+      [DURATIONS, 12],
+      [PROVIDER, 12],
+    ],
+  })
+}
+
+function paintOf(state: string, color: Terminal['color']) {
+  if (state === 'failed') return color.red
+  return state === 'plan_ready' ? color.yellow : color.reset
 }

@@ -115,6 +115,8 @@ function shortOf({ kind, text }: NonNullable<Row['needs']>): string | null {
       return 'plan waits'
     case 'blocked':
       return visibleText(text.replace(/^[^:]*: /, '')) // the state says the rest
+    case 'failed':
+      return 'failed'
     case 'proof':
       return 'needs proof'
     case 'gate_open':
@@ -134,6 +136,7 @@ function paintOf(kind: AttentionKind, color: ChalkInstance): ChalkInstance {
       return color.yellow
     case 'problem':
     case 'blocked':
+    case 'failed':
       return color.red
     case 'proof':
       return color.magenta

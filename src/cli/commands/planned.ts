@@ -1,6 +1,8 @@
+import { durationsText } from '../../model/session-durations.ts'
 import type { SessionJson } from '../named/session.ts'
 import { planView } from '../plan-view.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
+import type { Terminal } from '../terminal.ts'
 import { shownLine } from '../text/shown-line.ts'
 
 type Speaking = Pick<ReadingConsole, 'terminal' | 'workspace'>
@@ -13,6 +15,7 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
   const place = `${case_id.slice(0, 8)} ${number}`
   for (const { message } of problems)
     terminal.print(`${terminal.color.red('!')} ${shownLine(message)}\n`)
+  if (state === 'failed') return sayFailed(terminal, session)
   if (state !== 'plan_ready') {
     terminal.say(`session ${number} is ${state}; see casefile tail ${place}`)
     return
@@ -23,6 +26,23 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
     [`casefile plan ${place} --edit`, 'change it yourself'],
     [`casefile revise ${place} -m "…"`, 'have it planned again'],
     [`casefile abandon ${place}`, 'leave it'],
+  ] as const) {
+    terminal.say(`  ${command.padEnd(34)} ${what}`)
+  }
+}
+
+/** What to do after a session that failed. */
+export function sayFailed(
+  terminal: Terminal,
+  { case_id, number, durations }: Pick<SessionJson, 'case_id' | 'number' | 'durations'>,
+): void {
+  const place = case_id.slice(0, 8)
+  const took = durationsText(durations)
+  terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Go on with one of:`)
+  for (const [command, what] of [
+    [`casefile start ${place} --again ${number}`, 'plan again, with this failure in the note'],
+    [`casefile show ${place} ${number}`, 'read its output'],
+    [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {
     terminal.say(`  ${command.padEnd(34)} ${what}`)
   }

@@ -1,3 +1,4 @@
+import { durationsText } from '../../model/session-durations.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
@@ -45,8 +46,10 @@ function size({ additions, deletions }: { additions: number; deletions: number }
   return additions + deletions
 }
 
-function when({ started_at, updated_at }: SessionJson, isTerminal: boolean): string {
-  return isTerminal
+function when({ started_at, updated_at, durations }: SessionJson, isTerminal: boolean): string {
+  const times = isTerminal
     ? `started ${ago(started_at)}, last change ${ago(updated_at)}`
     : `started ${started_at}, last change ${updated_at}`
+  const took = durationsText(durations)
+  return took === '' ? times : `${times}; ${took}`
 }

@@ -40,8 +40,10 @@ export async function show(
 function sayNext(terminal: Terminal, { id, state, sessions, gate }: WholeCase): void {
   const name = id.slice(0, 8)
   const waiting = sessions.find((session) => session.state === 'plan_ready')
+  const newest = sessions.find(({ number }) => sessions.every((other) => other.number <= number))
   if (waiting) terminal.say(`\nNext: casefile approve ${name} ${waiting.number}`)
   else if (isClosed(state as CaseState)) return
+  else if (newest?.state === 'failed') terminal.say(`\nNext: casefile start ${name} --again`)
   else if (gate.open) terminal.say(`\nNext: casefile resolve ${name}`)
   else if (sessions.length === 0) terminal.say(`\nNext: casefile start ${name}`)
 }

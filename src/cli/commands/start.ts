@@ -1,17 +1,20 @@
+import type { Asking } from '../../client/client.ts'
 import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { exitOf, follow } from '../follow/follow.ts'
 import { caseNamed } from '../named/case.ts'
-import type { SessionJson } from '../named/session.ts'
+import { type SessionJson, sessionNamed } from '../named/session.ts'
 import { jsonText } from '../text/json-text.ts'
 import { mustOutlast } from './detached.ts'
 import { printPlanned } from './planned.ts'
 
 export interface StartOptions extends ConsoleOptions {
-  type: string
+  type?: string
   provider?: string
   note?: string
+  /** The session that failed; true for the newest. */
+  again?: string | true
   detach?: boolean
 }
 
@@ -19,12 +22,15 @@ export interface StartOptions extends ConsoleOptions {
 export async function start(
   console: Console,
   name: string,
-  { type, provider, note, detach }: StartOptions,
+  { type, provider, note, again, detach }: StartOptions,
 ): Promise<ExitCode> {
   const { client, terminal, json } = console
   if (detach) mustOutlast(console, 'plan')
   const id = await caseNamed(client, name)
-  const body = { type, provider, note }
+  const body =
+    again === undefined
+      ? { type: type ?? 'implementing', provider, note }
+      : { again: await failedSession(client, id, again), type, provider, note }
   const session: SessionJson = (await client.ask('POST', `/cases/${id}/sessions`, { body })).body
   if (detach) {
     if (json) terminal.print(jsonText(session))
@@ -32,6 +38,10 @@ export async function start(
     return EXIT.done
   }
   return untilPlanned(console, session)
+}
+
+async function failedSession(client: Asking, id: string, again: string | true): Promise<string> {
+  return (await sessionNamed(client, id, again === true ? undefined : again)).id
 }
 
 /** Waits for the plan, and shows it; also where somebody has approved it already. */

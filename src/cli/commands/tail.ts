@@ -3,6 +3,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { exitOf, follow } from '../follow/follow.ts'
 import { caseNamed } from '../named/case.ts'
 import { type SessionJson, sessionNamed } from '../named/session.ts'
+import { sayFailed } from './planned.ts'
 
 /** `casefile tail`: tells a session from its beginning to its end; Ctrl-C leaves it running. */
 export async function tail(
@@ -21,7 +22,8 @@ export async function tail(
     // without a service nobody could approve it while this one waits
     const until = isOwn() ? ['plan_ready'] : []
     const last = await follow(console, session, { until, envelopes: json })
-    if (!json) terminal.say(`session ${last.number} is ${last.state}`)
+    if (!json && last.state === 'failed') sayFailed(terminal, last)
+    else if (!json) terminal.say(`session ${last.number} is ${last.state}`)
     return exitOf(last)
   } finally {
     signal.removeEventListener('abort', leave)

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import type { DeleteOptions } from '../commands/delete.ts'
 import type { ListOptions } from '../commands/list.ts'
 import type { NewOptions } from '../commands/new.ts'
 import type { OpenOptions } from '../commands/open.ts'
@@ -13,7 +14,7 @@ import { explained } from './explained.ts'
 /** Making cases, finding them, and closing them. */
 export function caseCommands(): Command[] {
   const finding = [listCommand(), searchCommand(), showCommand()]
-  return [newCommand(), ...finding, ...closing(), noteCommand(), openCommand()]
+  return [newCommand(), ...finding, ...closing(), noteCommand(), openCommand(), deleteCommand()]
 }
 
 function newCommand(): Command {
@@ -49,7 +50,7 @@ function listCommand(): Command {
     .addOption(
       several(
         '--needs <kind>',
-        'only cases that need this: plan, problem, blocked, proof, gate_open, running, or any',
+        'only cases that need this: plan, problem, blocked, failed, proof, gate_open, running, or any',
       ),
     )
     .option('--all', 'closed cases too')
@@ -169,5 +170,23 @@ function openCommand(): Command {
       ['cd "$(casefile open c12d --folder)"', 'go to its files'],
     ],
     exits: [EXIT.unknown],
+  })
+}
+
+function deleteCommand(): Command {
+  const command = consoleCommand('delete', 'delete a case with all its files, after asking')
+    .addArgument(caseArgument())
+    .option('--yes', 'delete it without asking')
+    .action(async (name: string, options: DeleteOptions) => {
+      const { deleteCase } = await import('../commands/delete.ts')
+      await atConsole(options, (console) => deleteCase(console, name, options))
+    })
+  return explained(command, {
+    examples: [
+      ['casefile delete "sign-in"', 'look, and answer y'],
+      ['casefile delete c12d --yes', 'in a script'],
+    ],
+    more: 'Its sessions, proof and notes go with it, and only git can bring back what was committed. A case with a running session is refused: abandon that session first.',
+    exits: [EXIT.unknown, EXIT.notApproved],
   })
 }

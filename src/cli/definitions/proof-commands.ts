@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { ItemOptions } from '../commands/item.ts'
 import type { ProofAddOptions, ProofVerifyOptions } from '../commands/proof.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -11,7 +12,7 @@ export function proofCommands(): Command[] {
   const proof = new Command('proof').description('attach evidence to a case, and verify it')
   for (const command of [addCommand(), showCommand(), verifyCommand(), listCommand()])
     proof.addCommand(command)
-  return [proof, gateCommand()]
+  return [proof, itemCommand(), gateCommand()]
 }
 
 function addCommand(): Command {
@@ -81,6 +82,25 @@ function listCommand(): Command {
     })
   return explained(command, {
     examples: [['casefile proof list "sign-in"', 'the newest first']],
+    exits: [EXIT.unknown],
+  })
+}
+
+function itemCommand(): Command {
+  const command = consoleCommand('item', 'add an item to the proof checklist of a case')
+    .addArgument(caseArgument())
+    .argument('<text>', 'what the proof should show, on one line')
+    .option('--type <type>', 'the type of proof that serves it', 'test-log')
+    .option('--required', 'the case cannot be resolved without it')
+    .action(async (name: string, text: string, options: ItemOptions) => {
+      const { addItem } = await import('../commands/item.ts')
+      await atConsole(options, (console) => addItem(console, name, text, options))
+    })
+  return explained(command, {
+    examples: [
+      ['casefile item "sign-in" "All tests pass" --required', 'a test log opens the gate'],
+      ['casefile item c12d "Seen in the browser" --type screenshot', 'optional'],
+    ],
     exits: [EXIT.unknown],
   })
 }

@@ -23,10 +23,14 @@ function startCommand(): Command {
   const command = consoleCommand('start', 'start a session, and wait for its plan')
     .addArgument(caseArgument())
     .addOption(
-      new Option('--type <type>', 'what it is for').choices(SESSION_TYPES).default('implementing'),
+      new Option(
+        '--type <type>',
+        'what it is for (default: implementing; with --again, that of the failed session)',
+      ).choices(SESSION_TYPES),
     )
-    .option('--provider <name>', 'who plans and works')
-    .option('--note <text>', 'what it is to know')
+    .option('--provider <name>', 'agent to use')
+    .option('--note <text>', 'instructions for the agent')
+    .option('--again [session]', 'plan again after a session that failed, if not named the newest')
     .option('--detach', 'do not wait for the plan; needs a running service')
     .action(async (name: string, options: StartOptions) => {
       const { start } = await import('../commands/start.ts')
@@ -36,6 +40,7 @@ function startCommand(): Command {
     examples: [
       ['casefile start "sign-in"', 'plan it'],
       ['casefile start c12d --type investigating --note "Look at the clock first"', 'look only'],
+      ['casefile start c12d --again', 'plan again: the note holds why the newest session failed'],
     ],
     exits: FOLLOWED,
   })

@@ -1,5 +1,6 @@
 import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
+import type { SessionDurations } from '../../model/session-durations.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
 /** A session as the service tells it (`GET /cases/:id/sessions/:sid`). */
@@ -24,6 +25,7 @@ export interface SessionJson {
   started_at: string
   updated_at: string
   completed_at: string | null
+  durations: SessionDurations
   plan_sha256: string | null
   candidates: { artifact: string; note: string }[]
   problems: { code: string; file: string; line: number | null; message: string }[]

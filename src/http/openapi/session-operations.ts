@@ -34,11 +34,18 @@ export const sessionOperations: Operations = {
   'POST /cases/:id/sessions': {
     ...{ id: 'createSession', tag: 'Sessions', summary: 'A new session, which begins to plan' },
     description:
-      'It is answered in state `created` and plans by itself; then it waits, in state `plan_ready`. Nothing is executed before it is approved.',
+      'It is answered in state `created` and plans by itself; then it waits, in state `plan_ready`. Nothing is executed before it is approved. With `again` it plans again after a session that failed: type and provider are those of that session if not given, and the failure goes into the note.',
     body: newSessionSchema,
     isOperators: true,
     answers: made(session, 'The session; its plan will wait for approval.'),
-    refusals: [...FILE_REFUSALS, 'unknown_provider', 'untrusted_provider', 'untrusted_workdir'],
+    refusals: [
+      ...FILE_REFUSALS,
+      'unknown_provider',
+      'provider_unavailable',
+      'untrusted_provider',
+      'untrusted_workdir',
+      'wrong_state',
+    ],
   },
   'GET /cases/:id/sessions/:sid': {
     ...{ id: 'getSession', tag: 'Sessions', summary: 'A session' },

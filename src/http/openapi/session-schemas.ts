@@ -34,6 +34,15 @@ export const session = schemaOf<SessionJson>()(
     provider: z.string(),
     started_at: time,
     completed_at: time.nullable(),
+    durations: z
+      .object({
+        planned_ms: count.nullable(),
+        waited_ms: count.nullable(),
+        ran_ms: count.nullable(),
+      })
+      .describe(
+        'How long it planned, waited for approval, and ran; what still goes on is not counted.',
+      ),
     plan_sha256: hash.nullable().describe('Of `plan` as it stands; null while there is none.'),
     candidates: z.array(z.object({ artifact: z.string(), note: z.string() })),
     problems: z.array(problem),

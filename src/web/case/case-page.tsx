@@ -9,7 +9,7 @@ import { DescriptionCard } from './description-card.tsx'
 import { FactsCard } from './facts-card.tsx'
 import { GateCard } from './gate-card.tsx'
 import { MemoryCard } from './memory-card.tsx'
-import { PlanNotices, ProblemsCard } from './needs-first.tsx'
+import { FailureNotice, PlanNotices, ProblemsCard } from './needs-first.tsx'
 import { ProofCard } from './proof-card.tsx'
 import { SessionsCard } from './sessions-card.tsx'
 import { SimilarCard } from './similar-card.tsx'
@@ -28,6 +28,7 @@ export function CasePage({ view, similar, assets }: CasePageProps) {
     <Page title={json.title} assets={assets} kind="case" live={changesOf(id)}>
       <CaseHead view={view} />
       <PlanNotices view={view} />
+      <FailureNotice view={view} />
       <ProblemsCard view={view} />
       <div class="case-grid">
         <div class="case-aside aside-first">

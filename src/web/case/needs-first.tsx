@@ -1,6 +1,9 @@
 import { counted } from '../../model/amounts.ts'
+import { isClosed } from '../../model/attention.ts'
 import type { Problem } from '../../model/problem.ts'
 import { remedyOf } from '../../model/problem-remedies.ts'
+import { failedStep, failureText, unansweredFailure } from '../../model/session-failure.ts'
+import { PlanAgain } from '../session/plan-again.tsx'
 import { sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
 import type { CaseView } from './case-view.ts'
@@ -27,6 +30,39 @@ export function PlanNotices({ view: { id, sessions } }: { view: CaseView }) {
           </div>
         ))}
     </>
+  )
+}
+
+/** The newest session, where it failed and nothing came after it. */
+export function FailureNotice({ view: { id, folder, json } }: { view: CaseView }) {
+  const session = unansweredFailure(folder)
+  if (!session || isClosed(json.state)) return null
+  const { number, type, provider, trail, started_at } = session
+  const step = failedStep(trail)
+  return (
+    <div class="notice plan-waits" data-kind="bad" id="failed-session">
+      <div>
+        <strong>
+          Session {number} failed: {failureText(session)}.
+        </strong>
+        <p class="small muted">
+          {type}, by {provider}, <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
+          {step && (
+            <>
+              Failed step: <a href={`${sessionPage(id, number)}#output`}>{step.id}</a>.{' '}
+            </>
+          )}
+          Plan again starts a new session with this failure in its note. Set another state to
+          dismiss it.
+        </p>
+      </div>
+      <div class="actions">
+        <PlanAgain session={session} />
+        <a class="button" href={`${sessionPage(id, number)}#output`}>
+          Show the output
+        </a>
+      </div>
+    </div>
   )
 }
 

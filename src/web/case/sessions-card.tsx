@@ -1,5 +1,7 @@
 import { counted } from '../../model/amounts.ts'
 import type { Session } from '../../model/session.ts'
+import { durationsText, sessionDurations } from '../../model/session-durations.ts'
+import { failureText } from '../../model/session-failure.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
@@ -44,7 +46,8 @@ export function SessionsCard({ view }: { view: CaseView }) {
 }
 
 function SessionRow({ id, session }: { id: string; session: Session }) {
-  const { number, type, state, provider, started_at, completed_at, diff, tests } = session
+  const { number, type, state, provider, started_at, completed_at, diff, tests, trail } = session
+  const durations = durationsText(sessionDurations(trail))
   const hasChanges =
     diff !== null && diff.additions + diff.deletions + (diff.files?.length ?? 0) > 0
   return (
@@ -54,11 +57,12 @@ function SessionRow({ id, session }: { id: string; session: Session }) {
           {number}. {type}
         </a>
         <StateBadge state={state} />
+        {state === 'failed' && <span class="bad-text">{failureText(session)}</span>}
         {state === 'plan_ready' && <strong class="warn-text">waits for your approval</strong>}
       </div>
       <p class="facts">
         <span>{provider}</span>
-        {tests && (
+        {tests && state !== 'failed' && (
           <span class={tests.failed > 0 ? 'bad-text' : 'good-text'}>
             {tests.failed > 0
               ? `${tests.failed} of ${counted(tests.run, 'test')} failed`
@@ -73,6 +77,7 @@ function SessionRow({ id, session }: { id: string; session: Session }) {
             <span class="bad-text">−{diff.deletions}</span>
           </span>
         )}
+        {durations !== '' && <span>{durations}</span>}
         <span>
           {completed_at ? 'ended ' : 'begun '}
           <Time at={completed_at ?? started_at} />

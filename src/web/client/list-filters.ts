@@ -16,6 +16,8 @@ export function startListFilters(): void {
     clearTimeout(typing)
     typing = setTimeout(() => void search(target.form!), TYPING_MS)
   })
+  // before the keys of the page, which leave the field: the browser would empty it then, and say nothing
+  document.addEventListener('keydown', emptyField, { capture: true })
   document.addEventListener('change', ({ target }) => {
     if (isSearchField(target)) isSearching = false
     else if (target instanceof HTMLSelectElement && target.form?.id === 'filters')
@@ -44,6 +46,16 @@ export function startListFilters(): void {
     forgetNear()
     void refresh()
   })
+}
+
+/** Escape in the field of the search ends the search; in an empty field it leaves it, as in any other. */
+function emptyField(event: KeyboardEvent): void {
+  const field = event.target
+  if (event.key !== 'Escape' || !isSearchField(field) || field.value === '') return
+  event.preventDefault()
+  clearTimeout(typing)
+  field.value = ''
+  void search(field.form!)
 }
 
 async function search(form: HTMLFormElement): Promise<void> {

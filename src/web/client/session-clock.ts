@@ -1,4 +1,4 @@
-import { spanText } from '../session/spans.ts'
+import { spanText } from '../../model/amounts.ts'
 
 /** How long it runs already: `data-since` is when it began. */
 export function startClock(): void {

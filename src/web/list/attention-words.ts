@@ -6,6 +6,7 @@ export const ATTENTION_WORDS: Record<AttentionKind, string> = {
   plan: 'Plan waiting',
   problem: 'Problem',
   blocked: 'Stuck',
+  failed: 'Failed',
   proof: 'Evidence',
   gate_open: 'Proof complete',
   running: 'Running',

@@ -5,6 +5,8 @@ export function reasonText({ kind, text, session }: Attention): string {
   switch (kind) {
     case 'plan':
       return session === null ? text : `session ${session}`
+    case 'failed':
+      return text.replace(' failed:', ':')
     case 'blocked':
       return text.replace(/^(blocked|needs your input)[:;] /, '')
     case 'gate_open':

@@ -1,15 +1,18 @@
+import { durationsText } from '../../model/session-durations.ts'
 import { lastOf, type TrailLine } from '../../model/trail.ts'
 import { CASES, casePage, memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
+import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import type { SessionView } from './session-view.ts'
-import { spanText } from './spans.ts'
 
 /** Which session this is, how it stands, and whose turn it is. */
 export function SessionHead({ view }: { view: SessionView }) {
   const { folder, session, turn } = view
   const { id, title } = folder.case
-  const { number, state, started_at, completed_at } = session
+  const { number, state, started_at } = session
+  const durations = durationsText(view.json.durations)
+  const hasOutput = view.output.length > 0 || view.json.output !== ''
   const guarded = lastOf(session.trail, 'guarded')
   const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
@@ -30,9 +33,7 @@ export function SessionHead({ view }: { view: SessionView }) {
         <span>
           Started <Time at={started_at} />
         </span>
-        {completed_at !== null && (
-          <span>Took {spanText(Date.parse(completed_at) - Date.parse(started_at))}</span>
-        )}
+        {durations !== '' && <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>}
         {guarded && <span>{guardText(guarded)}</span>}
         <a href={memoryPage(id, `${number}.md`)}>Its file</a>
         {others.map((other) => (
@@ -62,6 +63,16 @@ export function SessionHead({ view }: { view: SessionView }) {
           >
             Go to Approve
           </a>
+        )}
+        {mayPlanAgain(view) && (
+          <div class="actions">
+            <PlanAgain session={session} />
+            {hasOutput && (
+              <a class="button" href="#output">
+                Show the output
+              </a>
+            )}
+          </div>
         )}
       </div>
     </header>

@@ -3,6 +3,7 @@ import type { Assets } from '../assets.ts'
 import { casePage } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { OutputSection } from './output-section.tsx'
+import { mayPlanAgain } from './plan-again.tsx'
 import { AbandonForm } from './plan-forms.tsx'
 import { PlanSection } from './plan-section.tsx'
 import { ProblemList } from './problem-list.tsx'
@@ -32,7 +33,7 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
       <TestResults view={view} />
       <Evidence view={view} />
       <RevisionList view={view} />
-      {mayGoOn(view) && (
+      {mayGoOn(view) && !mayPlanAgain(view) && (
         <a class="button" id="go-on" href={`${casePage(id)}#new-session`}>
           New session
         </a>

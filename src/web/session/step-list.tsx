@@ -1,6 +1,6 @@
+import { spanText } from '../../model/amounts.ts'
 import { stepFacts } from '../text/step-figure.ts'
 import type { SessionView } from './session-view.ts'
-import { spanText } from './spans.ts'
 import type { StepRow, StepState } from './step-rows.ts'
 
 const STATES: Record<StepState, { word: string; sign: string }> = {
@@ -14,7 +14,6 @@ const STATES: Record<StepState, { word: string; sign: string }> = {
 
 /** With more of them the list scrolls in itself. */
 const MANY = 5
-const DONE: readonly StepState[] = ['ok', 'failed']
 
 /** What runs, has run and will run, with how it ended and how long it took; what made the plan stands apart. */
 export function StepList({ view }: { view: SessionView }) {
@@ -59,11 +58,11 @@ export function StepList({ view }: { view: SessionView }) {
   )
 }
 
-/** What was broken off is not done. */
 function countText({ session }: SessionView, work: readonly StepRow[]): string {
   if (session.state === 'plan_ready') return `${work.length} to run`
-  const done = work.filter(({ state }) => DONE.includes(state)).length
-  return `${done} of ${work.length} done`
+  const count = (wanted: StepState) => work.filter(({ state }) => state === wanted).length
+  const failed = count('failed')
+  return `${count('ok')} of ${work.length} done${failed > 0 ? `, ${failed} failed` : ''}`
 }
 
 function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boolean }) {

@@ -1,8 +1,11 @@
 import { counted } from '../../model/amounts.ts'
-import type { CaseFolder } from '../../model/case-folder.ts'
+import { isClosed } from '../../model/attention.ts'
+import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import { hasEnded, hasProof, type Session } from '../../model/session.ts'
+import { failureText, unansweredFailure } from '../../model/session-failure.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { lastOf } from '../../model/trail.ts'
+import { mayPlanAgain } from './plan-again.tsx'
 import type { StepRow } from './step-rows.ts'
 
 /** What happens now, and whose turn it is. */
@@ -73,18 +76,28 @@ export function turnOf({ folder, session, rows, planErrors, isBroken }: Seen): T
     case 'complete':
       return completed(whatFailed(session, rows), hasProof(session, folder.proofs))
     case 'failed':
+      return failed(folder, session)
     case 'abandoned': {
       const reason = lastOf(session.trail, 'session_state_changed')?.fields.reason
-      const why = typeof reason === 'string' && reason !== '' ? reason : 'No reason is recorded.'
-      return {
-        who: 'nobody',
-        text: state === 'failed' ? 'It failed.' : 'It was abandoned.',
-        more: why,
-        tone: state === 'failed' ? 'bad' : 'info',
-      }
+      const why = typeof reason === 'string' && reason !== '' ? reason : 'No reason given.'
+      return { who: 'nobody', text: 'Stopped.', more: why, tone: 'info' }
     }
     default:
       return state satisfies never
+  }
+}
+
+function failed(folder: CaseFolder, session: Session): Turn {
+  const isYours = unansweredFailure(folder) === session && !isClosed(shownState(folder))
+  const next =
+    session.provider === OWN_PROVIDER
+      ? 'Plan again makes a new plan from runbook.md and the case as they are now: change those first.'
+      : `Plan again starts a new session: ${session.provider} gets this failure with it.`
+  return {
+    who: isYours ? 'you' : 'nobody',
+    text: `Failed: ${failureText(session)}.`,
+    more: mayPlanAgain({ folder, session }) ? next : '',
+    tone: 'bad',
   }
 }
 

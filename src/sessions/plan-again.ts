@@ -1,0 +1,40 @@
+import { Refusal } from '../model/refusal.ts'
+import type { Session, SessionTexts } from '../model/session.ts'
+import { failedStep, failureText } from '../model/session-failure.ts'
+import { cutText } from './prompt-parts.ts'
+
+const MAX_TAIL_BYTES = 3000
+const MAX_TAIL_LINES = 40
+
+/** Refuses a session to plan again from that did not fail. */
+export function mustHaveFailed({ number, state }: Session): void {
+  if (state === 'failed') return
+  throw new Refusal(
+    'wrong_state',
+    `Session ${number} is ${state}: only a session that failed can be planned again. Start a new session without "again".`,
+  )
+}
+
+/** The note of a session that plans again after one that failed: the operator's own words, then the failure. */
+export function planAgainNote(
+  failed: Session,
+  { output }: Pick<SessionTexts, 'output'>,
+  own = '',
+): string {
+  const step = failedStep(failed.trail)
+  const tail = lastLines(step?.tail || output)
+  const where = step ? `The last lines of step ${step.id}` : 'The last lines of its output'
+  return [
+    own.trim(),
+    `Session ${failed.number} failed: ${failureText(failed)}. Plan again, and avoid that.`,
+    tail === '' ? '' : `${where}:\n\n${tail}`,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+}
+
+function lastLines(text: string): string {
+  const lines = text.trimEnd().split('\n').slice(-MAX_TAIL_LINES)
+  while (lines.length > 1 && Buffer.byteLength(lines.join('\n')) > MAX_TAIL_BYTES) lines.shift()
+  return cutText(lines.join('\n'), MAX_TAIL_BYTES).text
+}

@@ -1,0 +1,33 @@
+import { isClosed } from '../../model/attention.ts'
+import { type CaseFolder, shownState } from '../../model/case-folder.ts'
+import type { Session } from '../../model/session.ts'
+import { sessionPage } from '../shell/addresses.ts'
+
+/** Whether planning again is what comes next: the newest session failed, and its case is not closed. */
+export function mayPlanAgain({
+  folder,
+  session,
+}: {
+  folder: CaseFolder
+  session: Session
+}): boolean {
+  const isNewest = folder.sessions.at(-1)?.id === session.id
+  return session.state === 'failed' && isNewest && !isClosed(shownState(folder))
+}
+
+/** Starts a new session that has the failure of this one in its note. */
+export function PlanAgain({ session }: { session: Pick<Session, 'id' | 'case_id'> }) {
+  return (
+    <form
+      class="plan-again needs-script"
+      data-send="POST"
+      action={`/cases/${session.case_id}/sessions`}
+      data-then={sessionPage(session.case_id, '{number}')}
+    >
+      <input type="hidden" name="again" value={session.id} />
+      <button type="submit" class="primary">
+        Plan again
+      </button>
+    </form>
+  )
+}
