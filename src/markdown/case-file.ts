@@ -9,13 +9,13 @@ import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
 import {
-  bare,
-  CHECKLIST_HEADING,
-  itemsIn,
-  itemsNow,
-  type PlacedItem,
+  checklistNow,
+  checklistOf,
+  checklistProblems,
+  countedItems,
   withItem,
 } from './checklist.ts'
+import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
 import { bodyStartOf } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
@@ -65,7 +65,7 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
   const read = recordHead(text, CASE_FILE)
   if (!read.ok) return { value: null, problems: [read.problem] }
   const sections = await readSections(text, CASE_LAYOUT, read.head.bodyStart)
-  const checklist = sections && (await itemsIn(sections))
+  const checklist = sections && (await checklistOf(sections))
   if (sections && checklist) return caseIn(read.head, sections, checklist, origin)
   const message =
     'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
@@ -80,14 +80,14 @@ export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | nul
   const read = recordHead(text, CASE_FILE)
   if (!read.ok) return { value: null, problems: [read.problem] }
   const sections = readSectionsNow(text, CASE_LAYOUT, read.head.bodyStart)
-  const checklist = sections && itemsNow(sections)
+  const checklist = sections && checklistNow(sections)
   return sections && checklist && caseIn(read.head, sections, checklist, origin)
 }
 
 function caseIn(
   head: Head,
   sections: Sectioned,
-  checklist: readonly PlacedItem[],
+  checklist: Checklist,
   origin: CaseOrigin,
 ): CaseReading {
   const reader = fieldReader(head, CASE_FILE)
@@ -110,9 +110,9 @@ function caseIn(
     workdir: reader.text('workdir'),
     provider: reader.text('provider'),
     description,
-    checklist: checklist.map(bare),
+    checklist: countedItems(checklist),
   }
-  const { problems } = reader
+  const problems = [...reader.problems, ...checklistProblems(head.text, CASE_FILE, checklist)]
   return { value: problems.some(isBreaking) ? null : value, problems }
 }
 

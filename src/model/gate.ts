@@ -35,7 +35,11 @@ export function proofGate(checklist: readonly ChecklistItem[], proofs: readonly 
   }))
   const missing = items
     .filter((item) => item.required && !item.satisfied_by)
-    .map((item) => `a verified proof of type ${item.type} for "${item.description}"`)
+    .map(({ type, description }) =>
+      type === null
+        ? `a proof type for "${description}" in case.md (problem bad_checklist)`
+        : `a verified proof of type ${type} for "${description}"`,
+    )
   if (verified.length === 0) missing.unshift('at least one verified proof')
   return { open: missing.length === 0, verified: verified.length, items, missing }
 }
