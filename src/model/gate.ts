@@ -37,7 +37,7 @@ export function proofGate(checklist: readonly ChecklistItem[], proofs: readonly 
     .filter((item) => item.required && !item.satisfied_by)
     .map(({ type, description }) =>
       type === null
-        ? `a proof type for "${description}" in case.md (problem bad_checklist)`
+        ? `a case.md that says which proof "${description}" needs (see the problems of the case)`
         : `a verified proof of type ${type} for "${description}"`,
     )
   if (verified.length === 0) missing.unshift('at least one verified proof')

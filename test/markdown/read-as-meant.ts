@@ -1,8 +1,12 @@
 import t from 'tap'
-import { CASE_LAYOUT, readCase } from '../../src/markdown/case-file.ts'
+import { CASE_LAYOUT, editedCase, readCase, roughCase } from '../../src/markdown/case-file.ts'
 import { withItem } from '../../src/markdown/checklist.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
-import { CASE_ID } from '../fixtures/records.ts'
+import { readProof } from '../../src/markdown/proof-file.ts'
+import { readSession } from '../../src/markdown/session-file.ts'
+import { newSessionText } from '../../src/markdown/session-texts.ts'
+import { readSettings } from '../../src/markdown/settings-file.ts'
+import { CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
 
 t.teardown(useParser())
 
@@ -121,4 +125,74 @@ t.test('prose and lists that mention "required" are no checklist', async (t) => 
     t.same(problems, [], text)
     t.notOk(value?.checklist.some(({ required }) => required))
   }
+})
+
+const FRONT = `id: ${CASE_ID}\ntitle: Login hangs\nstate: BLOCKED\ntags: [auth]\n`
+
+t.test('frontmatter that is not at the top, or has lost a line, is a problem', async (t) => {
+  const whole = `---\n${FRONT}---\n\nText\n`
+  const texts: [name: string, text: string, line: number][] = [
+    ['a blank line above', `\n${whole}`, 2],
+    ['blank lines above, CRLF', `\r\n \r\n${whole.replaceAll('\n', '\r\n')}`, 3],
+    ['a BOM and a blank line', `\ufeff\n${whole}`, 2],
+    ['indented', ` ${whole}`, 1],
+    ['all lines indented', whole.replace(/^(?=.)/gm, '  '), 1],
+    ['no opening line', whole.slice(4), 1],
+    ['no opening line, but a blank one', `\n${whole.slice(4)}`, 2],
+    ['a dash too many', `-${whole}`, 1],
+    ['a dash too few', whole.slice(1), 1],
+    ['one long dash', whole.replace('---', '\u2014'), 1],
+    ['a line of text above', `Hello\n${whole}`, 2],
+    ['a heading above', `# Login hangs\n\n${whole}`, 3],
+    ['no lines at all', `${FRONT}\nText\n`, 1],
+    ['no closing line either', `\n---\n${FRONT}\nText\n`, 2],
+  ]
+  for (const [name, text, line] of texts) {
+    const read = await readCase(text, ORIGIN)
+    t.match(read, { value: null, problems: [{ code: 'bad_frontmatter', line }] }, name)
+    const { title, state } = roughCase(text, ORIGIN)
+    if (name !== 'all lines indented') t.same([title, state], ['Login hangs', 'BLOCKED'], 'rough')
+  }
+  const damages: ((text: string) => string)[] = [
+    (text) => `\n${text}`,
+    (text) => ` ${text}`,
+    (text) => text.slice(4),
+  ]
+  const proof = `---\nid: ${SESSION.id}\ncase_id: ${CASE_ID}\ntype: log\n---\n\n\`\`\`\nok\n\`\`\`\n`
+  const place = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
+  for (const damage of damages) {
+    const session = damage(await newSessionText(SESSION))
+    const wanted = { value: null, problems: [{ code: 'bad_frontmatter' }] }
+    t.match(readSession(session, place), wanted, session.slice(0, 9))
+    t.match(readProof(damage(proof), { ...place, id: SESSION.id }), wanted)
+    t.match(readSettings(damage('---\nprovider: runbook\nenv: [A]\n---\n')), { ok: false })
+  }
+})
+
+t.test('a text above a rule is no frontmatter', async (t) => {
+  const texts: [text: string, title: string][] = [
+    ['Login hangs\n---\n\nMore\n', 'Login hangs'],
+    ['Login hangs.\nIt always does.\n\n---\n\nMore\n\n---\n', 'Login hangs.'],
+    ['\n\n---\n\nLogin hangs\n\n---\n', '---'],
+    ['# Login hangs\n\n---\n\nNote: see below\n\n---\n', 'Login hangs'],
+    ['Note: it hangs\n---\n', 'Note: it hangs'],
+    ['note: it hangs\n\n---\n', 'note: it hangs'],
+    ['It hangs, and says:\nstate: broken\n---\n', 'It hangs, and says:'],
+    ['title: of the page is wrong\n\nMore text\n', 'title: of the page is wrong'],
+    ['# Login hangs\n\n```\nid: 1\ntitle: x\n---\n```\n', 'Login hangs'],
+    ['Login hangs\n\n## How\n\nid: 1\nstate: x\n\n---\n', 'Login hangs'],
+    ['- one\n---\n- two\n---\n', CASE_ID],
+  ]
+  for (const [text, title] of texts) {
+    const { value, problems } = await readCase(text, ORIGIN)
+    t.match([value?.title, problems], [title === '---' ? /./ : title, []], text)
+    const edited = await editedCase(text, value!, { fields: { outcome: 'NotABug' } })
+    t.same((await readCase(edited, ORIGIN)).value, { ...value, outcome: 'NotABug' }, 'and edited')
+  }
+  const plain = [
+    ...['# Session 2: planning', '', 'session_type: planning', 'state: plan_ready', '', '---', ''],
+    ...['## Plan', '', 'x', ''],
+  ].join('\n')
+  const place = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
+  t.match(readSession(plain, place), { value: { state: 'plan_ready', type: 'planning' } })
 })
