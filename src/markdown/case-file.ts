@@ -6,21 +6,23 @@ import {
   DEFAULT_CASE_TYPE,
 } from '../model/case.ts'
 import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
+import type { ChecklistItem } from '../model/gate.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
 import {
-  bare,
-  CHECKLIST_HEADING,
-  itemsIn,
-  itemsNow,
-  type PlacedItem,
+  checklistNow,
+  checklistOf,
+  checklistProblems,
+  countedItems,
   withItem,
 } from './checklist.ts'
+import { CHECKLIST_HEADING, type Checklist } from './checklist-parse.ts'
 import { bodyStartOf } from './envelope.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { type FieldReader, fieldReader, recordHead, roughFields } from './fields.ts'
 import { type Head, readHead } from './head.ts'
 import { linesOf } from './lines.ts'
+import { hasBareFields } from './near-front.ts'
 import { closesFence, headingText, OPENING } from './outline.ts'
 import { plainRegion } from './section.ts'
 import {
@@ -62,10 +64,10 @@ export interface CaseReading {
 export async function readCase(text: string, origin: CaseOrigin): Promise<CaseReading> {
   const now = readCaseNow(text, origin)
   if (now) return now
-  const read = recordHead(text, CASE_FILE)
+  const read = caseHead(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
   const sections = await readSections(text, CASE_LAYOUT, read.head.bodyStart)
-  const checklist = sections && (await itemsIn(sections))
+  const checklist = sections && (await checklistOf(sections))
   if (sections && checklist) return caseIn(read.head, sections, checklist, origin)
   const message =
     'the markdown takes more than 2 s to parse: simplify deeply nested lists or quotes'
@@ -77,17 +79,29 @@ export async function readCase(text: string, origin: CaseOrigin): Promise<CaseRe
  * body needs the markdown parser, which works in a worker.
  */
 export function readCaseNow(text: string, origin: CaseOrigin): CaseReading | null {
-  const read = recordHead(text, CASE_FILE)
+  const read = caseHead(text)
   if (!read.ok) return { value: null, problems: [read.problem] }
   const sections = readSectionsNow(text, CASE_LAYOUT, read.head.bodyStart)
-  const checklist = sections && itemsNow(sections)
+  const checklist = sections && checklistNow(sections)
   return sections && checklist && caseIn(read.head, sections, checklist, origin)
+}
+
+/** A case without frontmatter may be made by hand, but not of fields that lost the lines around them. */
+function caseHead(text: string): ReturnType<typeof recordHead> {
+  const read = recordHead(text, CASE_FILE)
+  if (!read.ok || read.head.fields !== null || !hasBareFields(text, read.head.bodyStart))
+    return read
+  const message = 'these look like fields: frontmatter is YAML between two lines that hold only ---'
+  return {
+    ok: false,
+    problem: { code: 'bad_frontmatter', file: CASE_FILE, line: 1, message },
+  }
 }
 
 function caseIn(
   head: Head,
   sections: Sectioned,
-  checklist: readonly PlacedItem[],
+  checklist: Checklist,
   origin: CaseOrigin,
 ): CaseReading {
   const reader = fieldReader(head, CASE_FILE)
@@ -110,9 +124,9 @@ function caseIn(
     workdir: reader.text('workdir'),
     provider: reader.text('provider'),
     description,
-    checklist: checklist.map(bare),
+    checklist: countedItems(checklist),
   }
-  const { problems } = reader
+  const problems = [...reader.problems, ...checklistProblems(head.text, CASE_FILE, checklist)]
   return { value: problems.some(isBreaking) ? null : value, problems }
 }
 
@@ -142,24 +156,36 @@ function titleOf(body: string): string | null {
   return first === null ? null : first.slice(0, TITLE_MAX)
 }
 
-/** The best that can be said of a case whose file does not parse and was never read before. */
+const UNKNOWN_ITEM: ChecklistItem = {
+  description: 'the whole checklist',
+  type: null,
+  required: true,
+  checked: false,
+}
+
+/**
+ * The best that can be said of a case whose file does not parse and was never read before. What its
+ * checklist requires is unknown, so no proof opens its gate.
+ */
 export function roughCase(text: string, origin: CaseOrigin): Case {
   const fields = roughFields(text)
-  const state = fields.get('state') ?? ''
+  const value = (key: string) => fields.get(key) ?? null
+  const shaped = (key: string, shape: RegExp) => (shape.test(value(key) ?? '') ? value(key) : null)
+  const state = value('state') ?? ''
   return {
     id: origin.id,
-    title: fields.get('title') ?? titleOf(text.split(/^---[ \t]*$/m, 3).at(-1)!) ?? origin.id,
+    title: value('title') ?? titleOf(text.split(/^---[ \t]*$/m, 3).at(-1)!) ?? origin.id,
     created_at: origin.created_at,
     state: isCaseState(state) ? state : 'OPEN',
-    type: SLUG.test(fields.get('type') ?? '') ? fields.get('type')! : DEFAULT_CASE_TYPE,
-    outcome: OUTCOME.test(fields.get('outcome') ?? '') ? fields.get('outcome')! : null,
+    type: shaped('type', SLUG) ?? DEFAULT_CASE_TYPE,
+    outcome: shaped('outcome', OUTCOME),
     tags: [],
-    parent: null,
-    reason: null,
+    parent: value('parent'),
+    reason: value('reason'),
     workdir: null,
     provider: null,
     description: '',
-    checklist: [],
+    checklist: state === 'RESOLVED' ? [UNKNOWN_ITEM] : [],
   }
 }
 

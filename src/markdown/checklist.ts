@@ -1,7 +1,19 @@
 import type { ChecklistItem } from '../model/gate.ts'
+import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
-import { linesOf, trimBlanks } from './lines.ts'
-import { parsedMarkdown } from './parser-pool.ts'
+import { looksRequired, readItem } from './checklist-item.ts'
+import {
+  CHECKLIST_HEADING,
+  type Checklist,
+  checklistIn,
+  isNearHeading,
+  type PlacedItem,
+  parsedChecklist,
+  type Range,
+  shortened,
+} from './checklist-parse.ts'
+import { lineAt, linesOf, trimBlanks } from './lines.ts'
+import { closesFence, mayHideLines, OPENING } from './outline.ts'
 import {
   gapAtEnd,
   LEAD,
@@ -12,35 +24,52 @@ import {
   sectionText,
 } from './sectioned.ts'
 
-export const CHECKLIST_HEADING = 'Proof checklist'
-
-export interface PlacedItem extends ChecklistItem {
-  /** Offset after the item's last line ending. */
-  next: number
-}
-
-/** The items below the heading; null when the text is too complex to parse. */
+/** The checklist of a text; null when the text is too complex to parse. */
 export async function readChecklist(
   text: string,
   layout: SectionLayout,
-): Promise<PlacedItem[] | null> {
+): Promise<Checklist | null> {
   const sections = await readSections(text, layout)
-  return sections && itemsIn(sections)
+  return sections && checklistOf(sections)
 }
 
 /** The same for a text whose sections were found already. */
-export async function itemsIn(sections: Sectioned): Promise<PlacedItem[] | null> {
-  return itemsNow(sections) ?? parsedItems(sections, checklistIn(sections)!.from)
+export async function checklistOf(sections: Sectioned): Promise<Checklist | null> {
+  return checklistNow(sections) ?? parsedChecklist(sections)
 }
 
 /** The same at once; null where only the parser, in its worker, can be sure. */
-export function itemsNow(sections: Sectioned): PlacedItem[] | null {
+export function checklistNow(sections: Sectioned): Checklist | null {
   const range = checklistIn(sections)
-  return range ? shortItems(sections.text, range.from) : []
+  const items = range ? shortItems(sections.text, range.from) : []
+  return items && !mayHoldStrays(sections, range) ? { items, strays: [] } : null
 }
 
-function checklistIn({ ranges }: Sectioned): Sectioned['ranges'][number] | undefined {
-  return ranges.find((each) => each.name === CHECKLIST_HEADING)
+/** The items that count, those that cannot be read among them: these are required and of no type, so nothing meets them. */
+export function countedItems({ items, strays }: Checklist): ChecklistItem[] {
+  return [...items, ...strays].map(bare)
+}
+
+/** A problem for each line that says "required" in a form that leaves open what is. */
+export function checklistProblems(
+  text: string,
+  file: string,
+  { items, strays }: Checklist,
+): Problem[] {
+  const form =
+    'write it as "- [ ] <what> (<type>, required)", such as "- [ ] Tests pass (test-log, required)"'
+  const unread = items
+    .filter(({ unclear }) => unclear)
+    .map(({ start, description }) => ({
+      start,
+      why: `"${shortened(description)}" says that it is required, but not by one type of proof: ${form}`,
+    }))
+  return [...unread, ...strays].map(({ start, why }) => ({
+    code: 'bad_checklist',
+    file,
+    line: lineAt(text, start),
+    message: `${why}; the proof gate is shut until then`,
+  }))
 }
 
 const ITEM = /^[-*+] \[([ xX])\] +(\S.*)$/
@@ -53,45 +82,35 @@ export function shortItems(text: string, from: number): PlacedItem[] | null {
     if (/^#{1,2}[ \t]/.test(line.text)) break
     const match = ITEM.exec(line.text)
     if (!match) return null
-    items.push({ ...itemOf(trimBlanks(match[2]!), match[1] !== ' '), next: line.next })
+    const read = readItem(trimBlanks(match[2]!), match[1] !== ' ')
+    items.push({ ...read, start: line.start, next: line.next })
   }
   return items
 }
 
-/** The same by remark: until the next heading of depth 1 or 2, nested and wrapped items included. */
-export async function parsedItems(
-  { text, ranges }: Sectioned,
-  from: number,
-): Promise<PlacedItem[] | null> {
-  const bounds = { from: ranges[0]!.from, to: ranges.at(-1)!.to }
-  const parsed = await parsedMarkdown(text.slice(bounds.from, bounds.to))
-  if (!parsed) return null
-  const first = from - bounds.from
-  const following = parsed.headings.find(({ depth, start }) => depth <= 2 && start >= first)
-  const end = following ? following.start : Number.POSITIVE_INFINITY
-  return parsed.tasks
-    .filter((task) => task.start >= first && task.start < end && task.text !== '')
-    .map((task) => ({
-      ...itemOf(oneLine(task.text), task.checked),
-      next: linesOf(text, bounds.from + task.end).next().value?.next ?? text.length,
-    }))
-}
-
-function itemOf(text: string, checked: boolean): ChecklistItem {
-  const at = text.lastIndexOf('(')
-  const match = /^\(([a-z0-9][a-z0-9._-]{0,63})(?:,[ \t]*(required|optional))?\)$/.exec(
-    text.slice(at),
-  )
-  const description = trimBlanks(text.slice(0, at))
-  if (!match || description === '') {
-    return { description: text, type: null, required: false, checked }
+/** Whether a line outside the checklist may be one that the parser must look at. */
+function mayHoldStrays({ text, ranges }: Sectioned, range: Range | undefined): boolean {
+  const end = range ? endOfItems(text, range.from) : 0
+  let fence: string | null = null
+  let isSure = true
+  for (const line of linesOf(text, ranges[0]!.from)) {
+    if (range && line.start >= range.start && line.start < end) continue
+    if (fence !== null) {
+      if (closesFence(line.text, fence)) fence = null
+      continue
+    }
+    if (mayHideLines(line.text)) isSure = false // whether what follows is in a fence is open
+    if (isSure) fence = OPENING.exec(line.text)?.[1] ?? null
+    if (isNearHeading(line.text)) return true
+    if (/required/i.test(line.text) && looksRequired(line.text, true)) return true
   }
-  return { description, type: match[1]!, required: match[2] === 'required', checked }
+  return false
 }
 
-/** A wrapped item as the one line that it means. */
-function oneLine(text: string): string {
-  return [...linesOf(text)].map((line) => trimBlanks(line.text)).join(' ')
+/** Where short items end: at the next heading of depth 1 or 2. */
+function endOfItems(text: string, from: number): number {
+  for (const line of linesOf(text, from)) if (/^#{1,2}[ \t]/.test(line.text)) return line.start
+  return text.length
 }
 
 /** The file with one item appended, under a new heading where there is none yet. */
@@ -101,7 +120,7 @@ export async function withItem(
   item: Omit<ChecklistItem, 'checked' | 'type'> & { type: string },
 ): Promise<string> {
   const before = await readSections(text, layout)
-  const items = before && (await itemsIn(before))
+  const items = before && (await checklistOf(before))?.items
   if (!before || !items) throw unwritable('the file is too complex to parse')
   const { eol, ranges } = before
   const line = `- [ ] ${item.description} (${item.type}${item.required ? ', required' : ''})${eol}`
@@ -120,7 +139,7 @@ export async function withItem(
     edited = `${head}${/[\r\n]$/.test(head) ? '' : eol}${eol}${line}${/^[ \t\r\n]*$/.test(rest) ? '' : eol}${rest}`
   }
   const after = await readEdited(before, edited, layout)
-  const now = after && (await itemsIn(after))
+  const now = after && (await checklistOf(after))?.items
   const wanted = [...items.map(bare), { ...item, checked: false }]
   if (!after || !now || JSON.stringify(now.map(bare)) !== JSON.stringify(wanted)) {
     throw unwritable('the line would not be read back as one item')

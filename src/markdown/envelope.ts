@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
+import { nearFront } from './near-front.ts'
 import { plainFront } from './plain-front.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
@@ -29,7 +30,12 @@ export function readEnvelope(text: string): EnvelopeResult {
   const start = text.startsWith('\ufeff') ? 1 : 0
   const eol = lineEnding(text)
   const none: EnvelopeResult = { ok: true, envelope: { text, eol, front: null, bodyStart: start } }
-  if (!text.startsWith('---', start) || text.startsWith('----', start)) return none
+  if (!text.startsWith('---', start) || text.startsWith('----', start)) {
+    const near = nearFront(text, start)
+    if (!near) return none
+    const line = lineAt(text, near.at)
+    return { ok: false, code: 'bad_frontmatter', line, message: near.message }
+  }
   const span = frontSpan(text, start)
   if (typeof span === 'string')
     return { ok: false, code: 'bad_frontmatter', line: 1, message: span }

@@ -1,4 +1,5 @@
 import { linesOf, lineWalk, trimBlanks } from './lines.ts'
+import { reservedName } from './near-name.ts'
 import { parsedMarkdown } from './parser-pool.ts'
 
 /** A reserved heading: its own line, and where the text below it begins. */
@@ -11,13 +12,15 @@ export interface Heading {
 /**
  * The first top-level `## <name>` heading of each reserved name, in the order of the text; null when
  * the text is too complex to parse. A second heading of a name is text of the section it stands in.
+ * Where no heading has exactly this form, the first one that nearly has it counts: in another case, with
+ * a colon, or of a lower level.
  */
 export async function outline(body: string, names: readonly string[]): Promise<Heading[] | null> {
   return shortOutline(body, names) ?? parsedOutline(body, names)
 }
 
-const RESERVED = /^ {0,3}##[ \t]/
-const ANY_RESERVED = /^ {0,3}##[ \t]/m
+const MAY_BE_RESERVED = /^ {0,3}(#{2,6})[ \t]/
+const ANY_SUCH_LINE = /^ {0,3}#{2,6}[ \t][^\r\n]*/gm
 /** A fence that opens inside a list or quote, or indented: only the parser knows whether it is top-level. */
 const INNER_FENCE = /^(?:[ \t]+|[ \t]*(?:>|[*+-]|\d{1,9}[.)])[ \t>*+\-\d.)]*)(?:`{3}|~{3})/
 const HTML_START = /^[ \t>*+\-\d.)]*<[A-Za-z/!?]/
@@ -32,7 +35,7 @@ export const OPENING = /^(`{3,}(?=[^`]*$)|~{3,})/
  * paragraph, list or quote before it, so only an open fence can hide it (CommonMark 0.31, §4.2, §4.5).
  */
 export function shortOutline(body: string, names: readonly string[]): Heading[] | null {
-  const found: Heading[] = []
+  const found: Candidate[] = []
   let fence: string | null = null
   const line = lineWalk(body)
   while (line.move()) {
@@ -50,15 +53,44 @@ export function shortOutline(body: string, names: readonly string[]): Heading[] 
       continue
     }
     // without a line that may be a reserved heading, it does not matter what hides it
-    if (INNER_FENCE.test(text) || HTML_START.test(text)) return ANY_RESERVED.test(body) ? null : []
-    if (!RESERVED.test(text)) continue
-    const name = headingText(text)
-    if (!names.includes(name)) continue
+    if (mayHideLines(text)) return hasCandidate(body, names) ? null : []
+    const reserved = candidate(text, names)
+    if (!reserved) continue
     if (first === SPACE) return null // may belong to a list item
-    if (found.some((other) => other.name === name)) continue
-    found.push({ name, start: line.start, next: line.next })
+    found.push({ ...reserved, start: line.start, next: line.next })
   }
-  return found
+  return chosen(found)
+}
+
+/** Whether what follows this line may be in a fence, or in HTML, that only the parser sees. */
+export function mayHideLines(line: string): boolean {
+  return INNER_FENCE.test(line) || HTML_START.test(line)
+}
+
+interface Candidate extends Heading {
+  exact: boolean
+}
+
+/** The reserved name that a line of this text means as a heading. */
+function candidate(line: string, names: readonly string[]): ReturnType<typeof reservedName> {
+  const marks = MAY_BE_RESERVED.exec(line)?.[1]
+  return marks ? reservedName(marks.length, headingText(line), names) : null
+}
+
+function hasCandidate(body: string, names: readonly string[]): boolean {
+  return (body.match(ANY_SUCH_LINE) ?? []).some((line) => candidate(line, names) !== null)
+}
+
+/** One heading for each name: the first in the exact form, else the first that nearly has it. */
+function chosen(found: readonly Candidate[]): Heading[] {
+  const best = new Map<string, Candidate>()
+  for (const each of found) {
+    const present = best.get(each.name)
+    if (!present || (each.exact && !present.exact)) best.set(each.name, each)
+  }
+  return [...best.values()]
+    .sort((a, b) => a.start - b.start)
+    .map(({ name, start, next }) => ({ name, start, next }))
 }
 
 /** Whether a line closes the fence that `opening`, its run of backticks or tildes, has opened. */
@@ -89,15 +121,18 @@ export async function parsedOutline(
 ): Promise<Heading[] | null> {
   const parsed = await parsedMarkdown(body)
   if (!parsed) return null
-  const found: Heading[] = []
+  const found: Candidate[] = []
   for (const { depth, atx, start, next } of parsed.headings) {
-    if (depth !== 2 || !atx) continue
+    if (!atx) continue
     const line = linesOf(body, start).next().value!
-    const name = headingText(line.text)
-    if (!names.includes(name)) continue
-    if (found.some((other) => other.name === name)) continue
+    const reserved = reservedName(depth, headingText(line.text), names)
+    if (!reserved) continue
     const lineStart = body.lastIndexOf('\n', start - 1) + 1
-    found.push({ name, start: Math.max(lineStart, body.lastIndexOf('\r', start - 1) + 1), next })
+    found.push({
+      ...reserved,
+      start: Math.max(lineStart, body.lastIndexOf('\r', start - 1) + 1),
+      next,
+    })
   }
-  return found
+  return chosen(found)
 }

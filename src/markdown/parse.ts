@@ -6,7 +6,9 @@ import { linesOf } from './lines.ts'
 /** What the service needs to know of a markdown text, as plain values that cross a worker border. */
 export interface Parsed {
   headings: ParsedHeading[]
-  tasks: ParsedTask[]
+  items: ParsedItem[]
+  /** Top-level paragraphs and rows of tables. */
+  lines: ParsedLines[]
   fences: ParsedFence[]
   /** Whether anything but run fences, prose and headings stands at top level (design §6). */
   topLevelLists: number
@@ -21,12 +23,21 @@ export interface ParsedHeading {
   next: number
 }
 
-export interface ParsedTask {
-  checked: boolean
-  /** The text behind the box, as it stands in the source. */
+/** An item of any list, with its first paragraph as it stands in the source. */
+export interface ParsedItem {
+  /** Null where the parser sees no box. */
+  checked: boolean | null
+  /** The text behind the box. */
   text: string
+  /** Whether it stands in a block quote. */
+  quoted: boolean
   start: number
   end: number
+}
+
+export interface ParsedLines {
+  text: string
+  start: number
 }
 
 export interface ParsedFence {
@@ -48,12 +59,16 @@ export function parseMarkdown(text: string): Parsed {
   const bom = text.startsWith('\ufeff') ? 1 : 0 // remark drops it: offsets would be one short
   const root = processor.parse(text.slice(bom)) as Root
   const at = (offset: number | undefined) => (offset ?? 0) + bom
-  const parsed: Parsed = { headings: [], tasks: [], fences: [], topLevelLists: 0 }
+  const parsed: Parsed = { headings: [], items: [], lines: [], fences: [], topLevelLists: 0 }
   for (const node of root.children) {
     if (node.type === 'heading') parsed.headings.push(headingOf(text, node, at))
     if (node.type === 'list') parsed.topLevelLists++
+    if (node.type === 'paragraph' || node.type === 'table') {
+      const start = at(node.position?.start.offset)
+      parsed.lines.push({ text: text.slice(start, at(node.position?.end.offset)), start })
+    }
   }
-  walk(root, root, (node, topLevel) => {
+  walk(root, { topLevel: true, quoted: false }, (node, { topLevel, quoted }) => {
     if (node.type === 'code' && isFenced(text, at(node.position?.start.offset))) {
       parsed.fences.push({
         lang: node.lang ?? null,
@@ -63,14 +78,15 @@ export function parseMarkdown(text: string): Parsed {
         topLevel,
       })
     }
-    if (node.type === 'listItem' && typeof node.checked === 'boolean') {
+    if (node.type === 'listItem') {
       const first = node.children[0]
       const start = at(node.position?.start.offset)
       const inner = first?.type === 'paragraph' ? first.position : undefined
       const source = inner ? text.slice(at(inner.start.offset), at(inner.end.offset)) : ''
-      parsed.tasks.push({
-        checked: node.checked,
-        text: source.replace(/^\[[ xX\t]\][ \t]*/, ''),
+      const checked = node.checked ?? null
+      parsed.items.push({
+        ...{ checked, quoted },
+        text: checked === null ? source : source.replace(/^\[[ xX\t]\][ \t]*/, ''),
         start,
         end: at(node.position?.end.offset),
       })
@@ -99,10 +115,15 @@ function isFenced(text: string, offset: number): boolean {
   return text.startsWith('```', offset) || text.startsWith('~~~', offset)
 }
 
-function walk(node: Nodes, root: Root, visit: (node: Nodes, topLevel: boolean) => void): void {
+interface Place {
+  topLevel: boolean
+  quoted: boolean
+}
+
+function walk(node: Nodes, place: Place, visit: (node: Nodes, place: Place) => void): void {
   if (!('children' in node)) return
   for (const child of node.children) {
-    visit(child, node === root)
-    walk(child, root, visit)
+    visit(child, place)
+    walk(child, { topLevel: false, quoted: place.quoted || child.type === 'blockquote' }, visit)
   }
 }

@@ -57,6 +57,9 @@ export function proofGate(
   const missing = items
     .filter((item) => item.required && !item.satisfied_by)
     .map(({ type, description }) => {
+      if (type === null) {
+        return `a case.md that says which proof "${description}" needs (see the problems of the case)`
+      }
       const ofType = objections.filter((each) => each.type === type)
       return `a verified proof of type ${type} for "${description}"${whyNone(ofType)}`
     })

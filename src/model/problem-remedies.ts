@@ -17,6 +17,7 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Correct the field to what the place of the file says, or remove it; put a sealed session back where it came from.',
   duplicate_id: 'Give the copy the id of its own folder, or delete it.',
   too_complex: 'Simplify lists or quotes that are nested very deep.',
+  bad_checklist: 'Write the line as the message says: - [ ] <what> (<type>, required).',
   proof_gate: 'Attach and verify the proof that is missing, or take back the state.',
   proof_changed: 'Restore the content, or verify the proof as it is now.',
   outside_fence: 'Move the text into the fence and verify the proof again, or move it elsewhere.',

@@ -16,6 +16,7 @@ export const PROBLEM_CODES = [
   'id_mismatch', // a field contradicts the folder or file name
   'duplicate_id', // it names another case, or another session of the case
   'too_complex', // the markdown parser needed more than 2 s
+  'bad_checklist', // an item that says "required", but not in a form that can be read
   'proof_gate', // RESOLVED in the file while the gate is shut
   'proof_changed', // the content no longer has its sha256
   'outside_fence', // of a proof: text that is no part of it

@@ -2,7 +2,8 @@ import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { CASE_LAYOUT, editedCase, newCaseText, readCase } from '../../src/markdown/case-file.ts'
-import { parsedItems, readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
+import { checklistNow, readChecklist, shortItems, withItem } from '../../src/markdown/checklist.ts'
+import { parsedChecklist } from '../../src/markdown/checklist-parse.ts'
 import { conflictLine } from '../../src/markdown/conflict-markers.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import {
@@ -11,7 +12,7 @@ import {
   newProofText,
   readProof,
 } from '../../src/markdown/proof-file.ts'
-import { LEAD, readSections, sectionText } from '../../src/markdown/sectioned.ts'
+import { LEAD, readSections, readSectionsNow, sectionText } from '../../src/markdown/sectioned.ts'
 import { derivedId, readSession } from '../../src/markdown/session-file.ts'
 import {
   editedSession,
@@ -27,7 +28,7 @@ import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/tra
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
-import { hostileText } from '../fixtures/markdown-text.ts'
+import { hostileText, markdownText } from '../fixtures/markdown-text.ts'
 import { CASE, CASE_ID, FORGED, NOW, PROOF, SESSION, TRAIL } from '../fixtures/records.ts'
 
 t.teardown(useParser())
@@ -87,6 +88,12 @@ t.test(
 
 const itemLine = fc.constantFrom(
   ...['- [ ] Tests pass (test-log, required)', '* [x] Looked at (review)', '+ [X] No type'],
+  ...[
+    '- [ ] a (log, Required)',
+    '- [] b (log; required)',
+    '- c (required)',
+    '### proof checklist:',
+  ],
   ...['- [ ] a (log, optional)', '- [ ] (log)', '- [ ] a (b) (c)', '- [ ]  two  spaces (log)  '],
   ...['- [ ] a\u00a0', '- [ ] # h (log)', '- [ ] <!-- x (log)', '- [ ] `a', '- [ ] a \\', '- [ ]'],
   ...['  - [ ] nested (log)', '  wrapped (log, required)', '- plain', '1. [ ] ordered (log)', ''],
@@ -127,12 +134,31 @@ t.test('a checklist without the parser is the checklist by the parser', async (t
       const items = shortItems(text, from)
       if (!items) return
       short++
-      deepEqual(items, await parsedItems((await readSections(text, CASE_LAYOUT))!, from))
+      deepEqual(items, (await parsedChecklist((await readSections(text, CASE_LAYOUT))!))!.items)
     }),
     { numRuns: 800 },
   )
   t.ok(short > 100, `${short} of 800 took the short way`)
 })
+
+t.test(
+  'where the short way reads the checklist of a text, the parser reads the same',
+  async (t) => {
+    let short = 0
+    await fc.assert(
+      fc.asyncProperty(markdownText, section, fc.boolean(), async (text, lines, listed) => {
+        const whole = listed ? `${text}\n## Proof checklist\n${lines}` : text
+        const sections = readSectionsNow(whole, CASE_LAYOUT)
+        const read = sections && checklistNow(sections)
+        if (!read) return
+        short++
+        deepEqual(read, await parsedChecklist(sections))
+      }),
+      { numRuns: 2000 },
+    )
+    t.ok(short > 200, `${short} of 2000 took the short way`)
+  },
+)
 
 t.test('an appended item changes nothing else', async () => {
   await fc.assert(
@@ -159,7 +185,7 @@ t.test('an appended item changes nothing else', async () => {
         text.replace(/\s/g, '').replaceAll('##Proofchecklist', ''),
       )
       equal(sectionText((await readSections(edited, CASE_LAYOUT))!, LEAD), leadBefore)
-      equal((await readChecklist(edited, CASE_LAYOUT))!.length, before.length + 1)
+      equal((await readChecklist(edited, CASE_LAYOUT))!.items.length, before.items.length + 1)
     }),
     { numRuns: 300 },
   )

@@ -1,0 +1,79 @@
+import { type Line, linesOf } from './lines.ts'
+
+/** Fields that records and settings have: some of them tell a block of fields from other text. */
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
+  ...['id', 'title', 'created_at', 'state', 'type', 'outcome', 'tags', 'parent', 'reason'],
+  ...['workdir', 'provider', 'number', 'case_id', 'case_title', 'session_type', 'started_at'],
+  ...['completed_at', 'plan_sha256', 'session_id', 'sha256', 'verified', 'verified_at'],
+  ...['timeout', 'env', 'steps', 'providers', 'memory_root'],
+])
+/** Frontmatter that was pushed down or lost a line starts within so many lines, and is no longer. */
+const MAX_LINES = 200
+/** Also of the dashes that a text program makes of two or three. */
+const RULE = /^[ \t]*(?:-{2,}|[\u2013\u2014]-*)[ \t]*$/
+const KEY = /^[ \t]*["']?([a-z_][a-z0-9_-]*)["']?[ \t]*:(?:[ \t]|$)/
+/** Sections and fences are body. */
+const BODY = /^ {0,3}(?:#{2,6}[ \t]|```|~~~)/
+const YAML_LINE = /^(?:[ \t]|- |#)/
+
+/**
+ * Where a file that has no frontmatter holds what was meant to be it: below blank lines, an indented `---` or
+ * other text, or without its first `---`. Else nothing would be left of the fields, and the file would say
+ * that they are not set.
+ */
+export function nearFront(text: string, from: number): { at: number; message: string } | null {
+  const above: Line[] = []
+  const below: Line[] = []
+  let rule: Line | null = null
+  let isClosed = false
+  /** How many of the lines below stand before a blank one. */
+  let firstBlock: number | null = null
+  let count = 0
+  for (const line of linesOf(text, from)) {
+    if (++count > MAX_LINES || BODY.test(line.text)) break
+    if (line.text.trim() === '') {
+      firstBlock = below.length > 0 ? (firstBlock ?? below.length) : null
+      continue
+    }
+    if (!RULE.test(line.text)) (rule ? below : above).push(line)
+    else if (rule) {
+      isClosed = true
+      break
+    } else rule = line
+  }
+  if (!rule) return null
+  if (knownKeys(above) > 0) {
+    const message =
+      'these look like fields, but no line --- stands above them: frontmatter is YAML between two lines that hold only ---'
+    return { at: above[0]!.start, message }
+  }
+  const least = above.length === 0 && isClosed ? 1 : 2
+  const fields = isClosed ? below : below.slice(0, firstBlock ?? below.length)
+  if (knownKeys(fields) < least) return null
+  const why =
+    above.length > 0
+      ? 'text stands above this line'
+      : rule.start > from
+        ? 'blank lines stand above this line'
+        : 'this line must hold nothing but ---'
+  return { at: rule.start, message: `${why}: frontmatter must be at the very top of the file` }
+}
+
+/** The same of a file that has lost both of its `---`: its first lines, up to a blank one, are fields. */
+export function hasBareFields(text: string, from: number): boolean {
+  const lines: Line[] = []
+  for (const line of linesOf(text, from)) {
+    if (line.text.trim() === '' && lines.length === 0) continue
+    if (line.text.trim() === '' || lines.length === MAX_LINES) break
+    lines.push(line)
+  }
+  return knownKeys(lines) > 1
+}
+
+/** How many of these lines have a known key, where all of them look like frontmatter; else 0. */
+function knownKeys(lines: readonly Line[]): number {
+  const first = lines[0]
+  if (!first || !KEY.test(first.text)) return 0
+  if (!lines.every(({ text }) => KEY.test(text) || YAML_LINE.test(text))) return 0
+  return lines.filter(({ text }) => KNOWN_KEYS.has(KEY.exec(text)?.[1] ?? '')).length
+}
