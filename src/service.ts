@@ -124,7 +124,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     toldNotes: (id) => notesIn(eventLog.marks, id),
-    onUnknown: readUnknown({ layout, keeper, log }),
+    onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
     onWritten: (...written) => holds.onWritten(...written),
     isLive: () => vigil?.isLive() ?? false,
     onMemoryRoot: () => vigil?.check(),
