@@ -16,7 +16,7 @@ import { findPlaces } from '../workspace/settings/places.ts'
 import { createSettling } from '../workspace/settling.ts'
 import { KEPT_FOLDER, TRAILS_FOLDER } from '../workspace/state-folder.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
-import { readTrailMemory } from '../workspace/trail-memory.ts'
+import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 
 /** A workspace as its files are at one moment, read without a service and beside one. */
 export interface View {
@@ -25,6 +25,8 @@ export interface View {
   stateDir: string
   catalog: Catalog
   texts: Texts
+  /** What the trails of this machine's sessions said last. */
+  trails: TrailMemory
   /** Whether a run record says that the session runs on this machine. */
   isHeld(sessionId: string): boolean
   /** Of casefile.md. */
@@ -61,11 +63,12 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const { watch, own } = await createHoldFiles(stateDir, ignored).read()
   const pins = new Map([...Object.entries(watch?.cases ?? {}), ...own])
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
+  const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const keptTexts = readKeptTexts(join(stateDir, KEPT_FOLDER, TEXTS_FILE))
   const scan = createScan({
     ...{ layout, lastGood: asLastRead(keptTexts), isHeld, catalog, mutex: createKeyedMutex() },
     ...{ settling: createSettling(), isGits: () => false, toldNotes: () => ({}) },
-    trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
+    trails,
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
     onUnsettled() {}, // everything is taken as it is
@@ -75,7 +78,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   await lookForRuns() // a run that began meanwhile
   keptTexts?.close()
   return {
-    ...{ layout, stateDir, catalog, isHeld },
+    ...{ layout, stateDir, catalog, trails, isHeld },
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),

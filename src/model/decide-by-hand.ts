@@ -1,13 +1,6 @@
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { byCreation } from './proof.ts'
-import {
-  hasProof,
-  isSealed,
-  type Session,
-  type SessionEdit,
-  serviceFields,
-  sessionMove,
-} from './session.ts'
+import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
 import { stateInTrail } from './session-state.ts'
 import { lastOf, numbered, type TrailLine } from './trail.ts'
 
@@ -26,16 +19,14 @@ export function afterHandEdit(
     abandoned(session, now) ??
     sealed(folder, session, now) ??
     planEdited(session, texts, { now, inRun })
-  const restored = hasChangedTrail(folder, session) ? serviceFields(session) : null
-  if (!answer && !restored) return []
-  return [sessionEdit(session, { ...answer, fields: { ...restored, ...answer?.fields } })]
+  return answer ? [sessionEdit(session, answer)] : withTrueLines(folder, id)
 }
 
-/** The write that puts true lines back into a trail, and the service's fields beside them; none where it has them. */
+/** A write that sets nothing, as each one puts true lines back into a changed trail; none where the trail has them. */
 export function withTrueLines(folder: CaseFolder, id: string): Edit[] {
   const session = sessionOf(folder, id)
   if (!hasChangedTrail(folder, session)) return []
-  return [sessionEdit(session, { fields: serviceFields(session) })]
+  return [sessionEdit(session, {})]
 }
 
 export function hasChangedTrail({ problems }: CaseFolder, { number }: Session): boolean {

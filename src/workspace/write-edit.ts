@@ -12,7 +12,7 @@ import { readTrail } from '../markdown/trail-lines.ts'
 import type { Case } from '../model/case.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Session, SessionEdit } from '../model/session.ts'
+import { type Session, type SessionEdit, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
@@ -68,7 +68,8 @@ export async function placeEdit(
     }
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
-      const change = (text: string, value: Session) => editedSession(text, value, edit.edit)
+      const change = (text: string, value: Session) =>
+        editedSession(text, value, withTrueFields(record, value, edit.edit))
       return changed(place, MAX_SESSION_BYTES, record, secondLook, change, {
         first: (text, value) =>
           trails.remember(sessionAfter(value, edit.edit, text), text, value.trail.length),
@@ -96,6 +97,16 @@ export async function placeEdit(
     default:
       return edit satisfies never
   }
+}
+
+/** Where a trail is put right, so are the fields that only the service sets. */
+function withTrueFields(
+  { problems }: RecordFile<Session>,
+  value: Session,
+  edit: SessionEdit,
+): SessionEdit {
+  if (!problems.some(({ code }) => code === 'trail_changed')) return edit
+  return { ...edit, fields: { ...serviceFields(value), ...edit.fields } }
 }
 
 /** What a session is once its file has this text. */
