@@ -123,7 +123,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
-    onUnknown: readUnknown({ layout, keeper, log }),
+    onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
     onWritten: (...written) => holds.onWritten(...written),
     isLive: () => vigil?.isLive() ?? false,
     onMemoryRoot: () => vigil?.check(),

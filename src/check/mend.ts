@@ -2,7 +2,7 @@ import { mendLatest } from './latest-mend.ts'
 import { createMender, type Mending } from './mender.ts'
 import { mendPlacedFields } from './placed-fields.ts'
 import { mendGitFiles, mendLeftovers } from './root-mends.ts'
-import { mendMovedSessions, mendStateCopies } from './session-mends.ts'
+import { fixTrails, mendMovedSessions, mendStateCopies } from './session-mends.ts'
 import { mendStrayArtifacts } from './stray-artifacts.ts'
 import { mendTwins } from './twin-mend.ts'
 import type { View } from './view.ts'
@@ -21,6 +21,7 @@ export async function mendAll(view: View, now: () => string): Promise<Mending> {
     await mendTwins(mender, entry)
     await mendPlacedFields(mender, entry)
     await mendMovedSessions(mender, entry)
+    await fixTrails(mender, entry)
     await mendStateCopies(mender, entry)
     await mendStrayArtifacts(mender, entry)
     await mendLatest(mender, entry)

@@ -6,6 +6,7 @@ import { createDurable, writeDurable } from '../workspace/disk/durable-write.ts'
 import { renameArtifacts } from '../workspace/output/artifact-renaming.ts'
 import { conflictName } from '../workspace/rescue/conflict-copy.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
+import { acceptTrail } from './accept-trail.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import type { Mender } from './mender.ts'
 import { soundSession } from './sound-session.ts'
@@ -64,6 +65,7 @@ async function write(
   }
   const within = layout.caseFolder(id)
   await createDurable(layout.sessionFile(id, to), Buffer.from(renumbered), { within })
+  await acceptTrail(view, read, renumbered)
   return to
 }
 

@@ -2,16 +2,21 @@ import { join } from 'node:path'
 import { useParser } from '../markdown/parser-pool.ts'
 import type { Problem } from '../model/problem.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
+import { isInGit } from '../workspace/git/git-contents.ts'
 import { createHoldFiles } from '../workspace/hold-files.ts'
+import { TEXTS_FILE } from '../workspace/kept/kept-reader.ts'
+import { type KeptTexts, readKeptTexts } from '../workspace/kept/kept-texts.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
-import type { LastGood } from '../workspace/last-good.ts'
+import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../workspace/layout.ts'
 import { createRunRecords } from '../workspace/output/run-records.ts'
 import { createScan } from '../workspace/scan.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { findPlaces } from '../workspace/settings/places.ts'
 import { createSettling } from '../workspace/settling.ts'
+import { KEPT_FOLDER, TRAILS_FOLDER } from '../workspace/state-folder.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
+import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 
 /** A workspace as its files are at one moment, read without a service and beside one. */
 export interface View {
@@ -20,6 +25,8 @@ export interface View {
   stateDir: string
   catalog: Catalog
   texts: Texts
+  /** What the trails of this machine's sessions said last. */
+  trails: TrailMemory
   /** Whether a run record says that the session runs on this machine. */
   isHeld(sessionId: string): boolean
   /** Of casefile.md. */
@@ -56,17 +63,22 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const { watch, own } = await createHoldFiles(stateDir, ignored).read()
   const pins = new Map([...Object.entries(watch?.cases ?? {}), ...own])
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
+  const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
+  const keptTexts = readKeptTexts(join(stateDir, KEPT_FOLDER, TEXTS_FILE))
   const scan = createScan({
-    ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
+    ...{ layout, lastGood: asLastRead(keptTexts), isHeld, catalog, mutex: createKeyedMutex() },
     ...{ settling: createSettling(), isGits: () => false },
+    trails,
+    isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
     onUnsettled() {}, // everything is taken as it is
   })
   await lookForRuns()
   await scan.all()
   await lookForRuns() // a run that began meanwhile
+  keptTexts?.close()
   return {
-    ...{ layout, stateDir, catalog, isHeld },
+    ...{ layout, stateDir, catalog, trails, isHeld },
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),
@@ -75,3 +87,16 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
 
 /** Reading leaves no trace, not even in the state folder. */
 const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }
+
+/** The texts as the last service read them. */
+function asLastRead(texts: KeptTexts | null): LastGood {
+  let places: Map<string, number> | null = null
+  return {
+    ...KEEPS_NOTHING,
+    recall(key) {
+      const [id, file] = partsOfKey(key)
+      places ??= texts?.places() ?? new Map()
+      return texts?.read(id, places.get(id) ?? -1)?.[file] ?? null
+    },
+  }
+}

@@ -6,6 +6,7 @@ import { toldOfCase } from './told-marks.ts'
 interface UnknownCasesNeeds {
   layout: Layout
   keeper: Pick<Keeper, 'lay'>
+  trails: string
   log(line: string): void
 }
 

@@ -1,6 +1,6 @@
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { byCreation } from './proof.ts'
-import { hasProof, isSealed, type Session, sessionMove } from './session.ts'
+import { hasProof, isSealed, type Session, type SessionEdit, sessionMove } from './session.ts'
 import { stateInTrail } from './session-state.ts'
 import { lastOf, numbered, type TrailLine } from './trail.ts'
 
@@ -15,11 +15,27 @@ export function afterHandEdit(
   { now, inRun = false }: Circumstances,
 ): Edit[] {
   const session = sessionOf(folder, id)
-  const edit =
+  const answer =
     abandoned(session, now) ??
     sealed(folder, session, now) ??
     planEdited(session, texts, { now, inRun })
-  return edit ? [{ file: 'session', number: session.number, edit }] : []
+  return answer ? [sessionEdit(session, answer)] : withTrueLines(folder, id)
+}
+
+/** A write that sets nothing, as each one puts true lines back into a changed trail; none where the trail has them. */
+export function withTrueLines(folder: CaseFolder, id: string): Edit[] {
+  const session = sessionOf(folder, id)
+  if (!hasChangedTrail(folder, session)) return []
+  return [sessionEdit(session, {})]
+}
+
+export function hasChangedTrail({ problems }: CaseFolder, { number }: Session): boolean {
+  const file = `sessions/${number}.md`
+  return problems.some((problem) => problem.code === 'trail_changed' && problem.file === file)
+}
+
+function sessionEdit({ number }: Session, edit: SessionEdit): Edit {
+  return { file: 'session', number, edit }
 }
 
 export interface Circumstances {
@@ -33,7 +49,7 @@ export interface TextHashes {
   hypothesis: string
 }
 
-type SessionEditOrNone = (Edit & { file: 'session' })['edit'] | null
+type SessionEditOrNone = SessionEdit | null
 
 /** `state: abandoned` by hand is carried out, since it only takes power away. */
 function abandoned(session: Session, now: string): SessionEditOrNone {

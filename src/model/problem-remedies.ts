@@ -23,7 +23,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   outside_fence: 'Move the text into the fence and verify the proof again, or move it elsewhere.',
   invalid_plan: 'Edit the plan; the message has its line.',
   trail_changed:
-    'Nothing: the true lines come back with the next write; or restore the file from git.',
+    'Nothing: the service puts the true lines back; where none runs, casefile check --fix does.',
   state_by_hand: 'Put the state back to what the audit trail says; states change by request.',
   session_changed: 'Restore the file from git.',
   foreign_session: 'Leave it to the machine that it runs on, or abandon it.',

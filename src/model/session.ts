@@ -67,9 +67,18 @@ export const SESSION_KEYS = [
   'tests',
 ] as const
 
-export type SessionFields = Partial<
-  Pick<Session, 'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests'>
+/** The fields that only the service sets, together with lines of the trail. */
+export type ServiceFields = Pick<
+  Session,
+  'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests'
 >
+
+export type SessionFields = Partial<ServiceFields>
+
+export function serviceFields(session: Session): ServiceFields {
+  const { state, completed_at, plan_sha256, diff, tests } = session
+  return { state, completed_at, plan_sha256, diff, tests }
+}
 
 /** A change of a session file: only what is named is touched; `lines` are appended to the trail. */
 export interface SessionEdit {

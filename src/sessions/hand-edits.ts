@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { afterHandEdit } from '../model/decide-by-hand.ts'
+import { afterHandEdit, hasChangedTrail, withTrueLines } from '../model/decide-by-hand.ts'
 import { stampProof } from '../model/decide-proof.ts'
 import { isToBeStamped, type Proof } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -73,6 +73,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
   }
 
   function isDue(session: Session, folder: CaseFolder): boolean {
+    if (hasChangedTrail(folder, session)) return true
     if (sessions.isRunning(session.id)) return false
     const waitsForSeal = session.state === 'complete' && !isSealed(session)
     return (
@@ -150,8 +151,8 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
     await store.update(
       caseId,
       (folder) => {
-        if (!folder.sessions.some((session) => session.id === id) || sessions.isRunning(id))
-          return []
+        if (!folder.sessions.some((session) => session.id === id)) return []
+        if (sessions.isRunning(id)) return withTrueLines(folder, id)
         const { plan, hypothesis } = folder.texts ?? {}
         const texts =
           plan === undefined || hypothesis === undefined
@@ -167,11 +168,24 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
     await needs.plans.keep(edited)
   }
 
+  /** At the stop, without waiting for quiet: what is only known in memory goes with it. */
+  async function restoreTrails(caseId: string): Promise<void> {
+    const folder = catalog.folder(caseId)
+    for (const session of folder?.sessions ?? []) {
+      if (!hasChangedTrail(folder!, session)) continue
+      await store.update(caseId, (present) => {
+        const isThere = present.sessions.some(({ id }) => id === session.id)
+        return isThere ? withTrueLines(present, session.id) : []
+      })
+    }
+  }
+
   return {
     look,
     async close() {
       closed = true
       for (const timer of timers.values()) clearTimeout(timer)
+      for (const caseId of timers.keys()) begin(() => restoreTrails(caseId))
       while (answering.size > 0) await Promise.race([Promise.allSettled(answering), delay(50)])
     },
   }

@@ -69,7 +69,7 @@ export function createEditWriter(
       return true
     }
     try {
-      const placed = await placeEdit(layout, known, edit, needs.secondLook)
+      const placed = await placeEdit(layout, known, edit, needs)
       const { path, synced } = placed
       needs.settling.wrote(path)
       // before its events are told; what could not be synced stands there all the same, and is not a person's

@@ -1,12 +1,12 @@
 import type { Problem } from '../model/problem.ts'
-import { isSealed, type Session } from '../model/session.ts'
+import { isSealed, type Session, serviceFields } from '../model/session.ts'
 import { isEnded, stateInTrail } from '../model/session-state.ts'
+import type { TrailLine } from '../model/trail.ts'
 
 /**
- * The trail is the service's own, and no trail loses a line: lines that a person's save removed,
- * changed or added do not count and go with the next write. (What git brings of other machines' runs
- * is not asked here.) A file that a merge or a switch of branches made another session's while this
- * one runs is not believed, nor written over.
+ * The trail is the service's own: lines that a person's save removed, changed or added do not count, and the true
+ * ones are put back. (What git brings of other machines' runs is not asked here.) A file that a merge or a switch of
+ * branches made another session's while this one runs is not believed, nor written over.
  */
 export function withKnownTrail(
   read: Session,
@@ -19,28 +19,33 @@ export function withKnownTrail(
     const message = `id: ${read.id} is not the session that runs and has this file (${known.id}): put that one back, or abandon it`
     return { value: null, problems: [{ code: 'id_mismatch', file, line: null, message }] }
   }
-  const was = known.trail.map((line) => JSON.stringify(line))
-  const is = read.trail.map((line) => JSON.stringify(line))
-  const value = held ? { ...read, state: known.state } : read
-  if (is.length === was.length && was.every((line, index) => line === is[index])) {
-    return { value, problems }
+  if (isSameTrail(read.trail, known.trail)) {
+    return { value: held ? { ...read, state: known.state } : read, problems }
   }
   const message =
-    'lines of the audit trail were changed by hand: they do not count, and the true ones are put back with the next write'
+    'lines of the audit trail were changed by hand: they do not count, and the service puts the true ones back'
   const { byHand, ...rest } = read
   const isOpen = !isEnded(known.state, false) && !isSealed(known)
+  const value: Session = { ...rest, ...serviceFields(known), trail: known.trail }
+  if (byHand && isOpen) value.byHand = byHand
+  // what the changed trail made of the state, and of a seal, is not what it is
+  const untrue = isOpen ? ['state_by_hand', 'session_changed'] : ['state_by_hand']
   return {
-    value: {
-      ...rest,
-      ...(byHand && isOpen ? { byHand } : {}),
-      ...{ trail: known.trail, state: known.state },
-    },
+    value,
     problems: [
-      // what the changed trail made of the state is not what it is
-      ...problems.filter(({ code }) => code !== 'state_by_hand'),
+      ...problems.filter(({ code }) => !untrue.includes(code)),
       { code: 'trail_changed', file, line: null, message },
     ],
   }
+}
+
+export function isSameTrail(a: readonly TrailLine[], b: readonly TrailLine[]): boolean {
+  return a.length === b.length && isStartOf(a, b)
+}
+
+/** Whether a trail says what another one says up to some line. */
+export function isStartOf(start: readonly TrailLine[], trail: readonly TrailLine[]): boolean {
+  return start.every((line, index) => JSON.stringify(line) === JSON.stringify(trail[index]))
 }
 
 /** A session that runs here is what its journal says until its own job has ended it, whatever a person wrote. */

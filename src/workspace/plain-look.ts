@@ -7,11 +7,13 @@ import { isOfFolder, readNow, stampNow } from './disk/read-now.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import { isTempName } from './disk/temp-files.ts'
 import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
+import { isSameTrail } from './known-trail.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isNote, type NoteFile, noteProblems } from './notes.ts'
 import { createdAt, decoded, isSettled, type RecordFile } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
+import type { TrailMemory } from './trail-memory.ts'
 import { endingOf } from './wholeness.ts'
 
 /** A case as `lookAtCase` would have found it, with what a start needs besides. */
@@ -31,10 +33,15 @@ interface Sound {
 
 /**
  * Reads a case of which nothing is known, at once, where nothing about it is out of the ordinary: no problem, no link,
- * no file that was changed only just now, nothing that a service left half-made. Null of every other, which
+ * no trail that says something else than is remembered of it, no file that was changed only just now, nothing that a
+ * service left half-made. Null of every other, which
  * `lookAtCase` reads.
  */
-export function plainLook(layout: Layout, id: string): PlainCase | null {
+export function plainLook(
+  layout: Layout,
+  id: string,
+  trails: Pick<TrailMemory, 'recall'>,
+): PlainCase | null {
   const place = layout.caseFolder(id)
   const folders = new Map<string, FileStamp | null>()
   const inside = listed(place, '.', folders)
@@ -55,7 +62,9 @@ export function plainLook(layout: Layout, id: string): PlainCase | null {
       const sound = soundFile(layout.sessionFile(id, number), name, MAX_SESSION_BYTES, place)
       return record(sound, (sound) => {
         texts[name] = sound.text
-        return readSession(sound.text, { ...originOf(sound), ...of, number })
+        const read = readSession(sound.text, { ...originOf(sound), ...of, number })
+        const trail = read.value && trails.recall(id, read.value.id)?.lines
+        return trail && !isSameTrail(trail, read.value!.trail) ? null : read
       })
     },
   )

@@ -60,7 +60,9 @@ export async function readRecord<T>(
     return known ? { ...known, stamp: null } : null
   }
   if (parsed.value !== null && result.ok) {
-    recipe.remember?.(result.text)
+    // what somebody made of a trail is not what the file said last
+    if (!parsed.problems.some(({ code }) => code === 'trail_changed'))
+      recipe.remember?.(result.text)
     return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
   const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)

@@ -13,19 +13,14 @@ import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import { isFolderNow } from './folder-names.ts'
-import { asItRuns, withKnownTrail } from './known-trail.ts'
-import type { LastGood } from './last-good.ts'
+import { asItRuns } from './known-trail.ts'
 import type { Layout } from './layout.ts'
 import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
+import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
 
-export interface ReaderNeeds {
+export interface ReaderNeeds extends TrueTrailNeeds {
   layout: Layout
-  lastGood: LastGood
-  /** Whether a session runs here, so that its trail grows by this service alone. */
-  isHeld(sessionId: string): boolean
-  /** Whether git made a change of this time. */
-  isGits(ctimeMs: number): boolean
 }
 
 /** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
@@ -71,11 +66,12 @@ export function readCaseRecord(
 }
 
 export function readSessionRecord(
-  { layout, lastGood, isHeld, isGits }: ReaderNeeds,
+  needs: ReaderNeeds,
   of: { id: string; title: string },
   number: number,
   reading: Reading<Session | null>,
 ): Promise<RecordFile<Session | null> | null> {
+  const { layout, lastGood } = needs
   const { known, written } = reading
   const file = `sessions/${number}.md`
   const key = `${of.id}/${file}`
@@ -93,12 +89,13 @@ export function readSessionRecord(
     maxBytes: MAX_SESSION_BYTES,
     read(text, stamp) {
       const read = readSession(text, origin(stamp))
-      if (!read.value || !known?.value) return read
-      const held = isHeld(known.value.id)
-      if (written !== undefined) return { ...read, value: asItRuns(read.value, held) }
-      // a branch may have another session of this number, or an earlier state of it
-      if (!held && (read.value.id !== known.value.id || isGits(stamp.ctimeMs))) return read
-      return withKnownTrail(read.value, read.problems, known.value, held)
+      const present = known?.value ?? undefined
+      if (written === undefined) {
+        const { ctimeMs } = stamp
+        return withTrueTrail(needs, read, { text, ctimeMs, key, origin: origin(stamp), present })
+      }
+      if (!read.value || !present) return read
+      return { ...read, value: asItRuns(read.value, needs.isHeld(present.id)) }
     },
     async fallback() {
       const copy = await lastGood.recall(key)

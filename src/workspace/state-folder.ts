@@ -8,6 +8,7 @@ import { isWithin } from './disk/path-within.ts'
 import { realPathOf } from './disk/real-path.ts'
 
 export const KEPT_FOLDER = 'kept'
+export const TRAILS_FOLDER = 'trails'
 
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {
@@ -18,6 +19,7 @@ export interface StateFolder {
   kept: string
   preImages: string
   plans: string
+  trails: string
   log: string
   webhooks: string
   search: string
@@ -60,6 +62,7 @@ export async function openStateFolder(
     kept: join(root, KEPT_FOLDER),
     preImages: join(root, 'pre-images'),
     plans: join(root, 'plans'),
+    trails: join(root, TRAILS_FOLDER),
     log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
     search: join(root, 'search'),

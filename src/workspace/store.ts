@@ -163,6 +163,7 @@ export function createStore(needs: StoreNeeds): Store {
         await removeFolder(layout.caseFolder(id), needs.trash)
         await scan.one(id, 'all')
         needs.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
+        needs.trails.forget(id)
       })
     },
     alone(id, work) {

@@ -35,13 +35,15 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     const { number } = value
     const file = `${caseId}/sessions/${number}.md`
     if (!record.readable) return readSessionTexts((await lastGood.recall(file)) ?? '', value)
-    const known = sessions.get(`${file} ${record.hash}`)
+    // the same bytes are judged by another trail where somebody has changed it
+    const key = `${file} ${record.hash} ${value.trail.length}`
+    const known = sessions.get(key)
     if (known) return known
     const read = await textAt(layout.sessionFile(caseId, number), caseId, MAX_SESSION_BYTES)
     const reading = await readSessionTexts(read?.text ?? '', value)
     // of other bytes than the record's, which may be another session's by now, nothing is to judge
     if (read?.hash !== record.hash) return { ...reading, problems: [] }
-    sessions.set(`${file} ${read.hash}`, reading)
+    sessions.set(key, reading)
     return reading
   }
 

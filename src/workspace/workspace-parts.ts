@@ -1,5 +1,6 @@
 import type { CatalogNeeds } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
+import { isInGit } from './git/git-contents.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import type { Ownership } from './owner/ownership.ts'
 import { createSecondLook, type SecondLook } from './rescue/second-look.ts'
@@ -8,6 +9,7 @@ import { createSettling } from './settling.ts'
 import type { StateFolder } from './state-folder.ts'
 import { createStore, type Store, type StoreNeeds } from './store.ts'
 import { createTexts, type Texts } from './texts.ts'
+import { createTrailMemory } from './trail-memory.ts'
 import { createUpkeep, type Upkeep, type UpkeepNeeds } from './upkeep.ts'
 
 /** What stands between the files and the catalog. */
@@ -29,7 +31,7 @@ export interface WorkspaceNeeds
     Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs'>,
     Pick<UpkeepNeeds, 'isLive'>,
     Pick<CatalogNeeds, 'isHeld'> {
-  state: Pick<StateFolder, 'preImages' | 'trash'>
+  state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
   /** Called when the memory root was made, and is owned. */
@@ -45,7 +47,13 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = needs
   const settling = createSettling()
   const leftovers = createCaseLeftovers(layout, log)
-  const shared = { ...needs, settling, isGits: git.touched }
+  const shared = {
+    ...needs,
+    settling,
+    isGits: git.touched,
+    trails: createTrailMemory(state.trails),
+    isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),
+  }
   const scan = createScan({
     ...{ ...shared, sawFolder: leftovers.saw },
     onUnsettled: (id, wait) => upkeep.later(id, wait),

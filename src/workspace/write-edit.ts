@@ -8,9 +8,12 @@ import {
 } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
+import { readTrail } from '../markdown/trail-lines.ts'
 import type { Case } from '../model/case.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
+import { type Session, type SessionEdit, serviceFields } from '../model/session.ts'
+import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import { changeDurable } from './disk/change-durable.ts'
@@ -20,6 +23,7 @@ import type { Layout } from './layout.ts'
 import { caseToBe } from './readers.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import type { FileOfCase, Keepers } from './rescue/pre-images.ts'
+import type { TrailMemory } from './trail-memory.ts'
 
 interface Place extends FileOfCase {
   path: string
@@ -45,7 +49,7 @@ export async function placeEdit(
   layout: Layout,
   entry: CaseEntry,
   edit: FileEdit,
-  secondLook: Keepers,
+  { secondLook, trails }: { secondLook: Keepers; trails: TrailMemory },
 ): Promise<PlacedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
@@ -55,23 +59,21 @@ export async function placeEdit(
     case 'case': {
       let caseRead: CaseReading | null = null
       const change = (text: string, value: Case) => editedCase(text, value, edit.edit)
-      const placed = await changed(
-        place,
-        MAX_CASE_BYTES,
-        entry.file,
-        secondLook,
-        change,
-        (text) => {
+      const placed = await changed(place, MAX_CASE_BYTES, entry.file, secondLook, change, {
+        meanwhile(text) {
           caseRead = caseToBe(layout, id, entry.file, text)
         },
-      )
+      })
       return { ...placed, caseRead }
     }
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
-      return changed(place, MAX_SESSION_BYTES, record, secondLook, (text, value) =>
-        editedSession(text, value, edit.edit),
-      )
+      const change = (text: string, value: Session) =>
+        editedSession(text, value, withTrueFields(record, value, edit.edit))
+      return changed(place, MAX_SESSION_BYTES, record, secondLook, change, {
+        first: (text, value) =>
+          trails.remember(sessionAfter(value, edit.edit, text), text, value.trail.length),
+      })
     }
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
@@ -82,9 +84,12 @@ export async function placeEdit(
         return countedProof(text, edit.counted, edit.verification)
       })
     }
-    case 'new-session':
+    case 'new-session': {
       await makeInnerFolder(layout.sessions(id))
-      return made(place, await newSessionText(edit.session))
+      const text = await newSessionText(edit.session)
+      await trails.remember(edit.session, text, 0)
+      return made(place, text)
+    }
     case 'new-proof': {
       const text = newProofText(edit.proof, edit.content)
       mustFit(file, text, MAX_PROOF_BYTES)
@@ -94,6 +99,22 @@ export async function placeEdit(
     default:
       return edit satisfies never
   }
+}
+
+/** Where a trail is put right, so are the fields that only the service sets. */
+function withTrueFields(
+  { problems }: RecordFile<Session>,
+  value: Session,
+  edit: SessionEdit,
+): SessionEdit {
+  if (!problems.some(({ code }) => code === 'trail_changed')) return edit
+  return { ...edit, fields: { ...serviceFields(value), ...edit.fields } }
+}
+
+/** What a session is once its file has this text. */
+function sessionAfter(value: Session, edit: SessionEdit, text: string): Session {
+  const lines = readTrail(text)?.lines.map((each) => each.line) ?? []
+  return { ...value, ...edit.fields, trail: trueLines(lines) }
 }
 
 async function made({ path, within }: Place, text: string): Promise<PlacedEdit> {
@@ -135,13 +156,21 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   }
 }
 
+/** What goes with a write of a text. */
+interface Around<T> {
+  /** Resolves when what must be on the disk before the text is there. */
+  first?: (text: string, value: T) => Promise<void>
+  /** Called while the text is being synced. */
+  meanwhile?: (text: string) => void
+}
+
 async function changed<T>(
   place: Place,
   maxBytes: number,
   record: RecordFile<T>,
   secondLook: Keepers,
   change: (text: string, value: T) => Promise<string>,
-  meanwhile?: (text: string) => void,
+  { first, meanwhile }: Around<T> = {},
 ): Promise<PlacedEdit> {
   const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
@@ -153,7 +182,11 @@ async function changed<T>(
     if (!before.ok) throw unreadable(file, record)
     text = await change(before.text, record.value)
     mustFit(file, text, maxBytes)
-    return { bytes: Buffer.from(text), meanwhile: () => meanwhile?.(text) }
+    return {
+      bytes: Buffer.from(text),
+      meanwhile: () => meanwhile?.(text),
+      first: first?.(text, record.value),
+    }
   })
   return { path, text, synced }
 }

@@ -5,6 +5,7 @@ import type { CaseEntry } from '../../workspace/case-entry.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { realPathOf } from '../../workspace/disk/real-path.ts'
 import { entriesIn } from '../../workspace/folder-names.ts'
+import { isInGit } from '../../workspace/git/git-contents.ts'
 import { isPlain, stampsOf } from '../../workspace/kept/kept-case.ts'
 import { type KeptReader, readKeptCases } from '../../workspace/kept/kept-reader.ts'
 import { keptTitle } from '../../workspace/kept/kept-title.ts'
@@ -14,8 +15,9 @@ import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
 import { createSettling } from '../../workspace/settling.ts'
-import { KEPT_FOLDER } from '../../workspace/state-folder.ts'
+import { KEPT_FOLDER, TRAILS_FOLDER } from '../../workspace/state-folder.ts'
 import { createTexts, type Texts } from '../../workspace/texts.ts'
+import { readTrailMemory } from '../../workspace/trail-memory.ts'
 
 /** The cases of a workspace as its files are now, read as far as they are asked for. */
 export interface Files {
@@ -54,6 +56,8 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
     ...(kept ? { found: kept.found } : {}),
     ...{ settling: createSettling(), isGits: () => false },
+    trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
+    isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
     onUnsettled() {}, // everything is taken as it is
   })

@@ -18,6 +18,8 @@ interface Changed {
   bytes: Uint8Array
   /** Called while they are being synced; must not throw. */
   meanwhile?: (() => void) | undefined
+  /** What must be on the disk before these bytes get their place. */
+  first?: Promise<void> | undefined
 }
 
 /**
@@ -36,10 +38,19 @@ export async function changeDurable(
       const seen = openRegular(pinned, open)
       const present = seen && readDescriptor(seen, maxBytes)
       if (!seen || !present) throw changedMeanwhile(path)
-      const { bytes, meanwhile } = await change(present)
-      if (present.equals(bytes)) return
+      const { bytes, meanwhile, first } = await change(present)
+      if (present.equals(bytes)) return first
       const keeper = keeperOf(present)
-      const ours = await openNewFile(temp, bytes, { like: seen.stats, meanwhile })
+      const [made, isFirst] = await Promise.allSettled([
+        openNewFile(temp, bytes, { like: seen.stats, meanwhile }),
+        first,
+      ])
+      if (made.status === 'rejected') throw made.reason
+      const ours = made.value
+      if (isFirst.status === 'rejected') {
+        closeSync(ours.fd)
+        throw isFirst.reason
+      }
       const isDone = replaceSeen(ours, pinned, present, keeper, { seen: given(seen, open) })
       if (!isDone) throw changedMeanwhile(path)
     })

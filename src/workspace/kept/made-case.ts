@@ -5,6 +5,7 @@ import type { CaseEntry } from '../case-entry.ts'
 import { folderOf } from '../case-folder-of.ts'
 import type { Layout } from '../layout.ts'
 import { plainLook } from '../plain-look.ts'
+import type { TrailMemory } from '../trail-memory.ts'
 import { encodeEntry, isPlain, type KeptCase, printOf, stampsOf } from './kept-case.ts'
 
 /** A case as it is kept, made from its files alone, so that any thread can do it. */
@@ -25,8 +26,13 @@ export interface MadeCase extends Pick<KeptCase, 'names' | 'print' | 'parent' | 
 export type ToldOf = (entry: CaseEntry, folder: CaseFolder) => string
 
 /** Reads a case and makes what is kept of it; null where more has to be known, or it is not plain. */
-export function makeCase(layout: Layout, id: string, toldOf: ToldOf): MadeCase | null {
-  const read = plainLook(layout, id)
+export function makeCase(
+  layout: Layout,
+  id: string,
+  toldOf: ToldOf,
+  trails: Pick<TrailMemory, 'recall'>,
+): MadeCase | null {
+  const read = plainLook(layout, id, trails)
   if (!read) return null
   const { entry, texts, otherFolders } = read
   const stamps = isPlain(entry) ? stampsOf(entry) : null

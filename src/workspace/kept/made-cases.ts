@@ -2,12 +2,15 @@ import { availableParallelism } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Layout } from '../layout.ts'
+import { readTrailMemory } from '../trail-memory.ts'
 import { type MadeCase, makeCase, type ToldOf } from './made-case.ts'
 
 /** What a thread is to read, with others: each takes the next ids that none has taken. */
 export interface Share {
   root: string
   memoryRoot: string
+  /** The folder of what is remembered of trails. */
+  trails: string
   ids: readonly string[]
   /** How many were taken. */
   taken: Int32Array<SharedArrayBuffer>
@@ -25,6 +28,7 @@ const YOUNG = { maxYoungGenerationSizeMb: 64 }
 interface MadeCasesNeeds {
   layout: Layout
   toldOf: ToldOf
+  trails: string
   /** The source of a thread that calls `makeShare`. */
   thread: URL
   /** For tests. */
@@ -38,7 +42,7 @@ interface MadeCasesNeeds {
  */
 export async function makeCases(
   ids: readonly string[],
-  { layout, toldOf, thread, log, perThread = WORTH_A_THREAD }: MadeCasesNeeds,
+  { layout, toldOf, trails, thread, log, perThread = WORTH_A_THREAD }: MadeCasesNeeds,
   made: (cases: readonly MadeCase[]) => void,
 ): Promise<void> {
   const { root, memoryRoot } = layout
@@ -47,7 +51,7 @@ export async function makeCases(
     ...[MAX_THREADS, availableParallelism()],
     Math.floor(ids.length / perThread) + 1,
   )
-  const share: Share = { root, memoryRoot, ids, taken }
+  const share: Share = { root, memoryRoot, trails, ids, taken }
   const others = Array.from({ length: count - 1 }, () => inThread(thread, share, made, log))
   let began = performance.now()
   for (const cases of makeShare(share, layout, toldOf)) {
@@ -61,16 +65,17 @@ export async function makeCases(
 
 /** The part of one thread, as it comes. */
 export function* makeShare(
-  { ids, taken }: Share,
+  { ids, taken, trails }: Share,
   layout: Layout,
   toldOf: ToldOf,
 ): Iterable<MadeCase[]> {
+  const remembered = readTrailMemory(trails)
   for (;;) {
     const from = Atomics.add(taken, 0, AT_ONCE)
     if (from >= ids.length) return
     yield ids
       .slice(from, from + AT_ONCE)
-      .map((id) => makeCase(layout, id, toldOf))
+      .map((id) => makeCase(layout, id, toldOf, remembered))
       .filter((made) => made !== null)
   }
 }

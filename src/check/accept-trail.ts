@@ -1,0 +1,14 @@
+import { join } from 'node:path'
+import type { Session } from '../model/session.ts'
+import { TRAILS_FOLDER } from '../workspace/state-folder.ts'
+import { createTrailMemory } from '../workspace/trail-memory.ts'
+import type { View } from './view.ts'
+
+/** A trail that a fix has changed is no change by hand for the next start of the service. */
+export function acceptTrail(
+  { stateDir }: Pick<View, 'stateDir'>,
+  session: Session,
+  text: string,
+): Promise<void> {
+  return createTrailMemory(join(stateDir, TRAILS_FOLDER)).accept(session, text)
+}

@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto'
+import { hasCode } from '../disk/errno.ts'
+import { runGit } from './git-command.ts'
+
+/** The names that git gives to a file of this content: in a repository with SHA-1, and in one with SHA-256. */
+export function gitNamesOf(text: string): string[] {
+  const bytes = Buffer.from(text)
+  const blob = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
+  return [hash('sha1', blob), hash('sha256', blob)]
+}
+
+/**
+ * Whether the repository of a folder has one of these contents: it was added, committed, stashed or fetched. False
+ * without a repository, and without git.
+ */
+export async function isInGit(folder: string, names: readonly string[]): Promise<boolean> {
+  if (names.length === 0) return false
+  const input = names.map((name) => `${name}\n`).join('')
+  const args = ['cat-file', '--batch-check=%(objecttype)']
+  try {
+    const { exit, stdout } = await runGit(args, { cwd: folder, input, timeoutMs: 10_000 })
+    return exit === 0 && /^blob$/m.test(stdout.toString())
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}

@@ -1,0 +1,132 @@
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { readTrailLine, trailLineText } from '../markdown/trail-line.ts'
+import { type ServiceFields, type Session, serviceFields } from '../model/session.ts'
+import type { TrailLine } from '../model/trail.ts'
+import { syncDescriptor } from './disk/descriptors.ts'
+import { syncFolder } from './disk/durable-write.ts'
+import { hasCode } from './disk/errno.ts'
+import { storageRefusal } from './disk/storage-refusal.ts'
+import { gitNamesOf } from './git/git-contents.ts'
+
+/** What the trail of a session said when this machine last wrote it, or last accepted it from git. */
+export interface RememberedTrail {
+  lines: TrailLine[]
+  fields: ServiceFields
+  /** The names that git would give to the file as it was then. */
+  gitNames: string[]
+  /** How many of the lines were there before the last write: a crash may have come between memory and file. */
+  before: number
+}
+
+/**
+ * Remembers the trails of the sessions that this machine writes, in the state folder: so that lines which somebody
+ * adds, changes or removes while no service runs are noticed by the next start. One file for each session, to which
+ * each write of the session appends before the session's own file is replaced.
+ */
+export interface TrailMemory {
+  recall(caseId: string, sessionId: string): RememberedTrail | null
+  /** Resolves when it is on the disk. `known`: how many lines the trail had before this write. */
+  remember(session: Session, text: string, known: number): Promise<void>
+  /** The same for a trail that git brought, if the session is one of those remembered. */
+  accept(session: Session, text: string): Promise<void>
+  forget(caseId: string): void
+}
+
+/** Its file has one such line of JSON for each write. */
+interface Entry {
+  /** How many of the lines before it stay. */
+  at: number
+  lines: string[]
+  fields: ServiceFields
+  git: string[]
+}
+
+export function createTrailMemory(folder: string): TrailMemory {
+  const pathOf = (caseId: string, sessionId: string) => join(folder, caseId, sessionId)
+
+  async function append(session: Session, text: string, at: number): Promise<void> {
+    const path = pathOf(session.case_id, session.id)
+    const isNew = sizeOf(path) === null
+    const from = isNew ? 0 : at
+    const entry: Entry = {
+      at: from,
+      lines: session.trail.slice(from).map(trailLineText),
+      fields: serviceFields(session),
+      git: gitNamesOf(text),
+    }
+    try {
+      if (isNew) mkdirSync(join(folder, session.case_id), { recursive: true, mode: 0o700 })
+      const fd = openSync(path, 'a', 0o600)
+      try {
+        // behind what a crash left half-written
+        writeSync(fd, `\n${JSON.stringify(entry)}\n`)
+        await syncDescriptor(fd)
+      } finally {
+        closeSync(fd)
+      }
+      if (isNew) await syncFolder(join(folder, session.case_id))
+    } catch (error) {
+      throw storageRefusal(error, path)
+    }
+  }
+
+  return {
+    recall(caseId, sessionId) {
+      const text = textOf(pathOf(caseId, sessionId))
+      return text === null ? null : trailIn(text)
+    },
+    remember: append,
+    async accept(session, text) {
+      if (sizeOf(pathOf(session.case_id, session.id)) !== null) await append(session, text, 0)
+    },
+    forget(caseId) {
+      rmSync(join(folder, caseId), { recursive: true, force: true })
+    },
+  }
+}
+
+/** For a look at a workspace that leaves no trace: what is remembered is read, and nothing is written. */
+export function readTrailMemory(folder: string): TrailMemory {
+  const { recall } = createTrailMemory(folder)
+  return { recall, async remember() {}, async accept() {}, forget() {} }
+}
+
+/** Null where what stands there makes no trail: then nothing is known. */
+function trailIn(text: string): RememberedTrail | null {
+  let lines: string[] = []
+  let last: Entry | null = null
+  for (const line of text.split('\n')) {
+    const entry = line === '' ? null : entryIn(line)
+    if (!entry) continue
+    if (entry.at > lines.length) return null
+    lines = [...lines.slice(0, entry.at), ...entry.lines]
+    last = entry
+  }
+  const read = lines.map((line) => readTrailLine(line)).filter((line) => line !== null)
+  if (!last || read.length < lines.length) return null
+  return { lines: read, fields: last.fields, gitNames: last.git, before: last.at }
+}
+
+/** Null for a line that a crash cut off: the write that it announces was never made. */
+function entryIn(line: string): Entry | null {
+  try {
+    return JSON.parse(line)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    throw error
+  }
+}
+
+function sizeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null
+}

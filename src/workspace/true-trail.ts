@@ -1,0 +1,87 @@
+import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
+import type { Session } from '../model/session.ts'
+import { gitNamesOf } from './git/git-contents.ts'
+import { isSameTrail, isStartOf, withKnownTrail } from './known-trail.ts'
+import type { LastGood } from './last-good.ts'
+import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
+
+export interface TrueTrailNeeds {
+  lastGood: LastGood
+  /** What the trails of this machine's sessions said last. */
+  trails: TrailMemory
+  /** Whether a session runs here, so that its trail grows by this service alone. */
+  isHeld(sessionId: string): boolean
+  /** Whether git made a change of this time. */
+  isGits(ctimeMs: number, path?: string): boolean
+  /** Whether the repository of the workspace has a content of one of these names. */
+  isInGit(names: readonly string[]): Promise<boolean>
+}
+
+/** A session file as somebody left it. */
+interface FoundSession {
+  text: string
+  ctimeMs: number
+  /** Where the last text of the file that could be believed is found. */
+  key: string
+  origin: SessionOrigin
+  /** What it said when this service last looked; undefined at its first look. */
+  present: Session | undefined
+}
+
+/**
+ * The session as it counts. Its trail is compared with what it said when this machine last looked, which is remembered
+ * over a restart. What git brought counts as it stands, with one exception: a file from before lines that git does not
+ * have has lost them.
+ */
+export async function withTrueTrail(
+  needs: TrueTrailNeeds,
+  read: SessionReading,
+  found: FoundSession,
+): Promise<SessionReading> {
+  const { value } = read
+  if (!value) return read
+  const { present } = found
+  const held = needs.isHeld(present?.id ?? value.id)
+  const isOther = present !== undefined && present.id !== value.id
+  // a branch may have another session of this number
+  const known = present && (held || !isOther) ? present : lastKnown(needs, value, found)
+  if (!known) return read
+  const isChanged = value.id === known.id && !isSameTrail(value.trail, known.trail)
+  if (isChanged && !held && (await isFromGit(needs, value, known, found))) {
+    await needs.trails.accept(value, found.text)
+    return read
+  }
+  return withKnownTrail(value, read.problems, known, held)
+}
+
+/** What the session was before this service looked for the first time: from what it wrote, else from what it read. */
+function lastKnown(needs: TrueTrailNeeds, value: Session, found: FoundSession): Session | null {
+  const remembered = needs.trails.recall(value.case_id, value.id)
+  if (remembered) return asRemembered(value, remembered)
+  const text = needs.lastGood.recall(found.key)
+  const last = text === null ? null : readSession(text, found.origin).value
+  return last?.id === value.id ? last : null
+}
+
+function asRemembered(value: Session, { lines, fields, before }: RememberedTrail): Session {
+  // the last write was announced, and a crash kept it from the file
+  if (isSameTrail(value.trail, lines.slice(0, before))) return value
+  return { ...value, ...fields, trail: lines }
+}
+
+async function isFromGit(
+  needs: TrueTrailNeeds,
+  value: Session,
+  known: Session,
+  { text, ctimeMs, key, origin }: FoundSession,
+): Promise<boolean> {
+  if (!needs.isGits(ctimeMs) && !(await needs.isInGit(gitNamesOf(text)))) return false
+  const isEarlier = value.trail.length < known.trail.length && isStartOf(value.trail, known.trail)
+  if (!isEarlier) return true
+  const remembered = needs.trails.recall(value.case_id, value.id)
+  const names = remembered && isSameTrail(remembered.lines, known.trail) ? remembered.gitNames : []
+  const last = needs.lastGood.recall(key)
+  const isLast =
+    last !== null && isSameTrail(readSession(last, origin).value?.trail ?? [], known.trail)
+  return needs.isInGit(isLast ? [...names, ...gitNamesOf(last)] : names)
+}
