@@ -2,6 +2,7 @@ import { isOver } from '../../model/session-state.ts'
 import type { Assets } from '../assets.ts'
 import { casePage } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
+import { FailedTests } from './failed-tests.tsx'
 import { OutputSection } from './output-section.tsx'
 import { AbandonForm } from './plan-forms.tsx'
 import { PlanSection } from './plan-section.tsx'
@@ -44,6 +45,7 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
     <div class="session-main" id="session-main">
       {waits && <PlanSection view={view} />}
       {isOver(session.state) && !isOutputFirst && <ChangedFiles view={view} />}
+      <FailedTests view={view} />
       <OutputSection view={view} />
       {isOver(session.state) && isOutputFirst && <ChangedFiles view={view} />}
       {!waits && <PlanSection view={view} />}
