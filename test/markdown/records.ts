@@ -470,7 +470,7 @@ t.test('failed tests are read forgivingly', async (t) => {
   t.strictSame(reading('failed_tests: [{ name: a }, b, { message: c }]'), [[named('a')], []])
   t.strictSame(reading('failed_tests:\n  - name: a\n    line: -1'), [[named('a')], []])
   t.strictSame(reading('failed_tests: [{ name: no, line: x }]'), [[named('no')], []])
-  t.strictSame(reading('failed_tests: 2'), [[], ['wrong_type']])
+  t.strictSame(reading('failed_tests: 2'), [undefined, ['wrong_type']])
 })
 
 t.test('failed tests belong to the evidence of a session that has some', async (t) => {
