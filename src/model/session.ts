@@ -1,4 +1,5 @@
 import type { CaseState, SessionType } from './case-state.ts'
+import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
 import { isEnded, isOver, moved, type SessionState, type Trigger } from './session-state.ts'
 import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
@@ -39,6 +40,7 @@ export interface Session {
   plan_sha256: string | null
   diff: Diff | null
   tests: TestCounts | null
+  failed_tests: FailedTest[]
   trail: TrailLine[]
   /** A person wrote `state: abandoned` into the file, which is still to be carried out (design §2). */
   byHand?: 'abandoned'
@@ -65,19 +67,20 @@ export const SESSION_KEYS = [
   'plan_sha256',
   'diff',
   'tests',
+  'failed_tests',
 ] as const
 
 /** The fields that only the service sets, together with lines of the trail. */
 export type ServiceFields = Pick<
   Session,
-  'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests'
+  'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests' | 'failed_tests'
 >
 
 export type SessionFields = Partial<ServiceFields>
 
 export function serviceFields(session: Session): ServiceFields {
-  const { state, completed_at, plan_sha256, diff, tests } = session
-  return { state, completed_at, plan_sha256, diff, tests }
+  const { state, completed_at, plan_sha256, diff, tests, failed_tests } = session
+  return { state, completed_at, plan_sha256, diff, tests, failed_tests }
 }
 
 /** A change of a session file: only what is named is touched; `lines` are appended to the trail. */

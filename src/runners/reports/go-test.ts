@@ -233,10 +233,10 @@ function describePackage(name: string, build: string, found: GoPackage): Failure
   const place = findLocation(said)
   const frame = /\[((?:build|setup) failed)\]/.exec(found.output)?.[1]
   const what = build !== '' ? 'build failed' : (frame ?? null)
-  const message = [what, said].filter((text) => text && text !== what).join(': ')
+  const message = [what, said === what ? null : said].filter(Boolean).join(': ')
   return {
     path: [name],
-    message: message || what || found.output.trim() || 'the package failed',
+    message: message || found.output.trim() || 'the package failed',
     file: place?.file ?? null,
     line: place?.line ?? null,
   }

@@ -132,8 +132,11 @@ function describe(
     (failed && attribute(failed, name)) ?? (test && attribute(test, name))
   const file = stated('file')
   const line = stated('line')
+  const wanted = file ?? fileOfClass(test)
   const found =
-    findLocation(text, file ?? fileOfClass(test)) ?? (file === null ? findLocation(text) : null)
+    findLocation(causeIn(text), wanted) ??
+    findLocation(text, wanted) ??
+    (file === null ? (findLocation(causeIn(text)) ?? findLocation(text)) : null)
   return {
     path,
     message: message || text.trim() || type || null,
@@ -141,6 +144,11 @@ function describe(
     // an assertion is a better place than the line where its test begins
     line: found?.line ?? (line !== null && /^\d{1,9}$/.test(line) ? Number(line) : null),
   }
+}
+
+/** Node prints the error of its runner first, and below it the one that the test threw. */
+function causeIn(text: string): string {
+  return text.slice(text.lastIndexOf('\n  cause: ') + 1)
 }
 
 /** `com.example.LoginTest` is in `LoginTest.java` or `LoginTest.kt`: the stack also names what it calls. */

@@ -1,6 +1,7 @@
 import { type FinalResults, Parser, type Result } from 'tap-parser'
 import { type Failure, failedTests, firstOf } from './failures.ts'
 import { findLocation } from './locations.ts'
+import { tapDocuments } from './tap-documents.ts'
 import type { TestResults } from './test-results.ts'
 
 /** As many as a person would write by hand, and more; the parser's effort grows with their square. */
@@ -9,7 +10,6 @@ const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\
 
 /** Prose, and what `go test` prints for a package, has no number behind `ok`. */
 const MARKS = /^(?:TAP version 1[34]|1\.\.\d+| *(?:not )?ok \d+|Bail out!)(?=\s|$)/m
-const VERSION = /^(?=TAP version 1[34][ \t\r]*$)/m
 
 /** Where a TAP report seems to begin; -1 where there is none. */
 export function findTap(text: string): number {
@@ -27,15 +27,9 @@ export function tapObstacle(text: string): string | null {
  * failed test; one without subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
  */
 export function readTap(text: string): TestResults | null {
-  const whole = readDocument(text)
-  if (!whole || whole.complete) return whole && resultsOf([whole])
-  // a version inside a report is printed by a test: it does not cut a report in two that is complete by itself
-  const several = text
-    .split(VERSION)
-    .map(readDocument)
-    .filter((document) => document !== null)
-  const isSeveral = several.length > 1 && several.every(({ complete }) => complete)
-  return resultsOf(isSeveral ? several : [whole])
+  const documents = tapDocuments(text).map(readDocument)
+  const found = documents.filter((document) => document !== null)
+  return found.length === 0 ? null : resultsOf(found)
 }
 
 interface TapDocument {
@@ -131,11 +125,18 @@ function below(name: string, inner: Level): Level {
 function failureOf({ name, diag }: Result): Failure {
   const value = typeof diag === 'object' && diag !== null ? (diag as Record<string, unknown>) : {}
   const stack = textOf(value.stack)
-  const message = textOf(value.message) ?? textOf(value.error) ?? textOf(value.reason)
+  const said = textOf(value.message) ?? textOf(value.error) ?? textOf(value.reason)
+  const message = said ?? differenceIn(textOf(value.diff))
   const place = placeAt(value.at) ?? findLocation(stack ?? '') ?? locationOf(value.location)
   const file = place?.file ?? textOf(value.file)
   const line = place?.line ?? (typeof value.line === 'number' ? value.line : null)
   return { path: [name], message, file, line }
+}
+
+/** The lines of a diff that differ, as tap writes it for most assertions. */
+function differenceIn(diff: string | null): string | null {
+  const lines = diff?.split('\n').filter((line) => /^[+-](?![+-]{2} )/.test(line))
+  return lines ? lines.join('\n') : null
 }
 
 /** tap's `at`, a map; others write a place or a line of a stack. */
