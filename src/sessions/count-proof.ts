@@ -1,7 +1,7 @@
 import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport } from '../markdown/report-shape.ts'
 import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
-import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Counted, ReportCounts } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
 import { openReportReader, type ReportReading } from '../runners/reports/report-reader.ts'
@@ -30,7 +30,7 @@ export async function countContent(content: string): Promise<Counted> {
 async function readReport(content: string): Promise<ReportReading> {
   const reader = openReportReader()
   try {
-    return await reader.read(/<testsuites?[\s/>]/.test(content) ? 'junit' : 'tap', content)
+    return await reader.read(content)
   } finally {
     await reader.close()
   }
@@ -39,14 +39,13 @@ async function readReport(content: string): Promise<ReportReading> {
 /** A report that could not be read to its end is incomplete: nothing says what it left out. */
 function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests'> {
   if (!reading.results) {
-    const isReport = 'reason' in reading
+    const isReport = 'reason' in reading // it looked like one, and could not be read
     const tests: ReportCounts | null = isReport
       ? { run: 0, passed: 0, failed: 0, incomplete: true }
       : null
     return { tests, failed_tests: [] }
   }
-  const { run, passed, failed, ok } = reading.results
-  const failures: FailedTest[] = []
+  const { run, passed, failed, ok, failures } = reading.results
   const counts = { run, passed, failed }
   return {
     tests: ok || failed > 0 ? counts : { ...counts, incomplete: true },

@@ -37,7 +37,7 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
 
   const approved = await cli.run('approve', 'fails', '--yes')
   t.match(approved, { code: 0, stdout: /▶ say {2}sh, step 1 of 1\n +│ fine\n.*✓ say {2}exit 0/ })
-  t.match(approved.stderr, /proof add [0-9a-f]{8} --artifact 1-say\.log --verify/)
+  t.match(approved.stderr, /proof add [0-9a-f]{8} --artifact 1-say\.log\n/)
   t.match(await cli.run('approve', 'fails', '--yes'), { code: 1, stderr: /Session 1 is complete/ })
 
   const tail = await cli.run('tail', id, 'latest', '--json')

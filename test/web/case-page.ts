@@ -67,7 +67,7 @@ t.test('the gate', async (t) => {
     const html = await pageOf(`/case/${id}`)
     t.match(
       textOf(html, 'gate'),
-      /Incomplete.*Missing: All tests pass test-log, required verify it/,
+      /Incomplete.*Missing: All tests pass test-log, required read and verify it/,
     )
     t.match(textOf(html, 'gate'), '2 things missing for RESOLVED')
     t.match(textOf(html, 'proof'), /test-log not verified Verify/)
