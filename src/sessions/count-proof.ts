@@ -4,7 +4,11 @@ import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
 import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Counted, ReportCounts } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
-import { openReportReader, type ReportReading } from '../runners/reports/report-reader.ts'
+import {
+  openReportReader,
+  type ReportReader,
+  type ReportReading,
+} from '../runners/reports/report-reader.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
@@ -15,24 +19,39 @@ export interface CountNeeds {
   texts: Texts
 }
 
-/** One report at a time, so that many large ones at once do not take all processors. */
-let last: Promise<unknown> = Promise.resolve()
-
 /** The hash of a content, and what the test report in it says. */
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
   if (!looksLikeReport(content)) return { sha256, tests: null, failed_tests: [] }
+  waiting += 1
   const reading = last.then(() => readReport(content))
   last = reading.catch(() => {}) // the caller gets the error
   return { sha256, ...countsOf(await reading) }
 }
 
+/** One report at a time, so that many large ones at once do not take all processors. */
+let last: Promise<unknown> = Promise.resolve()
+let waiting = 0
+/** Open as long as reports wait. */
+let reader: ReportReader | null = null
+
 async function readReport(content: string): Promise<ReportReading> {
-  const reader = openReportReader()
+  const isNew = reader === null
+  reader ??= openReportReader()
   try {
+    const reading = await reader.read(content)
+    const isTired = 'reason' in reading && !isNew // the reports before it took part of its time
+    if (!isTired) return reading
+    await reader.close()
+    reader = openReportReader()
     return await reader.read(content)
   } finally {
-    await reader.close()
+    waiting -= 1
+    if (waiting === 0) {
+      const ending = reader
+      reader = null
+      await ending.close()
+    }
   }
 }
 
