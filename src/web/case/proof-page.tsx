@@ -60,7 +60,9 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
         <Accepted accepted={proof.accepted} despite={despite} />
         {!verified && <VerifyForm id={id} proof={proof.id} etag={proofEtag(json)} />}
       </div>
-      {objection && <Objected id={id} proof={proof} objection={objection} etag={proofEtag(json)} />}
+      {objection && objection.code !== 'changed' && (
+        <Objected id={id} proof={proof} objection={objection} etag={proofEtag(json)} />
+      )}
       <FailedTests proof={proof} />
       <Problems folder={folder} proof={proof} />
       <section class="card" id="proof-content" aria-label="The content">
