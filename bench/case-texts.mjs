@@ -138,6 +138,7 @@ created_at: ${at(300)}
 sha256: ${sha256(`${TAP}\n`)}
 verified: ${isVerified}
 verified_at:${isVerified ? ` ${at(360)}` : ''}
+tests: { run: 12, passed: 12, failed: 0 }
 ---
 
 \`\`\`text

@@ -6,6 +6,6 @@ export function looksLikeReport(text: string): boolean {
   return TAP.test(text) || JUNIT.test(text) || GO.test(text)
 }
 
-const TAP = /^[ \t]*(?:TAP version \d|1\.\.\d|Bail out!|(?:not )?ok(?:\s|$))/m
-const JUNIT = /<test(?:suites?|case)[\s/>]/
-const GO = /^[ \t]*\{[^\n]*"Action"[ \t]*:/m
+const TAP = /^[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d)/m
+const JUNIT = /<testsuites?[\s/>]/
+const GO = /^\{[^\n]*"Action":"/m

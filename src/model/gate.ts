@@ -95,9 +95,10 @@ function whyNone(objections: readonly Objected[]): string {
   if (telling.length === 0) return ''
   const reasons = telling
     .slice(0, MOST_REASONS)
-    .map(({ id, reason, remedy }) => `proof ${id.slice(0, 8)}: ${reason}; ${remedy}`)
+    .map(({ id, reason }) => `proof ${id.slice(0, 8)}: ${reason}`)
   const more = telling.length - reasons.length
-  return ` (${reasons.join('. ')}${more > 0 ? `. And ${more} more` : ''})`
+  const rest = more > 0 ? `; and ${more} more` : ''
+  return ` (${reasons.join('; ')}${rest}. To go on, ${telling[0]!.remedy})`
 }
 
 /** A file that says RESOLVED while the gate is shut is reported as VERIFYING. */

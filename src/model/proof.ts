@@ -1,8 +1,10 @@
 import type { FailedTest } from './failed-test.ts'
-import type { TestCounts } from './session.ts'
 
 /** What the report in a proof says. */
-export interface ReportCounts extends TestCounts {
+export interface ReportCounts {
+  run: number
+  passed: number
+  failed: number
   /** Only where the report breaks off, or cannot be read to its end. */
   incomplete?: true
 }

@@ -1,10 +1,14 @@
 import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport } from '../markdown/report-shape.ts'
 import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
-import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Counted, ReportCounts } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
-import { openReportReader, type ReportReading } from '../runners/reports/report-reader.ts'
+import {
+  openReportReader,
+  type ReportReader,
+  type ReportReading,
+} from '../runners/reports/report-reader.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
@@ -15,38 +19,52 @@ export interface CountNeeds {
   texts: Texts
 }
 
-/** One report at a time, so that many large ones at once do not take all processors. */
-let last: Promise<unknown> = Promise.resolve()
-
 /** The hash of a content, and what the test report in it says. */
 export async function countContent(content: string): Promise<Counted> {
   const sha256 = contentHash(content)
   if (!looksLikeReport(content)) return { sha256, tests: null, failed_tests: [] }
+  waiting += 1
   const reading = last.then(() => readReport(content))
   last = reading.catch(() => {}) // the caller gets the error
   return { sha256, ...countsOf(await reading) }
 }
 
+/** One report at a time, so that many large ones at once do not take all processors. */
+let last: Promise<unknown> = Promise.resolve()
+let waiting = 0
+/** Open as long as reports wait. */
+let reader: ReportReader | null = null
+
 async function readReport(content: string): Promise<ReportReading> {
-  const reader = openReportReader()
+  const isNew = reader === null
+  reader ??= openReportReader()
   try {
+    const reading = await reader.read(content)
+    const isTired = 'reason' in reading && !isNew // the reports before it took part of its time
+    if (!isTired) return reading
+    await reader.close()
+    reader = openReportReader()
     return await reader.read(content)
   } finally {
-    await reader.close()
+    waiting -= 1
+    if (waiting === 0) {
+      const ending = reader
+      reader = null
+      await ending.close()
+    }
   }
 }
 
 /** A report that could not be read to its end is incomplete: nothing says what it left out. */
 function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests'> {
   if (!reading.results) {
-    const isReport = 'reason' in reading
+    const isReport = 'reason' in reading // it looked like one, and could not be read
     const tests: ReportCounts | null = isReport
       ? { run: 0, passed: 0, failed: 0, incomplete: true }
       : null
     return { tests, failed_tests: [] }
   }
-  const { run, passed, failed, ok } = reading.results
-  const failures: FailedTest[] = []
+  const { run, passed, failed, ok, failures } = reading.results
   const counts = { run, passed, failed }
   return {
     tests: ok || failed > 0 ? counts : { ...counts, incomplete: true },

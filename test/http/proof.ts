@@ -529,6 +529,7 @@ t.test('RESOLVED needs a verified proof, and one for each required item', async 
   t.strictSame((await request('GET', `/cases/${id}/gate`)).json, {
     open: true,
     verified: 3,
+    objections: [],
     items: [
       { ...items[0], checked: false, satisfied_by: log },
       { ...items[1], checked: false, satisfied_by: log },

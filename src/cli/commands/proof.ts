@@ -1,3 +1,4 @@
+import { failedTestPlace } from '../../model/failed-test.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -6,6 +7,7 @@ import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof
 import { sessionNamed } from '../named/session.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import { jsonText } from '../text/json-text.ts'
+import { shownLine } from '../text/shown-line.ts'
 import { wrongUsage } from '../usage.ts'
 import { contentOf, type ProofSource } from './proof-content.ts'
 import { proofState } from './proof-list.ts'
@@ -65,10 +67,14 @@ export async function showProof(
     return EXIT.done
   }
   terminal.say(`${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}`)
-  for (const { name } of proof.failed_tests) terminal.say(`  failed: ${visibleText(name)}`)
+  for (const { name, message, file, line } of proof.failed_tests) {
+    const place = failedTestPlace({ file, line })
+    const where = place === null ? '' : ` (${place})`
+    terminal.say(visibleText(`  failed: ${name}${where}${message === null ? '' : `: ${message}`}`))
+  }
   terminal.say('')
-  const text = visibleText(proof.content)
-  terminal.print(text.endsWith('\n') ? text : `${text}\n`)
+  const lines = proof.content.replace(/\r?\n$/, '').split(/\r?\n/)
+  terminal.print(lines.map((line) => `${shownLine(line)}\n`).join(''))
   return EXIT.done
 }
 

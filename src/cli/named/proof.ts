@@ -1,4 +1,5 @@
 import type { Asking } from '../../client/client.ts'
+import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
@@ -11,7 +12,7 @@ export interface ProofHead {
   verified: boolean
   verified_at: string | null
   tests: { run: number; passed: number; failed: number; incomplete?: boolean } | null
-  failed_tests: { name: string }[]
+  failed_tests: FailedTest[]
   exit_code: number | null
   accepted: string | null
   supports: boolean

@@ -2,6 +2,7 @@ import type { HttpNeeds } from '../../http/needs.ts'
 import { proofJson } from '../../http/present.ts'
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
+import { failedTestPlace } from '../../model/failed-test.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
 import type { Assets } from '../assets.ts'
@@ -59,7 +60,9 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
         <Accepted accepted={proof.accepted} despite={despite} />
         {!verified && <VerifyForm id={id} proof={proof.id} etag={proofEtag(json)} />}
       </div>
-      {objection && <Objected id={id} proof={proof} objection={objection} etag={proofEtag(json)} />}
+      {objection && objection.code !== 'changed' && (
+        <Objected id={id} proof={proof} objection={objection} etag={proofEtag(json)} />
+      )}
       <FailedTests proof={proof} />
       <Problems folder={folder} proof={proof} />
       <section class="card" id="proof-content" aria-label="The content">
@@ -125,15 +128,15 @@ function FailedTests({ proof: { tests, failed_tests } }: { proof: Proof }) {
     <section class="card" id="failed-tests" aria-labelledby="failed-tests-title">
       <h2 id="failed-tests-title">Failed tests</h2>
       <ul class="plain-list">
-        {failed_tests.map(({ name, message, file, line }) => (
+        {failed_tests.map(({ name, message, ...place }) => (
           <li>
             <strong>
               <bdi>{visibleText(name)}</bdi>
             </strong>
-            {file !== null && (
+            {failedTestPlace(place) !== null && (
               <>
                 {' '}
-                <code>{visibleText(line === null ? file : `${file}:${line}`)}</code>
+                <code>{visibleText(failedTestPlace(place) ?? '')}</code>
               </>
             )}
             {message !== null && <p class="small">{visibleText(message)}</p>}

@@ -40,7 +40,9 @@ export async function proofViews(service: HttpNeeds, folder: CaseFolder): Promis
   for (const proof of newest) {
     const session = folder.sessions.find(({ id }) => id === proof.session_id)?.number ?? null
     const shown = views.length < MOST_SHOWN ? await proofText(service, folder, proof) : null
-    const whyNot = objectionTo(proof, folder.sessions)?.text ?? null
+    const objection = objectionTo(proof, folder.sessions)
+    // that it was changed is said where others say whether they are verified
+    const whyNot = objection && objection.code !== 'changed' ? objection.text : null
     const despite = acceptedDespite(proof, folder.sessions)
     views.push({ proof, verified: countsAsVerified(proof), session, shown, whyNot, despite })
   }
