@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { contentHash } from '../markdown/proof-file.ts'
-import { gateOf, proofOf } from '../model/case-folder.ts'
+import { type CaseFolder, gateOf, proofOf } from '../model/case-folder.ts'
 import { addItem } from '../model/decide-case.ts'
 import { attachProof, verifyProof } from '../model/decide-proof.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -9,6 +9,7 @@ import {
   MAX_PROOF_CONTENT_BYTES,
   sessionNumberedIn,
 } from '../sessions/proof-candidate.ts'
+import { actorOf } from './actor.ts'
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
@@ -41,12 +42,15 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const content = wanted.content ?? (await candidateContent(service, id, artifact!, session_id))
     mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
     const proof = { id: service.newId(), type, content, sha256: contentHash(content), session_id }
-    const folder = await store.update(id, (present) =>
-      attachProof(
-        present,
-        { ...proof, ...sessionNumberedIn(artifact, present, session_id) },
-        service.now(),
-      ),
+    const folder = await store.update(
+      id,
+      (present) =>
+        attachProof(
+          present,
+          { ...proof, ...sessionNumberedIn(artifact, present, session_id) },
+          service.now(),
+        ),
+      { by: await actorOf(service, c) },
     )
     const json = await proofJson(service, proofOf(folder, proof.id))
     return c.json(json, 201, { location: `/cases/${id}/proof/${proof.id}` })
@@ -59,7 +63,8 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.post('/checklist', async (c) => {
     const id = caseId(c)
     const item = await readJson(c, checklistItemSchema)
-    const folder = await store.update(id, (present) => addItem(present, item))
+    const by = await actorOf(service, c)
+    const folder = await store.update(id, (present) => addItem(present, item), { by })
     const items = gateOf(folder).items
     return c.json(items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
   })
@@ -79,10 +84,11 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
     await matching(service, c, proofOf(await store.read(id), pid))
     const matched = hash()
-    const folder = await store.update(id, (present) => {
+    const change = (present: CaseFolder) => {
       if (c.req.header('if-match') !== undefined && hash() !== matched) throw changedMeanwhile()
       return verifyProof(present, pid, service.now())
-    })
+    }
+    const folder = await store.update(id, change, { by: await actorOf(service, c) })
     return jsonWithETag(c, await proofJson(service, proofOf(folder, pid)))
   })
 

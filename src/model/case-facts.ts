@@ -1,4 +1,5 @@
 import type { CaseState } from './case-state.ts'
+import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
 
 /**
@@ -75,6 +76,8 @@ export function caseEvents(
   }
   if (maker !== 'git') {
     for (const [filename, { hash }] of Object.entries(after.notes)) {
+      // a line of the service's own reports an act that has its event
+      if (filename === HISTORY_FILE && maker === 'service') continue
       if (before?.notes[filename]?.hash !== hash) events.push(event('memory_updated', { filename }))
     }
     for (const [filename] of missing(before?.notes, after.notes)) {

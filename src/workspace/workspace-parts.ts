@@ -26,7 +26,7 @@ export interface WorkspaceParts {
 export interface WorkspaceNeeds
   extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found' | 'toldNotes'>,
     Pick<ScanNeeds, 'onUnknown' | 'onSettled' | 'lastGood'>,
-    Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs'>,
+    Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs' | 'history'>,
     Pick<UpkeepNeeds, 'isLive'>,
     Pick<CatalogNeeds, 'isHeld'> {
   state: Pick<StateFolder, 'preImages' | 'trash'>
