@@ -1,6 +1,7 @@
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
+import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import type { Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { textProblems } from '../sessions/text-problems.ts'
@@ -80,6 +81,7 @@ export async function sessionJson(
     started_at: session.started_at,
     completed_at: session.completed_at,
     plan_sha256: plan === '' ? null : sha256(plan),
+    plan_unchanged: isPlanUnchanged(session.trail),
     candidates,
     problems: [
       ...folder.problems.filter((problem) => problem.file === file),

@@ -91,7 +91,7 @@ function entryOf(line: string): HistoryEntry | null {
   const [who = '', what = '', ...texts] = rest.split(BETWEEN)
   const kind = kindOf(what)
   if (kind === null) return null
-  const text = texts.length > 0 ? texts.join(BETWEEN) : null
+  const text = texts.length > 0 ? texts.join(BETWEEN).replaceAll(LINE_BREAK, '\n') : null
   return { at, who, what, text, kind, session: sessionIn(what), recorded: true }
 }
 
@@ -144,5 +144,6 @@ const MOST_QUESTIONS = 20
 const MAX_PROMPT_LINE = 2000
 
 function lineOf({ at, who, what, text }: HistoryEntry): string {
-  return `- ${[at, who, what, text].filter((part) => part !== null).join(BETWEEN)}`
+  const parts = [at, who, what, text].filter((part) => part !== null)
+  return `- ${parts.map(oneLine).join(BETWEEN)}`
 }

@@ -25,6 +25,7 @@ export interface SessionJson {
   updated_at: string
   completed_at: string | null
   plan_sha256: string | null
+  plan_unchanged: boolean
   candidates: { artifact: string; note: string }[]
   problems: { code: string; file: string; line: number | null; message: string }[]
 }

@@ -1,6 +1,7 @@
 import type { Asking } from '../../client/client.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
+import type { HistoryEntry } from '../../model/history.ts'
 import { type ProofJson, proofsOf } from './proof.ts'
 import { type SessionJson, sessionsOf } from './session.ts'
 
@@ -10,13 +11,15 @@ export interface WholeCase extends CaseJson {
   sessions: SessionJson[]
   proof: ProofJson[]
   memory: { filename: string; size: number }[]
+  history: HistoryEntry[]
 }
 
 export async function wholeCase(client: Asking, id: string): Promise<WholeCase> {
   const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
-  const [found, gate, sessions, proof, memory] = await Promise.all([
+  const [found, gate, sessions, proof, memory, history] = await Promise.all([
     ...[got(''), got('/gate')],
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
+    got('/history'),
   ])
-  return { ...found, gate, sessions, proof, memory }
+  return { ...found, gate, sessions, proof, memory, history }
 }

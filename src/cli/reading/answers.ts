@@ -1,4 +1,5 @@
 import type { Asking } from '../../client/client.ts'
+import { caseHistory } from '../../http/case-history.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
 import { newestFirst } from '../../http/page.ts'
 import { caseJson, proofJson, sessionJson } from '../../http/present.ts'
@@ -22,6 +23,7 @@ const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
     ),
   '/proof': (files, folder) =>
     Promise.all([...folder.proofs].sort(newestFirst).map((proof) => proofJson(files, proof))),
+  '/history': (files, folder) => caseHistory(files, folder),
   '/memory': ({ layout }, folder) => listMemory(layout, folder),
 }
 
