@@ -1,3 +1,4 @@
+import { counted } from './amounts.ts'
 import { type Case, type CaseEdit, changedFields } from './case.ts'
 import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
@@ -152,7 +153,9 @@ function movedActs(name: string, of: TrailLine['fields'], session: Session): Act
 }
 
 function testText({ tests }: Session): string | undefined {
-  return tests ? `${tests.run} tests: ${tests.passed} passed, ${tests.failed} failed` : undefined
+  return tests
+    ? `${counted(tests.run, 'test')}: ${tests.passed} passed, ${tests.failed} failed`
+    : undefined
 }
 
 function diffText({ diff }: Session): string | undefined {

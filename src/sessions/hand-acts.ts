@@ -115,9 +115,12 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     journal.settled(caseId, noted)
   }
 
-  function actOf(folder: CaseFolder, { key, at, what, text, from, path }: NotedAct): TimedAct[] {
-    if (key === 'state') return stateAct(folder, at, from)
-    return path !== undefined && isGits(path) ? [] : [{ at, what, ...(text ? { text } : {}) }]
+  function actOf(
+    folder: CaseFolder,
+    { key, at, what, from, hasReason, path }: NotedAct,
+  ): TimedAct[] {
+    if (key === 'state') return stateAct(folder, at, from, hasReason === true)
+    return path !== undefined && isGits(path) ? [] : [{ at, what }]
   }
 
   function isGits(path: string): boolean {
@@ -153,19 +156,23 @@ function changedKeys<T extends object>(before: T, after: T): string[] {
   return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
 }
 
-type FoundAct = Pick<NotedAct, 'key' | 'what' | 'text' | 'from'> & {
+type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
   /** Relative to the folder of the case; of what is gone, none. */
   file?: string
 }
 
 function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined): FoundAct[] {
   const acts: FoundAct[] = []
-  if (before.state && after.state && before.state !== after.state) {
-    acts.push({ key: 'state', what: '', from: before.state, file: 'case.md' })
+  const fields = seen?.fields ?? new Set<string>()
+  const isMoved = before.state !== null && after.state !== null && before.state !== after.state
+  if (isMoved) {
+    const hasReason = fields.has('reason')
+    acts.push({ key: 'state', what: '', from: before.state!, hasReason, file: 'case.md' })
   }
-  if (before.state && before.fields !== after.fields) {
-    const names = [...(seen?.fields ?? [])].filter((name) => name !== 'state').join(', ')
-    const what = `edited case.md by hand${names === '' ? '' : ` (${names})`}`
+  const names = [...fields].filter((name) => name !== 'state' && !(isMoved && WITH_STATE.has(name)))
+  const isOnlyMoved = isMoved && fields.size > 0 && names.length === 0
+  if (before.state && before.fields !== after.fields && !isOnlyMoved) {
+    const what = `edited case.md by hand${names.length === 0 ? '' : ` (${names.join(', ')})`}`
     acts.push({ key: 'fields', what, file: 'case.md' })
   }
   for (const [id, { type, verified, hash }] of Object.entries(after.proofs)) {
@@ -188,15 +195,27 @@ function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined
   return acts
 }
 
+/** What the line of a change of state says already. */
+const WITH_STATE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
+/** States that the reason belongs to, whenever it was written. */
+const REASONED: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
+
 /** The change of state that the history does not have yet, if the state is still another. */
-function stateAct(folder: CaseFolder, at: string, noted: string | undefined): TimedAct[] {
+function stateAct(
+  folder: CaseFolder,
+  at: string,
+  noted: string | undefined,
+  hasReason: boolean,
+): TimedAct[] {
   const state = shownState(folder)
   const from = lastStateChange(folder.history ?? [])?.to ?? noted
   if (from === undefined || !isCaseState(from) || from === state) return []
   const isShut = folder.case.state !== state
   const text = isShut
     ? `case.md says ${folder.case.state}, which counts once the proof gate is open`
-    : (folder.case.reason ?? undefined)
+    : hasReason || REASONED.has(state)
+      ? folder.case.reason
+      : null
   const named = namedOutcome(folder, state)
   return [{ at, what: `${from} → ${state}${named} by hand`, ...(text ? { text } : {}) }]
 }

@@ -22,9 +22,10 @@ export interface NotedAct {
   /** ISO 8601. */
   at: string
   what: string
-  text?: string
   /** Of a change of state: the state before. */
   from?: string
+  /** Whether the reason was changed with it. */
+  hasReason?: boolean
   /** The file that was changed, where there is one. */
   path?: string
   /** Seen at a start: it was changed while no service ran. */
