@@ -173,6 +173,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       sessionTexts,
       holds,
       search,
+      texts,
       mount: options.mount ?? true,
     },
     abandonPatienceMs: options.abandonPatienceMs,

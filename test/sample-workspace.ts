@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { copySample } from '../src/demo/sample-copy.ts'
 import { editedCase, readCase } from '../src/markdown/case-file.ts'
-import { readProof, verifiedProof } from '../src/markdown/proof-file.ts'
+import { countedProof, readProof } from '../src/markdown/proof-file.ts'
 import { readSession } from '../src/markdown/session-file.ts'
 import { editedSession, readSessionTexts } from '../src/markdown/session-texts.ts'
 import { CASE_STATES } from '../src/model/case-state.ts'
-import { readTap } from '../src/runners/reports/tap-results.ts'
+import { readTap } from '../src/runners/reports/tap.ts'
 import { openServer } from '../src/serve.ts'
 import { MEMORY_ROOT_FILES } from '../src/workspace/layout.ts'
 
@@ -69,8 +69,10 @@ t.test('an edit that changes nothing gives every file back byte for byte', async
         const { value, problems } = readProof(bytes, { id: name, case_id, created_at })
         t.strictSame(problems, [])
         t.equal(value!.intact, true)
-        if (value!.verified)
-          t.equal(verifiedProof(bytes, value!.verified_at!, value!.sha256!), bytes)
+        if (value!.verified) {
+          const { verified_at, accepted } = value!
+          t.equal(countedProof(bytes, value!, { verified_at: verified_at!, accepted }), bytes)
+        }
       } else if (name === 'case') {
         const { value, problems } = await readCase(bytes, { id: case_id, created_at })
         t.strictSame(problems, [])

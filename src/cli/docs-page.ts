@@ -12,7 +12,8 @@ This page is made from the program's own definitions by \`npm run docs:cli\`; \`
 $ casefile list                      # what needs you first
 $ casefile start "sign-in"           # a session plans; nothing runs yet
 $ casefile approve "sign-in"         # shows the plan, asks, carries out exactly that, and tells
-$ casefile proof add "sign-in" --artifact 1-test.tap --verify
+$ casefile proof add "sign-in" --artifact 1-test.tap
+$ casefile proof verify "sign-in" --all   # once you have read it: casefile proof show
 $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 \`\`\`
 
@@ -20,7 +21,7 @@ $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
 
 **With a service, and without.** Where \`casefile serve\` runs for the workspace, the commands use it.
-Without one \`list\`, \`show\`, \`gate\`, \`proof list\` and \`export\` read the files and change none of them, unless a
+Without one \`list\`, \`show\`, \`gate\`, \`proof list\`, \`proof show\` and \`export\` read the files and change none of them, unless a
 service that was killed left something to put right. Where they had to read 200 cases or more, they keep
 what they read in the state folder for the next time. Any other command owns the files for as long as it takes, and a session that it follows ends with it. So leave a service running for what is to go on by itself: \`--detach\` needs one. A command that
 finds another one at work waits for it, or uses it.

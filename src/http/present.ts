@@ -2,13 +2,15 @@ import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
-import type { Proof } from '../model/proof.ts'
+import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
+import { objectionTo } from '../model/support.ts'
 import { textProblems } from '../sessions/text-problems.ts'
 import type { ArtifactFile } from '../workspace/output/artifact-listing.ts'
 import type { Build, HttpNeeds } from './needs.ts'
 
 export type SessionJson = Awaited<ReturnType<typeof sessionJson>>
+export type ProofHeadJson = ReturnType<typeof proofHeadJson>
 export type ProofJson = Awaited<ReturnType<typeof proofJson>>
 
 export interface VersionJson extends Build {
@@ -90,18 +92,42 @@ export async function sessionJson(
   }
 }
 
-export async function proofJson(service: Pick<HttpNeeds, 'catalog' | 'texts'>, proof: Proof) {
-  const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)
+/** A proof without its content: as a list shows it where that is asked for. */
+export function proofHeadJson(folder: CaseFolder, proof: Proof) {
+  const objection = objectionTo(proof, folder.sessions)
   return {
     id: proof.id,
     case_id: proof.case_id,
     session_id: proof.session_id,
     type: proof.type,
-    content: record?.value ? await service.texts.proof(proof.case_id, record) : '',
-    verified: proof.verified && proof.intact,
+    verified: countsAsVerified(proof),
     verified_at: proof.verified_at,
+    tests: proof.tests,
+    failed_tests: proof.failed_tests,
+    exit_code: proof.exit_code,
+    accepted: proof.accepted,
+    supports: objection === null,
+    why_not: objection?.text ?? null,
     sha256: proof.sha256,
     created_at: proof.created_at,
     updated_at: proof.verified_at ?? proof.created_at,
+  }
+}
+
+export async function proofJson(
+  service: Pick<HttpNeeds, 'catalog' | 'texts'>,
+  folder: CaseFolder,
+  proof: Proof,
+) {
+  const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)
+  const content = record?.value ? await service.texts.proof(proof.case_id, record) : ''
+  const { id, case_id, session_id, type, ...others } = proofHeadJson(folder, proof)
+  return {
+    id,
+    case_id,
+    session_id,
+    type,
+    content,
+    ...others,
   }
 }

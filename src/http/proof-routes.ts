@@ -1,9 +1,10 @@
 import { Hono } from 'hono'
-import { contentHash } from '../markdown/proof-file.ts'
 import { type CaseFolder, gateOf, proofOf } from '../model/case-folder.ts'
 import { addItem } from '../model/decide-case.ts'
 import { attachProof, verifyProof } from '../model/decide-proof.ts'
+import type { Counted } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
+import { countContent, updateCounted } from '../sessions/count-proof.ts'
 import {
   candidateContent,
   MAX_PROOF_CONTENT_BYTES,
@@ -18,8 +19,8 @@ import { operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
 import { caseId, proofId } from './params.ts'
 import { plainText } from './plain-text.ts'
-import { proofJson } from './present.ts'
-import { checklistItemSchema, newProofSchema } from './schemas.ts'
+import { proofHeadJson, proofJson } from './present.ts'
+import { checklistItemSchema, newProofSchema, verifySchema } from './schemas.ts'
 
 /** A JSON string may write one byte as two, as it does every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
@@ -32,16 +33,24 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.get('/', async (c) => {
     const folder = await store.read(caseId(c))
     const all = [...folder.proofs].sort(newestFirst)
-    return page(c, all, { present: (proof) => proofJson(service, proof) })
+    if (!withContent(c.req.query('content'))) {
+      return page(c, all, { present: async (proof) => proofHeadJson(folder, proof) })
+    }
+    return page(c, all, { present: (proof) => proofJson(service, folder, proof) })
   })
 
   app.post('/', async (c) => {
     const id = caseId(c)
     const wanted = await readJson(c, newProofSchema, { maxBytes: MAX_BODY_BYTES })
     const { artifact, type, session_id } = wanted
-    const content = wanted.content ?? (await candidateContent(service, id, artifact!, session_id))
+    const { content, exit_code } =
+      wanted.content === undefined
+        ? await candidateContent(service, id, artifact!, session_id)
+        : { content: wanted.content, exit_code: null }
     mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
-    const proof = { id: service.newId(), type, content, sha256: contentHash(content), session_id }
+    await service.store.read(id) // an unknown case is refused before anything is counted
+    const counted = await countContent(content)
+    const proof = { id: service.newId(), type, content, counted, exit_code, session_id }
     const folder = await store.update(
       id,
       (present) =>
@@ -52,7 +61,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
         ),
       { by: await actorOf(service, c) },
     )
-    const json = await proofJson(service, proofOf(folder, proof.id))
+    const json = await proofJson(service, folder, proofOf(folder, proof.id))
     return c.json(json, 201, { location: `/cases/${id}/proof/${proof.id}` })
   })
 
@@ -71,43 +80,52 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.get('/:pid', async (c) => {
     const folder = await store.read(caseId(c))
-    return jsonWithETag(c, await proofJson(service, proofOf(folder, proofId(c))))
+    return jsonWithETag(c, await proofJson(service, folder, proofOf(folder, proofId(c))))
   })
 
   app.get('/:pid/content', async (c) => {
-    const proof = proofOf(await store.read(caseId(c)), proofId(c))
-    return plainText(c, new TextEncoder().encode((await proofJson(service, proof)).content))
+    const folder = await store.read(caseId(c))
+    const { content } = await proofJson(service, folder, proofOf(folder, proofId(c)))
+    return plainText(c, new TextEncoder().encode(content))
   })
 
   app.put('/:pid/verify', operatorOnly(service, 'verify'), async (c) => {
     const [id, pid] = [caseId(c), proofId(c)]
+    const { accept = null } = await readJson(c, verifySchema, { optional: true })
     const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
-    await matching(service, c, proofOf(await store.read(id), pid))
+    await matching(service, c, await store.read(id), pid)
     const matched = hash()
-    const change = (present: CaseFolder) => {
+    const change = (present: CaseFolder, counted: Counted) => {
       if (c.req.header('if-match') !== undefined && hash() !== matched) throw changedMeanwhile()
-      return verifyProof(present, pid, service.now())
+      return verifyProof(present, pid, { counted, accept, now: service.now() })
     }
-    const folder = await store.update(id, change, { by: await actorOf(service, c) })
-    return jsonWithETag(c, await proofJson(service, proofOf(folder, pid)))
+    const by = await actorOf(service, c)
+    const folder = await updateCounted(service, id, pid, change, by)
+    return jsonWithETag(c, await proofJson(service, folder, proofOf(folder, pid)))
   })
 
   return app
 }
 
+/** Lists of large proofs can be had without what is in them. */
+function withContent(query: string | undefined): boolean {
+  if (query === undefined || query === 'true') return true
+  if (query === 'false') return false
+  const message = `expected true or false; got ${JSON.stringify(query.slice(0, 60))}`
+  throw new Refusal('bad_request', `content: ${message}.`, {
+    errors: [{ path: 'content', message }],
+  })
+}
+
 function changedMeanwhile(): Refusal {
   return new Refusal(
     'precondition_failed',
-    'The proof changed meanwhile. Read it again and decide anew.',
+    'The proof changed meanwhile. Read it again and decide again.',
   )
 }
 
 /** Holds the request to If-Match on the proof as a GET would show it now. */
-async function matching(
-  service: HttpNeeds,
-  c: ServiceContext,
-  proof: Parameters<typeof proofJson>[1],
-) {
-  const json = await proofJson(service, proof)
+async function matching(service: HttpNeeds, c: ServiceContext, folder: CaseFolder, pid: string) {
+  const json = await proofJson(service, folder, proofOf(folder, pid))
   requireMatch(c, etagOf(new TextEncoder().encode(JSON.stringify(json))))
 }

@@ -84,3 +84,9 @@ export const newProofSchema = z
     path: ['content'],
     message: "expected either content, or artifact: the name of one of the session's candidates",
   })
+
+export const verifySchema = z.object({
+  accept: oneLine(2000).nullish().meta({
+    description: 'Why the proof counts although it does not support its claim by itself.',
+  }),
+})

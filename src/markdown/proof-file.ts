@@ -1,13 +1,17 @@
 import { hash } from 'node:crypto'
+import type { Verification } from '../model/case-folder.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
-import type { Proof } from '../model/proof.ts'
+import type { Counted, Proof } from '../model/proof.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { newFrontmatter, withFields } from './field-edit.ts'
 import { fieldReader, recordHead } from './fields.ts'
 import { type Head, readHead } from './head.ts'
-import { linesOf } from './lines.ts'
+import { lineAt, linesOf } from './lines.ts'
 import { closesFence, OPENING } from './outline.ts'
+import { countsYaml, exitCode, failedTests, isVerified, reportCounts } from './proof-evidence.ts'
+import { looksLikeReport } from './report-shape.ts'
 import { fenceFor } from './section.ts'
+import type { YamlValue } from './yaml-scalar.ts'
 
 export const MAX_PROOF_BYTES = 11 * 1024 * 1024
 
@@ -29,28 +33,41 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   const read = proofHead(text, file)
   if (!read.ok) return { value: null, content: '', problems: [read.problem] }
   const reader = fieldReader(read.head, file)
-  const content = contentOf(read.head)
+  const { content, outside } = contentOf(read.head)
+  if (outside !== null) {
+    const line = lineAt(text, outside)
+    reader.problems.push({ code: 'outside_fence', file, line, message: OUTSIDE })
+  }
   reader.placed('id', origin.id)
   reader.placed('case_id', origin.case_id)
-  const sha256 = reader.text('sha256')
-  const verified = reader.raw('verified') === true
-  const intact = sha256 !== null && sha256 === contentHash(content)
-  if (!intact && (verified || sha256 !== null)) {
+  const stated = reader.text('sha256')
+  const sha256 = contentHash(content)
+  const verified = isVerified(reader)
+  const intact = stated === null || stated === sha256
+  if (!intact) {
     const why = verified
       ? 'the content is not what was verified: it counts as not verified; verify it again to accept it'
       : 'the content is not what was attached: verify it only if what is there now is right, as that is what counts then'
     reader.problem('sha256', 'proof_changed', why)
   }
+  const isCounted = stated !== null && reader.has('tests')
   const value: Proof = {
     id: origin.id,
     case_id: origin.case_id,
     session_id: reader.shaped('session_id', UUID, 'a UUID'),
     type: reader.shaped('type', SLUG, SLUG_RULE) ?? 'log',
     created_at: reader.time('created_at') ?? origin.created_at,
-    sha256,
+    sha256: stated ?? sha256,
     verified,
     verified_at: reader.time('verified_at'),
+    tests: reportCounts(reader),
+    failed_tests: failedTests(reader),
+    exit_code: exitCode(reader),
+    accepted: reader.text('accepted')?.trim() || null,
     intact,
+    stamped: stated !== null,
+    empty: content.trim() === '',
+    uncounted: !isCounted && looksLikeReport(content),
   }
   return {
     value: reader.problems.some(isBreaking) ? null : value,
@@ -59,29 +76,45 @@ export function readProof(text: string, origin: ProofOrigin): ProofReading {
   }
 }
 
+const OUTSIDE =
+  'text outside the first fence is no part of the proof: move it into the fence, or into a memory file'
+
 /** Content is data: git's markers are looked for in the head of the file only. */
 function proofHead(text: string, file: string): ReturnType<typeof recordHead> {
   const read = readHead(text)
   return read.ok ? read : recordHead(text, file)
 }
 
-function contentOf({ text, bodyStart, eol }: Head): string {
+interface Content {
+  content: string
+  /** Offset of a line of text that stands outside the fence; null where none does. */
+  outside: number | null
+}
+
+function contentOf({ text, bodyStart, eol }: Head): Content {
   let fence: string | null = null
   let start = bodyStart
   let end = text.length
+  let next = text.length
+  let outside: number | null = null
   for (const line of linesOf(text, bodyStart)) {
     if (fence === null) {
       fence = OPENING.exec(line.text)?.[1] ?? null
       start = line.next
+      if (fence === null && line.text.trim() !== '') outside ??= line.start
     } else if (closesFence(line.text, fence)) {
       end = line.start
+      next = line.next
       break
     }
   }
-  if (fence === null) return text.slice(bodyStart).trim() // written by hand, without a fence
+  // written by hand, without a fence
+  if (fence === null) return { content: text.slice(bodyStart).trim(), outside: null }
+  const behind = /\S/.exec(text.slice(next))
+  if (behind) outside ??= next + behind.index
   const content = text.slice(start, end)
-  if (content.endsWith(eol)) return content.slice(0, -eol.length)
-  return content.endsWith('\n') ? content.slice(0, -1) : content
+  if (content.endsWith(eol)) return { content: content.slice(0, -eol.length), outside }
+  return { content: content.endsWith('\n') ? content.slice(0, -1) : content, outside }
 }
 
 export function contentHash(content: string): string {
@@ -91,17 +124,34 @@ export function contentHash(content: string): string {
 export function newProofText(proof: Proof, content: string): string {
   const { id, case_id, session_id, type, created_at, sha256, verified, verified_at } = proof
   const fields = { id, case_id, session_id, type, created_at, sha256, verified, verified_at }
+  const { tests, failed_tests } = countsYaml(proof)
+  const known: [string, YamlValue][] = Object.entries(fields)
+  if (tests !== null || looksLikeReport(content)) known.push(['tests', tests])
+  if (failed_tests !== null) known.push(['failed_tests', failed_tests])
+  if (proof.exit_code !== null) known.push(['exit_code', proof.exit_code])
   const [usual, other] = [fenceFor(content), fenceFor(content, '~')]
   // a fence of backticks, unless the content has so long a run of them that two such would be larger than it
   const fence = usual.length > 100 && other.length < usual.length ? other : usual
-  return `${newFrontmatter(Object.entries(fields))}\n${fence}text\n${content}\n${fence}\n`
+  return `${newFrontmatter(known)}\n${fence}text\n${content}\n${fence}\n`
 }
 
-/** The file with its verification set; the hash is that of the content as it stands now. */
-export function verifiedProof(text: string, verifiedAt: string, sha256: string): string {
-  return withFields(text, [
-    ['sha256', sha256],
-    ['verified', true],
-    ['verified_at', verifiedAt],
-  ])
+/** The file with what was counted in its content and, where it is verified by that, its verification. */
+export function countedProof(
+  text: string,
+  counted: Counted,
+  verification: Verification | null,
+): string {
+  const { tests, failed_tests } = countsYaml(counted)
+  const head = readHead(text)
+  const has = (key: string) => head.ok && (head.head.fields?.has(key) ?? false)
+  const content = head.ok ? contentOf(head.head).content : ''
+  const fields: [string, YamlValue][] = [['sha256', counted.sha256]]
+  if (verification) {
+    fields.push(['verified', true], ['verified_at', verification.verified_at])
+  }
+  if (tests !== null || has('tests') || looksLikeReport(content)) fields.push(['tests', tests])
+  if (failed_tests !== null || has('failed_tests')) fields.push(['failed_tests', failed_tests])
+  const accepted = verification?.accepted ?? null
+  if (verification && (accepted !== null || has('accepted'))) fields.push(['accepted', accepted])
+  return withFields(text, fields)
 }

@@ -2,9 +2,10 @@ import { type CaseFolder, gateOf, shownState } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { Gate } from './gate.ts'
 import { isBreaking } from './problem.ts'
-import { countsAsVerified } from './proof.ts'
+import { countsAsVerified, type Proof } from './proof.ts'
 import { hasEnded, type Session } from './session.ts'
 import { isRunning } from './session-state.ts'
+import { objectionTo } from './support.ts'
 
 /** What a case can need, the most urgent first; `running` alone is not the operator's turn. */
 export const ATTENTION_KINDS = [
@@ -56,7 +57,8 @@ export function isClosed(state: CaseState): boolean {
  * 3. `blocked`: the state is BLOCKED or NEEDS_USER_INPUT.
  * 4. `running`: a session plans or executes here, so what it leaves is yet to come; one of another
  *    machine is a problem, which is above.
- * 5. `proof`: a session is complete and has no proof, or a proof is not verified.
+ * 5. `proof`: a session is complete and has no proof, or a proof supports nothing while the gate is shut,
+ *    or a proof is not verified.
  * 6. `gate_open`: nothing is missing for RESOLVED.
  *
  * Of several sessions the newest is meant.
@@ -78,8 +80,11 @@ export function attentionOf(folder: CaseFolder, gate: Gate = gateOf(folder)): At
   if (complete) {
     return of('proof', `session ${complete.number} is complete and has no proof`, complete)
   }
-  const unverified = folder.proofs.filter((proof) => !countsAsVerified(proof)).length
-  if (unverified > 0) return of('proof', `${counted(unverified)} still to be verified`)
+  const unverified = folder.proofs.filter((proof) => !countsAsVerified(proof))
+  const supportless = newestWithoutSupport(folder, gate.open ? unverified : folder.proofs)
+  if (supportless !== null) return of('proof', supportless)
+  if (unverified.length > 0)
+    return of('proof', `${counted(unverified.length)} still to be verified`)
   return gate.open ? of('gate_open', 'the gate is open: the case can be resolved') : null
 }
 
@@ -119,6 +124,17 @@ function blockedText({ case: { state, reason } }: CaseFolder): string {
   if (why === '') return `${what}; no reason is given`
   const short = why.length > MAX_REASON ? `${why.slice(0, MAX_REASON - 1).toWellFormed()}…` : why
   return `${what}: ${short}`
+}
+
+/** What is wrong with the newest of these proofs that supports nothing; null where all support their claim. */
+function newestWithoutSupport({ sessions }: CaseFolder, proofs: readonly Proof[]): string | null {
+  for (const proof of [...proofs].reverse()) {
+    const objection = objectionTo(proof, sessions)
+    // one that was changed waits to be verified again
+    if (objection && objection.code !== 'changed')
+      return `proof ${proof.id.slice(0, 8)} supports nothing: ${objection.text}`
+  }
+  return null
 }
 
 function counted(count: number): string {

@@ -3,7 +3,7 @@ import { type Gate, proofGate, reportedState } from './gate.ts'
 import type { Held } from './held.ts'
 import type { Act, HistoryEntry } from './history.ts'
 import type { Problem } from './problem.ts'
-import { byCreation, type Proof } from './proof.ts'
+import { byCreation, type Counted, type Proof } from './proof.ts'
 import { Refusal } from './refusal.ts'
 import type { Session, SessionEdit, SessionTexts } from './session.ts'
 
@@ -28,7 +28,13 @@ export type FileEdit =
   | { file: 'session'; number: number; edit: SessionEdit }
   | { file: 'new-session'; session: Session }
   | { file: 'new-proof'; proof: Proof; content: string }
-  | { file: 'proof'; id: string; verified_at: string }
+  | { file: 'proof'; id: string; counted: Counted; verification: Verification | null }
+
+/** `accepted` is the reason, null for none. */
+export interface Verification {
+  verified_at: string
+  accepted: string | null
+}
 
 /** What a decision changes, in the order in which it must reach the disk. */
 export type Edit =
@@ -40,7 +46,7 @@ export type Edit =
 export type Decide = (folder: CaseFolder) => Edit[]
 
 export function gateOf(folder: CaseFolder): Gate {
-  return proofGate(folder.case.checklist, folder.proofs)
+  return proofGate(folder.case.checklist, folder.proofs, folder.sessions)
 }
 
 export function shownState(folder: CaseFolder): Case['state'] {

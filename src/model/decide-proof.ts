@@ -1,5 +1,5 @@
 import { type CaseFolder, type Edit, newest, proofOf, sessionOf } from './case-folder.ts'
-import { countsAsVerified, type Proof } from './proof.ts'
+import { type Counted, countsAsVerified, isToBeStamped, type Proof } from './proof.ts'
 import { Refusal } from './refusal.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
 import { isRunning } from './session-state.ts'
@@ -9,7 +9,9 @@ export interface NewProof {
   id: string
   type: string
   content: string
-  sha256: string
+  counted: Counted
+  /** Of the step that the content comes from, where it was not 0. */
+  exit_code: number | null
   /** Undefined: the newest complete session without proof, if there is one. Null: none. */
   session_id?: string | null | undefined
 }
@@ -38,16 +40,22 @@ export function sessionForProof(folder: CaseFolder, id: string | null | undefine
 /** Attaches proof; with it a complete session ends, and is sealed (specification §2.2, rule 1). */
 export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): Edit[] {
   const session = sessionForProof(folder, wanted.session_id)
+  const { counted, exit_code } = wanted
   const proof: Proof = {
+    ...counted,
+    exit_code,
     id: wanted.id,
     case_id: folder.case.id,
     session_id: session?.id ?? null,
     type: wanted.type,
     created_at: now,
-    sha256: wanted.sha256,
     verified: false,
     verified_at: null,
+    accepted: null,
     intact: true,
+    stamped: true,
+    empty: false,
+    uncounted: false,
   }
   const edits: Edit[] = [{ file: 'new-proof', proof, content: wanted.content }]
   if (session && !isSealed(session)) {
@@ -61,8 +69,34 @@ export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): 
   return edits
 }
 
-/** Verifies the content as it stands now; verifying what is verified already changes nothing. */
-export function verifyProof(folder: CaseFolder, id: string, now: string): Edit[] {
+/**
+ * Verifies the content that was counted, which is the present one. A reason accepts it although it does not
+ * support its claim; verifying what is verified already, without a new reason, changes nothing.
+ */
+export function verifyProof(
+  folder: CaseFolder,
+  id: string,
+  { counted, accept, now }: { counted: Counted; accept: string | null; now: string },
+): Edit[] {
   const proof = proofOf(folder, id)
-  return countsAsVerified(proof) ? [] : [{ file: 'proof', id, verified_at: now }]
+  if (accept !== null && proof.empty) {
+    throw new Refusal(
+      'wrong_state',
+      `Proof ${id} is empty, so there is nothing to accept. Attach one that says something.`,
+    )
+  }
+  const isSame = countsAsVerified(proof) && !isToBeStamped(proof)
+  if (isSame && (accept === null || accept === proof.accepted)) return []
+  // a reason was given for what the content said then
+  const before = proof.intact ? proof.accepted : null
+  const verified_at = countsAsVerified(proof) ? (proof.verified_at ?? now) : now
+  const verification = { verified_at, accepted: accept ?? before }
+  return [{ file: 'proof', id, counted, verification }]
+}
+
+/** Writes hash and counts into a proof that a person wrote; nothing where that was done meanwhile. */
+export function stampProof(folder: CaseFolder, id: string, counted: Counted): Edit[] {
+  const proof = folder.proofs.find((each) => each.id === id)
+  if (!proof || !isToBeStamped(proof) || proof.sha256 !== counted.sha256) return []
+  return [{ file: 'proof', id, counted, verification: null }]
 }

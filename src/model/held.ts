@@ -74,9 +74,19 @@ export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] 
     .map(({ description, type }) => ({ description, type }))
 }
 
-/** What is verified of a proof: its content, as proof of its type. Null when it does not count. */
+/**
+ * What is verified of a proof: its content, as proof of its type, with what is said for and against it. Null
+ * when it does not count.
+ */
 export function verificationOf(proof: Proof): string | null {
-  return countsAsVerified(proof) ? `${proof.type} ${proof.sha256}` : null
+  if (!countsAsVerified(proof)) return null
+  const { type, sha256, tests, exit_code, accepted } = proof
+  const said = [
+    tests ? `${tests.passed} of ${tests.run} passed${tests.incomplete ? ', incomplete' : ''}` : '',
+    exit_code === null ? '' : `exit code ${exit_code}`,
+    accepted === null ? '' : `accepted: ${accepted}`,
+  ]
+  return [`${type} ${sha256}`, ...said.filter((each) => each !== '')].join(', ')
 }
 
 /** How far a session is; of one that the service is at, its own journal decides. */

@@ -1,11 +1,12 @@
 import { counted } from './amounts.ts'
 import { type Case, type CaseEdit, changedFields } from './case.ts'
-import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
+import { type CaseFolder, type Edit, gateOf, shownState, type Verification } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { Act, Actor, Place } from './history.ts'
 import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
 import { countsAsVerified, type Proof } from './proof.ts'
 import type { Session, SessionEdit } from './session.ts'
+import { objectionTo } from './support.ts'
 import type { TrailLine } from './trail.ts'
 
 /** What the history says of an edit, which is made on `folder`. Of most lines of a trail it says nothing. */
@@ -24,7 +25,7 @@ export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
     case 'new-proof':
       return [attachedAct(folder, edit.proof)]
     case 'proof':
-      return verifiedActs(folder, edit.id, edit.verified_at)
+      return edit.verification ? verifiedActs(folder, edit.id, edit.verification) : []
     default:
       return edit satisfies never
   }
@@ -81,7 +82,9 @@ export function stateActs(
 /** What proved it, where nobody gave a reason. */
 function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
   if (state !== 'RESOLVED') return undefined
-  const types = folder.proofs.filter(countsAsVerified).map(({ type }) => type)
+  const types = folder.proofs
+    .filter((proof) => countsAsVerified(proof) && objectionTo(proof, folder.sessions) === null)
+    .map(({ type, accepted }) => (accepted === null ? type : `${type} (accepted)`))
   return `the proof gate is open: verified ${[...new Set(types)].join(', ')}`
 }
 
@@ -152,7 +155,7 @@ function movedActs(name: string, of: TrailLine['fields'], session: Session): Act
   return [{ what: `${name} ${new_state}`, text: known.join('; ') || undefined }]
 }
 
-function testText({ tests }: Session): string | undefined {
+function testText({ tests }: Pick<Session | Proof, 'tests'>): string | undefined {
   return tests
     ? `${counted(tests.run, 'test')}: ${tests.passed} passed, ${tests.failed} failed`
     : undefined
@@ -166,18 +169,23 @@ function diffText({ diff }: Session): string | undefined {
 }
 
 function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {
+  const text = objectionTo(proof, sessions)?.text ?? testText(proof)
   const session = sessions.find(({ id }) => id === proof.session_id)
   const of = session ? ` to session ${session.number}` : ''
-  return { what: `${proofName(proof)} attached${of}` }
+  return { what: `${proofName(proof)} attached${of}`, text }
 }
 
-function verifiedActs(folder: CaseFolder, id: string, verified_at: string): Act[] {
+function verifiedActs(folder: CaseFolder, id: string, verification: Verification): Act[] {
   const proof = folder.proofs.find((each) => each.id === id)
   if (!proof) return []
   const proofs = folder.proofs.map((each) =>
-    each.id === id ? { ...each, verified: true, intact: true, verified_at } : each,
+    each.id === id ? { ...each, ...verification, verified: true, intact: true } : each,
   )
-  return [{ what: `${proofName(proof)} verified` }, ...shownActs(folder, { ...folder, proofs })]
+  const { accepted } = verification
+  const isAccepted = accepted !== null && accepted !== proof.accepted
+  const done = isAccepted ? 'accepted' : 'verified'
+  const act = { what: `${proofName(proof)} ${done}`, text: isAccepted ? accepted : undefined }
+  return [act, ...shownActs(folder, { ...folder, proofs })]
 }
 
 export function proofName({ id, type }: Pick<Proof, 'id' | 'type'>): string {

@@ -23,6 +23,9 @@ export function pinsAfter(pins: Pins, edit: Edit, { held, files, isLive }: Writt
       return { ...pins, state: edit.state }
     case 'proof': {
       const proof = files.proofs.find(({ id }) => id === edit.id)
+      const isHeld = held.some((each) => each.kind === 'verification' && each.id === edit.id)
+      // a count in answer to a hand edit confirms nothing
+      if (isHeld && edit.verification === null) return pins
       return proof ? withProof(pins, edit.id, verificationOf(proof)) : pins
     }
     case 'session': {

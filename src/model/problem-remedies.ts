@@ -19,6 +19,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   too_complex: 'Simplify lists or quotes that are nested very deep.',
   proof_gate: 'Attach and verify the proof that is missing, or take back the state.',
   proof_changed: 'Restore the content, or verify the proof as it is now.',
+  outside_fence: 'Move the text into the fence and verify the proof again, or move it elsewhere.',
   invalid_plan: 'Edit the plan; the message has its line.',
   trail_changed:
     'Nothing: the true lines come back with the next write; or restore the file from git.',

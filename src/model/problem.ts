@@ -18,6 +18,7 @@ export const PROBLEM_CODES = [
   'too_complex', // the markdown parser needed more than 2 s
   'proof_gate', // RESOLVED in the file while the gate is shut
   'proof_changed', // the content no longer has its sha256
+  'outside_fence', // of a proof: text that is no part of it
   'invalid_plan',
   'trail_changed',
   'state_by_hand',

@@ -1,3 +1,4 @@
+import type { StepProof } from '../model/plan-step.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
@@ -95,17 +96,18 @@ function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
 
 function noteOf(step: TrailStep, reading: ReportReading): string {
   if (reading.results) return testNote(reading.results)
-  if ('reason' in reading) return `${reading.reason}, ${endOf(step)}`
-  const report =
-    step.proof === 'tap'
-      ? 'no TAP in the output, '
-      : step.proof === 'junit'
-        ? 'no JUnit XML in the output, '
-        : ''
-  return report + endOf(step)
+  if (reading.reason !== undefined) return `${reading.reason}, ${endOf(step)}`
+  const missing = step.proof && REPORT_NAMES.get(step.proof)
+  return missing ? `no ${missing} in the output, ${endOf(step)}` : endOf(step)
 }
 
-/** Results come from TAP or JUnit XML, never from prose (design §6). */
+const REPORT_NAMES: ReadonlyMap<StepProof, string> = new Map([
+  ['tap', 'TAP'],
+  ['junit', 'JUnit XML'],
+  ['go', 'events of go test -json'],
+])
+
+/** Results come from a test report, never from prose. */
 async function resultsOf(
   reader: ReportReader,
   layout: Layout,
@@ -121,9 +123,7 @@ async function resultsOf(
     return { results: null, reason: unread(artifact, error) }
   }
   if (text === null) return { results: null }
-  if (proof === 'junit') return reader.read('junit', text)
-  const isTap = proof === 'tap' || /^TAP version 1[34]$/m.test(text)
-  return isTap ? reader.read('tap', text) : { results: null }
+  return reader.read(text)
 }
 
 /** A report that breaks off, or bails out, is one more test that failed: nothing says what it left out. */

@@ -2,14 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { afterHandEdit } from '../model/decide-by-hand.ts'
+import { stampProof } from '../model/decide-proof.ts'
+import { isToBeStamped, type Proof } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
+import type { Texts } from '../workspace/texts.ts'
+import { updateCounted } from './count-proof.ts'
 import type { Holds } from './holds.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { Sessions } from './sessions.ts'
 
-/** Answers a person's edit of a session's files, where the design has an answer. */
+/** Answers a person's edit of a session's or a proof's files, where there is an answer. */
 export interface HandEdits {
   /** Called when the files of a case were changed by somebody else. */
   look(caseId: string): void
@@ -21,6 +25,7 @@ export interface HandEditNeeds
     SessionNeeds,
     'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun'
   > {
+  texts: Texts
   holds: Pick<Holds, 'isWatching'>
   sessions: Pick<Sessions, 'isRunning' | 'stop'>
   operator(): Promise<string>
@@ -53,7 +58,19 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
   }
 
   function isConcerned(caseId: string, folder: CaseFolder): boolean {
-    return catalog.entry(caseId)!.strayLatest || folder.sessions.some((each) => isDue(each, folder))
+    return (
+      catalog.entry(caseId)!.strayLatest ||
+      folder.sessions.some((each) => isDue(each, folder)) ||
+      toBeStamped(caseId).length > 0
+    )
+  }
+
+  /** As their files say, whatever of it counts while a session runs. */
+  function toBeStamped(caseId: string): { proof: Proof; mtimeMs: number }[] {
+    const records = [...(catalog.entry(caseId)?.proofs.values() ?? [])]
+    return records.flatMap(({ value: proof, readable, mtimeMs }) =>
+      proof && readable && isToBeStamped(proof) ? [{ proof, mtimeMs }] : [],
+    )
   }
 
   function isDue(session: Session, folder: CaseFolder): boolean {
@@ -90,9 +107,14 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
     const entry = catalog.entry(caseId)!
     for (const session of folder.sessions.filter((each) => isDue(each, folder))) {
       const record = entry.sessions.get(session.number)!
-      const rest = record.mtimeMs + QUIET_MS - Date.now()
-      if (rest > 0 && rest <= QUIET_MS) arm(caseId, rest)
+      const rest = quietIn(record.mtimeMs)
+      if (rest > 0) arm(caseId, rest)
       else if (record.readable) await orLater(caseId, () => answerIn(caseId, session))
+    }
+    for (const { proof, mtimeMs } of toBeStamped(caseId)) {
+      const rest = quietIn(mtimeMs)
+      if (rest > 0) arm(caseId, rest)
+      else await orLater(caseId, () => stamp(caseId, proof.id))
     }
     if (entry.strayLatest) await orLater(caseId, () => answerLatest(caseId))
   }
@@ -106,6 +128,13 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
       log(`an edit by hand in case ${caseId} is not answered yet: ${error.message}`)
       arm(caseId, RETRY_MS)
     }
+  }
+
+  /** A person wrote a proof: it gets the hash of its content, and its report is counted. */
+  async function stamp(caseId: string, proofId: string): Promise<void> {
+    await updateCounted(needs, caseId, proofId, (folder, counted) =>
+      stampProof(folder, proofId, counted),
+    )
   }
 
   async function answerLatest(caseId: string): Promise<void> {
@@ -148,6 +177,12 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
       while (answering.size > 0) await Promise.race([Promise.allSettled(answering), delay(50)])
     },
   }
+}
+
+/** How many milliseconds are left until a file of this time was left alone for long enough. */
+function quietIn(mtimeMs: number): number {
+  const rest = mtimeMs + QUIET_MS - Date.now()
+  return rest > QUIET_MS ? 0 : Math.max(0, rest)
 }
 
 function reasonOf(error: unknown): string {

@@ -143,6 +143,7 @@ function earlierPart({ number, outcome, hypothesis, plan, output }: EarlierSessi
 /** What was learned before: of each case what it was, what came of it, and what proved it. */
 function similarPart(cases: readonly SimilarCase[]): PromptPart {
   const texts = cases.map(({ id, title, outcome, reason, cause, proof }) => {
+    const accepted = proof.filter((each) => each.accepted_despite !== null)
     const types = [...new Set(proof.map(({ type }) => type))].join(', ')
     return [
       `Title: ${title}`,
@@ -151,6 +152,10 @@ function similarPart(cases: readonly SimilarCase[]): PromptPart {
       ...(reason === null ? [] : [`Reason: ${reason}`]),
       ...(cause === null ? [] : [`Hypothesis of its last session: ${cause}`]),
       `Proved by: ${types || 'no verified proof'}`,
+      ...accepted.map(
+        ({ type, accepted, accepted_despite }) =>
+          `Accepted with failures: ${type}, although ${accepted_despite}. The operator's reason: ${accepted}`,
+      ),
     ].join('\n')
   })
   const about =

@@ -1,11 +1,14 @@
+import { constants } from 'node:os'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Session } from '../model/session.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { readArtifact } from '../workspace/output/artifacts.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
+import { stepsOf } from './trail-steps.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
 
@@ -14,6 +17,12 @@ interface CandidateNeeds {
   catalog: Catalog
   store: Store
   texts: Texts
+}
+
+export interface CandidateContent {
+  content: string
+  /** Of the step that printed it; null where that was 0, or no step printed it. */
+  exit_code: number | null
 }
 
 /**
@@ -26,7 +35,7 @@ export async function candidateContent(
   id: string,
   artifact: string,
   wanted: string | null | undefined,
-): Promise<string> {
+): Promise<CandidateContent> {
   const folder = await store.read(id)
   const implied = sessionNumberedIn(artifact, folder, wanted).session_id ?? wanted
   const session = sessionForProof(folder, implied ?? undefined)
@@ -35,8 +44,20 @@ export async function candidateContent(
   const names = reading?.value?.candidates.map((each) => each.artifact) ?? []
   if (!session || !names.includes(artifact)) throw noCandidate(artifact, names)
   const content = await readArtifact(layout, id, artifact, MAX_PROOF_CONTENT_BYTES)
-  if (content !== null) return content
+  if (content !== null) return { content, exit_code: exitCodeOf(session, artifact) }
   throw elsewhere(artifact, session.number)
+}
+
+/** How the step that left an artifact ended, as a shell gives it. */
+function exitCodeOf({ number, trail }: Session, artifact: string): number | null {
+  const step = stepsOf(number, trail).findLast(
+    ({ artifacts }) => artifacts.report === artifact || artifacts.log === artifact,
+  )
+  if (!step?.finished) return null // the session has failed, which says enough
+  const { exit, signal, start_error } = step.finished.fields
+  if (typeof exit === 'number') return exit === 0 ? null : exit
+  const ofSignal = constants.signals[String(signal) as NodeJS.Signals]
+  return ofSignal === undefined ? (start_error ? 127 : 1) : 128 + ofSignal
 }
 
 /** The session whose number the artifact's name begins with, where the request names none itself. */

@@ -3,6 +3,7 @@ import type { CaseState } from '../model/case-state.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
+import { acceptedDespite, objectionTo } from '../model/support.ts'
 import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { SessionNeeds } from './needs.ts'
@@ -18,8 +19,14 @@ export interface ResolvedCase {
   reason: string | null
   /** What was taken to be its cause: the hypothesis of its last session that came to its end. */
   cause: string | null
-  /** The verified ones. */
-  proof: { id: string; type: string; verified_at: string | null }[]
+  /** Those that count. `accepted_despite`: what speaks against one that the operator accepted with a reason. */
+  proof: {
+    id: string
+    type: string
+    verified_at: string | null
+    accepted: string | null
+    accepted_despite: string | null
+  }[]
   /** 1 for a case with all the words of this one. */
   score: number
   /** Some of the words that both have. */
@@ -50,8 +57,14 @@ export async function resolvedLike(
       ...{ id, title, type, state: 'RESOLVED', outcome, reason },
       cause: await causeOf(needs, folder),
       proof: folder.proofs
-        .filter(countsAsVerified)
-        .map(({ id, type, verified_at }) => ({ id, type, verified_at })),
+        .filter((proof) => countsAsVerified(proof) && !objectionTo(proof, folder.sessions))
+        .map((proof) => ({
+          id: proof.id,
+          type: proof.type,
+          verified_at: proof.verified_at,
+          accepted: proof.accepted,
+          accepted_despite: acceptedDespite(proof, folder.sessions),
+        })),
       ...{ score, words },
     })
   }

@@ -1,10 +1,10 @@
 import { CASE_FILE, type CaseReading, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
+  countedProof,
   MAX_PROOF_BYTES,
   newProofText,
   readProof,
-  verifiedProof,
 } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
@@ -77,8 +77,10 @@ export async function placeEdit(
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
       return changed(place, MAX_PROOF_BYTES, record, secondLook, async (text, value) => {
-        const { content } = readProof(text, value)
-        return verifiedProof(text, edit.verified_at, contentHash(content))
+        // what was counted must be what stands there now
+        if (contentHash(readProof(text, value).content) !== edit.counted.sha256)
+          throw changedMeanwhile(place.path)
+        return countedProof(text, edit.counted, edit.verification)
       })
     }
     case 'new-session':

@@ -37,7 +37,7 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
 
   const approved = await cli.run('approve', 'fails', '--yes')
   t.match(approved, { code: 0, stdout: /▶ say {2}sh, step 1 of 1\n +│ fine\n.*✓ say {2}exit 0/ })
-  t.match(approved.stderr, /proof add [0-9a-f]{8} --artifact 1-say\.log --verify/)
+  t.match(approved.stderr, /proof add [0-9a-f]{8} --artifact 1-say\.log\n/)
   t.match(await cli.run('approve', 'fails', '--yes'), { code: 1, stderr: /Session 1 is complete/ })
 
   const tail = await cli.run('tail', id, 'latest', '--json')
@@ -82,6 +82,38 @@ t.test('and by processes of their own, with the files alone', async (t) => {
   const proof = ['proof', 'add', 'sign', '--text', 'I saw it', '--type', 'note', '--verify']
   t.match(await cli.run(...proof), { code: 0, stdout: /note, verified/ })
   t.match(await cli.run('resolve', 'sign'), { code: 0, stdout: /RESOLVED/ })
+})
+
+t.test('a report with failures is verified by no option, and accepted with a reason', async (t) => {
+  const cli = cliHere(t)
+  await cli.run('new', 'Sign-in fails')
+  const report = join(cli.root, 'report.tap')
+  writeFileSync(report, 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n')
+  const added = await cli.run('proof', 'add', 'sign', report, '--verify')
+  t.match(added, {
+    code: 1,
+    stdout: /not verified, supports nothing: 1 of 2 tests failed: in\n$/,
+    stderr: /casefile proof show [\s\S]*--accept "<reason>"[\s\S]*attached, but not verified/,
+  })
+  const id = added.stdout.slice(0, 8)
+  t.match(await cli.run('proof', 'show', 'sign', id), {
+    stdout: 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in\n',
+    stderr: / {2}failed: in/,
+  })
+  t.match(await cli.run('proof', 'verify', 'sign', '--all'), {
+    ...{ code: 1, stdout: '', stderr: /is not verified: 1 of 2 tests failed: in/ },
+  })
+  t.match(await cli.run('proof', 'verify', 'sign', id), { code: 0, stdout: /verified, supports/ })
+  t.match(await cli.run('gate', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
+  t.match(await cli.run('resolve', 'sign'), { code: 4, stderr: /1 of 2 tests failed: in/ })
+  t.match(await cli.run('list'), { stdout: /supports nothing: 1 of 2 tests failed: in/ })
+  t.match(await cli.run('proof', 'verify', 'sign', '--all', '--accept', 'x'), { code: 2 })
+  t.match(await cli.run('proof', 'verify', 'sign', id, '--accept', ' '), { code: 1 })
+  const accepted = await cli.run('proof', 'verify', 'sign', id, '--accept', 'It is flaky.')
+  t.match(accepted, { code: 0, stdout: /verified, 1 of 2 tests passed, accepted: It is flaky\./ })
+  t.match(await cli.run('proof', 'list', 'sign'), { stdout: /accepted: It is flaky\./ })
+  t.match(await cli.run('resolve', 'sign'), { code: 0 })
+  t.match(await cli.run('export'), { stdout: /"content":"TAP.*"accepted":"It is flaky\."/ })
 })
 
 t.test('what needs a service is refused without one', async (t) => {

@@ -97,7 +97,7 @@ t.test('the tools', async (t) => {
     t.match(session.json, { state: 'plan_ready', plan: /```js run id=mend/, cut: [] })
     t.match(JSON.parse(session.text), session.json, 'the same for who reads texts')
     const proofs = (await agent.call('list_proof', { case: PROVED })).json.proof
-    t.match(proofs[0], { verified: true, content_characters: 82 })
+    t.match(proofs[0], { verified: true, supports: true, content: undefined })
     const proof = await agent.call('get_proof', { case: PROVED, proof: proofs[0].id, limit: 13 })
     t.match(proof.json, { content: 'Read by Grace', next_offset: 13, total_characters: 82 })
     t.match((await agent.call('list_memory', { case: WAITING })).json.memory, { length: 3 })
@@ -131,7 +131,10 @@ t.test('the tools', async (t) => {
     })
     const content = 'ok 1\n'
     const attached = await agent.call('attach_proof', { case: WAITING, type: 'test-log', content })
-    t.match(attached.json, { verified: false, next: /verifies it, or not/ })
+    t.match(attached.json, {
+      ...{ verified: false, supports: false, why_not: 'its report is incomplete' },
+      next: /only the operator verifies it.*It supports nothing: its report is incomplete/,
+    })
     t.strictSame(
       (await Promise.all(calls)).filter(({ isError }) => isError),
       [],

@@ -148,7 +148,7 @@ t.test('a command to copy names no artifact but those that there may be', async 
     terminal.text(),
     [
       'session 1 is complete',
-      '  casefile proof add c12d54ae --artifact 1-say.log --verify',
+      '  casefile proof add c12d54ae --artifact 1-say.log',
       '  casefile resolve c12d54ae',
     ].join(''),
   )

@@ -5,6 +5,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'no
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { contentHash } from '../../src/markdown/proof-file.ts'
 import type { Decide } from '../../src/model/case-folder.ts'
 import { attachProof, verifyProof } from '../../src/model/decide-proof.ts'
 import { readMemory } from '../../src/workspace/memory-files.ts'
@@ -102,12 +103,19 @@ t.test('a link that is swapped in and out again leads nowhere', async (t) => {
 t.test('a change is not written through a link that came while it was decided', async (t) => {
   const app = await openTestService(t)
   const now = new Date().toISOString()
-  const wanted = { id: randomUUID(), type: 'log', content: 'x', sha256: '0'.repeat(64) }
+  const wanted = {
+    ...{ id: randomUUID(), type: 'log', content: 'x', exit_code: null },
+    counted: { sha256: contentHash('x'), tests: null, failed_tests: [] },
+  }
   const { id } = await app.newCase()
   const proof = await app.request('POST', `/cases/${id}/proof`, { type: 'log', content: 'x' })
   const edits: [folder: string, decide: Decide][] = [
     ['', () => [{ file: 'case', edit: { fields: { title: 'Theirs' } } }]],
-    ['proof', (folder) => verifyProof(folder, proof.json.id, now)],
+    [
+      'proof',
+      (folder) =>
+        verifyProof(folder, proof.json.id, { counted: wanted.counted, accept: null, now }),
+    ],
     ['proof', (folder) => attachProof(folder, wanted, now)],
   ]
   for (const [n, [name, decide]] of edits.entries()) {

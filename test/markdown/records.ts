@@ -7,9 +7,9 @@ import { conflictLine } from '../../src/markdown/conflict-markers.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import {
   contentHash,
+  countedProof,
   newProofText,
   readProof,
-  verifiedProof,
 } from '../../src/markdown/proof-file.ts'
 import { LEAD, readSections, sectionText } from '../../src/markdown/sectioned.ts'
 import { derivedId, readSession } from '../../src/markdown/session-file.ts'
@@ -22,14 +22,13 @@ import {
 import { withTrail } from '../../src/markdown/trail-edit.ts'
 import { readTrailLine, trailLineText } from '../../src/markdown/trail-line.ts'
 import { readTrail } from '../../src/markdown/trail-lines.ts'
-import type { Proof } from '../../src/model/proof.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
 import { numbered, type TrailLine } from '../../src/model/trail.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { TRICKY_STRINGS } from '../fixtures/frontmatter.ts'
 import { hostileText } from '../fixtures/markdown-text.ts'
-import { CASE, CASE_ID, FORGED, NOW, SESSION, TRAIL } from '../fixtures/records.ts'
+import { CASE, CASE_ID, FORGED, NOW, PROOF, SESSION, TRAIL } from '../fixtures/records.ts'
 
 t.teardown(useParser())
 
@@ -498,17 +497,6 @@ t.test('the plain layout of the specification', async (t) => {
   t.match(clash.problems, [{ code: 'merge_conflict', line: 12 }])
 })
 
-const PROOF: Proof = {
-  id: 'p1',
-  case_id: CASE_ID,
-  session_id: SESSION.id,
-  type: 'test-log',
-  created_at: NOW,
-  sha256: null,
-  verified: false,
-  verified_at: null,
-  intact: true,
-}
 const PROOF_ORIGIN = { id: 'p1', case_id: CASE_ID, created_at: NOW }
 
 t.test('proof content comes back byte for byte, and a change is noticed', async (t) => {
@@ -523,8 +511,9 @@ t.test('proof content comes back byte for byte, and a change is noticed', async 
       const file = newProofText({ ...PROOF, sha256 }, text)
       const read = readProof(file, PROOF_ORIGIN)
       equal(read.content, text)
-      deepEqual(read.value, { ...PROOF, sha256, intact: true })
-      const verified = verifiedProof(file, NOW, sha256)
+      deepEqual(read.value, { ...PROOF, sha256, empty: text.trim() === '' })
+      const counted = { sha256, tests: null, failed_tests: [] }
+      const verified = countedProof(file, counted, { verified_at: NOW, accepted: null })
       deepEqual(readProof(verified, PROOF_ORIGIN).problems, [])
       equal(readProof(verified, PROOF_ORIGIN).value?.verified, true)
       const from = verified.indexOf('text\n') + 5

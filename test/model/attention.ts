@@ -6,7 +6,7 @@ import type { Problem, ProblemCode } from '../../src/model/problem.ts'
 import type { Proof } from '../../src/model/proof.ts'
 import type { Session } from '../../src/model/session.ts'
 import type { SessionState } from '../../src/model/session-state.ts'
-import { CASE, CASE_ID, NOW, SESSION } from '../fixtures/records.ts'
+import { CASE, NOW, PROOF, SESSION } from '../fixtures/records.ts'
 
 const idOf = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
@@ -15,8 +15,8 @@ const session = (number: number, state: SessionState): Session => ({
 })
 
 const proof = (fields: Partial<Proof> = {}): Proof => ({
-  ...{ id: idOf(9), case_id: CASE_ID, session_id: null, type: 'log', created_at: NOW },
-  ...{ sha256: 'x', verified: true, verified_at: NOW, intact: true, ...fields },
+  ...{ ...PROOF, id: idOf(9), session_id: null, type: 'log' },
+  ...{ verified: true, verified_at: NOW, ...fields },
 })
 
 const problem = (code: ProblemCode, file: string): Problem => ({

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
 import { caseMove } from '../../src/model/decide-session.ts'
+import { PROOF } from '../fixtures/records.ts'
 import {
   finished,
   must,
@@ -327,7 +328,7 @@ t.test('other cases are held to as well, and those that come up', async (t) => {
   const forged = (case_id: string) =>
     newProofText(
       {
-        ...{ ...proof, case_id, sha256: contentHash('all well'), intact: true },
+        ...{ ...PROOF, ...proof, case_id, sha256: contentHash('all well'), intact: true },
         ...{ verified: true, verified_at: proof.created_at },
       },
       'all well',

@@ -50,13 +50,19 @@ t.test('what goes in', async (t) => {
 
 t.test('what was learned from resolved cases like it', async (t) => {
   const known = { id: 'c0', title: 'Slow sign-in', outcome: 'ConfirmedConfigBug', reason: null }
-  const proof = [{ id: 'p1', type: 'test-log', verified_at: null }]
+  const proof = [
+    {
+      ...{ id: 'p1', type: 'test-log', verified_at: null },
+      accepted: 'Both are flaky.',
+      accepted_despite: '2 of 23 tests failed: signs in, signs out',
+    },
+  ]
   const similar = [{ ...known, cause: 'The pool is small.', proof }]
   const { text, files } = planPrompt(contextWith({ similar }), null)
   t.strictSame(files, ['case.md', 'similar cases'])
   t.match(
     text,
-    /Title: Slow sign-in\nCase: c0\nOutcome: ConfirmedConfigBug\nHypothesis of its last session: The pool is small.\nProved by: test-log/,
+    /Title: Slow sign-in\nCase: c0\nOutcome: ConfirmedConfigBug\nHypothesis of its last session: The pool is small.\nProved by: test-log\nAccepted with failures: test-log, although 2 of 23 tests failed: signs in, signs out\. The operator's reason: Both are flaky\./,
   )
 })
 

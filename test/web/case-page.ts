@@ -67,7 +67,7 @@ t.test('the gate', async (t) => {
     const html = await pageOf(`/case/${id}`)
     t.match(
       textOf(html, 'gate'),
-      /Incomplete.*Missing: All tests pass test-log, required verify it/,
+      /Incomplete.*Missing: All tests pass test-log, required read and verify it/,
     )
     t.match(textOf(html, 'gate'), '2 things missing for RESOLVED')
     t.match(textOf(html, 'proof'), /test-log not verified Verify/)
@@ -101,6 +101,30 @@ t.test('the gate', async (t) => {
     t.match(html, 'proof_changed')
     t.match(html, 'What to do: ')
   })
+})
+
+t.test('a proof with failures says what failed, and asks for a reason', async (t) => {
+  const { id } = await app.newCase()
+  const content = 'TAP version 13\n1..2\nok 1 - out\nnot ok 2 - in <b>\n'
+  const report = { type: 'test-log', content }
+  const { id: pid } = (await app.request('POST', `/cases/${id}/proof`, report)).json
+  const ofCase = await pageOf(`/case/${id}`)
+  t.match(textOf(ofCase, 'gate'), 'test-log supports nothing: 1 of 2 tests failed: in &lt;b&gt;')
+  t.match(textOf(ofCase, 'proof'), 'Supports nothing: 1 of 2 tests failed: in &lt;b&gt;')
+  t.notMatch(ofCase, `id="verify-${pid}"`, 'it is read first')
+  const html = await pageOf(`/case/${id}/proof/${pid}`)
+  t.match(textOf(html, 'proof-objection'), 'This proof supports nothing: 1 of 2 tests failed')
+  t.match(textOf(html, 'failed-tests'), 'Failed tests in &lt;b&gt;')
+  t.match(formTag(html, `accept-${pid}`), `action="/cases/${id}/proof/${pid}/verify"`)
+  await app.request('PUT', `/cases/${id}/proof/${pid}/verify`, { accept: 'It is <flaky>.' })
+  for (const path of [`/case/${id}`, `/case/${id}/proof/${pid}`]) {
+    const accepted = await pageOf(path)
+    t.match(
+      accepted,
+      /Accepted although 1 of 2 tests failed: in &lt;b&gt;: <bdi>It is &lt;flaky&gt;\./,
+    )
+    t.notMatch(accepted, `id="accept-${pid}"`)
+  }
 })
 
 t.test('parents and parts lead to one another', async (t) => {

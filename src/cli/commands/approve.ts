@@ -111,7 +111,7 @@ export function sayNext(
   const reports = known.filter(({ artifact }) => !artifact.endsWith('.log'))
   terminal.say(`session ${number} is complete`)
   for (const { artifact } of (reports.length > 0 ? reports : known).slice(0, 3)) {
-    terminal.say(`  casefile proof add ${id} --artifact ${artifact} --verify`)
+    terminal.say(`  casefile proof add ${id} --artifact ${artifact}`)
   }
   terminal.say(`  casefile resolve ${id}`)
 }

@@ -2,7 +2,7 @@ import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { decodeUtf8 } from '../../workspace/disk/safe-read.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { type WholeCase, wholeCase } from '../named/whole-case.ts'
+import { type WholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import { jsonText } from '../text/json-text.ts'
 
@@ -38,7 +38,7 @@ export async function exportCases({ client, terminal }: ReadingConsole): Promise
 
 /** Null where the case is gone since it was listed. */
 async function exportedCase(client: Asking, id: string) {
-  const whole = await unlessGone(wholeCase(client, id))
+  const whole = await unlessGone(wholeCaseWithContents(client, id))
   if (whole === null) return null
   const memory = []
   const errors: string[] = []

@@ -1,7 +1,7 @@
 import { visibleText } from '../../workspace/visible-text.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
-import { type ProofJson, proofsOf } from '../named/proof.ts'
+import { type ProofHead, proofsOf } from '../named/proof.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
@@ -23,30 +23,36 @@ export async function listProof(
 }
 
 export function proofTable(
-  proofs: readonly ProofJson[],
+  proofs: readonly ProofHead[],
   { color, isTerminal }: Terminal,
   width: number,
 ): Promise<string> {
   const rows = proofs.map((proof) => [
     { text: proof.id.slice(0, 8), paint: color.cyan },
     { text: visibleText(proof.type) },
-    { text: proofState(proof), paint: proof.verified ? color.green : color.yellow },
+    {
+      text: proof.verified ? 'verified' : 'not verified',
+      paint: proof.verified && proof.supports ? color.green : color.yellow,
+    },
     { text: isTerminal ? ago(proof.created_at) : proof.created_at, paint: color.dim },
-    { text: beginning(proof.content) },
+    { text: visibleText(oneLine(proofFacts(proof))) },
   ])
   return table(rows, { width, cuts: [[4, 12]] })
 }
 
-function beginning(content: string): string {
-  return visibleText(
-    content
-      .slice(0, 200)
-      .toWellFormed()
-      .trim()
-      .split(/[\r\n]/, 1)[0]!,
-  )
+/** Whether it is verified, and what it is worth. */
+export function proofState(proof: ProofHead): string {
+  const facts = visibleText(oneLine(proofFacts(proof)))
+  return `${proof.verified ? 'verified' : 'not verified'}${facts === '' ? '' : ', '}${facts}`
 }
 
-export function proofState({ verified }: ProofJson): string {
-  return verified ? 'verified' : 'not verified'
+/** What its report says, why it supports nothing, and why it was accepted. */
+function proofFacts({ tests, supports, why_not, accepted }: ProofHead): string {
+  if (!supports) return `supports nothing: ${why_not}`
+  const counts = tests ? [`${tests.passed} of ${tests.run} tests passed`] : []
+  return [...counts, ...(accepted === null ? [] : [`accepted: ${accepted}`])].join(', ')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ')
 }

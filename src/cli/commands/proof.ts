@@ -1,10 +1,13 @@
+import { failedTestPlace } from '../../model/failed-test.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
-import { type ProofJson, proofNamed, proofsOf } from '../named/proof.ts'
+import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof.ts'
 import { sessionNamed } from '../named/session.ts'
+import type { ReadingConsole } from '../reading/reading-console.ts'
 import { jsonText } from '../text/json-text.ts'
+import { shownLine } from '../text/shown-line.ts'
 import { wrongUsage } from '../usage.ts'
 import { contentOf, type ProofSource } from './proof-content.ts'
 import { proofState } from './proof-list.ts'
@@ -16,7 +19,7 @@ export interface ProofAddOptions extends ConsoleOptions, ProofSource {
   verify?: boolean
 }
 
-/** `casefile proof add`: attaches evidence, and with `verify` says that it was looked at. */
+/** `casefile proof add`: attaches evidence; with `verify` also verifies it, if it supports its claim. */
 export async function addProof(
   { client, terminal, json }: Console,
   name: string,
@@ -30,34 +33,82 @@ export async function addProof(
     session === undefined ? undefined : (await sessionNamed(client, id, session)).id
   const body = { type, session_id, ...content }
   let proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
-  if (verify) proof = await verifySeen(client, proof)
+  const isVerifiable = verify && proof.supports
+  if (isVerifiable) proof = await verifySeen(client, proof)
   terminal.print(
     json ? jsonText(proof) : `${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}\n`,
   )
-  if (!json && !verify) {
-    terminal.say(`Next: casefile proof verify ${id.slice(0, 8)} ${proof.id.slice(0, 8)}`)
+  const [name8, proof8] = [id.slice(0, 8), proof.id.slice(0, 8)]
+  if (!json && !isVerifiable) {
+    terminal.say(`Read it:    casefile proof show ${name8} ${proof8}`)
+    terminal.say(
+      proof.supports
+        ? `Then:       casefile proof verify ${name8} ${proof8}`
+        : `To accept:  casefile proof verify ${name8} ${proof8} --accept "<reason>"`,
+    )
   }
+  if (!verify || isVerifiable) return EXIT.done
+  terminal.warn(
+    `attached, but not verified: it supports nothing, as ${visibleText(proof.why_not ?? '')}. Attach a passing report, or accept this one with a reason.`,
+  )
+  return EXIT.refused
+}
+
+/** `casefile proof show`: what is known of a proof, then its content. */
+export async function showProof(
+  { client, terminal, json }: ReadingConsole,
+  name: string,
+  word: string,
+): Promise<ExitCode> {
+  const id = await caseNamed(client, name)
+  const proof = await wholeProof(client, proofNamed(await proofsOf(client, id), word))
+  if (json) {
+    terminal.print(jsonText(proof))
+    return EXIT.done
+  }
+  terminal.say(`${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}`)
+  for (const { name, message, file, line } of proof.failed_tests) {
+    const place = failedTestPlace({ file, line })
+    const where = place === null ? '' : ` (${place})`
+    terminal.say(visibleText(`  failed: ${name}${where}${message === null ? '' : `: ${message}`}`))
+  }
+  terminal.say('')
+  const lines = proof.content.replace(/\r?\n$/, '').split(/\r?\n/)
+  terminal.print(lines.map((line) => `${shownLine(line)}\n`).join(''))
   return EXIT.done
 }
 
-/** `casefile proof verify`: one proof, or all that are not verified yet. */
+export interface ProofVerifyOptions extends ConsoleOptions {
+  all?: boolean
+  accept?: string
+}
+
+/** `casefile proof verify`: one proof, or all that are not verified yet and support their claim. */
 export async function verifyProof(
   { client, terminal, json }: Console,
   name: string,
   word: string | undefined,
-  { all }: ConsoleOptions & { all?: boolean },
+  { all, accept }: ProofVerifyOptions,
 ): Promise<ExitCode> {
   if ((word === undefined) === !all) {
     throw wrongUsage('Name one proof by its id, or all of them with --all.')
   }
+  if (all && accept !== undefined) {
+    throw wrongUsage('A reason is for one proof: name it by its id, without --all.')
+  }
   const id = await caseNamed(client, name)
   const proofs = await proofsOf(client, id)
+  const waiting = proofs.filter(({ verified }) => !verified)
+  const left = word === undefined ? waiting.filter(({ supports }) => !supports) : []
   const chosen =
-    word === undefined ? proofs.filter(({ verified }) => !verified) : [proofNamed(proofs, word)]
+    word === undefined ? waiting.filter(({ supports }) => supports) : [proofNamed(proofs, word)]
   const verified: ProofJson[] = []
-  for (const proof of chosen) verified.push(await verifySeen(client, proof))
+  for (const proof of chosen) verified.push(await verifySeen(client, proof, accept))
   if (json) terminal.print(jsonText(word === undefined ? verified : verified[0]))
   else for (const proof of verified) terminal.print(`${proof.id}  ${proofState(proof)}\n`)
-  if (!json && verified.length === 0) terminal.say('no proof waits to be verified')
-  return EXIT.done
+  for (const proof of left) {
+    terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
+  }
+  if (!json && verified.length + left.length === 0) terminal.say('no proof waits to be verified')
+  return left.length > 0 ? EXIT.refused : EXIT.done
 }

@@ -1,20 +1,29 @@
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { ProofJson } from '../named/proof.ts'
+import type { ProofHead, ProofJson } from '../named/proof.ts'
+
+interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
+  /** What was shown of it, where it was. */
+  content?: string
+}
 
 /**
- * Verifies a proof for what it said when it was answered. One whose content is another by now is
- * refused: the hash in its file would not tell, for whoever edits the file need not know of it.
+ * Verifies a proof for what it said when it was answered, and accepts it with a reason if there is one. One whose
+ * content is another by now is refused: the hash in its file would not tell, since editors do not know of it.
  */
 export async function verifySeen(
   client: Pick<Client, 'ask'>,
-  { id, case_id, content }: Pick<ProofJson, 'id' | 'case_id' | 'content'>,
+  { id, case_id, content }: SeenProof,
+  accept?: string,
 ): Promise<ProofJson> {
   const path = `/cases/${case_id}/proof/${id}`
   const { body: present, etag } = await client.ask('GET', path)
-  if (present.content !== content || etag === null) throw changed(case_id, id)
+  if ((content !== undefined && present.content !== content) || etag === null)
+    throw changed(case_id, id)
+  const body = accept === undefined ? undefined : { accept }
   try {
-    return (await client.ask('PUT', `${path}/verify`, { headers: { 'if-match': etag } })).body
+    const headers = { 'if-match': etag }
+    return (await client.ask('PUT', `${path}/verify`, { body, headers })).body
   } catch (error) {
     const isLate = error instanceof Refusal && error.code === 'precondition_failed'
     throw isLate ? changed(case_id, id) : error

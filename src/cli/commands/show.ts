@@ -3,7 +3,7 @@ import type { CaseState } from '../../model/case-state.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
 import { sessionNamed } from '../named/session.ts'
-import { type WholeCase, wholeCase } from '../named/whole-case.ts'
+import { type WholeCase, wholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonText } from '../text/json-text.ts'
@@ -26,9 +26,13 @@ export async function show(
     }
     return EXIT.done
   }
+  if (json) {
+    terminal.print(jsonText(await wholeCaseWithContents(client, id)))
+    return EXIT.done
+  }
   const whole = await wholeCase(client, id)
-  terminal.print(json ? jsonText(whole) : await caseText(whole, console))
-  if (!json) sayNext(terminal, whole)
+  terminal.print(await caseText(whole, console))
+  sayNext(terminal, whole)
   return EXIT.done
 }
 

@@ -37,7 +37,7 @@ function shutGate(error: unknown, id: string): Error {
   const message = [
     'The proof gate is shut. Missing:',
     ...missing.map((what) => `  ${visibleText(String(what))}`),
-    `Attach proof with: casefile proof add ${id.slice(0, 8)} --verify, and a file, or --artifact with what a session left.`,
+    `Attach proof with: casefile proof add ${id.slice(0, 8)}, and a file, or --artifact with what a session left. Read it, then: casefile proof verify ${id.slice(0, 8)}`,
   ].join('\n')
   return new Refusal(error.code, message, { extra: error.extra, cause: error })
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { ProofAddOptions } from '../commands/proof.ts'
+import type { ProofAddOptions, ProofVerifyOptions } from '../commands/proof.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT } from '../exit-codes.ts'
 import { caseArgument, consoleCommand } from './arguments.ts'
@@ -9,7 +9,8 @@ import { explained } from './explained.ts'
 /** Evidence, and the gate that asks for it. */
 export function proofCommands(): Command[] {
   const proof = new Command('proof').description('attach evidence to a case, and verify it')
-  for (const command of [addCommand(), verifyCommand(), listCommand()]) proof.addCommand(command)
+  for (const command of [addCommand(), showCommand(), verifyCommand(), listCommand()])
+    proof.addCommand(command)
   return [proof, gateCommand()]
 }
 
@@ -21,37 +22,52 @@ function addCommand(): Command {
     .option('--artifact <name>', 'a candidate that a session left, in place of a file')
     .option('--text <text>', 'the proof itself, in place of a file')
     .option('--session <session>', 'the session that it comes from: its number, id, or latest')
-    .option('--verify', 'verify it too')
+    .option('--verify', 'verify it too, if it supports its claim')
     .action(async (name: string, file: string | undefined, options: ProofAddOptions) => {
       const { addProof } = await import('../commands/proof.ts')
       await atConsole(options, (console) => addProof(console, name, file, options))
     })
   return explained(command, {
     examples: [
-      ['casefile proof add "sign-in" --artifact 1-test.tap --verify', 'what session 1 left'],
+      ['casefile proof add "sign-in" --artifact 1-test.tap', 'what session 1 left'],
       ['npm test | casefile proof add c12d -', 'what a command prints'],
     ],
     exits: [EXIT.unknown],
   })
 }
 
+function showCommand(): Command {
+  const command = consoleCommand('show', 'print a proof with its content')
+    .addArgument(caseArgument())
+    .argument('<proof>', 'its id, or the beginning of it')
+    .action(async (name: string, word: string, options: ConsoleOptions) => {
+      const { showProof } = await import('../commands/proof.ts')
+      await atReading(options, (console) => showProof(console, name, word))
+    })
+  return explained(command, {
+    examples: [['casefile proof show "sign-in" 9f3c', 'to read it before it is verified']],
+    exits: [EXIT.unknown],
+  })
+}
+
 function verifyCommand(): Command {
-  const command = consoleCommand('verify', 'say that a proof was looked at, and holds')
+  const command = consoleCommand('verify', 'mark a proof as verified')
     .addArgument(caseArgument())
     .argument('[proof]', 'its id, or the beginning of it')
-    .option('--all', 'all that are not verified yet')
-    .action(
-      async (
-        name: string,
-        word: string | undefined,
-        options: ConsoleOptions & { all?: boolean },
-      ) => {
-        const { verifyProof } = await import('../commands/proof.ts')
-        await atConsole(options, (console) => verifyProof(console, name, word, options))
-      },
-    )
+    .option('--all', 'all that are not verified yet and support their claim')
+    .option('--accept <reason>', 'why it counts although it does not support its claim')
+    .action(async (name: string, word: string | undefined, options: ProofVerifyOptions) => {
+      const { verifyProof } = await import('../commands/proof.ts')
+      await atConsole(options, (console) => verifyProof(console, name, word, options))
+    })
   return explained(command, {
-    examples: [['casefile proof verify "sign-in" 9f3c', 'one of its proofs']],
+    examples: [
+      ['casefile proof verify "sign-in" 9f3c', 'one of its proofs'],
+      [
+        'casefile proof verify "sign-in" 9f3c --accept "Both failures are known: case 4711"',
+        'one with failures',
+      ],
+    ],
     exits: [EXIT.unknown],
   })
 }

@@ -1,17 +1,31 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { type ProofJson, proofNamed, proofsOf } from '../named/proof.ts'
+import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof.ts'
 import { sessionNamed } from '../named/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
 import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { proofRow, proofView } from './views.ts'
 
-const NEXT =
-  'The proof is attached, and not verified: the operator looks at it and verifies it, or not (casefile proof verify). No tool here does.'
+const ATTACHED =
+  'The proof is attached and not verified: only the operator verifies it (casefile proof verify).'
 
-const shape = { id: z.string(), type: z.string(), verified: z.boolean(), uri: z.string() }
+/** What an agent can do now. */
+function nextFor({ supports, why_not }: ProofJson): string {
+  if (supports) return ATTACHED
+  return `${ATTACHED} It supports nothing: ${why_not}. Attach proof that does, or ask the operator to accept this one with a reason (casefile proof verify --accept).`
+}
+
+const shape = {
+  id: z.string(),
+  type: z.string(),
+  verified: z.boolean(),
+  supports: z.boolean().describe('Whether it can open the gate once it is verified'),
+  why_not: z.string().nullable().describe('Why it supports nothing, such as failed tests'),
+  accepted: z.string().nullable().describe('Why the operator accepted it all the same'),
+  uri: z.string(),
+}
 
 export const proofTools: readonly Tool[] = [
   tool({
@@ -43,7 +57,8 @@ export const proofTools: readonly Tool[] = [
     run: (access, { case: name, proof, offset, limit }) =>
       access.read(async (client) => {
         const all = await proofsOf(client, await caseIn(client, name))
-        return { structured: proofView(proofNamed(all, proof), offset, limit) }
+        const found = await wholeProof(client, proofNamed(all, proof))
+        return { structured: proofView(found, offset, limit) }
       }),
   }),
   tool({
@@ -80,7 +95,8 @@ export const proofTools: readonly Tool[] = [
         const session_id = await sessionIdOf(client, id, wordOf(session))
         const body = { type, content, artifact, session_id }
         const proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
-        return { structured: { ...proofRow(proof), next: NEXT } }
+        const { content: _, ...head } = proof
+        return { structured: { ...proofRow(head), next: nextFor(proof) } }
       })
     },
   }),

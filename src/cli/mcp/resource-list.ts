@@ -71,9 +71,9 @@ async function resourcesOf(client: Asking, found: ListedCase): Promise<Resource[
         title: `${name}: session ${number}, ${type}, ${state}`,
         annotations: { lastModified: updated_at },
       })),
-      ...proofs.map(({ id: pid, type, verified, verified_at, created_at }) => ({
+      ...proofs.map(({ id: pid, type, verified, supports, verified_at, created_at }) => ({
         ...{ uri: proofUri(id, pid), name: `proof ${pid.slice(0, 8)}`, mimeType: JSON_TYPE },
-        title: `${name}: ${type}, ${verified ? 'verified' : 'not verified'}`,
+        title: `${name}: ${type}, ${verified ? 'verified' : 'not verified'}${supports ? '' : ', supports nothing'}`,
         annotations: { lastModified: verified_at ?? created_at },
       })),
       ...memory.map(({ filename, size, updated_at }) => ({

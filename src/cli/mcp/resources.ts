@@ -111,7 +111,7 @@ export async function completionsOf(
   if (!UUID.test(case_id)) return []
   const path = `/cases/${case_id}`
   if (name === 'session') return beginning(await ask(`${path}/sessions`), 'number', value)
-  if (name === 'proof_id') return beginning(await ask(`${path}/proof`), 'id', value)
+  if (name === 'proof_id') return beginning(await ask(`${path}/proof?content=false`), 'id', value)
   if (name === 'filename') return beginning(await ask(`${path}/memory`), 'filename', value)
   return []
 }

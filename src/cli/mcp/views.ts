@@ -1,4 +1,4 @@
-import type { ProofJson } from '../named/proof.ts'
+import type { ProofHead, ProofJson } from '../named/proof.ts'
 import type { SessionJson } from '../named/session.ts'
 import { partOf, withCutTexts } from './parts.ts'
 import { memoryUri, proofUri, sessionUri } from './uris.ts'
@@ -26,12 +26,8 @@ export function sessionView(session: SessionJson) {
 }
 
 /** A proof as in a list: without its content. */
-export function proofRow({ content, ...proof }: ProofJson) {
-  return {
-    ...proof,
-    content_characters: content.length,
-    uri: proofUri(proof.case_id, proof.id),
-  }
+export function proofRow(proof: ProofHead) {
+  return { ...proof, uri: proofUri(proof.case_id, proof.id) }
 }
 
 /** A proof with a part of its content. */

@@ -1,25 +1,44 @@
 import type { Asking } from '../../client/client.ts'
+import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
-export interface ProofJson {
+/** As `GET …/proof?content=false` lists it. */
+export interface ProofHead {
   id: string
   case_id: string
   session_id: string | null
   type: string
-  content: string
   verified: boolean
   verified_at: string | null
+  tests: { run: number; passed: number; failed: number; incomplete?: boolean } | null
+  failed_tests: FailedTest[]
+  exit_code: number | null
+  accepted: string | null
+  supports: boolean
+  why_not: string | null
   created_at: string
 }
 
-/** The newest first. */
-export async function proofsOf(client: Asking, caseId: string): Promise<ProofJson[]> {
-  return (await client.ask('GET', `/cases/${caseId}/proof`)).body
+export interface ProofJson extends ProofHead {
+  content: string
+}
+
+/** The newest first, without their contents, which may be large. */
+export async function proofsOf(client: Asking, caseId: string): Promise<ProofHead[]> {
+  return (await client.ask('GET', `/cases/${caseId}/proof?content=false`)).body
+}
+
+/** One of them with its content. */
+export async function wholeProof(
+  client: Asking,
+  { case_id, id }: Pick<ProofHead, 'case_id' | 'id'>,
+): Promise<ProofJson> {
+  return (await client.ask('GET', `/cases/${case_id}/proof/${id}`)).body
 }
 
 /** The proof whose id begins so. */
-export function proofNamed(proofs: readonly ProofJson[], word: string): ProofJson {
+export function proofNamed(proofs: readonly ProofHead[], word: string): ProofHead {
   const fitting = proofs.filter(({ id }) => id.startsWith(word.toLowerCase()))
   if (fitting.length === 1) return fitting[0]!
   const ids = (fitting.length > 0 ? fitting : proofs).map(({ id }) => id.slice(0, 8)).join(', ')

@@ -2,7 +2,7 @@ import type { Asking } from '../../client/client.ts'
 import { caseHistory } from '../../http/case-history.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
 import { newestFirst } from '../../http/page.ts'
-import { caseJson, proofJson, sessionJson } from '../../http/present.ts'
+import { caseJson, proofHeadJson, proofJson, sessionJson } from '../../http/present.ts'
 import { fittingRows } from '../../http/triage.ts'
 import { type CaseFolder, gateOf, proofOf, sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -11,7 +11,10 @@ import { listMemory } from '../../workspace/memory-files.ts'
 import type { Files } from './files.ts'
 
 /** What commands ask of one case, and how it is answered. */
-const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
+const OF_CASE: Record<
+  string,
+  (files: Files, folder: CaseFolder, query: URLSearchParams) => unknown
+> = {
   '': caseJson,
   '/gate': (_, folder) => gateOf(folder),
   '/sessions': (files, folder) =>
@@ -21,8 +24,12 @@ const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
         .sort(newestFirst)
         .map(({ session }) => sessionJson(files, folder, session)),
     ),
-  '/proof': (files, folder) =>
-    Promise.all([...folder.proofs].sort(newestFirst).map((proof) => proofJson(files, proof))),
+  '/proof': (files, folder, query) => {
+    const all = [...folder.proofs].sort(newestFirst)
+    return query.get('content') === 'false'
+      ? all.map((proof) => proofHeadJson(folder, proof))
+      : Promise.all(all.map((proof) => proofJson(files, folder, proof)))
+  },
   '/history': (files, folder) => caseHistory(files, folder),
   '/memory': ({ layout }, folder) => listMemory(layout, folder),
 }
@@ -30,7 +37,7 @@ const OF_CASE: Record<string, (files: Files, folder: CaseFolder) => unknown> = {
 /** What agents ask of it by name as well. */
 const PART_OF_CASE: Record<string, (files: Files, folder: CaseFolder, name: string) => unknown> = {
   sessions: (files, folder, id) => sessionJson(files, folder, sessionOf(folder, id)),
-  proof: (files, folder, id) => proofJson(files, proofOf(folder, id)),
+  proof: (files, folder, id) => proofJson(files, folder, proofOf(folder, id)),
   memory: async ({ layout }, folder, filename) =>
     new TextDecoder().decode(await memoryBytes(layout, folder, filename)),
 }
@@ -60,7 +67,7 @@ export function answering(files: Files): Asking {
     }
     const [, id = '', rest = ''] = /^\/cases\/([^/]+)(.*)$/.exec(path) ?? []
     const ofCase = UUID.test(id) ? OF_CASE[rest] : undefined
-    if (ofCase) return ofCase(files, await folderOf(id))
+    if (ofCase) return ofCase(files, await folderOf(id), query)
     const [, kind = '', name = ''] = /^\/(\w+)\/([^/]+)$/.exec(rest) ?? []
     const part = UUID.test(id) ? PART_OF_CASE[kind] : undefined
     if (part) return part(files, await folderOf(id), decodeURIComponent(name))

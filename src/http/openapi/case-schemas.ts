@@ -4,6 +4,7 @@ import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
 import { HISTORY_KINDS, type HistoryEntry } from '../../model/history.ts'
 import { PROBLEM_CODES, type Problem } from '../../model/problem.ts'
+import { OBJECTION_CODES } from '../../model/support.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import type { Deleted } from '../present.ts'
 import { schemaOf } from './same-type.ts'
@@ -82,7 +83,7 @@ export const gateItem = schemaOf<GateItem>()(
     type: z.string().nullable(),
     required: z.boolean(),
     checked: z.boolean().describe('The tick of a person, which the gate does not look at.'),
-    satisfied_by: id.nullable().describe('The verified proof of that type.'),
+    satisfied_by: id.nullable().describe('The verified proof of that type that supports it.'),
   }),
 ).meta({ id: 'ChecklistItem' })
 
@@ -92,6 +93,16 @@ export const gate = schemaOf<Gate>()(
     verified: count,
     items: z.array(gateItem),
     missing: z.array(z.string()),
+    objections: z
+      .array(
+        z.object({
+          id,
+          type: z.string(),
+          code: z.enum(['not_verified', ...OBJECTION_CODES]),
+          reason: z.string(),
+        }),
+      )
+      .describe('The proofs that do not count, and why.'),
   }),
 ).meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
 

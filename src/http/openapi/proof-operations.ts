@@ -1,23 +1,27 @@
 import * as z from 'zod'
-import { newProofSchema } from '../schemas.ts'
+import { newProofSchema, verifySchema } from '../schemas.ts'
 import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, paging } from './paging.ts'
-import { memoryFile, proof, writtenFile } from './session-schemas.ts'
+import { listedProof, memoryFile, proof, writtenFile } from './session-schemas.ts'
 
 const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes of the file.' }
 
 export const proofOperations: Operations = {
   'GET /cases/:id/proof': {
-    ...{ id: 'listProof', tag: 'Proof', summary: 'The proofs of a case, with their content' },
-    description: 'The list is whole without `limit`; with it, `Link` leads to the next page.',
-    query: paging,
-    answers: listOf(proof, 'The proofs, the newest first.'),
+    ...{ id: 'listProof', tag: 'Proof', summary: 'The proofs of a case' },
+    description:
+      'With their content, unless `content=false`. The list is whole without `limit`; with it, `Link` leads to the next page.',
+    query: {
+      ...paging,
+      content: z.enum(['true', 'false']).optional().describe('Whether to list the contents too.'),
+    },
+    answers: listOf(listedProof, 'The proofs, the newest first.'),
     refusals: LIST_REFUSALS,
   },
   'POST /cases/:id/proof': {
     ...{ id: 'attachProof', tag: 'Proof', summary: 'Attaches proof to a case' },
     description:
-      'Either `content`, or `artifact`: the name of a candidate of a session. Without `session_id` it belongs to the newest complete session that has none; null means to none.',
+      'Either `content`, or `artifact`: the name of a candidate of a session. A test report in it is counted: one with failures supports nothing. Without `session_id` it belongs to the newest complete session that has none; null means to none.',
     body: newProofSchema,
     answers: made(proof, 'The proof, which is still to be verified.'),
     refusals: [...FILE_REFUSALS, 'wrong_state'],
@@ -42,11 +46,13 @@ export const proofOperations: Operations = {
   'PUT /cases/:id/proof/:pid/verify': {
     ...{ id: 'verifyProof', tag: 'Proof', summary: 'Marks a proof verified, as it stands now' },
     description:
-      'Takes no body. What is verified is the content that it has now; a later change of it takes the verification away.',
+      'What is verified is the content that it has now; a later change of it takes the verification away. A proof that does not support its claim opens no gate, verified or not, until `accept` says why it counts all the same.',
+    body: verifySchema,
+    isBodyOptional: true,
     isConditional: true,
     isOperators: true,
     answers: one(proof, 'The proof as it is now.'),
-    refusals: FILE_REFUSALS,
+    refusals: [...FILE_REFUSALS, 'bad_request', 'wrong_state'],
   },
   'GET /cases/:id/memory': {
     ...{ id: 'listMemory', tag: 'Memory', summary: 'The memory files of a case' },

@@ -47,8 +47,19 @@ const resolvedCase = schemaOf<ResolvedCase>()(
     reason: z.string().nullable().describe('Why it was resolved, as the operator said.'),
     cause: z.string().nullable().describe('The hypothesis of its last complete session.'),
     proof: z
-      .array(z.object({ id, type: z.string(), verified_at: time.nullable() }))
-      .describe('The verified ones.'),
+      .array(
+        z.object({
+          id,
+          type: z.string(),
+          verified_at: time.nullable(),
+          accepted: z.string().nullable().describe('The reason why the operator accepted it.'),
+          accepted_despite: z
+            .string()
+            .nullable()
+            .describe('What speaks against one that was accepted, such as failed tests.'),
+        }),
+      )
+      .describe('The verified ones that support their claim.'),
     score: z.number().min(0).max(1).describe('1 for a case with all the words of this one.'),
     words: z.array(z.string()).describe('Some of the words that both have.'),
   }),

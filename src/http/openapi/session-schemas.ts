@@ -64,20 +64,57 @@ export const artifact = schemaOf<ArtifactJson>()(
   }),
 ).meta({ id: 'Artifact' })
 
-export const proof = schemaOf<ProofJson>()(
-  z.object({
-    id,
-    case_id: id,
-    session_id: id.nullable(),
-    type: z.string(),
-    content: z.string(),
-    verified: z.boolean(),
-    verified_at: time.nullable(),
-    sha256: z.string().nullable(),
-    created_at: time,
-    updated_at: time,
-  }),
-).meta({ id: 'Proof' })
+const proofHead = {
+  id,
+  case_id: id,
+  session_id: id.nullable(),
+  type: z.string(),
+  verified: z.boolean(),
+  verified_at: time.nullable(),
+  tests: z
+    .object({
+      run: count,
+      passed: count,
+      failed: count,
+      incomplete: z.literal(true).optional().describe('Only where the report breaks off.'),
+    })
+    .nullable()
+    .describe('What the test report in it says; null where it is none.'),
+  failed_tests: z
+    .array(
+      z.object({
+        name: z.string(),
+        message: z.string().nullable(),
+        file: z.string().nullable(),
+        line: z.number().nullable(),
+      }),
+    )
+    .describe('The first 20.'),
+  exit_code: z
+    .int()
+    .nullable()
+    .describe('Of the step that it comes from; null where that was 0, or is not known.'),
+  accepted: z
+    .string()
+    .nullable()
+    .describe('Why the operator accepts it although it does not support its claim by itself.'),
+  supports: z.boolean().describe('Whether it opens the gate once it is verified.'),
+  why_not: z.string().nullable().describe('Why it supports nothing.'),
+  sha256: z.string(),
+  created_at: time,
+  updated_at: time,
+}
+
+export const proof = schemaOf<ProofJson>()(z.object({ ...proofHead, content: z.string() })).meta({
+  id: 'Proof',
+})
+
+export const listedProof = z
+  .object({
+    ...proofHead,
+    content: z.string().optional().describe('Not with `content=false`.'),
+  })
+  .meta({ id: 'ListedProof' })
 
 export const memoryFile = schemaOf<MemoryListing>()(
   z.object({

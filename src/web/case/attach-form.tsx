@@ -53,9 +53,6 @@ export function AttachForm({ view: { id, gate, sessions } }: { view: CaseView })
             <SessionChoice sessions={sessions} />
           </Field>
         </div>
-        <label class="check">
-          <input type="checkbox" data-verify-now /> Verify it at once
-        </label>
         <FoldActions submit="Attach" primary />
       </form>
       <datalist id="proof-types">

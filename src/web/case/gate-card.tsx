@@ -1,7 +1,8 @@
 import { counted } from '../../model/amounts.ts'
-import type { GateItem } from '../../model/gate.ts'
+import type { Gate, GateItem } from '../../model/gate.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { Field } from '../shell/field.tsx'
+import { visibleText } from '../text/visible-text.ts'
 import type { CaseView } from './case-view.ts'
 import { FoldActions } from './fold-actions.tsx'
 import { FoldRest } from './fold-rest.tsx'
@@ -11,7 +12,9 @@ const MOST_ITEMS = 15
 /** What RESOLVED needs: what of it is there, and what is missing. */
 export function GateCard({ view: { id, gate, proofs, broken } }: { view: CaseView }) {
   const waiting = (type: string | null) =>
-    proofs.find(({ proof, verified }) => proof.type === type && !verified)?.proof.id ?? null
+    proofs.find(
+      ({ proof, verified, whyNot }) => proof.type === type && !verified && whyNot === null,
+    )?.proof.id ?? null
   return (
     <section class="card gate" id="gate" aria-labelledby="gate-title">
       <header>
@@ -42,13 +45,33 @@ export function GateCard({ view: { id, gate, proofs, broken } }: { view: CaseVie
           </ul>
         )}
       />
+      <Objections id={id} gate={gate} />
       <p class="small muted">
         {gate.open
           ? 'Nothing is missing.'
-          : `${counted(gate.missing.length, 'thing')} missing for RESOLVED: attach proof, and verify it.`}
+          : `${counted(gate.missing.length, 'thing')} missing for RESOLVED: attach proof, read it, and verify it.`}
       </p>
       {!broken && <ItemForm id={id} />}
     </section>
+  )
+}
+
+const MOST_OBJECTIONS = 5
+
+/** The proofs that do not count although they may be verified, the newest first; of no interest once the gate is open. */
+function Objections({ id, gate }: { id: string; gate: Gate }) {
+  const telling = gate.objections.filter(({ code }) => code !== 'not_verified').reverse()
+  if (gate.open || telling.length === 0) return null
+  return (
+    <ul class="plain-list small" id="gate-objections">
+      {telling.slice(0, MOST_OBJECTIONS).map(({ id: proof, type, reason }) => (
+        <li>
+          <a href={proofPage(id, proof)}>{type}</a> supports nothing:{' '}
+          <bdi class="bad-text">{visibleText(reason)}</bdi>
+        </li>
+      ))}
+      {telling.length > MOST_OBJECTIONS && <li>and {telling.length - MOST_OBJECTIONS} more</li>}
+    </ul>
   )
 }
 
@@ -135,7 +158,7 @@ function Item({ id, item, waiting }: ItemProps) {
         <>
           {' '}
           <a class="small" href={proofPage(id, waiting)}>
-            verify it
+            read and verify it
             <span class="visually-hidden">: {item.description}</span>
           </a>
         </>

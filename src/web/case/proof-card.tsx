@@ -1,5 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
+import type { ReportCounts } from '../../model/proof.ts'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
+import { visibleText } from '../text/visible-text.ts'
 import { AnsiText, groundOf } from './ansi-text.tsx'
 import { AttachForm } from './attach-form.tsx'
 import { Candidates } from './candidates.tsx'
@@ -47,7 +49,7 @@ export function ProofCard({ view }: { view: CaseView }) {
 
 function ProofRow({
   id,
-  view: { proof, verified, session, shown },
+  view: { proof, verified, session, shown, whyNot, despite },
 }: {
   id: string
   view: ProofView
@@ -59,11 +61,21 @@ function ProofRow({
           {proof.type}
         </a>
         <Verified verified={verified} intact={proof.intact} wasVerified={proof.verified} />
-        {!verified && shown && <VerifyForm id={id} proof={proof.id} etag={shown.etag} />}
+        {!verified && shown && whyNot === null && (
+          <VerifyForm id={id} proof={proof.id} etag={shown.etag} />
+        )}
       </div>
+      {whyNot !== null && (
+        <p class="small bad-text">
+          Supports nothing: <bdi>{visibleText(whyNot)}</bdi>.{' '}
+          <a href={proofPage(id, proof.id)}>Read it</a>
+        </p>
+      )}
+      <Accepted accepted={proof.accepted} despite={despite} />
       <p class="facts">
         {session !== null && <a href={sessionPage(id, session)}>session {session}</a>}
         {shown && <span>{sizeText(shown.size)}</span>}
+        {proof.tests && <span>{testsText(proof.tests)}</span>}
         <ProofTimes proof={proof} verified={verified} />
       </p>
       {shown && (
@@ -83,6 +95,27 @@ function ProofRow({
         </p>
       )}
     </li>
+  )
+}
+
+export function testsText({ run, passed }: ReportCounts): string {
+  return `${passed} of ${counted(run, 'test')} passed`
+}
+
+/** The operator's reason, which stays beside the proof. */
+export function Accepted({
+  accepted,
+  despite,
+}: {
+  accepted: string | null
+  despite: string | null
+}) {
+  if (accepted === null) return null
+  return (
+    <p class="small" data-accepted>
+      Accepted{despite === null ? '' : ` although ${visibleText(despite)}`}:{' '}
+      <bdi>{visibleText(accepted)}</bdi>
+    </p>
   )
 }
 

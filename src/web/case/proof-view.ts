@@ -4,12 +4,17 @@ import type { HttpNeeds } from '../../http/needs.ts'
 import { proofJson } from '../../http/present.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
+import { acceptedDespite, objectionTo } from '../../model/support.ts'
 import { type Excerpt, excerptOf } from './excerpt.ts'
 
 /** A proof in the list of its case. */
 export interface ProofView {
   proof: Proof
   verified: boolean
+  /** Why it supports nothing; null where it supports its claim. */
+  whyNot: string | null
+  /** What speaks against one that was accepted; null where nothing does. */
+  despite: string | null
   /** The number of the session that it is for. */
   session: number | null
   /** Null for those further back, whose content is on their own page. */
@@ -33,18 +38,21 @@ export async function proofViews(service: HttpNeeds, folder: CaseFolder): Promis
   const views: ProofView[] = []
   for (const proof of newest) {
     const session = folder.sessions.find(({ id }) => id === proof.session_id)?.number ?? null
-    const shown = views.length < MOST_SHOWN ? await proofText(service, proof) : null
-    views.push({ proof, verified: countsAsVerified(proof), session, shown })
+    const shown = views.length < MOST_SHOWN ? await proofText(service, folder, proof) : null
+    const whyNot = objectionTo(proof, folder.sessions)?.text ?? null
+    const despite = acceptedDespite(proof, folder.sessions)
+    views.push({ proof, verified: countsAsVerified(proof), session, shown, whyNot, despite })
   }
   return views
 }
 
-async function proofText(service: HttpNeeds, proof: Proof): Promise<ProofText> {
+async function proofText(service: HttpNeeds, folder: CaseFolder, proof: Proof): Promise<ProofText> {
   const hash = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)?.hash
-  const key = JSON.stringify([hash, proof])
+  // a session that fails changes what its proof is worth, and so the ETag
+  const key = JSON.stringify([hash, proof, objectionTo(proof, folder.sessions)])
   const found = known.get(key)
   if (found) return found
-  const json = await proofJson(service, proof)
+  const json = await proofJson(service, folder, proof)
   const text: ProofText = {
     etag: proofEtag(json),
     size: Buffer.byteLength(json.content),

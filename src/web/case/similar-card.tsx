@@ -50,6 +50,7 @@ export function SimilarCard({ id, cases }: { id: string; cases: ResolvedCase[] |
 
 function Similar({ of: { id, title, outcome, reason, cause, proof } }: { of: ResolvedCase }) {
   const [first] = proof
+  const accepted = proof.find((each) => each.accepted_despite !== null)
   return (
     <li>
       <a href={casePage(id)}>
@@ -63,6 +64,11 @@ function Similar({ of: { id, title, outcome, reason, cause, proof } }: { of: Res
           </>
         )}
       </p>
+      {accepted && (
+        <p class="small bad-text">
+          Accepted although <bdi>{accepted.accepted_despite}</bdi>: <bdi>{accepted.accepted}</bdi>
+        </p>
+      )}
       {(reason ?? cause) && (
         <p class="small">
           <bdi>{reason ?? cause}</bdi>

@@ -4,9 +4,8 @@ import { make } from './case-elements.ts'
 import { focusAfter } from './focus-after.ts'
 import { fieldsOf, holdForm } from './form-fields.ts'
 import { sayProblem } from './forms.ts'
-import { clearNotices, notify } from './notices.ts'
+import { clearNotices } from './notices.ts'
 import { type ProofFile, readProofFile } from './proof-file.ts'
-import { verifyAttached } from './proof-verify.ts'
 import { refresh } from './refresh.ts'
 import { send } from './send.ts'
 
@@ -18,7 +17,7 @@ const PREVIEW = 1500
  */
 const chosen = new WeakMap<HTMLFormElement, Promise<ProofFile>>()
 
-/** The form that attaches proof: with a file in place of the text, and verified at once if so wished. */
+/** The form that attaches proof: with a file in place of the text. */
 export function startProofAttaching(): void {
   document.addEventListener('change', (event) => {
     const input = event.target as HTMLInputElement
@@ -87,11 +86,8 @@ async function attach(form: HTMLFormElement): Promise<void> {
   if (!sent.ok) return sayProblem(form, sent.problem)
   clearNotices()
   focusAfter(form, sent.body)
-  const wantsVerified = form.querySelector<HTMLInputElement>('[data-verify-now]')!.checked
   form.removeAttribute('data-dirty')
   form.reset()
   form.closest('details')?.removeAttribute('open')
-  const problem = wantsVerified ? await verifyAttached(sent.body) : null
-  if (problem) notify(problem.detail)
   await refresh()
 }

@@ -1,6 +1,6 @@
 import { notify } from './notices.ts'
 import { refresh } from './refresh.ts'
-import { type Problem, type Sent, send } from './send.ts'
+import type { Sent } from './send.ts'
 
 const CHANGED =
   'This proof was changed while the page was open. Verify what is in it now, as you have read it?'
@@ -27,23 +27,4 @@ export function startVerifying(): void {
     notify('It was changed meanwhile, and is not verified. Read what it says now.')
     void refresh()
   })
-}
-
-/**
- * Verifies a proof as it was attached just now: a file that somebody changes in between is not verified
- * unseen; the hash in the file would not tell. Gives what to tell where it was not, else null.
- */
-export async function verifyAttached(attached: Record<string, unknown>): Promise<Problem | null> {
-  const { case_id, id, content } = attached
-  const address = `/cases/${case_id}/proof/${id}`
-  const now = await send('GET', address)
-  if (!now.ok) return notVerified(now.problem)
-  if (now.body.content !== content)
-    return notVerified({ code: 'stale', detail: 'it was changed meanwhile. Read it first.' })
-  const sent = await send('PUT', `${address}/verify`, undefined, { 'if-match': now.etag ?? '' })
-  return sent.ok ? null : notVerified(sent.problem)
-}
-
-function notVerified(problem: Problem): Problem {
-  return { ...problem, detail: `It is attached, but was not verified: ${problem.detail}` }
 }

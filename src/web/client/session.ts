@@ -2,7 +2,6 @@ import { startOutput } from './output.ts'
 import { startApproval } from './plan-approval.ts'
 import { startPlanEdit } from './plan-edit.ts'
 import { startClock } from './session-clock.ts'
-import { startProof } from './session-proof.ts'
 import { followSteps } from './session-steps.ts'
 
 /** What only the page of a session has. */
@@ -11,7 +10,6 @@ export function startSession(): void {
   startOutput()
   startApproval()
   startPlanEdit()
-  startProof()
   startClock()
   followSteps()
   document.addEventListener('click', openOrClose)

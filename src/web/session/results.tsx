@@ -1,5 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
-import { countsAsVerified } from '../../model/proof.ts'
+import { countsAsVerified, type Proof } from '../../model/proof.ts'
+import type { Session } from '../../model/session.ts'
+import { objectionTo } from '../../model/support.ts'
 import { lastOf } from '../../model/trail.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
@@ -8,7 +10,6 @@ import { visibleText } from '../text/visible-text.ts'
 import type { CandidateRow } from './candidate-rows.ts'
 import { apiPath } from './plan-forms.tsx'
 import type { SessionView } from './session-view.ts'
-import { whatFailed } from './turn.ts'
 
 /** What the steps' reports say, in words and as a bar. */
 export function TestResults({ view }: { view: SessionView }) {
@@ -47,9 +48,7 @@ export function Evidence({ view }: { view: SessionView }) {
           {proofs.map((proof) => (
             <li>
               <a href={proofPage(session.case_id, proof.id)}>{proof.type}</a>{' '}
-              <span class="small" data-tone={countsAsVerified(proof) ? 'good' : 'warn'}>
-                {countsAsVerified(proof) ? '✓ verified' : 'not verified yet'}
-              </span>{' '}
+              <ProofWorth proof={proof} sessions={[session]} />{' '}
               <span class="muted small">
                 <Time at={proof.created_at} />
               </span>
@@ -67,18 +66,21 @@ export function Evidence({ view }: { view: SessionView }) {
   )
 }
 
+function ProofWorth({ proof, sessions }: { proof: Proof; sessions: readonly Session[] }) {
+  const objection = objectionTo(proof, sessions)
+  const verified = countsAsVerified(proof)
+  const word = verified ? '✓ verified' : 'not verified yet'
+  return (
+    <span class="small" data-tone={verified && !objection ? 'good' : 'warn'}>
+      {objection ? `supports nothing: ${visibleText(objection.text)}` : word}
+    </span>
+  )
+}
+
 function CandidateItem({ row, view }: { row: CandidateRow; view: SessionView }) {
   const { artifact, note, type, size, attached } = row
   const { session } = view
   const canAttach = size !== null && attached === null
-  const failed = type === 'test-log' ? whatFailed(session, []) : ''
-  const question = failed
-    ? `In this session ${failed}. Attach ${artifact}, and take it as verified proof all the same?`
-    : undefined
-  const forms = [
-    { label: 'Attach', verify: undefined, confirm: undefined },
-    { label: 'Attach and verify', verify: '', confirm: question },
-  ]
   return (
     <li id={`candidate-${artifact}`}>
       <div class="candidate-name">
@@ -100,21 +102,14 @@ function CandidateItem({ row, view }: { row: CandidateRow; view: SessionView }) 
       {size === null && <div class="muted small">not on this machine</div>}
       {canAttach && (
         <div class="actions needs-script">
-          {forms.map(({ label, verify, confirm }) => (
-            <form
-              data-send="POST"
-              action={`/cases/${session.case_id}/proof`}
-              data-verify={verify}
-              data-confirm={confirm}
-            >
-              <input type="hidden" name="type" value={type} />
-              <input type="hidden" name="artifact" value={artifact} />
-              <input type="hidden" name="session_id" value={session.id} />
-              <button type="submit" class="small-button" aria-label={`${label}: ${artifact}`}>
-                {label}
-              </button>
-            </form>
-          ))}
+          <form data-send="POST" action={`/cases/${session.case_id}/proof`}>
+            <input type="hidden" name="type" value={type} />
+            <input type="hidden" name="artifact" value={artifact} />
+            <input type="hidden" name="session_id" value={session.id} />
+            <button type="submit" class="small-button" aria-label={`Attach: ${artifact}`}>
+              Attach
+            </button>
+          </form>
         </div>
       )}
     </li>

@@ -1,3 +1,4 @@
+import { isToBeStamped } from '../../model/proof.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isRunning } from '../../model/session-state.ts'
 import type { CaseEntry } from '../case-entry.ts'
@@ -90,8 +91,14 @@ export function isPlain({
   const isSound = records.every(
     ({ readable, problems }) => readable && !problems.some(({ code }) => UNSURE.includes(code)),
   )
+  const isCounted = [...proofs.values()].every(({ value }) => !value || !isToBeStamped(value))
   const isRead = [...notes.values()].every(({ hash }) => hash !== '')
-  return isSound && isRead && [...sessions.values()].every(({ value }) => value && isAtRest(value))
+  return (
+    isSound &&
+    isCounted &&
+    isRead &&
+    [...sessions.values()].every(({ value }) => value && isAtRest(value))
+  )
 }
 
 /** Nothing runs for it, and nothing that was written by hand waits for an answer. */

@@ -1,0 +1,74 @@
+import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import type { Counted, Proof, ReportCounts } from '../model/proof.ts'
+import type { FieldReader } from './fields.ts'
+import { testsOf } from './session-evidence.ts'
+import type { YamlValue } from './yaml-scalar.ts'
+
+/** `tests: { run, passed, failed }`, with `incomplete: true` where the report breaks off. */
+export function reportCounts(reader: FieldReader): ReportCounts | null {
+  const counts = testsOf(reader)
+  const raw = reader.raw('tests')
+  if (!counts || !isMap(raw) || raw.incomplete !== true) return counts
+  return { ...counts, incomplete: true }
+}
+
+/** `failed_tests: [{ name, message, file, line }]` */
+export function failedTests(reader: FieldReader): FailedTest[] {
+  const raw = reader.raw('failed_tests')
+  if (raw === undefined || raw === null) return []
+  const tests = Array.isArray(raw) ? raw.map(failedTest) : [null]
+  if (tests.every((test) => test !== null)) return tests
+  reader.problem(
+    'failed_tests',
+    'wrong_type',
+    'failed_tests: expected a list of { name, message, file, line }',
+  )
+  return []
+}
+
+function failedTest(raw: YamlValue): FailedTest | null {
+  if (!isMap(raw) || typeof raw.name !== 'string') return null
+  const { name, message, file, line } = raw
+  return {
+    name,
+    message: typeof message === 'string' ? message : null,
+    file: typeof file === 'string' ? file : null,
+    line: typeof line === 'number' ? line : null,
+  }
+}
+
+export function exitCode(reader: FieldReader): number | null {
+  const raw = reader.raw('exit_code')
+  if (raw === undefined || raw === null || Number.isInteger(raw)) return (raw as number) ?? null
+  reader.problem('exit_code', 'wrong_type', 'exit_code: expected a whole number')
+  return null
+}
+
+/** A word that only looks like a boolean does not verify anything. */
+export function isVerified(reader: FieldReader): boolean {
+  const raw = reader.raw('verified')
+  if (raw === undefined || raw === null || typeof raw === 'boolean') return raw === true
+  const came = JSON.stringify(raw).slice(0, 60)
+  reader.problem('verified', 'wrong_type', `verified: expected true or false, found ${came}`)
+  return false
+}
+
+/** The counts as YAML values, in the order in which they are written. */
+export function countsYaml(of: Pick<Counted | Proof, 'tests' | 'failed_tests'>): {
+  tests: YamlValue
+  failed_tests: YamlValue
+} {
+  const { tests, failed_tests } = of
+  const counts = tests && { run: tests.run, passed: tests.passed, failed: tests.failed }
+  const failed = failed_tests
+    .slice(0, MAX_FAILED_TESTS)
+    .map(({ name, message, file, line }) => ({ name, message, file, line }))
+  return {
+    tests: counts && tests.incomplete ? { ...counts, incomplete: true } : counts,
+    failed_tests: failed.length === 0 ? null : failed,
+  }
+}
+
+function isMap(raw: YamlValue | undefined): raw is { [key: string]: YamlValue } {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+}

@@ -1,0 +1,100 @@
+import type { Proof } from './proof.ts'
+import type { Session } from './session.ts'
+
+/** Why a proof does not support its claim. */
+export const OBJECTION_CODES = [
+  'changed',
+  'empty',
+  'not_counted',
+  'tests_failed',
+  'nothing_ran',
+  'incomplete',
+  'session_failed',
+  'exit_code',
+] as const
+
+export type ObjectionCode = (typeof OBJECTION_CODES)[number]
+
+export interface Objection {
+  code: ObjectionCode
+  /** In words, for behind "proof 1f769663:". */
+  text: string
+  /** What to do, as an order. */
+  remedy: string
+}
+
+/** No reason makes up for these: an accepted proof has them settled first. */
+const FINAL: readonly ObjectionCode[] = ['changed', 'empty', 'not_counted']
+
+/**
+ * Why a proof supports nothing, whether it is verified or not; null where it does. What the report and the
+ * session say against it counts until the operator accepts the proof with a reason.
+ */
+export function objectionTo(proof: Proof, sessions: readonly Session[]): Objection | null {
+  const found = objectionsTo(proof, sessions)
+  const [first] = proof.accepted === null ? found : found.filter(({ code }) => FINAL.includes(code))
+  if (!first) return null
+  const text = found.map((each) => each.text).join(', and ')
+  return {
+    code: first.code,
+    text: FINAL.includes(first.code) ? first.text : text,
+    remedy: first.remedy,
+  }
+}
+
+/** Whether the operator accepted a proof that would not support its claim by itself, and why it would not. */
+export function acceptedDespite(proof: Proof, sessions: readonly Session[]): string | null {
+  if (proof.accepted === null) return null
+  const found = objectionsTo(proof, sessions).filter(({ code }) => !FINAL.includes(code))
+  return found.length === 0 ? null : found.map(({ text }) => text).join(', and ')
+}
+
+const OR_ACCEPT = 'or accept this one with a reason'
+
+function objectionsTo(proof: Proof, sessions: readonly Session[]): Objection[] {
+  const { tests, exit_code } = proof
+  const found: Objection[] = []
+  const add = (code: ObjectionCode, text: string, remedy: string) =>
+    found.push({ code, text, remedy })
+  if (!proof.intact) add('changed', 'its content was changed', 'read it and verify it again')
+  if (proof.empty) add('empty', 'it is empty', 'attach one that says something')
+  if (proof.uncounted) {
+    const text = 'its test report is not counted yet'
+    add('not_counted', text, 'wait until a running service has counted it, or verify it')
+  }
+  if (tests && tests.failed > 0) {
+    add('tests_failed', failedText(proof), `attach a passing report, ${OR_ACCEPT}`)
+  } else if (tests?.incomplete) {
+    add('incomplete', 'its report is incomplete', `attach a complete report, ${OR_ACCEPT}`)
+  } else if (tests?.run === 0) {
+    add('nothing_ran', 'nothing ran', `attach a report of tests that ran, ${OR_ACCEPT}`)
+  }
+  const session = sessions.find(({ id }) => id === proof.session_id)
+  if (session?.state === 'failed') {
+    const text = `it comes from session ${session.number}, which failed`
+    add('session_failed', text, `attach proof of a session that completed, ${OR_ACCEPT}`)
+  }
+  if (exit_code !== null && exit_code !== 0) {
+    const text = `the step ended with exit code ${exit_code}`
+    add('exit_code', text, `attach the output of a step that ended with 0, ${OR_ACCEPT}`)
+  }
+  return found
+}
+
+const MAX_NAMES = 5
+const MAX_NAME = 80
+
+/** As in `2 of 23 tests failed: signs in, signs out`. */
+function failedText({ tests, failed_tests }: Proof): string {
+  const { run, failed } = tests!
+  const names = failed_tests.slice(0, MAX_NAMES).map(({ name }) => shortName(name))
+  const more = failed - names.length
+  const rest = names.length > 0 && more > 0 ? ` and ${more} more` : ''
+  const counts = `${failed} of ${run} ${run === 1 ? 'test' : 'tests'} failed`
+  return names.length === 0 ? counts : `${counts}: ${names.join(', ')}${rest}`
+}
+
+function shortName(name: string): string {
+  const line = name.replace(/\s+/g, ' ').trim()
+  return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME - 1).toWellFormed()}…` : line
+}

@@ -1,0 +1,87 @@
+import { contentHash } from '../markdown/proof-file.ts'
+import { looksLikeReport } from '../markdown/report-shape.ts'
+import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
+import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import type { Actor } from '../model/history.ts'
+import type { Counted, ReportCounts } from '../model/proof.ts'
+import { Refusal } from '../model/refusal.ts'
+import { openReportReader, type ReportReading } from '../runners/reports/report-reader.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import type { Store } from '../workspace/store.ts'
+import type { Texts } from '../workspace/texts.ts'
+
+export interface CountNeeds {
+  store: Store
+  catalog: Catalog
+  texts: Texts
+}
+
+/** One report at a time, so that many large ones at once do not take all processors. */
+let last: Promise<unknown> = Promise.resolve()
+
+/** The hash of a content, and what the test report in it says. */
+export async function countContent(content: string): Promise<Counted> {
+  const sha256 = contentHash(content)
+  if (!looksLikeReport(content)) return { sha256, tests: null, failed_tests: [] }
+  const reading = last.then(() => readReport(content))
+  last = reading.catch(() => {}) // the caller gets the error
+  return { sha256, ...countsOf(await reading) }
+}
+
+async function readReport(content: string): Promise<ReportReading> {
+  const reader = openReportReader()
+  try {
+    return await reader.read(content)
+  } finally {
+    await reader.close()
+  }
+}
+
+/** A report that could not be read to its end is incomplete: nothing says what it left out. */
+function countsOf(reading: ReportReading): Pick<Counted, 'tests' | 'failed_tests'> {
+  if (!reading.results) {
+    const isReport = 'reason' in reading // it looked like one, and could not be read
+    const tests: ReportCounts | null = isReport
+      ? { run: 0, passed: 0, failed: 0, incomplete: true }
+      : null
+    return { tests, failed_tests: [] }
+  }
+  const { run, passed, failed, ok, failures } = reading.results
+  const counts = { run, passed, failed }
+  return {
+    tests: ok || failed > 0 ? counts : { ...counts, incomplete: true },
+    failed_tests: failures.slice(0, MAX_FAILED_TESTS),
+  }
+}
+
+const ATTEMPTS = 20
+
+/**
+ * Changes a proof with the count of its content. Counting takes time: where the file changes meanwhile, what
+ * stands there then is counted.
+ */
+export async function updateCounted(
+  { store, catalog, texts }: CountNeeds,
+  caseId: string,
+  proofId: string,
+  decide: (folder: CaseFolder, counted: Counted) => Edit[],
+  by?: Actor,
+): Promise<CaseFolder> {
+  const hashNow = () => catalog.entry(caseId)?.proofs.get(proofId)?.hash
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    proofOf(await store.read(caseId), proofId)
+    const record = catalog.entry(caseId)!.proofs.get(proofId)!
+    const counted = await countContent(await texts.proof(caseId, record))
+    let isStale = false
+    const change = (present: CaseFolder) => {
+      isStale = hashNow() !== record.hash
+      return isStale ? [] : decide(present, counted)
+    }
+    const folder = await store.update(caseId, change, by ? { by } : {})
+    if (!isStale) return folder
+  }
+  throw new Refusal(
+    'changed_meanwhile',
+    `proof/${proofId}.md is changed all the time, so nothing was written. Try again when it is left alone.`,
+  )
+}

@@ -1,0 +1,272 @@
+import { cpSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import t from 'tap'
+import { listen } from '../fixtures/told.ts'
+import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
+
+/** A report of 23 tests, of which these fail. */
+function tap(...failing: [number, string][]): string {
+  const names = new Map(failing)
+  const points = Array.from({ length: 23 }, (_, index) => {
+    const number = index + 1
+    const name = names.get(number)
+    return name === undefined ? `ok ${number} - test ${number}` : `not ok ${number} - ${name}`
+  })
+  return ['TAP version 13', '1..23', ...points, ''].join('\n')
+}
+
+const FAILING = tap([7, 'signs in'], [9, 'signs out'])
+const HAND = '00000000-0000-4000-8000-000000000001'
+
+const app = await openTestService(t)
+
+const resolveIn = (at: TestService, id: string): Promise<Reply> =>
+  at.request('PUT', `/cases/${id}/state`, { state: 'RESOLVED' })
+const resolve = (id: string) => resolveIn(app, id)
+const gate = async (id: string, at = app) => (await at.request('GET', `/cases/${id}/gate`)).json
+const verify = (id: string, proof: string, body?: object) =>
+  app.request('PUT', `/cases/${id}/proof/${proof}/verify`, body)
+
+async function attach(id: string, content: string, fields = {}): Promise<Reply['json']> {
+  const reply = await app.request('POST', `/cases/${id}/proof`, {
+    ...{ type: 'test-log', content },
+    ...fields,
+  })
+  if (reply.status !== 201) throw new Error(reply.text)
+  return reply.json
+}
+
+t.test('a report with failures opens no gate until it is accepted with a reason', async (t) => {
+  const { id } = await app.newCase()
+  await app.request('POST', `/cases/${id}/proof/checklist`, {
+    ...{ description: 'All tests pass', type: 'test-log', required: true },
+  })
+  const proof = await attach(id, FAILING)
+  t.match(proof, {
+    tests: { run: 23, passed: 21, failed: 2 },
+    failed_tests: [{ name: 'signs in' }, { name: 'signs out' }],
+    supports: false,
+    why_not: '2 of 23 tests failed: signs in, signs out',
+    accepted: null,
+  })
+  t.match((await verify(id, proof.id)).json, { verified: true, supports: false })
+
+  const shut = await resolve(id)
+  t.equal(shut.status, 422)
+  t.match(shut.json.detail, /2 of 23 tests failed: signs in, signs out/)
+  t.match(shut.json.missing[1], /attach a passing report, or accept this one with a reason/)
+  t.match(await gate(id), {
+    open: false,
+    verified: 0,
+    objections: [{ id: proof.id, type: 'test-log', code: 'tests_failed' }],
+  })
+  const [row] = (await app.request('GET', '/triage')).json.filter(
+    (each: { id: string }) => each.id === id,
+  )
+  t.match(row.needs, { kind: 'proof', text: /supports nothing: 2 of 23 tests failed/ })
+
+  for (const accept of ['', '  \n', 'two\nlines']) {
+    const reply = await verify(id, proof.id, { accept })
+    t.match(reply.json, { status: 400, errors: [{ path: 'accept' }] })
+  }
+  const accepted = await verify(id, proof.id, { accept: 'Both are flaky: case 4711' })
+  t.match(accepted.json, { accepted: 'Both are flaky: case 4711', supports: true, why_not: null })
+  t.equal((await resolve(id)).status, 200)
+  t.equal((await gate(id)).open, true)
+  const path = app.file(id, 'proof', `${proof.id}.md`)
+  const text = await readFile(path, 'utf8')
+  t.match(text, /^tests: \{ run: 23, passed: 21, failed: 2 \}$/m)
+  t.match(text, /^failed_tests: \[\{ name: signs in, .*name: signs out/m)
+  t.match(text, /^accepted: "Both are flaky: case 4711"$/m)
+  t.match((await verify(id, proof.id)).json, { accepted: 'Both are flaky: case 4711' })
+  t.equal(await readFile(path, 'utf8'), text, 'verifying again writes nothing')
+
+  await app.restart()
+  t.match((await app.request('GET', `/cases/${id}`)).json, { state: 'RESOLVED', problems: [] })
+
+  await writeFile(path, text.replace('signs in\n', 'signs in again\n'))
+  t.match(await gate(id), { open: false, objections: [{ code: 'changed' }] })
+  const again = (await verify(id, proof.id)).json
+  t.match(
+    again,
+    { verified: true, accepted: null, supports: false },
+    'the reason was for the other',
+  )
+})
+
+t.test('a clone without a state folder answers the same', async (t) => {
+  const { id } = await app.newCase({ title: 'Cloned' })
+  const { id: other } = await app.newCase({ title: 'Cloned, and shut' })
+  const proof = await attach(id, FAILING)
+  await verify(id, proof.id, { accept: 'Known.' })
+  t.equal((await resolve(id)).status, 200)
+  const verified = await attach(other, FAILING)
+  await verify(other, verified.id)
+  const clone = await openTestService(t)
+  cpSync(app.memory, clone.memory, { recursive: true })
+  await clone.restart()
+  t.equal((await clone.request('GET', `/cases/${id}`)).json.state, 'RESOLVED')
+  t.match(await gate(id, clone), { open: true })
+  t.equal((await resolveIn(clone, other)).status, 422)
+})
+
+const worthless: [string, string, code: string, why: RegExp][] = [
+  ['no test ran', 'TAP version 13\n1..0\n', 'nothing_ran', /nothing ran/],
+  ['all were skipped', '1..1\nok 1 - x # SKIP later\n', 'nothing_ran', /nothing ran/],
+  ['it breaks off', 'TAP version 13\n1..3\nok 1\nok 2\n', 'incomplete', /incomplete/],
+  [
+    'JUnit with an error',
+    '<testsuite name="s"><testcase name="a"/><testcase name="b"><error/></testcase></testsuite>',
+    'tests_failed',
+    /^1 of 2 tests failed/,
+  ],
+]
+
+t.test('a report that shows nothing supports nothing', async (t) => {
+  for (const [name, content, code, why] of worthless) {
+    await t.test(name, async (t) => {
+      const { id } = await app.newCase()
+      const proof = await attach(id, content)
+      await verify(id, proof.id)
+      t.match((await gate(id)).objections, [{ code, reason: why }])
+      t.equal((await resolve(id)).status, 422)
+      await verify(id, proof.id, { accept: 'I have seen it work.' })
+      t.equal((await resolve(id)).status, 200)
+    })
+  }
+})
+
+t.test('what is no report counts as before', async (t) => {
+  for (const content of ['I saw it work.', 'diff --git a/a b/a\n-ok\n+not okay\n', 'ok']) {
+    const { id } = await app.newCase()
+    const proof = await attach(id, content)
+    t.match(proof, { tests: null, supports: true }, content)
+    await verify(id, proof.id)
+    t.equal((await resolve(id)).status, 200, content)
+  }
+})
+
+t.test('proof of a failed step, or of a failed session, says so', async (t) => {
+  const step = 'continue=true proof=tap\nprintf "1..1\\nok 1 - it works\\n"\nexit 3'
+  const description = `Prove it.\n\n\`\`\`sh run id=test ${step}\n\`\`\`\n`
+  const { id } = await app.newCase({ description })
+  const session = await ended(app, id)
+  t.equal(session.state, 'complete')
+  const { artifact } = session.candidates[0]
+  const reply = await app.request('POST', `/cases/${id}/proof`, { type: 'test-log', artifact })
+  t.match(reply.json, { exit_code: 3, supports: false, why_not: /exit code 3/ })
+  t.match(await readFile(app.file(id, 'proof', `${reply.json.id}.md`), 'utf8'), /^exit_code: 3$/m)
+  await verify(id, reply.json.id)
+  t.match((await resolve(id)).json.detail, /the step ended with exit code 3/)
+
+  const failing = { description: 'x\n\n```sh run id=test\nexit 1\n```\n' }
+  const { id: other } = await app.newCase(failing)
+  const failed = await ended(app, other)
+  t.equal(failed.state, 'failed')
+  const proof = await attach(other, 'I saw it work.', { type: 'log', session_id: failed.id })
+  t.match(proof, { supports: false, why_not: 'it comes from session 1, which failed' })
+  await verify(other, proof.id)
+  t.match((await gate(other)).objections, [{ code: 'session_failed' }])
+  t.match((await resolve(other)).json.detail, /session 1, which failed/)
+  await verify(other, proof.id, { accept: 'The session failed only while it cleaned up.' })
+  t.equal((await resolve(other)).status, 200)
+})
+
+/** Plans, approves and waits for the end. */
+async function ended(at: TestService, id: string): Promise<Reply['json']> {
+  const made = await at.request('POST', `/cases/${id}/sessions`, { type: 'implementing' })
+  const path = made.headers.location!
+  const is = async (...states: string[]) => {
+    for (;;) {
+      const { json } = await at.request('GET', path)
+      if (states.includes(json.state)) return json
+      await new Promise<void>((wake) => {
+        const stop = at.service.changes.subscribe(() => {
+          stop()
+          wake()
+        })
+      })
+    }
+  }
+  await is('plan_ready')
+  await at.request('POST', `${path}/approve`)
+  return is('complete', 'failed')
+}
+
+t.test(
+  'a report that a person wrote into a file counts once the service has counted it',
+  async (t) => {
+    const told = listen(t, app)
+    for (const [name, report, supports] of [
+      ['passing', tap(), true],
+      ['failing', FAILING, false],
+    ] as const) {
+      await t.test(name, async (t) => {
+        const { id } = await app.newCase()
+        await mkdir(app.file(id, 'proof'), { recursive: true })
+        const path = app.file(id, 'proof', `${HAND}.md`)
+        const head = 'type: test-log\nverified: true\ntests: { run: 23, passed: 23, failed: 0 }'
+        await writeFile(path, `---\n${head}\n---\n\n\`\`\`\n${report}\`\`\`\n`)
+        t.match((await resolve(id)).json.detail, /not counted yet/)
+        await told.news()
+        await told.next(
+          ({ event_type, payload }) => event_type === 'proof_updated' && payload.case_id === id,
+        )
+        const { json } = await app.request('GET', `/cases/${id}/proof/${HAND}`)
+        t.match(json, { verified: true, supports, tests: { run: 23, failed: supports ? 0 : 2 } })
+        t.match(await readFile(path, 'utf8'), /^sha256: [0-9a-f]{64}$/m)
+        t.equal((await resolve(id)).status, supports ? 200 : 422)
+        t.strictSame((await app.request('GET', `/cases/${id}`)).json.problems, [])
+      })
+    }
+  },
+)
+
+t.test('what a person writes and verifies by hand counts at once, and gets its hash', async (t) => {
+  const told = listen(t, app)
+  const { id } = await app.newCase()
+  await mkdir(app.file(id, 'proof'), { recursive: true })
+  const path = app.file(id, 'proof', `${HAND}.md`)
+  await writeFile(path, '---\ntype: operator-note\nverified: true\n---\nI saw it work.\n')
+  t.equal((await resolve(id)).status, 200)
+  await told.news()
+  await told.next(({ payload }) => payload.proof_id === HAND && payload.case_id === id)
+  const text = await readFile(path, 'utf8')
+  t.match(text, /^---\ntype: operator-note\nverified: true\nsha256: [0-9a-f]{64}\n---\nI saw it/)
+  await writeFile(path, text.replace('I saw', 'I have not seen'))
+  t.match((await app.request('GET', `/cases/${id}`)).json, {
+    state: 'VERIFYING',
+    problems: [{ code: 'proof_changed' }, { code: 'proof_gate' }],
+  })
+})
+
+t.test('an empty proof opens nothing', async (t) => {
+  const { id } = await app.newCase()
+  await mkdir(app.file(id, 'proof'), { recursive: true })
+  const path = app.file(id, 'proof', `${HAND}.md`)
+  await writeFile(path, '---\ntype: test-log\nverified: true\n---\n\n```\n \n```\n')
+  t.match((await resolve(id)).json.detail, /it is empty/)
+  t.match((await verify(id, HAND)).json, {
+    verified: true,
+    supports: false,
+    why_not: 'it is empty',
+  })
+  t.equal((await verify(id, HAND, { accept: 'It will do.' })).status, 422)
+  t.equal((await resolve(id)).status, 422)
+})
+
+t.test('text outside of the fence is a problem, not dropped in silence', async (t) => {
+  const { id } = await app.newCase()
+  await mkdir(app.file(id, 'proof'), { recursive: true })
+  const path = app.file(id, 'proof', `${HAND}.md`)
+  for (const [body, line] of [
+    ['Two failed:\n\n```\nall well\n```\n', 4],
+    ['```\nall well\n```\n\n```\nbut not this\n```\n', 8],
+  ] as const) {
+    await writeFile(path, `---\ntype: log\n---\n${body}`)
+    t.match((await app.request('GET', `/cases/${id}`)).json.problems, [
+      { code: 'outside_fence', file: `proof/${HAND}.md`, line },
+    ])
+    t.equal((await app.request('GET', `/cases/${id}/proof/${HAND}`)).json.content, 'all well')
+  }
+})
