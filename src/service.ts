@@ -14,6 +14,7 @@ import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
+import { createHandActs } from './sessions/hand-acts.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor } from './sessions/redaction.ts'
@@ -26,6 +27,7 @@ import type { Change } from './workspace/case-entry.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
+import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { openCatalog } from './workspace/kept/open-kept.ts'
@@ -33,6 +35,7 @@ import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { openEventLog } from './workspace/log/event-log.ts'
+import { createOperatorName } from './workspace/operator-name.ts'
 import { takeOwnership } from './workspace/owner/ownership.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import type { Upkeep } from './workspace/upkeep.ts'
@@ -95,6 +98,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
   })
   const git = createGitActivity(memoryRoot)
+  const operator = createOperatorName(root, log)
+  const history = openHistoryJournal(state.history, log)
   const leaveParser = useParser()
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
@@ -103,7 +108,16 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
   }).catch(after(eventLog.close, keeper.close, ownership.release))
-  const teller = createTeller({ catalog, toldOf, log: eventLog, now }, eventLog.marks)
+  const teller = createTeller(
+    {
+      catalog,
+      toldOf,
+      log: eventLog,
+      now,
+      onCompared: (...compared) => handActs.changed(...compared),
+    },
+    eventLog.marks,
+  )
   const telling = createTelling({
     ...{ teller, catalog, keeper, eventLog },
     onHandEdit: (id) => handEdits.look(id),
@@ -117,12 +131,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   /** The one place that every change of the files comes through (architecture.md). */
   function publish(caseId: string, found: Change[], maker: Maker, wrote?: readonly string[]): void {
     for (const change of found) changes.publish(change)
+    if (maker === 'hand') handActs.saw(caseId, found)
     holds.look(caseId)
     telling.changed(caseId, maker, wrote)
   }
   const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
+    history,
     onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
     onWritten: (...written) => holds.onWritten(...written),
     isLive: () => vigil?.isLive() ?? false,
@@ -132,6 +148,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
   })
   const records = redactedUpdates(store, redactor)
+  const handActs = createHandActs({
+    ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
+  })
   const search = createSearch({
     ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
   })
@@ -157,6 +176,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       mount: options.mount ?? true,
     },
     abandonPatienceMs: options.abandonPatienceMs,
+    operator,
   })
   const { providers, handEdits, plans } = parts
   sessions = parts.sessions
@@ -168,6 +188,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await Promise.all([parts.sessions.close(), providers.close()])
     await vigil?.close()
     await handEdits.close()
+    await handActs.close()
     await holds.idle()
     await scan.findLost()
     closed = true
@@ -180,6 +201,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await index.close()
     await search.close()
     await keeper.close()
+    history.close()
     await ownership.release()
     await leaveParser()
   }
@@ -197,6 +219,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await leftovers.clear()
     await parts.sessions.recover()
     await telling.begin(await problems())
+    handActs.begin()
     index.changed() // a clone has none
     vigil = createVigil({
       ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
@@ -211,7 +234,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
     ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
     ...{ watching: vigil.health, watched: vigil.ready },
-    ...{ now, newId, log, dev: options.dev ?? false, startedAt: now(), close },
+    ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now(), close },
     ...{ build, webhooks, providers },
     listening({ url, port }) {
       facts = { ...kind, url }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client, createClient } from '../client/client.ts'
+import { type Client, createClient, type Sender } from '../client/client.ts'
 import type { Whereabouts } from '../client/session-stream.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
@@ -31,13 +31,19 @@ export interface Connection {
 const WELL_MS = 5000
 const POLL_MS = 100
 
+export interface ConnectOptions {
+  signal: AbortSignal
+  log: (line: string) => void
+  sender: Sender
+}
+
 /**
  * The running service of a workspace; without one this process owns the memory root until `close`. An
  * owner that is just starting or ending is waited for; one that does not answer is refused by its pid.
  */
 export async function connect(
   workspace: Workspace,
-  { signal, log }: { signal: AbortSignal; log: (line: string) => void },
+  { signal, log, sender }: ConnectOptions,
 ): Promise<Connection> {
   const { root, memoryRoot, stateDir } = workspace
   let served: Served | null = null
@@ -76,7 +82,7 @@ export async function connect(
       return (owner.held && owner.answer?.url) || null
     },
   }
-  const client = createClient(where, signal)
+  const client = createClient(where, signal, sender)
 
   /** What serves may be a command, which ends: what it did not take is asked anew, of each that follows. */
   async function again<T>(method: string, ask: () => Promise<T>): Promise<T> {

@@ -38,7 +38,11 @@ export async function carryOut(
   let connection: Connection | null = null
   try {
     const workspace = placesIn(await locateWorkspace(options), terminal.warn)
-    connection = await connect(workspace, { signal: stop.signal, log: terminal.warn })
+    connection = await connect(workspace, {
+      signal: stop.signal,
+      log: terminal.warn,
+      sender: { from: 'terminal', who: process.env.CASEFILE_ACTOR },
+    })
     const { client, isOwn, isLasting } = connection
     const json = options.json ?? false
     process.exitCode = await work({

@@ -52,8 +52,19 @@ export interface Client extends Asking {
   stream(path: string, options?: StreamOptions): AsyncGenerator<ReceivedEvent>
 }
 
+/** Who sends the requests, and from where: the history of a case says so. */
+export interface Sender {
+  from: 'terminal' | 'mcp'
+  /** If not given, the service takes its operator for it. */
+  who?: string | undefined
+}
+
 /** `where.url` is asked anew for each request. All of it ends with `signal`. */
-export function createClient(where: Whereabouts, signal: AbortSignal): Client {
+export function createClient(
+  where: Whereabouts,
+  signal: AbortSignal,
+  sender: Sender = { from: 'terminal' },
+): Client {
   setMaxListeners(0, signal) // each request has one, for as long as it takes
   /** Refuses with `stopping` where the connection, or the answer, breaks off. */
   async function answered<T>(
@@ -65,7 +76,8 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
     const { url } = where
     const own = endingWith(signal)
     try {
-      return await read(await send(url + path, method, asked, own.signal))
+      const headers = { ...senderHeaders(sender), ...asked.headers }
+      return await read(await send(url + path, method, { ...asked, headers }, own.signal))
     } catch (cause) {
       if (!(cause instanceof ConnectionLost)) throw cause
       const message = `No service answers at ${url} any more. Start it, or try again.`
@@ -114,6 +126,12 @@ export function createClient(where: Whereabouts, signal: AbortSignal): Client {
     },
     stream: (path, options = {}) => sessionStream(path, where, signal, options),
   }
+}
+
+/** A header takes no character above 255: a name goes as its UTF-8 bytes. */
+function senderHeaders({ from, who }: Sender): Record<string, string> {
+  const actor = who ? { 'casefile-actor': Buffer.from(who).toString('latin1') } : {}
+  return { 'casefile-client': from, ...actor }
 }
 
 /** A signal of one request, which leaves no listener at that of them all: there may be thousands. */

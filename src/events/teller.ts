@@ -51,13 +51,15 @@ export interface TellerNeeds {
   toldOf(kept: KeptCase): string
   log: Pick<EventLog, 'append'>
   now: () => string
+  /** What of a case is published from now on, and what was before; null where there was or is no case. */
+  onCompared?(caseId: string, before: CaseFacts | null, after: CaseFacts | null, maker: Maker): void
 }
 
 /** The mark under which the problems of the workspace are kept; no case has such an id. */
 const WORKSPACE = 'workspace'
 
 export function createTeller(
-  { catalog, toldOf, log, now }: TellerNeeds,
+  { catalog, toldOf, log, now, onCompared }: TellerNeeds,
   marks: ReadonlyMap<string, unknown>,
 ): Teller {
   /** As JSON text; of a case that is kept with just these, nothing. */
@@ -120,6 +122,7 @@ export function createTeller(
       const lines = session.trail.filter(({ number }) => number > event.after)
       return lines.map((line) => trailEnvelope(session, line))
     })
+    onCompared?.(caseId, before, after, maker)
     put(marksOf(caseId, after), envelopes)
   }
 

@@ -1,9 +1,12 @@
 import { Hono } from 'hono'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { answerQuestion } from '../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../model/decide-case.ts'
 import { Refusal } from '../model/refusal.ts'
+import { actorOf } from './actor.ts'
 import { readJson } from './body.ts'
 import { newFields, wantedFields } from './case-fields.ts'
+import { caseHistory } from './case-history.ts'
 import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
@@ -13,7 +16,7 @@ import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
 import { caseText, type Deleted } from './present.ts'
-import { caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
+import { answerSchema, caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
 /** `/cases` and `/cases/:id` (specification §4.1). */
 export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
@@ -29,7 +32,8 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.post('/', async (c) => {
     const fields = newFields(await readJson(c, newCaseSchema))
-    const folder = await store.create(newCase(fields, service.newId(), service.now()))
+    const by = await actorOf(service, c)
+    const folder = await store.create(newCase(fields, service.newId(), service.now()), by)
     const location = `/cases/${folder.case.id}`
     return c.body(caseText(service, folder), 201, { location, 'content-type': 'application/json' })
   })
@@ -38,21 +42,37 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.put('/:id', async (c) => {
     const fields = wantedFields(await readJson(c, caseFieldsSchema))
-    const folder = await store.update(caseId(c), (present) => {
+    const change = (present: CaseFolder) => {
       mustMatch(c, present)
       return updateCase(present, fields)
-    })
+    }
+    const folder = await store.update(caseId(c), change, { by: await actorOf(service, c) })
     return answer(c, folder)
   })
 
   app.put('/:id/state', operatorOnly(service, 'set state'), async (c) => {
     const { state, ...rest } = await readJson(c, stateSchema)
     const wanted = { ...defined(rest), state: knownState(state) }
-    const folder = await store.update(caseId(c), (present) => {
+    const change = (present: CaseFolder) => {
       mustMatch(c, present)
       return setState(present, wanted)
-    })
+    }
+    const folder = await store.update(caseId(c), change, { by: await actorOf(service, c) })
     return answer(c, folder)
+  })
+
+  app.post('/:id/answer', operatorOnly(service, 'answer'), async (c) => {
+    const { text } = await readJson(c, answerSchema)
+    const change = (present: CaseFolder) => {
+      mustMatch(c, present)
+      return answerQuestion(present, text)
+    }
+    const options = { history: true, by: await actorOf(service, c) }
+    return answer(c, await store.update(caseId(c), change, options))
+  })
+
+  app.get('/:id/history', async (c) => {
+    return jsonWithETag(c, await caseHistory(service, await store.read(caseId(c))))
   })
 
   app.delete('/:id', operatorOnly(service, 'delete case'), async (c) => {

@@ -1,10 +1,17 @@
 import { Hono } from 'hono'
 import { CASE_FILE } from '../markdown/case-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { HISTORY_FILE } from '../model/history.ts'
+import { fileActs } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ConfirmedFile } from '../sessions/holds.ts'
-import { checkCaseFile, checkNewCaseFile, checkSessionFile } from '../sessions/whole-file.ts'
+import {
+  checkCaseFile,
+  checkHistoryFile,
+  checkNewCaseFile,
+  checkSessionFile,
+} from '../sessions/whole-file.ts'
 import {
   listMemory,
   MAX_MEMORY_BYTES,
@@ -14,6 +21,8 @@ import {
   readMemory,
   writeMemory,
 } from '../workspace/memory-files.ts'
+import type { WorkDone } from '../workspace/store.ts'
+import { actorOf } from './actor.ts'
 import { readBytes } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
@@ -47,10 +56,11 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const filename = c.req.param('filename')
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
     if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
-      await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()))
+      const by = await actorOf(service, c)
+      await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
       return written(c, { id, filename, bytes, isNew: true })
     }
-    const made = await store.alone(id, async (folder, wrote) => {
+    const work = async (folder: CaseFolder, { wrote, acts }: WorkDone) => {
       const name = memoryName(filename, folder)
       const present = await readMemory(layout, id, name)
       if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present)
@@ -58,13 +68,18 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       const isNew = !present.ok || !present.bytes.equals(bytes)
       const before = present.ok ? present.bytes : null
       const counting = await checked(service, folder, name, { bytes, isNew, before })
+      if (isNew && name.kind === 'notes' && filename === HISTORY_FILE && present.ok) {
+        checkHistoryFile(present.bytes, bytes)
+      }
       if (isNew) {
         await writeMemory(service, id, name, { bytes, present: before })
         wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
       }
       if (counting) await service.holds.confirm(id, counting, isNew)
+      if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
       return !present.ok
-    })
+    }
+    const made = await store.alone(id, work, await actorOf(service, c))
     return written(c, { id, filename, bytes, isNew: made })
   })
 
@@ -118,8 +133,13 @@ async function checked(
   return null
 }
 
-/** Case and session files; the others are for whoever works on the case to write. */
+/** Case, session and history files; the others are for whoever works on the case to write. */
 function isRecord(c: ServiceContext): boolean {
   const filename = c.req.param('filename') ?? ''
-  return filename === 'case.md' || filename === 'latest.md' || SESSION_FILE.test(filename)
+  return (
+    filename === 'case.md' ||
+    filename === HISTORY_FILE ||
+    filename === 'latest.md' ||
+    SESSION_FILE.test(filename)
+  )
 }

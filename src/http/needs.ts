@@ -50,6 +50,8 @@ export interface HttpNeeds {
   settings: () => Promise<TrustedSettings>
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
+  /** The name of the operator, for requests that do not say who sends them. */
+  operator: () => Promise<string>
   now: () => string
   newId: () => string
   log: (line: string) => void

@@ -1,6 +1,7 @@
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
+import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations } from '../model/session-durations.ts'
@@ -86,6 +87,7 @@ export async function sessionJson(
     completed_at: session.completed_at,
     durations: sessionDurations(session.trail),
     plan_sha256: plan === '' ? null : sha256(plan),
+    plan_unchanged: isPlanUnchanged(session.trail),
     candidates,
     problems: [
       ...folder.problems.filter((problem) => problem.file === file),

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type CaseFolder, gateOf, proofOf } from '../model/case-folder.ts'
 import { addItem } from '../model/decide-case.ts'
 import { attachProof, verifyProof } from '../model/decide-proof.ts'
+import type { Counted } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
 import { countContent, updateCounted } from '../sessions/count-proof.ts'
 import {
@@ -9,6 +10,7 @@ import {
   MAX_PROOF_CONTENT_BYTES,
   sessionNumberedIn,
 } from '../sessions/proof-candidate.ts'
+import { actorOf } from './actor.ts'
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
@@ -51,12 +53,15 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     await service.store.read(id) // an unknown case is refused before anything is counted
     const counted = await countContent(content)
     const proof = { id: service.newId(), type, content, counted, exit_code, session_id }
-    const folder = await store.update(id, (present) =>
-      attachProof(
-        present,
-        { ...proof, ...sessionNumberedIn(artifact, present, session_id) },
-        service.now(),
-      ),
+    const folder = await store.update(
+      id,
+      (present) =>
+        attachProof(
+          present,
+          { ...proof, ...sessionNumberedIn(artifact, present, session_id) },
+          service.now(),
+        ),
+      { by: await actorOf(service, c) },
     )
     const json = await proofJson(service, folder, proofOf(folder, proof.id))
     return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proof.id}` })
@@ -69,7 +74,8 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.post('/checklist', async (c) => {
     const id = caseId(c)
     const item = await readJson(c, checklistItemSchema)
-    const folder = await store.update(id, (present) => addItem(present, item))
+    const by = await actorOf(service, c)
+    const folder = await store.update(id, (present) => addItem(present, item), { by })
     const items = gateOf(folder).items
     return answerJson(c, items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
   })
@@ -91,10 +97,12 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
     await matching(service, c, await store.read(id), pid)
     const matched = hash()
-    const folder = await updateCounted(service, id, pid, (present, counted) => {
+    const change = (present: CaseFolder, counted: Counted) => {
       if (c.req.header('if-match') !== undefined && hash() !== matched) throw changedMeanwhile()
       return verifyProof(present, pid, { counted, accept, now: service.now() })
-    })
+    }
+    const by = await actorOf(service, c)
+    const folder = await updateCounted(service, id, pid, change, by)
     return jsonWithETag(c, await proofJson(service, folder, proofOf(folder, pid)))
   })
 

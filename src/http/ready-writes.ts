@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { newCase, updateCase } from '../model/decide-case.ts'
+import type { Actor } from '../model/history.ts'
 import { UUID } from '../model/words.ts'
+import { actorIn } from './actor.ts'
 import { MAX_JSON_BYTES } from './body.ts'
 import { newFields, wantedFields } from './case-fields.ts'
 import { etagOf } from './etag.ts'
@@ -32,29 +34,30 @@ const JSON_TYPE = ['content-type', 'application/json']
 export function readyWrites(service: HttpNeeds, port: () => number): AnswersFirst {
   const { store, eventLog } = service
 
-  async function created(body: Record<string, unknown>): Promise<Answer> {
+  async function created(body: Record<string, unknown>, by: Actor): Promise<Answer> {
     const fields = newFields(parseFields(newCaseSchema, body))
-    const folder = await store.create(newCase(fields, service.newId(), service.now()))
+    const folder = await store.create(newCase(fields, service.newId(), service.now()), by)
     const headers = ['location', `/cases/${folder.case.id}`, ...JSON_TYPE]
     return { status: 201, headers, json: caseText(service, folder) }
   }
 
-  async function changed(id: string, body: Record<string, unknown>): Promise<Answer> {
+  async function changed(id: string, body: Record<string, unknown>, by: Actor): Promise<Answer> {
     const fields = wantedFields(parseFields(caseFieldsSchema, body))
-    const folder = await store.update(id, (present) => updateCase(present, fields))
+    const folder = await store.update(id, (present) => updateCase(present, fields), { by })
     const json = caseText(service, folder)
     return { status: 200, headers: ['etag', etagOf(json), ...JSON_TYPE], json }
   }
 
   /** As the app does it: nothing is changed while events cannot be kept, and those of a change are on the disk before its answer. */
   async function answerTo(incoming: IncomingMessage, bytes: Buffer): Promise<Answer> {
-    const { method, url = '' } = incoming
+    const { method, url = '', headers } = incoming
     const path = { method: method ?? '', path: url }
     try {
       if (eventLog.failure) await eventLog.flushed()
       const work = async () => {
         const body = parseJsonObject(bytes)
-        return method === 'POST' ? created(body) : changed(url.slice(ONE.length), body)
+        const by = await actorIn(service, headers)
+        return method === 'POST' ? created(body, by) : changed(url.slice(ONE.length), body, by)
       }
       const answer = await work().catch((error: unknown) => refusal(path, error))
       await eventLog.flushed()

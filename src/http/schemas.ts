@@ -35,6 +35,10 @@ export const stateSchema = z.object({
   reason: oneLine(2000).nullish(),
 })
 
+export const answerSchema = z.object({
+  text: upTo(20_000).regex(WORDS, 'expected an answer that says something'),
+})
+
 export const checklistItemSchema = z.object({
   description: trimmedLine(500),
   type: slug,

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { MAX_PLAN_BYTES, type Session } from '../model/session.ts'
+import { actorOf } from './actor.ts'
 import { mustFit, readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
@@ -62,7 +63,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   app.post('/', operatorOnly(service, 'create session'), async (c) => {
     const id = caseId(c)
     const wanted = await readJson(c, newSessionSchema)
-    const { folder, session } = await sessions.create(id, wanted)
+    const { folder, session } = await sessions.create(id, wanted, await actorOf(service, c))
     const json = await sessionJson(service, folder, session)
     return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
   })
@@ -74,25 +75,32 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const edit = await readJson(c, planSchema)
     for (const [name, text] of Object.entries(edit)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
     const allow = await matching(c, id, sid)
-    return answer(c, await sessions.editPlan(id, sid, edit, allow), sid)
+    return answer(
+      c,
+      await sessions.editPlan(id, sid, edit, { allow, by: await actorOf(service, c) }),
+      sid,
+    )
   })
 
   app.post('/:sid/approve', operatorOnly(service, 'approve'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const { plan_sha256 } = await readJson(c, approveSchema)
-    return answer(c, await sessions.approve(id, sid, plan_sha256), sid)
+    const by = await actorOf(service, c)
+    return answer(c, await sessions.approve(id, sid, { plan_sha256, by }), sid)
   })
 
   app.post('/:sid/revise', operatorOnly(service, 'revise'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const { note } = await readJson(c, reviseSchema)
-    return answer(c, await sessions.revise(id, sid, note), sid)
+    const by = await actorOf(service, c)
+    return answer(c, await sessions.revise(id, sid, { note, by }), sid)
   })
 
   app.post('/:sid/abandon', operatorOnly(service, 'abandon'), async (c) => {
     const [id, sid] = [caseId(c), sessionId(c)]
     const { reason } = await readJson(c, abandonSchema)
-    return answer(c, await sessions.abandon(id, sid, reason), sid)
+    const by = await actorOf(service, c)
+    return answer(c, await sessions.abandon(id, sid, { reason, by }), sid)
   })
 
   return app

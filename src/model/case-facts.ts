@@ -1,4 +1,5 @@
 import type { CaseState } from './case-state.ts'
+import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
 
 /**
@@ -78,6 +79,8 @@ export function caseEvents(
     events.push(event('proof_updated', { proof_id, proof_type: type, verified: false }))
   }
   for (const filename of changedNotes(before?.notes ?? {}, after.notes, wrote)) {
+    // a line of the service's own reports an act that has its event
+    if (filename === HISTORY_FILE && maker === 'service') continue
     events.push(event('memory_updated', { filename }))
   }
   // the lines that another machine or a person brought are no news of this service

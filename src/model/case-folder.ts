@@ -1,6 +1,7 @@
 import type { Case, CaseEdit } from './case.ts'
 import { type Gate, proofGate, reportedState } from './gate.ts'
 import type { Held } from './held.ts'
+import type { Act, HistoryEntry } from './history.ts'
 import type { Problem } from './problem.ts'
 import { byCreation, type Counted, type Proof } from './proof.ts'
 import { Refusal } from './refusal.ts'
@@ -16,11 +17,14 @@ export interface CaseFolder {
   held: Held[]
   /** The sections of the one session that a decision asked for. */
   texts?: SessionTexts
+  /** What history.md says, oldest first, for a decision that asked for it. */
+  history?: HistoryEntry[]
 }
 
 /** A change of one file of a case. */
 export type FileEdit =
-  | { file: 'case'; edit: CaseEdit }
+  /** `acts`: what the history says of it, where the fields do not tell. */
+  | { file: 'case'; edit: CaseEdit; acts?: Act[] }
   | { file: 'session'; number: number; edit: SessionEdit }
   | { file: 'new-session'; session: Session }
   | { file: 'new-proof'; proof: Proof; content: string }

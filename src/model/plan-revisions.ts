@@ -32,6 +32,30 @@ export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
   return revisions
 }
 
+/** How many plans the runner has written, the last one of the trail included. */
+export function revisionNumber(trail: readonly TrailLine[]): number {
+  return trail.filter(({ event }) => event === 'plan_written').length
+}
+
+/** Whether the newest plan is the one that the operator sent back. */
+export function isPlanUnchanged(trail: readonly TrailLine[]): boolean {
+  const sentBack = trail.findLastIndex(
+    ({ event, fields }) =>
+      event === 'session_state_changed' &&
+      fields.old_state === 'plan_ready' &&
+      fields.new_state === 'planning',
+  )
+  if (sentBack === -1) return false
+  const before = planHash(trail.slice(0, sentBack))
+  return before !== null && before === planHash(trail.slice(sentBack))
+}
+
+/** Of the last plan that lines of a trail tell of. */
+function planHash(trail: readonly TrailLine[]): string | null {
+  const last = trail.findLast(({ event }) => event === 'plan_written' || event === 'plan_edited')
+  return textOf(last?.fields.sha256)
+}
+
 /** An approved plan that no line names was written into the file just before. */
 function writerOf(event: string, { by }: TrailLine['fields']): PlanRevision['by'] | null {
   if (event === 'plan_written') return 'provider'

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { newestHistory } from '../markdown/history-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { shownState } from '../model/case-folder.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
@@ -15,6 +17,8 @@ import { type LikeNeeds, type ResolvedCase, resolvedLike } from './resolved-like
 /** Older sessions say little that the newer ones do not. */
 const EARLIER_SESSIONS = 8
 const SIMILAR_CASES = 3
+/** Of a long history the newest entries, and every question with its answer, are enough. */
+const MAX_HISTORY_BYTES = 8 * 1024
 /** The index of 10,000 cases takes a few seconds to be made. */
 const MOST_WAIT_MS = 20_000
 
@@ -31,7 +35,9 @@ export async function memoryOf(
     const name = kind === 'case' ? ({ kind } as const) : ({ kind: 'notes', filename } as const)
     const read = await readMemory(layout, folder.case.id, name)
     const text = read.ok ? decodeUtf8(read.bytes) : null
-    if (text?.ok) texts.set(filename, text.text)
+    if (!text?.ok) continue
+    const isHistory = filename === HISTORY_FILE
+    texts.set(filename, isHistory ? newestHistory(text.text, MAX_HISTORY_BYTES) : text.text)
   }
   return texts
 }

@@ -2,6 +2,7 @@ import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport } from '../markdown/report-shape.ts'
 import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
 import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import type { Actor } from '../model/history.ts'
 import type { Counted, ReportCounts } from '../model/proof.ts'
 import { Refusal } from '../model/refusal.ts'
 import {
@@ -83,6 +84,7 @@ export async function updateCounted(
   caseId: string,
   proofId: string,
   decide: (folder: CaseFolder, counted: Counted) => Edit[],
+  by?: Actor,
 ): Promise<CaseFolder> {
   const hashNow = () => catalog.entry(caseId)?.proofs.get(proofId)?.hash
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -90,10 +92,11 @@ export async function updateCounted(
     const record = catalog.entry(caseId)!.proofs.get(proofId)!
     const counted = await countContent(await texts.proof(caseId, record))
     let isStale = false
-    const folder = await store.update(caseId, (present) => {
+    const change = (present: CaseFolder) => {
       isStale = hashNow() !== record.hash
       return isStale ? [] : decide(present, counted)
-    })
+    }
+    const folder = await store.update(caseId, change, by ? { by } : {})
     if (!isStale) return folder
   }
   throw new Refusal(

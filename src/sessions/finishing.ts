@@ -2,6 +2,7 @@ import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { caseMove } from '../model/decide-session.ts'
+import type { Actor } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkResult } from '../runners/contract.ts'
@@ -11,7 +12,7 @@ import { keepConflictCopy } from '../workspace/rescue/conflict-copy.ts'
 import { type Withheld, withheldNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
-import type { Job } from './jobs.ts'
+import { endingActor, type Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
 import { redactedTests } from './redacted-updates.ts'
@@ -28,7 +29,7 @@ export type Worked = WorkResult & {
 export async function finish(
   needs: SessionNeeds,
   job: Job,
-  { type }: Session,
+  { type, provider }: Session,
   worked: Worked,
 ): Promise<void> {
   const { store, layout, now } = needs
@@ -37,7 +38,8 @@ export async function finish(
   const before = await readMemory(layout, case_id, { kind: 'session', number })
   const moves = (folder: CaseFolder) =>
     end.state === 'complete' ? caseMove(folder, 'completed', type) : []
-  const texts = { texts: session_id }
+  const by = endingActor(job, provider)
+  const texts = { texts: session_id, by }
   try {
     await store.update(case_id, (folder) => [end.edit(folder), ...moves(folder)], texts)
   } catch (error) {
@@ -46,7 +48,7 @@ export async function finish(
     if (state === 'executing') {
       await patientUpdate(store, job, (folder) => [end.edit(folder)], texts)
     }
-    if (end.state === 'complete') await moveCase(needs, case_id, type)
+    if (end.state === 'complete') await moveCase(needs, case_id, type, by)
   }
   const text = before.ok ? decodeUtf8(before.bytes) : null
   if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, worked.plan))) return
@@ -67,8 +69,10 @@ export async function moveCase(
   { store }: Pick<SessionNeeds, 'store'>,
   case_id: string,
   type: SessionType,
+  by?: Actor,
 ): Promise<void> {
-  await store.update(case_id, (folder) => caseMove(folder, 'completed', type))
+  const options = by ? { by } : {}
+  await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
 }
 
 async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, worked: Worked) {

@@ -28,6 +28,7 @@ export interface HandEditNeeds
   texts: Texts
   holds: Pick<Holds, 'isWatching'>
   sessions: Pick<Sessions, 'isRunning' | 'stop'>
+  operator(): Promise<string>
 }
 
 /** No file that a person saved within this time is written by the service of its own accord. */
@@ -146,8 +147,9 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
   }
 
   async function answerIn(caseId: string, { id, state }: Session): Promise<void> {
-    const options = state === 'plan_ready' ? { texts: id } : {}
+    const wantsTexts = state === 'plan_ready'
     let edited = ''
+    const by = { who: await needs.operator(), from: 'api' as const }
     await store.update(
       caseId,
       (folder) => {
@@ -163,7 +165,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
         edited = edits.length > 0 ? (plan ?? '') : ''
         return edits
       },
-      options,
+      wantsTexts ? { texts: id, by } : { by },
     )
     await needs.plans.keep(edited)
   }

@@ -1,3 +1,4 @@
+import type { Actor } from '../model/history.ts'
 import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { RunProcess } from '../runners/process/run-members.ts'
 
@@ -21,11 +22,21 @@ export interface Job {
   ending: Ending | null
   /** The operator's words for abandoning. */
   reason: string | undefined
+  /** Who abandons it. */
+  endedBy: Actor | undefined
   /** Plan mode has ended and said so: what is left is to clear up. */
   planned: boolean
 }
 
-type NewJob = Omit<Job, 'signal' | 'ending' | 'reason' | 'planned' | 'processes' | 'folderId'>
+export interface EndingWhy {
+  reason?: string | undefined
+  by?: Actor
+}
+
+type NewJob = Omit<
+  Job,
+  'signal' | 'ending' | 'reason' | 'endedBy' | 'planned' | 'processes' | 'folderId'
+>
 
 export interface Jobs {
   /**
@@ -40,7 +51,7 @@ export interface Jobs {
   /** Those that are open, also one that only clears up any more. */
   active(): Job[]
   /** Tells a job to stop, and waits until it has recorded its end. False when there is none. */
-  end(sessionId: string, ending: Ending, reason?: string): Promise<boolean>
+  end(sessionId: string, ending: Ending, why?: EndingWhy): Promise<boolean>
   /** For the stop of the service: no job opens from then on. */
   endAll(ending: Ending): Promise<void>
 }
@@ -66,11 +77,16 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
   const jobs = new Map<string, Entry>()
   let closing = false
 
-  async function end(sessionId: string, ending: Ending, reason?: string): Promise<boolean> {
+  async function end(
+    sessionId: string,
+    ending: Ending,
+    { reason, by }: EndingWhy = {},
+  ): Promise<boolean> {
     const entry = jobs.get(sessionId)
     if (!entry) return false
     entry.job.ending ??= ending
     entry.job.reason ??= reason
+    entry.job.endedBy ??= by
     entry.controller.abort()
     await entry.closed
     return true
@@ -104,6 +120,7 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
       const state = {
         ending: null,
         reason: undefined,
+        endedBy: undefined,
         planned: false,
         processes: [],
         folderId: wanted.session_id,
@@ -144,4 +161,10 @@ function folderBusy(job: Job): Refusal {
     `Session ${job.number} of case ${job.case_id} is executing in this working folder; wait for it to finish, or abandon it.`,
     { extra: { running: { case_id: job.case_id, session_id: job.session_id } } },
   )
+}
+
+/** Who ends a job, for the history: its operator where they abandon it, else the provider that ran. */
+export function endingActor({ ending, endedBy }: Job, provider: string): Actor {
+  const ended: Actor = { who: provider, from: 'api' }
+  return ending === 'abandon' ? (endedBy ?? ended) : ended
 }

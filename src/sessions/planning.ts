@@ -12,7 +12,7 @@ import { planWithAgent } from './agent-planning.ts'
 import { beginPlanning } from './begin-planning.ts'
 import { memoryOf } from './context.ts'
 import { boundedOutput, planOutput } from './evidence.ts'
-import type { Job } from './jobs.ts'
+import { endingActor, type Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
 import type { Provider } from './providers.ts'
@@ -48,33 +48,38 @@ export async function plan(
   const output = stopped !== null && provider.spec ? await planOutputOf(needs, job, stopped) : ''
   // before it is told, so that who hears of it finds it
   if ('result' in outcome && stopped === null) await needs.plans.keep(outcome.result.plan)
-  await patientUpdate(store, job, (present) => {
-    const session = sessionOf(present, session_id)
-    const trigger = job.ending === 'abandon' ? 'abandon' : stopped === null ? 'planned' : 'fail'
-    const ended = { planned: 'plan_ready', fail: 'failed', abandon: 'abandoned' }[trigger]
-    const result = 'result' in outcome && trigger === 'planned' ? outcome.result : null
-    const edit = sessionMove(session, {
-      trigger,
-      now: now(),
-      caseState: present.case.state,
-      before: [
-        ...(result ? writtenLines(result) : []),
-        {
-          event: 'agent_completed',
-          fields: { provider: session.provider, mode: 'plan', state: ended },
-        },
-      ],
-      ...(result ? { texts: result } : output ? { texts: { output } } : {}),
-      ...(trigger === 'abandon'
-        ? job.reason === undefined
-          ? {}
-          : { reason: job.reason }
-        : stopped === null
-          ? {}
-          : { reason: stopped }),
-    })
-    return [{ file: 'session', number: session.number, edit }]
-  })
+  await patientUpdate(
+    store,
+    job,
+    (present) => {
+      const session = sessionOf(present, session_id)
+      const trigger = job.ending === 'abandon' ? 'abandon' : stopped === null ? 'planned' : 'fail'
+      const ended = { planned: 'plan_ready', fail: 'failed', abandon: 'abandoned' }[trigger]
+      const result = 'result' in outcome && trigger === 'planned' ? outcome.result : null
+      const edit = sessionMove(session, {
+        trigger,
+        now: now(),
+        caseState: present.case.state,
+        before: [
+          ...(result ? writtenLines(result) : []),
+          {
+            event: 'agent_completed',
+            fields: { provider: session.provider, mode: 'plan', state: ended },
+          },
+        ],
+        ...(result ? { texts: result } : output ? { texts: { output } } : {}),
+        ...(trigger === 'abandon'
+          ? job.reason === undefined
+            ? {}
+            : { reason: job.reason }
+          : stopped === null
+            ? {}
+            : { reason: stopped }),
+      })
+      return [{ file: 'session', number: session.number, edit }]
+    },
+    { by: endingActor(job, provider.id) },
+  )
   job.planned = true
   await needs.runs.remove(session_id)
 }

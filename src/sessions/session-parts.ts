@@ -16,7 +16,7 @@ export interface SessionParts {
 
 /** The parts that plan, execute and record, with what they share. */
 export function createSessionParts(
-  needs: Omit<SessionNeeds, OwnParts> & Pick<HandEditNeeds, 'holds' | 'texts'>,
+  needs: Omit<SessionNeeds, OwnParts> & Pick<HandEditNeeds, 'holds' | 'texts' | 'operator'>,
 ): SessionParts {
   const { state, log } = needs
   const plans = createPlanTexts(state.plans, log)

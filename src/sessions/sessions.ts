@@ -3,6 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
+import type { Actor } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
 import { moved } from '../model/session-state.ts'
@@ -31,16 +32,28 @@ export interface NewSession {
 
 /** What the operator can do with sessions. Each gives the case as it is afterwards. */
 export interface Sessions {
-  create(caseId: string, wanted: NewSession): Promise<{ folder: CaseFolder; session: Session }>
+  create(
+    caseId: string,
+    wanted: NewSession,
+    by: Actor,
+  ): Promise<{ folder: CaseFolder; session: Session }>
   editPlan(
     caseId: string,
     id: string,
     edit: Pick<decide.PlanEdit, 'plan' | 'hypothesis'>,
-    allow: Allow,
+    asked: { allow: Allow; by: Actor },
   ): Promise<CaseFolder>
-  approve(caseId: string, id: string, expected?: string): Promise<CaseFolder>
-  revise(caseId: string, id: string, note: string): Promise<CaseFolder>
-  abandon(caseId: string, id: string, reason?: string): Promise<CaseFolder>
+  approve(
+    caseId: string,
+    id: string,
+    asked: { plan_sha256?: string | undefined; by: Actor },
+  ): Promise<CaseFolder>
+  revise(caseId: string, id: string, asked: { note: string; by: Actor }): Promise<CaseFolder>
+  abandon(
+    caseId: string,
+    id: string,
+    asked: { reason?: string | undefined; by: Actor },
+  ): Promise<CaseFolder>
   /** Whether a session plans or works in this process. */
   isRunning(id: string): boolean
   /** What is under way, to tell requests of its own processes by. */
@@ -78,7 +91,7 @@ export function createSessions(needs: SessionNeeds): Sessions {
   }
 
   return {
-    async create(caseId, wanted) {
+    async create(caseId, wanted, by) {
       const present = await store.read(caseId)
       const settings = await needs.settings()
       const { type, note, provider: name } = await requested(present, wanted)
@@ -94,14 +107,16 @@ export function createSessions(needs: SessionNeeds): Sessions {
       const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
       const created = { id, number, type, provider: chosen.id, note }
       const folder = await begin(job, (decided) =>
-        store.update(caseId, (folder) => decided(decide.createSession(folder, created, now()))),
+        store.update(caseId, (folder) => decided(decide.createSession(folder, created, now())), {
+          by,
+        }),
       )
       const session = sessionOf(folder, id)
       jobs.run(job, () => plan(needs, job, chosen, note))
       return { folder, session }
     },
 
-    async editPlan(caseId, id, edit, allow) {
+    async editPlan(caseId, id, edit, { allow, by }) {
       await mustBeRunnable(edit.plan)
       let before = ''
       const folder = await store.update(
@@ -114,13 +129,13 @@ export function createSessions(needs: SessionNeeds): Sessions {
           const hashed = { ...edit, sha256: sha256(plan), hypothesis_sha256 }
           return decide.editPlan(folder, id, hashed, now())
         },
-        { texts: id },
+        { texts: id, by },
       )
       await Promise.all([before, edit.plan].map(needs.plans.keep))
       return folder
     },
 
-    async approve(caseId, id, expected) {
+    async approve(caseId, id, { plan_sha256: expected, by }) {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
       moved(session.state, 'approve')
@@ -144,14 +159,14 @@ export function createSessions(needs: SessionNeeds): Sessions {
             const shown = onDisk === approved ? sha256(text) : onDisk
             return decided(decide.approve(folder, id, { sha256: shown, approved, text }, now()))
           },
-          { texts: id },
+          { texts: id, by },
         ),
       )
       jobs.run(job, () => execute(needs, job, provider, text))
       return folder
     },
 
-    async revise(caseId, id, note) {
+    async revise(caseId, id, { note, by }) {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'revise')
       const { number } = session
@@ -163,23 +178,23 @@ export function createSessions(needs: SessionNeeds): Sessions {
         return decide.revise(folder, id, note, now())
       }
       const folder = await begin(job, (begun) =>
-        store.update(caseId, (folder) => begun(decided(folder)), { texts: id }),
+        store.update(caseId, (folder) => begun(decided(folder)), { texts: id, by }),
       )
       await needs.plans.keep(before)
       jobs.run(job, () => plan(needs, job, provider, note))
       return folder
     },
 
-    async abandon(caseId, id, reason) {
+    async abandon(caseId, id, { reason, by }) {
       const session = decide.liveSession(await store.read(caseId), id)
       moved(session.state, 'abandon')
       const late = delay(abandonPatienceMs, 'late' as const, { ref: false })
-      if ((await Promise.race([jobs.end(id, 'abandon', reason), late])) === 'late') {
+      if ((await Promise.race([jobs.end(id, 'abandon', { reason, by }), late])) === 'late') {
         throw stillOpen(session, abandonPatienceMs)
       }
       const folder = await store.read(caseId)
       if (sessionOf(folder, id).state === 'abandoned') return folder
-      return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()))
+      return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()), { by })
     },
 
     isRunning(id) {
@@ -191,7 +206,7 @@ export function createSessions(needs: SessionNeeds): Sessions {
       const job = jobs.find(id)
       if (job) await noteDenied(needs, job, denied)
     },
-    stop: (id, reason) => jobs.end(id, 'abandon', reason),
+    stop: (id, reason) => jobs.end(id, 'abandon', { reason }),
     recover: () => recover(needs),
     close: () => jobs.endAll('stop'),
   }

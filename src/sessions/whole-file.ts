@@ -1,10 +1,13 @@
 import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
+import { conflictLine } from '../markdown/conflict-markers.ts'
 import { fieldNames } from '../markdown/fields.ts'
+import { actLines } from '../markdown/history-file.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import { readSessionTexts } from '../markdown/session-texts.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
@@ -105,6 +108,27 @@ export async function checkSessionFile(
   const { errors } = await readPlan(texts.value!.plan)
   if (editable.length > 0 && errors.length > 0) {
     throw refused(file, `line ${errors[0]!.line} of the plan: ${errors[0]!.message}`)
+  }
+}
+
+/** People add lines to a history; those of the service stay as they are, and only the service adds more of them. */
+export function checkHistoryFile(present: Buffer, bytes: Uint8Array): void {
+  const before = decodeUtf8(present)
+  if (!before.ok || conflictLine(before.text) !== null) return // whatever replaces it is better
+  const text = decodeUtf8(bytes)
+  if (!text.ok) throw refused(HISTORY_FILE, `line ${text.line} is not UTF-8`)
+  const [was, is] = [actLines(before.text), actLines(text.text)]
+  if (was.some((line, index) => is[index] !== line)) {
+    throw refused(
+      HISTORY_FILE,
+      'a line of the service is missing or different; lines of your own can be added',
+    )
+  }
+  if (is.length > was.length) {
+    throw refused(
+      HISTORY_FILE,
+      'a new line has the form of those that the service writes; write a note as a line of text',
+    )
   }
 }
 

@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { CASE_FILE } from '../markdown/case-file.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import { createDurable, makeFolder, type Placed, syncFolder } from './disk/durable-write.ts'
 import { hasCode } from './disk/errno.ts'
@@ -77,21 +78,27 @@ export async function makeInnerFolder(folder: string): Promise<void> {
   )
 }
 
+/** The texts of a new case. */
+export interface NewCaseFiles {
+  text: string
+  history: string
+}
+
 /**
- * Makes a case's folder with its case.md in one step: after a crash it is there whole or not at all. `meanwhile` is
- * called while the disk is at work; it must not throw.
+ * Makes a case's folder with its case.md and history.md in one step: after a crash it is there whole or not at all.
+ * `meanwhile` is called while the disk is at work; it must not throw.
  */
 export async function createCaseFolder(
   layout: Layout,
   id: string,
-  text: string,
+  files: NewCaseFiles,
   meanwhile?: () => void,
 ): Promise<Placed> {
   const folder = layout.caseFolder(id)
   const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
   try {
     mkdirSync(hidden)
-    await fillFolder(hidden, text, meanwhile)
+    await fillFolder(hidden, files, meanwhile)
     renameSync(hidden, folder)
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
@@ -113,11 +120,16 @@ async function syncedIn(cases: string, folder: string): Promise<void> {
 
 /**
  * As nobody looks into a hidden folder, no other name is needed for what is half-written, and the
- * file is synced while its folder is.
+ * files are synced while their folder is.
  */
-async function fillFolder(hidden: string, text: string, meanwhile?: () => void): Promise<void> {
+async function fillFolder(
+  hidden: string,
+  { text, history }: NewCaseFiles,
+  meanwhile?: () => void,
+): Promise<void> {
   const written = await Promise.allSettled([
     writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), { meanwhile }),
+    writeNewFile(join(hidden, HISTORY_FILE), Buffer.from(history), {}),
     syncFolder(hidden),
   ])
   for (const each of written) if (each.status === 'rejected') throw each.reason

@@ -2,21 +2,25 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Case } from '../model/case.ts'
 import type { Maker } from '../model/case-facts.ts'
 import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
+import { appendHistory, noteOf } from './history-append.ts'
+import type { HistoryJournal } from './history-journal.ts'
 import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 import type { Settling } from './settling.ts'
-import { type PlacedEdit, placeEdit } from './write-edit.ts'
+import { changedFile, type PlacedEdit, placeEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
   secondLook: Keepers
   settling: Pick<Settling, 'wrote'>
+  history: HistoryJournal
   publish(caseId: string, changes: Change[], maker: Maker): void
   /**
    * Called with an edit that has its place, and with the case as that makes it, before it counts. On the
@@ -26,12 +30,25 @@ export interface EditWriterNeeds extends ReaderNeeds {
   log(line: string): void
 }
 
+/** An edit, and the lines that the history gets with it. */
+export interface RecordedEdit {
+  edit: Edit
+  lines: string[]
+}
+
+/** What a new case consists of. */
+export interface MadeFiles extends Pick<PlacedEdit, 'text' | 'caseRead'> {
+  history: string
+}
+
 /** Puts the edits of a decision on the disk and what they make of it into the catalog. */
 export interface EditWriter {
-  /** Takes a case that was just made of this text into the catalog, and tells it. */
-  made(id: string, written: Pick<PlacedEdit, 'text' | 'caseRead'>): Promise<void>
-  write(id: string, edit: Edit, attempt: number): Promise<boolean>
-  follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void>
+  /** Takes a case that was just made of these texts into the catalog, and tells it. */
+  made(id: string, written: MadeFiles): Promise<void>
+  write(id: string, edit: RecordedEdit, attempt: number): Promise<boolean>
+  follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void>
+  /** Appends the lines of the history that are due and could not be written before. */
+  record(id: string): Promise<void>
 }
 
 /** With the pauses between them about 2 s, for somebody who saves all the time. */
@@ -44,16 +61,14 @@ export function createEditWriter(
   needs: EditWriterNeeds,
   current: (id: string) => Promise<CaseFolder>,
 ): EditWriter {
-  const { layout, catalog, publish } = needs
+  const { layout, catalog, publish, history } = needs
 
-  async function made(
-    id: string,
-    { text, caseRead }: Pick<PlacedEdit, 'text' | 'caseRead'>,
-  ): Promise<void> {
+  async function made(id: string, { text, caseRead, history }: MadeFiles): Promise<void> {
     const own = { look: null, written: text, parsed: caseRead }
     const file = await readCaseRecord(needs, id, { known: undefined, ...own })
     const entry: CaseEntry = {
-      ...{ id, file: file!, sessions: new Map(), proofs: new Map(), notes: new Map() },
+      ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
+      notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
       folders: new Map([['.', null]]), // whatever somebody may have put there since
       ...{ vanished: false, strayLatest: false, problems: [] },
     }
@@ -62,26 +77,70 @@ export function createEditWriter(
   }
 
   /** False when somebody saved the file meanwhile: then all is decided anew. */
-  async function write(id: string, edit: Edit, attempt: number): Promise<boolean> {
+  async function write(
+    id: string,
+    { edit, lines }: RecordedEdit,
+    attempt: number,
+  ): Promise<boolean> {
     const known = catalog.entry(id)!
     if (edit.file === 'held-state') {
-      await take({ ...known }, edit, Promise.resolve())
+      if (lines.length > 0) history.begin(id, lines, null)
+      await take({ ...known, notes: await recorded(known) }, edit, Promise.resolve())
       return true
     }
+    const hasLines = lines.length > 0
+    const begun = hasLines ? history.begin(id, lines, changedFile(layout, known, edit)) : 0
+    let isPlaced = false
     try {
       const placed = await placeEdit(layout, known, edit, needs)
+      isPlaced = true
+      if (hasLines) history.made(begun)
       const { path, synced } = placed
       needs.settling.wrote(path)
       // before its events are told; what could not be synced stands there all the same, and is not a person's
-      if (isTrail(edit)) await Promise.allSettled([synced])
-      await together(apply(known, edit, placed), synced)
+      if (isTrail(edit) || hasLines) await Promise.allSettled([synced])
+      const notes = hasLines ? await recorded(known) : known.notes
+      await together(apply({ ...known, notes }, edit, placed), synced)
     } catch (error) {
+      if (hasLines && !isPlaced) history.drop(begun)
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
       return false
     }
     if (isTrail(edit)) await nameLatest(id)
     return true
+  }
+
+  /**
+   * Appends the lines that are due, and gives the memory files as they are then. A history.md that cannot be
+   * appended to keeps no change from being made: its lines stay due.
+   */
+  async function recorded(known: CaseEntry): Promise<CaseEntry['notes']> {
+    const { id, notes } = known
+    const { ids, lines } = history.due(id)
+    if (lines.length === 0) return notes
+    try {
+      const { note, before } = await appendHistory(needs, known, lines)
+      needs.settling.wrote(layout.memoryFile(id, HISTORY_FILE))
+      history.written(ids)
+      // what somebody else wrote there is published by the next scan
+      const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
+      return isKnown ? new Map(notes).set(HISTORY_FILE, note) : notes
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      history.sync()
+      needs.log(`the history of case ${id} gets its newest lines later: ${error.message}`)
+      return notes
+    }
+  }
+
+  async function record(id: string): Promise<void> {
+    const known = catalog.entry(id)
+    if (!known) return
+    const notes = await recorded(known)
+    if (notes === known.notes) return
+    catalog.put({ ...known, notes })
+    publish(id, [], 'service')
   }
 
   /**
@@ -102,10 +161,10 @@ export function createEditWriter(
    * saved such a file meanwhile they are made on what stands there now, unless a person has just set
    * the very field, which then stays as he set it.
    */
-  async function follow(id: string, decidedOn: CaseFolder, edits: Edit[]): Promise<void> {
-    for (const wanted of edits) {
+  async function follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void> {
+    for (const { edit: wanted, lines } of edits) {
       let edit = wanted
-      for (let attempt = 1; !(await write(id, edit, attempt)); attempt++) {
+      for (let attempt = 1; !(await write(id, { edit, lines }, attempt)); attempt++) {
         const present = await current(id)
         if (edit.file === 'session') edit = renumbered(edit, present)
         if (edit.file !== 'case') continue
@@ -158,7 +217,7 @@ export function createEditWriter(
     publish(entry.id, differences(known, entry), 'service')
   }
 
-  return { made, write, follow }
+  return { made, write, follow, record }
 }
 
 function isTrail({ file }: Edit): boolean {

@@ -38,5 +38,5 @@ export function layoutOf(root: string, memoryRoot: string): Layout {
 /** Written when the service makes the memory root (design §1). */
 export const MEMORY_ROOT_FILES: Record<string, string> = {
   '.gitignore': 'latest.md\nindex.md\nartifacts/\n',
-  '.gitattributes': '* -text\n',
+  '.gitattributes': '* -text\nhistory.md merge=union\n',
 }

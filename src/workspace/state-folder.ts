@@ -23,6 +23,7 @@ export interface StateFolder {
   log: string
   webhooks: string
   search: string
+  history: string
 }
 
 /** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
@@ -66,6 +67,7 @@ export async function openStateFolder(
     log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
     search: join(root, 'search'),
+    history: join(root, 'history.jsonl'),
   }
 }
 

@@ -1,12 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { CASE_FILE, type CaseReading, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
+import { historyLine, withHistory } from '../markdown/history-file.ts'
 import type { Case } from '../model/case.ts'
-import { type CaseFolder, type Decide, sessionOf } from '../model/case-folder.ts'
+import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
+import { type Act, type Actor, SERVICE_ACTOR } from '../model/history.ts'
+import { actsOf } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { removeFolder } from './disk/remove-folder.ts'
-import { createEditWriter, type EditWriterNeeds, together } from './edit-writer.ts'
+import {
+  createEditWriter,
+  type EditWriterNeeds,
+  type RecordedEdit,
+  together,
+} from './edit-writer.ts'
+import { historyOf } from './history-append.ts'
 import { readAgainIfDamaged } from './kept/kept-damage.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
 import { caseToBe } from './readers.ts'
@@ -17,6 +26,10 @@ import { mustBeReadable, mustFit } from './write-edit.ts'
 export interface UpdateOptions {
   /** Load the sections of this session for the decision (`folder.texts`). */
   texts?: string
+  /** Load what history.md says for the decision (`folder.history`). */
+  history?: boolean
+  /** Who makes the change; if not given, the service itself. */
+  by?: Actor
 }
 
 /**
@@ -28,9 +41,14 @@ export interface Store {
   /** Brings one case up to the disk and gives it; Refusal `not_found` when there is none. */
   read(id: string): Promise<CaseFolder>
   update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
-  create(value: Case): Promise<CaseFolder>
+  create(value: Case, by?: Actor): Promise<CaseFolder>
   /** Makes a case of a whole case.md, which the caller has checked. */
-  createOf(id: string, text: string): Promise<CaseFolder>
+  createOf(id: string, text: string, by?: Actor): Promise<CaseFolder>
+  /**
+   * Appends lines to a case's history: acts that belong to no edit, by what it says so far (`folder.history`), and
+   * what could not be written before.
+   */
+  record(id: string, acts: (folder: CaseFolder) => TimedAct[], by?: Actor): Promise<void>
   /** Moves the case out of the tree, then deletes it. `allow` may refuse, seeing it as it is. */
   remove(id: string, allow: (folder: CaseFolder) => void): Promise<void>
   /**
@@ -40,8 +58,23 @@ export interface Store {
    */
   alone<T>(
     id: string,
-    work: (folder: CaseFolder, wrote: (path: string, note: string | null) => void) => Promise<T>,
+    work: (folder: CaseFolder, done: WorkDone) => Promise<T>,
+    by?: Actor,
   ): Promise<T>
+  /** Whether such work is under way: what it changes is no edit by hand. */
+  isWriting(id: string): boolean
+}
+
+/** How work on files says what it did. */
+export interface WorkDone {
+  /** `note` is the name of the memory file, null for a file that is none. */
+  wrote(path: string, note: string | null): void
+  /** What the history says of it. */
+  acts(acts: readonly Act[]): void
+}
+
+export interface TimedAct extends Act {
+  at: string
 }
 
 export interface StoreNeeds extends EditWriterNeeds {
@@ -59,6 +92,7 @@ export interface StoreNeeds extends EditWriterNeeds {
   gitDone(ms: number): Promise<boolean>
   /** How long a write waits for git. */
   gitPatienceMs?: number | undefined
+  now(): string
 }
 
 /** A write waits so long for a file that a person is saving. */
@@ -68,7 +102,8 @@ const GIT_PATIENCE_MS = 10_000
 
 export function createStore(needs: StoreNeeds): Store {
   const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
-  const { made, write, follow } = createEditWriter(needs, current)
+  const alone = new Set<string>()
+  const { made, write, follow, record } = createEditWriter(needs, current)
 
   /** For a write: what stands there now. The caller holds the mutex. */
   function current(id: string): Promise<CaseFolder> {
@@ -120,11 +155,12 @@ export function createStore(needs: StoreNeeds): Store {
     return writing(id, async () => {
       for (let attempt = 1; ; attempt++) {
         const folder = await current(id)
-        const texts =
-          options.texts === undefined ? {} : { texts: await textsOf(folder, options.texts) }
-        const edits = decide({ ...folder, ...texts })
+        const asked = { ...folder }
+        if (options.texts !== undefined) asked.texts = await textsOf(folder, options.texts)
+        if (options.history) asked.history = (await historyOf(layout, id)) ?? []
+        const edits = decide(asked)
         mustBeReadable(catalog.entry(id)!, edits)
-        const [first, ...others] = edits
+        const [first, ...others] = edits.map((edit) => recorded(folder, edit, options.by))
         if (first && !(await write(id, first, attempt))) continue
         await follow(id, folder, others)
         return catalog.folder(id)!
@@ -132,22 +168,33 @@ export function createStore(needs: StoreNeeds): Store {
     })
   }
 
+  function recorded(folder: CaseFolder, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
+    const acts = actsOf(folder, edit, by)
+    return { edit, lines: acts.map((act) => historyLine(act, by, needs.now())) }
+  }
+
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
     const { case_id, number } = sessionOf(folder, sessionId)
     return needs.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
   }
 
-  function createOf(id: string, textOf: () => Promise<string>): Promise<CaseFolder> {
+  function createOf(
+    id: string,
+    textOf: () => Promise<string>,
+    by: Actor = SERVICE_ACTOR,
+  ): Promise<CaseFolder> {
     return writing(id, async () => {
       const text = await textOf()
+      const act = { what: by.from === 'import' ? 'imported' : 'created' }
+      const history = withHistory(null, [historyLine(act, by, needs.now())])
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
       let caseRead: CaseReading | null = null
-      const { synced } = await createCaseFolder(layout, id, text, () => {
+      const { synced } = await createCaseFolder(layout, id, { text, history }, () => {
         caseRead = caseToBe(layout, id, undefined, text)
       })
       needs.settling.wrote(layout.caseFolder(id))
-      await together(made(id, { text, caseRead }), synced)
+      await together(made(id, { text, caseRead, history }), synced)
       return folderOf(id)
     })
   }
@@ -155,29 +202,52 @@ export function createStore(needs: StoreNeeds): Store {
   return {
     read,
     update,
-    create: (value) => createOf(value.id, () => newCaseText(value)),
-    createOf: (id, text) => createOf(id, async () => text),
+    create: (value, by) => createOf(value.id, () => newCaseText(value), by),
+    createOf: (id, text, by) => createOf(id, async () => text, by),
+    record(id, acts, by = SERVICE_ACTOR) {
+      return writing(id, async () => {
+        const folder = await current(id)
+        const history = (await historyOf(layout, id)) ?? []
+        const lines = acts({ ...folder, history }).map((act) => historyLine(act, by, act.at))
+        if (lines.length > 0) needs.history.begin(id, lines, null)
+        await record(id)
+      })
+    },
     async remove(id, allow) {
       return writing(id, async () => {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
+        needs.history.forget(id)
         await scan.one(id, 'all')
         needs.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
         needs.trails.forget(id)
       })
     },
-    alone(id, work) {
+    alone(id, work, by = SERVICE_ACTOR) {
       return writing(id, async () => {
         const paths: string[] = []
         const notes: string[] = []
-        const result = await work(await current(id), (path, note) => {
-          paths.push(path)
-          if (note !== null) notes.push(note)
-        })
-        await scan.one(id, 'whole', { paths, notes })
-        return result
+        const lines: string[] = []
+        const folder = await current(id)
+        alone.add(id)
+        try {
+          const result = await work(folder, {
+            wrote(path, note) {
+              paths.push(path)
+              if (note !== null) notes.push(note)
+            },
+            acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, needs.now()))),
+          })
+          if (lines.length > 0) needs.history.begin(id, lines, null)
+          await scan.one(id, 'whole', { paths, notes })
+          await record(id)
+          return result
+        } finally {
+          alone.delete(id)
+        }
       })
     },
+    isWriting: (id) => alone.has(id),
   }
 }
 

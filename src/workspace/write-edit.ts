@@ -19,6 +19,7 @@ import { makeInnerFolder } from './case-making.ts'
 import { changeDurable } from './disk/change-durable.ts'
 import { changedMeanwhile, type Placed, placeNewDurable } from './disk/durable-write.ts'
 import { decodeUtf8 } from './disk/safe-read.ts'
+import type { ChangedFile } from './history-journal.ts'
 import type { Layout } from './layout.ts'
 import { caseToBe } from './readers.ts'
 import { hashOf, type RecordFile } from './record.ts'
@@ -135,6 +136,24 @@ function fileOf(edit: FileEdit): string {
       return `proof/${edit.id}.md`
     case 'new-proof':
       return `proof/${edit.proof.id}.md`
+    default:
+      return edit satisfies never
+  }
+}
+
+/** The file that an edit replaces or makes, as it is before. */
+export function changedFile(layout: Layout, entry: CaseEntry, edit: FileEdit): ChangedFile {
+  const path = `${layout.caseFolder(entry.id)}/${fileOf(edit)}`
+  switch (edit.file) {
+    case 'case':
+      return { path, before: entry.file.hash }
+    case 'session':
+      return { path, before: entry.sessions.get(edit.number)?.hash ?? null }
+    case 'proof':
+      return { path, before: entry.proofs.get(edit.id)?.hash ?? null }
+    case 'new-session':
+    case 'new-proof':
+      return { path, before: null }
     default:
       return edit satisfies never
   }

@@ -313,7 +313,7 @@ t.test('what is no plain file is 409, neither read nor written', async (t) => {
   const listed = (await request('GET', `/cases/${id}/memory`)).json
   t.strictSame(
     listed.map((each: { filename: string }) => each.filename),
-    ['case.md'],
+    ['case.md', 'history.md'],
     'nor listed',
   )
 })
@@ -344,10 +344,11 @@ t.test('GET …/memory lists the markdown files with their kind', async (t) => {
   t.match(reply.headers.etag, /^"/)
   t.match(reply.json, [
     { filename: 'case.md', kind: 'case', updated_at: TIME },
+    { filename: 'history.md', kind: 'notes', updated_at: TIME },
     { filename: 'notes.md', kind: 'notes', size: 4, updated_at: TIME },
     { filename: '3.md', kind: 'session', size: 22, updated_at: TIME },
   ])
-  t.equal(reply.json.length, 3)
+  t.equal(reply.json.length, 4)
   for (const { filename, size } of reply.json) {
     t.equal((await request('GET', path(id, filename))).bytes.length, size)
   }

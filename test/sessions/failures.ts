@@ -700,6 +700,7 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
           folder: null,
           signal: controller.signal,
           reason: undefined,
+          endedBy: undefined,
           planned: false,
           processes: [],
           folderId: ref.id,

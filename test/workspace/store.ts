@@ -434,7 +434,8 @@ t.test('a new case has its name once it is whole', async (t) => {
   const root = await fs.realpath(t.testdir({ cases: {} }))
   const layout = layoutOf(root, root)
   let seen: boolean[] = []
-  const { synced } = await createCaseFolder(layout, idOf(1), caseMd('New'), () => {
+  const files = { text: caseMd('New'), history: '# History\n' }
+  const { synced } = await createCaseFolder(layout, idOf(1), files, () => {
     seen = [layout.caseFolder(idOf(1)), layout.caseFile(idOf(1))].map(fsNow.existsSync)
   })
   t.strictSame(seen, [false, false], 'while its file is being synced nobody sees it')

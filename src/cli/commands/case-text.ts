@@ -9,6 +9,7 @@ import { shownLine } from '../text/shown-line.ts'
 import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { gateText } from './gate.ts'
+import { historyText } from './history.ts'
 import { proofTable } from './proof-list.ts'
 
 /** A case for people: its fields, its text, and one part for each thing that it has. */
@@ -33,9 +34,13 @@ export async function caseText(
     part('Gate', gateText(whole.gate, terminal)),
     part('Sessions', await sessionTable(sessions, terminal)),
     part('Proof', proof.length > 0 ? await proofTable(proof, terminal, terminal.width() - 2) : ''),
+    part('History', historyText(whole.history.slice(-SHOWN_ACTS), terminal)),
     part('Memory', memory.map(({ filename }) => `${visibleText(filename)}\n`).join('')),
   ].join('')
 }
+
+/** Of a longer history `casefile history` prints all. */
+const SHOWN_ACTS = 8
 
 function fields(whole: WholeCase, folder: string, { color, isTerminal }: Terminal) {
   const time = (text: string) => (isTerminal ? ago(text) : text)

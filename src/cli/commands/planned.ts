@@ -1,3 +1,4 @@
+import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import type { SessionJson } from '../named/session.ts'
 import { planView } from '../plan-view.ts'
@@ -64,6 +65,9 @@ export async function printPlan(
     terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
   }
   if (plan === '') return
+  if (session.plan_unchanged && session.state === 'plan_ready') {
+    terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
+  }
   const view = await planView(session, await workspace.settings(), terminal)
   terminal.print(`\n${color.bold('Plan')}\n${view}`)
 }

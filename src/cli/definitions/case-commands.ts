@@ -13,8 +13,9 @@ import { explained } from './explained.ts'
 
 /** Making cases, finding them, and closing them. */
 export function caseCommands(): Command[] {
-  const finding = [listCommand(), searchCommand(), showCommand()]
-  return [newCommand(), ...finding, ...closing(), noteCommand(), openCommand(), deleteCommand()]
+  const finding = [listCommand(), searchCommand(), showCommand(), historyCommand()]
+  const changing = [...closing(), answerCommand(), noteCommand()]
+  return [newCommand(), ...finding, ...changing, openCommand(), deleteCommand()]
 }
 
 function newCommand(): Command {
@@ -107,6 +108,37 @@ function showCommand(): Command {
   })
 }
 
+function historyCommand(): Command {
+  const command = consoleCommand('history', 'show what happened to a case: who, what and why')
+    .addArgument(caseArgument())
+    .action(async (name: string, options: ConsoleOptions) => {
+      const { history } = await import('../commands/history.ts')
+      await atReading(options, (console) => history(console, name))
+    })
+  return explained(command, {
+    examples: [['casefile history "sign-in"', 'from the first act to the newest']],
+    exits: [EXIT.unknown],
+  })
+}
+
+function answerCommand(): Command {
+  const command = consoleCommand('answer', 'answer the question of a case that needs your input')
+    .addArgument(caseArgument())
+    .argument('[text...]', 'the answer; - reads standard input; without it $EDITOR opens')
+    .action(async (name: string, text: string[], options: ConsoleOptions) => {
+      const { answer } = await import('../commands/answer.ts')
+      await atConsole(options, (console) => answer(console, name, text))
+    })
+  return explained(command, {
+    examples: [
+      ['casefile answer "sign-in" "30 days."', 'the case goes back to the state before'],
+      ['casefile answer c12d - < answer.md', 'an answer from a file'],
+    ],
+    exits: [EXIT.unknown],
+    more: 'Question and answer stay in the history of the case, and the next session gets them.',
+  })
+}
+
 function closing(): Command[] {
   const resolve = consoleCommand('resolve', 'close a case whose proof is verified')
     .addArgument(caseArgument())
@@ -119,7 +151,7 @@ function closing(): Command[] {
   const state = consoleCommand('state', 'put a case into a state')
     .addArgument(caseArgument())
     .argument('<state>', 'such as BLOCKED or WONT_FIX, in any case of letters')
-    .option('--outcome <outcome>', 'one word, such as NotReproducible')
+    .option('--outcome <outcome>', 'one word, such as Unreproducible')
     .option('--reason <text>', 'why')
     .action(async (name: string, wanted: string, options: StateOptions) => {
       const { setState } = await import('../commands/state.ts')

@@ -6,7 +6,7 @@ import { Refusal } from '../../model/refusal.ts'
 /** So many requests wait for the disk together. */
 const LANES = 16
 
-const IF_NEW = { 'if-none-match': '*' }
+const IF_NEW = { 'if-none-match': '*', 'casefile-client': 'import' }
 
 export interface MakeOptions {
   /** The cases that are there. */

@@ -18,9 +18,11 @@ export interface Access {
 export interface AccessNeeds {
   signal: AbortSignal
   log: (line: string) => void
+  /** The name of the agent that asks, where it says it. */
+  agent(): string | undefined
 }
 
-export function createAccess(choice: PlaceChoice, { signal, log }: AccessNeeds): Access {
+export function createAccess(choice: PlaceChoice, { signal, log, agent }: AccessNeeds): Access {
   let open: Promise<Connection> | null = null
   let users = 0
   let closed: Promise<unknown> = Promise.resolve()
@@ -29,7 +31,8 @@ export function createAccess(choice: PlaceChoice, { signal, log }: AccessNeeds):
     await closed
     const { connect } = await import('../connection.ts')
     const { placesIn } = await import('../../workspace/settings/places.ts')
-    return connect(placesIn(await locateWorkspace(choice), log), { signal, log })
+    const sender = { from: 'mcp', who: agent() } as const
+    return connect(placesIn(await locateWorkspace(choice), log), { signal, log, sender })
   }
 
   const under = new Set<Promise<unknown>>()

@@ -26,10 +26,11 @@ export async function serveMcp(choice: PlaceChoice): Promise<void> {
   const stop = new AbortController()
   const needs = { signal: stop.signal, log: warn }
   await sayWhere(choice, warn)
-  const access = createAccess(choice, needs)
+  const servers = new Set<CasefileServer>()
+  const agent = () => [...servers].at(-1)?.agent()
+  const access = createAccess(choice, { ...needs, agent })
   const version = await packageVersion()
   const known: KnownFiles = new Set()
-  const servers = new Set<CasefileServer>()
   const input = untilAnswered(() => pending.none())
   const transport = new StdioServerTransport(input, process.stdout, {
     maxBufferSize: MOST_MESSAGE_BYTES,
@@ -48,7 +49,7 @@ export async function serveMcp(choice: PlaceChoice): Promise<void> {
   const over = Promise.race([closeOf(transport), signalled()])
   process.stdin.pipe(lines).pipe(input)
   for (const event of ['error', 'close']) process.stdin.once(event, () => void lines.end())
-  void followChanges(access, needs, known, (change) => {
+  void followChanges(access, { ...needs, agent }, known, (change) => {
     for (const server of servers) server.tell(change)
   })
   await over

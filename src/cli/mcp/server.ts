@@ -4,6 +4,7 @@ import {
   ProtocolErrorCode,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
+import { MAX_WHO, oneLine } from '../../markdown/history-file.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { caseTools } from './case-tools.ts'
 import type { Change, KnownFiles } from './changes.ts'
@@ -32,6 +33,8 @@ export interface CasefileServer {
   mcp: McpServer
   /** Tells those who have asked for it. */
   tell(change: Change): void
+  /** The name of the client, as the history of a case gives it. */
+  agent(): string | undefined
 }
 
 export function casefileServer(needs: ServerNeeds): CasefileServer {
@@ -117,6 +120,7 @@ export function casefileServer(needs: ServerNeeds): CasefileServer {
 
   return {
     mcp,
+    agent: () => oneLine(server.getClientVersion()?.name ?? '').slice(0, MAX_WHO) || undefined,
     tell({ uris, list }) {
       if (!mcp.isConnected()) return
       if (list) mcp.sendResourceListChanged()

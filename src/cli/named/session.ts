@@ -29,6 +29,7 @@ export interface SessionJson {
   completed_at: string | null
   durations: SessionDurations
   plan_sha256: string | null
+  plan_unchanged: boolean
   candidates: { artifact: string; note: string }[]
   problems: { code: string; file: string; line: number | null; message: string }[]
 }

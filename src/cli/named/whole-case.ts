@@ -1,6 +1,7 @@
 import type { Asking } from '../../client/client.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
+import type { HistoryEntry } from '../../model/history.ts'
 import { type ProofHead, type ProofJson, proofsOf, wholeProof } from './proof.ts'
 import { type SessionJson, sessionsOf } from './session.ts'
 
@@ -10,15 +11,17 @@ export interface WholeCase<P extends ProofHead = ProofHead> extends CaseJson {
   sessions: SessionJson[]
   proof: P[]
   memory: { filename: string; size: number }[]
+  history: HistoryEntry[]
 }
 
 export async function wholeCase(client: Asking, id: string): Promise<WholeCase> {
   const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
-  const [found, gate, sessions, proof, memory] = await Promise.all([
+  const [found, gate, sessions, proof, memory, history] = await Promise.all([
     ...[got(''), got('/gate')],
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
+    got('/history'),
   ])
-  return { ...found, gate, sessions, proof, memory }
+  return { ...found, gate, sessions, proof, memory, history }
 }
 
 /** The same with the content of each proof, which is asked for one after the other. */

@@ -1,4 +1,5 @@
 import type { Asking } from '../../client/client.ts'
+import { caseHistory } from '../../http/case-history.ts'
 import { checkQuery, TRIAGE_FILTERS } from '../../http/known-query.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
 import { newestFirst } from '../../http/page.ts'
@@ -30,6 +31,7 @@ const OF_CASE: Record<
       ? all.map((proof) => proofHeadJson(folder, proof))
       : Promise.all(all.map((proof) => proofJson(files, folder, proof)))
   },
+  '/history': (files, folder) => caseHistory(files, folder),
   '/memory': ({ layout }, folder) => listMemory(layout, folder),
 }
 

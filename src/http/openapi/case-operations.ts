@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
-import { caseFieldsSchema, checklistItemSchema, newCaseSchema, stateSchema } from '../schemas.ts'
-import { caseSchema, deleted, gate, gateItem, triageRow } from './case-schemas.ts'
+import {
+  answerSchema,
+  caseFieldsSchema,
+  checklistItemSchema,
+  newCaseSchema,
+  stateSchema,
+} from '../schemas.ts'
+import { caseSchema, deleted, gate, gateItem, historyEntry, triageRow } from './case-schemas.ts'
 import { ANY_FIELD, FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
 import { caseState } from './words.ts'
@@ -74,6 +80,22 @@ export const caseOperations: Operations = {
     isOperators: true,
     answers: one(caseSchema, 'The case as it is now.'),
     refusals: [...FILE_REFUSALS, 'unknown_state', 'proof_gate'],
+  },
+  'POST /cases/:id/answer': {
+    ...{ id: 'answerQuestion', tag: 'Cases', summary: 'Answers the question of a case' },
+    description:
+      'Of a case that is NEEDS_USER_INPUT: its reason is the question. The case goes back to the state before; question and answer stay in its history.',
+    body: answerSchema,
+    isConditional: true,
+    isOperators: true,
+    answers: one(caseSchema, 'The case as it is now.'),
+    refusals: [...FILE_REFUSALS, 'wrong_state'],
+  },
+  'GET /cases/:id/history': {
+    ...{ id: 'getHistory', tag: 'Cases', summary: 'What happened to a case' },
+    description:
+      'The entries of its `history.md`, oldest first: who did what, when and why. For a case that is older than this file, entries that its other files tell come before them.',
+    answers: one(z.array(historyEntry), 'The entries.'),
   },
   'GET /cases/:id/gate': {
     ...{ id: 'getGate', tag: 'Proof', summary: 'Whether a case may be RESOLVED' },

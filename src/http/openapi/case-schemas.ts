@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
+import { HISTORY_KINDS, type HistoryEntry } from '../../model/history.ts'
 import { PROBLEM_CODES, type Problem } from '../../model/problem.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
@@ -63,6 +64,18 @@ export const triageRow = schemaOf<TriageRow>()(
     gate: z.object({ open: z.boolean(), verified: count, missing: count }),
   }),
 ).meta({ id: 'TriageRow' })
+
+export const historyEntry = schemaOf<HistoryEntry>()(
+  z.object({
+    at: time.nullable().describe('Null for a note that names no time.'),
+    who: z.string().nullable().describe('Null where the files do not say.'),
+    what: z.string(),
+    text: z.string().nullable().describe('Why: the reason, the question, the note.'),
+    kind: z.enum(HISTORY_KINDS).describe('`note` is a line that a person wrote.'),
+    session: z.int().min(1).nullable().describe('The number of the session that is meant.'),
+    recorded: z.boolean().describe('False for what only other files of the case say.'),
+  }),
+).meta({ id: 'HistoryEntry', description: 'Something that happened to a case.' })
 
 export const gateItem = schemaOf<GateItem>()(
   z.object({

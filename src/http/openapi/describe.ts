@@ -1,3 +1,5 @@
+import { MAX_WHO } from '../../markdown/history-file.ts'
+import { PLACES } from '../../model/history.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
 import { isKept, type Method, type Operation } from './operation.ts'
@@ -32,11 +34,33 @@ export function describe(
       ...pathParameters(path, sent),
       ...sentParameters(operation, json, sent),
       ...conditions(operation, isRead),
+      ...(isRecorded(method, path) ? SENDER : []),
     ],
     ...(requestBody ? { requestBody } : {}),
     responses: responsesOf({ path, isRead, operation, json }),
   }
 }
+
+/** Whether the history of a case gets a line for it. */
+function isRecorded(method: Method, path: string): boolean {
+  return (method === 'POST' || method === 'PUT') && /^\/cases(?!.*\/webhooks)/.test(path)
+}
+
+const SENDER: Json[] = [
+  {
+    name: 'Casefile-Actor',
+    in: 'header',
+    description:
+      'Who sends the request, for the history of the case; if not given, the `user.name` of git, else the user of the operating system. One line of UTF-8.',
+    schema: { type: 'string', minLength: 1, maxLength: MAX_WHO },
+  },
+  {
+    name: 'Casefile-Client',
+    in: 'header',
+    description: 'From where it is sent, for the history of the case.',
+    schema: { type: 'string', enum: [...PLACES], default: 'api' },
+  },
+]
 
 const NAMES: Readonly<Record<string, string>> = {
   '/cases/{id}': 'The id of the case.',

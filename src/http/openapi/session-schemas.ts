@@ -57,6 +57,9 @@ export const session = schemaOf<SessionJson>()(
         'How long it planned, waited for approval, and ran; what still goes on is not counted.',
       ),
     plan_sha256: hash.nullable().describe('Of `plan` as it stands; null while there is none.'),
+    plan_unchanged: z
+      .boolean()
+      .describe('Whether the newest plan is identical to the one that was sent back.'),
     candidates: z.array(z.object({ artifact: z.string(), note: z.string() })),
     problems: z.array(problem),
   }),

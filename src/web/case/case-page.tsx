@@ -8,9 +8,11 @@ import { DangerCard } from './danger-card.tsx'
 import { DescriptionCard } from './description-card.tsx'
 import { FactsCard } from './facts-card.tsx'
 import { GateCard } from './gate-card.tsx'
+import { HistoryCard } from './history-card.tsx'
 import { MemoryCard } from './memory-card.tsx'
 import { FailureNotice, PlanNotices, ProblemsCard } from './needs-first.tsx'
 import { ProofCard } from './proof-card.tsx'
+import { QuestionNotice } from './question-notice.tsx'
 import { SessionsCard } from './sessions-card.tsx'
 import { SimilarCard } from './similar-card.tsx'
 import { StateCard } from './state-card.tsx'
@@ -27,6 +29,7 @@ export function CasePage({ view, similar, assets }: CasePageProps) {
   return (
     <Page title={json.title} assets={assets} kind="case" live={changesOf(id)}>
       <CaseHead view={view} />
+      <QuestionNotice view={view} />
       <PlanNotices view={view} />
       <FailureNotice view={view} />
       <ProblemsCard view={view} />
@@ -37,6 +40,7 @@ export function CasePage({ view, similar, assets }: CasePageProps) {
         </div>
         <div class="case-body">
           <DescriptionCard view={view} />
+          <HistoryCard view={view} />
           <SessionsCard view={view} />
           <ProofCard view={view} />
         </div>

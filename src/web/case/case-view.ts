@@ -1,3 +1,4 @@
+import { caseHistory } from '../../http/case-history.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
@@ -5,6 +6,7 @@ import { caseJson } from '../../http/present.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
+import type { HistoryEntry } from '../../model/history.ts'
 import type { Problem } from '../../model/problem.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
@@ -29,6 +31,8 @@ export interface CaseView {
   candidates: SessionCandidates[]
   proofs: ProofView[]
   files: MemoryListing[]
+  /** Oldest first. */
+  history: HistoryEntry[]
   parent: CaseName | null
   children: CaseName[]
   providers: ProviderChoice[]
@@ -66,6 +70,7 @@ export async function caseView(service: HttpNeeds, folder: CaseFolder): Promise<
     path: service.layout.caseFolder(id),
     candidates: await candidatesOf(service, sessions),
     proofs: await proofViews(service, folder),
+    history: await caseHistory(service, folder),
     files: inOrder(await listMemory(service.layout, folder)),
     parent: json.parent === null ? null : nameOf(service, json.parent),
     children: childrenOf(service, id),

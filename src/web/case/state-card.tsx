@@ -55,6 +55,7 @@ function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
             id="state-reason"
             aria-describedby="state-reason-hint"
             name="reason"
+            value={json.reason ?? ''}
             data-empty="null"
             maxlength={2000}
           />
@@ -85,7 +86,6 @@ function ResolveForm({ view: { id, json } }: { view: CaseView }) {
       action={`/cases/${id}/state`}
     >
       <input type="hidden" name="state" value="RESOLVED" />
-      <input type="hidden" name="reason" value="" data-empty="null" />
       <Field
         id="resolve-outcome"
         label="Outcome"
@@ -97,6 +97,17 @@ function ResolveForm({ view: { id, json } }: { view: CaseView }) {
           list="outcomes"
           value={json.outcome ?? ''}
           data-empty="omit"
+          autocomplete="off"
+        />
+      </Field>
+      <Field id="resolve-reason" label="Reason" hint="Optional: what was wrong, and what fixed it">
+        <input
+          id="resolve-reason"
+          aria-describedby="resolve-reason-hint"
+          name="reason"
+          value={json.reason ?? ''}
+          data-empty="null"
+          maxlength={2000}
           autocomplete="off"
         />
       </Field>

@@ -19,7 +19,8 @@ export async function loadMemory(address: string): Promise<MemoryFile> {
 export function saveMemory(address: string, etag: string | null, text: string): Promise<Response> {
   const held: Record<string, string> =
     etag === null ? { 'if-none-match': '*' } : { 'if-match': etag }
-  return fetch(address, { method: 'PUT', headers: held, body: new TextEncoder().encode(text) })
+  const headers = { 'casefile-client': 'console', ...held }
+  return fetch(address, { method: 'PUT', headers, body: new TextEncoder().encode(text) })
 }
 
 function decoded(bytes: ArrayBuffer): string | null {

@@ -25,6 +25,7 @@ export async function send(
       method,
       cache: 'no-cache',
       headers: {
+        'casefile-client': 'console',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -1,4 +1,5 @@
 import { raw } from 'hono/html'
+import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
 import { HunksView } from '../text/diff-view.tsx'
@@ -28,6 +29,11 @@ export function PlanSection({ view }: { view: SessionView }) {
       {undertaking.text !== '' && plan.errors.length === 0 && (
         <p class="undertaking" id="undertaking">
           {undertaking.text}
+        </p>
+      )}
+      {isOpen && json.plan_unchanged && (
+        <p class="notice" data-kind="warn" id="plan-unchanged">
+          {UNCHANGED_PLAN}
         </p>
       )}
       {isOpen && <PlanErrors view={view} />}

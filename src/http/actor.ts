@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { MAX_WHO, oneLine } from '../markdown/history-file.ts'
+import { type Actor, isPlace, PLACES } from '../model/history.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { ServiceContext } from './context.ts'
+import type { HttpNeeds } from './needs.ts'
+
+export const ACTOR_HEADER = 'casefile-actor'
+export const CLIENT_HEADER = 'casefile-client'
+
+/**
+ * Who sends a request, and from where, for the history: what its headers say, else the operator by the API.
+ * Refuses (`bad_request`) headers that say nothing usable.
+ */
+export function actorOf(service: Pick<HttpNeeds, 'operator'>, c: ServiceContext): Promise<Actor> {
+  return actorIn(service, {
+    [ACTOR_HEADER]: c.req.header(ACTOR_HEADER),
+    [CLIENT_HEADER]: c.req.header(CLIENT_HEADER),
+  })
+}
+
+export async function actorIn(
+  { operator }: Pick<HttpNeeds, 'operator'>,
+  headers: Pick<IncomingHttpHeaders, string>,
+): Promise<Actor> {
+  const [sent, client] = [headers[ACTOR_HEADER], headers[CLIENT_HEADER] ?? 'api']
+  const from = String(client)
+  if (!isPlace(from)) {
+    throw wrongHeader('Casefile-Client', `expected one of ${PLACES.join(', ')}`)
+  }
+  const who = sent === undefined ? await operator() : nameOf(String(sent))
+  return { who, from }
+}
+
+/** Header bytes come as Latin-1; a name is sent as UTF-8. */
+function nameOf(sent: string): string {
+  const bytes = Buffer.from(sent, 'latin1')
+  const text = bytes.toString('utf8')
+  const name = text.includes('\ufffd') ? sent.trim() : text.trim()
+  if (name === '' || name.length > MAX_WHO || name !== oneLine(name)) {
+    throw wrongHeader(
+      'Casefile-Actor',
+      `expected a name on one line, at most ${MAX_WHO} characters, without control characters`,
+    )
+  }
+  return name
+}
+
+function wrongHeader(name: string, message: string): Refusal {
+  return new Refusal('bad_request', `The header ${name} is not usable: ${message}.`, {
+    errors: [{ path: name, message }],
+  })
+}

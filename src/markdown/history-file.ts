@@ -1,0 +1,149 @@
+import { type Act, type Actor, type HistoryEntry, kindOf, sessionIn } from '../model/history.ts'
+
+/** Longer than any text of a request: the note of a plan that was sent back is kept whole. */
+const MAX_TEXT = 24_000
+const MAX_WHAT = 400
+export const MAX_WHO = 100
+
+const HEADING = '# History'
+const BETWEEN = ' · '
+const LINE = /^- (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) · (.+)$/
+/** Stands for the line breaks of a text. */
+export const LINE_BREAK = ' ⏎ '
+
+/** The line of an act. Whatever the texts are, it is one line, and read back as this act. */
+export function historyLine(act: Act, { who }: Pick<Actor, 'who'>, at: string): string {
+  const words = [at, partOf(act.who ?? who, MAX_WHO) || 'unknown', partOf(act.what, MAX_WHAT)]
+  const text = bounded(oneLine(act.text ?? ''), MAX_TEXT)
+  return `- ${(text === '' ? words : [...words, text]).join(BETWEEN)}`
+}
+
+/** A part that another one follows must not hold what stands between them. */
+function partOf(text: string, most: number): string {
+  return bounded(oneLine(text).replaceAll('·', '‧'), most)
+}
+
+/** Controls, and what turns the order of characters around, would make a line look like another. */
+const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
+
+export function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .trim()
+    .replace(/[ \t]*(?:\r\n?|[\n\v\f\u0085\u2028\u2029])\s*/g, LINE_BREAK)
+    .replaceAll('\t', ' ')
+    .replace(UNSEEN, '')
+    .trim()
+}
+
+function bounded(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`
+}
+
+/** The text of the file with more lines at its end; those that it has already are not written twice. */
+export function withHistory(present: string | null, lines: readonly string[]): string {
+  if (present === null) return `${HEADING}\n\n${lines.map((line) => `${line}\n`).join('')}`
+  const eol = /\r\n/.test(present) ? '\r\n' : '\n'
+  const known = new Set(linesOf(present))
+  const added = lines.filter((line) => !known.has(line))
+  if (added.length === 0) return present
+  const isBlank = present.replace('\ufeff', '').trim() === ''
+  const start = isBlank ? `${HEADING}${eol}${eol}` : /[\r\n]$/.test(present) ? '' : eol
+  return `${present}${start}${added.map((line) => `${line}${eol}`).join('')}`
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/)
+}
+
+/**
+ * The entries of a history.md, oldest first: a merge may have put the lines of two branches behind one
+ * another, or the same line twice. What is no line of the service is a note, and stays where it stands.
+ */
+export function readHistory(text: string): HistoryEntry[] {
+  const seen = new Set<string>()
+  const groups: { at: string; entries: HistoryEntry[] }[] = [{ at: '', entries: [] }]
+  let open: HistoryEntry | null = null
+  for (const line of linesOf(text.replace(/^\ufeff/, ''))) {
+    if (line.trim() === '' || /^#\s+history\s*$/i.test(line)) {
+      open = null
+      continue
+    }
+    const entry = entryOf(line)
+    if (entry) {
+      open = null
+      if (!seen.has(line)) groups.push({ at: entry.at!, entries: [entry] })
+      seen.add(line)
+    } else if (open) {
+      open.what += `\n${line}`
+    } else {
+      open = noteOf(line)
+      groups.at(-1)!.entries.push(open)
+    }
+  }
+  return groups.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).flatMap((g) => g.entries)
+}
+
+/** An act of the service; null for any other line. */
+function entryOf(line: string): HistoryEntry | null {
+  const [, at, rest = ''] = LINE.exec(line) ?? []
+  if (at === undefined || Number.isNaN(Date.parse(at))) return null
+  const [who = '', what = '', ...texts] = rest.split(BETWEEN)
+  const kind = kindOf(what)
+  if (kind === null) return null
+  const text = texts.length > 0 ? texts.join(BETWEEN).replaceAll(LINE_BREAK, '\n') : null
+  return { at, who, what, text, kind, session: sessionIn(what), recorded: true }
+}
+
+/** A person's own line, which may have the time and the name of an act. */
+function noteOf(line: string): HistoryEntry {
+  const [, at = null, rest = ''] = LINE.exec(line) ?? []
+  const [who = null, ...words] = at === null ? [] : rest.split(BETWEEN)
+  const isSigned = words.length > 0
+  const what = isSigned ? words.join(BETWEEN) : line.replace(/^[-*] /, '')
+  return {
+    at,
+    who: isSigned ? who : null,
+    what,
+    text: null,
+    kind: 'note',
+    session: null,
+    recorded: true,
+  }
+}
+
+/** The lines of a history.md that are acts, as they stand there. */
+export function actLines(text: string): string[] {
+  return linesOf(text.replace(/^\ufeff/, '')).filter((line) => entryOf(line) !== null)
+}
+
+/** The text for a prompt: the newest entries that fit, and each question with its answer. */
+export function newestHistory(text: string, maxBytes: number): string {
+  const entries = readHistory(text)
+  const lines = entries.map((entry) => bounded(lineOf(entry), MAX_PROMPT_LINE))
+  const isKept = entries.map(({ kind }) => kind === 'question' || kind === 'answer')
+  let room = maxBytes
+  const taken = new Set<number>()
+  const take = (index: number) => {
+    if (taken.has(index)) return true
+    const bytes = Buffer.byteLength(lines[index]!) + 1
+    if (bytes > room) return false
+    taken.add(index)
+    room -= bytes
+    return true
+  }
+  const backwards = [...lines.keys()].reverse()
+  for (const index of backwards.filter((each) => isKept[each]).slice(0, MOST_QUESTIONS)) take(index)
+  for (const index of backwards) if (!take(index)) break
+  const kept = lines.filter((_, index) => taken.has(index))
+  const left = lines.length - kept.length
+  return [...(left > 0 ? [`(${left} older entries are left out)`] : []), ...kept].join('\n')
+}
+
+const MOST_QUESTIONS = 20
+const MAX_PROMPT_LINE = 2000
+
+function lineOf({ at, who, what, text }: HistoryEntry): string {
+  const parts = [at, who, what, text].filter((part) => part !== null)
+  return `- ${parts.map(oneLine).join(BETWEEN)}`
+}

@@ -1,0 +1,201 @@
+import { counted } from './amounts.ts'
+import { type Case, type CaseEdit, changedFields } from './case.ts'
+import { type CaseFolder, type Edit, gateOf, shownState, type Verification } from './case-folder.ts'
+import type { CaseState } from './case-state.ts'
+import type { Act, Actor, Place } from './history.ts'
+import { isPlanUnchanged, revisionNumber } from './plan-revisions.ts'
+import { countsAsVerified, type Proof } from './proof.ts'
+import type { Session, SessionEdit } from './session.ts'
+import { objectionTo } from './support.ts'
+import type { TrailLine } from './trail.ts'
+
+/** What the history says of an edit, which is made on `folder`. Of most lines of a trail it says nothing. */
+export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
+  switch (edit.file) {
+    case 'case':
+      return edit.acts ?? caseActs(folder, edit.edit)
+    case 'held-state':
+      return stateActs(folder.case.state, edit.state)
+    case 'new-session':
+      return sessionActs(edit.session, edit.session.trail, {}, from)
+    case 'session': {
+      const session = folder.sessions.find(({ number }) => number === edit.number)
+      return session ? sessionActs(session, edit.edit.lines ?? [], edit.edit, from) : []
+    }
+    case 'new-proof':
+      return [attachedAct(folder, edit.proof)]
+    case 'proof':
+      return edit.verification ? verifiedActs(folder, edit.id, edit.verification) : []
+    default:
+      return edit satisfies never
+  }
+}
+
+function caseActs(folder: CaseFolder, { fields = {}, addItem }: CaseEdit): Act[] {
+  const acts: Act[] = []
+  const { state, outcome, reason, ...others } = fields
+  const present = shownState(folder)
+  if (state !== undefined && state !== present) {
+    acts.push(...stateActs(present, state, outcome, reason ?? whyResolved(folder, state)))
+  } else if (state !== undefined) {
+    acts.push({ what: `confirmed state ${state}`, text: reason ?? undefined })
+  } else {
+    if (outcome !== undefined) acts.push({ what: 'edited outcome', text: outcome ?? 'none' })
+    if (reason !== undefined) acts.push({ what: 'edited reason', text: reason ?? 'none' })
+  }
+  const names = Object.keys(others)
+  if (names.length > 0) {
+    acts.push({
+      what: `edited ${names.join(', ')}`,
+      text: others.title && `title: ${others.title}`,
+    })
+  }
+  if (addItem) {
+    const { description, type, required } = addItem
+    const text = `${description} (${type}${required ? ', required' : ''})`
+    acts.push({ what: 'added checklist item', text })
+    const checklist = [...folder.case.checklist, { ...addItem, checked: false }]
+    acts.push(...shownActs(folder, { ...folder, case: { ...folder.case, checklist } }))
+  }
+  return acts
+}
+
+/** The same of a case.md that a request replaces as a whole. */
+export function fileActs(folder: CaseFolder, after: Case): Act[] {
+  const { checklist, ...fields } = after
+  const changed = changedFields(folder.case, fields)
+  const acts = changed ? caseActs(folder, { fields: changed }) : []
+  if (JSON.stringify(checklist) === JSON.stringify(folder.case.checklist)) return acts
+  return [...acts, { what: 'edited checklist' }]
+}
+
+export function stateActs(
+  from: CaseState,
+  to: CaseState,
+  outcome?: string | null,
+  text?: string | null,
+): Act[] {
+  if (from === to) return []
+  return [{ what: `${from} → ${to}${outcome ? ` (${outcome})` : ''}`, text: text ?? undefined }]
+}
+
+/** What proved it, where nobody gave a reason. */
+function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
+  if (state !== 'RESOLVED') return undefined
+  const types = folder.proofs
+    .filter((proof) => countsAsVerified(proof) && objectionTo(proof, folder.sessions) === null)
+    .map(({ type, accepted }) => (accepted === null ? type : `${type} (accepted)`))
+  return `the proof gate is open: verified ${[...new Set(types)].join(', ')}`
+}
+
+/** A state in the file that counts, or does not count any more, because of what the gate has now. */
+function shownActs(before: CaseFolder, after: CaseFolder): Act[] {
+  const isOpen = gateOf(after).open
+  const text = `case.md says RESOLVED, and the proof gate is ${isOpen ? 'open' : 'shut'} now`
+  return stateActs(shownState(before), shownState(after), null, text)
+}
+
+/** The acts among new lines of a session's trail. */
+export function sessionActs(
+  session: Session,
+  lines: readonly TrailLine[],
+  { fields }: SessionEdit,
+  from: Place,
+): Act[] {
+  const name = `session ${session.number}`
+  const isNew = lines.some((line) => session.trail.includes(line))
+  const trail = isNew ? session.trail : [...session.trail, ...lines]
+  return lines.flatMap(({ event, fields: of, number }): Act[] => {
+    const until = trail.filter((line) => line.number <= number)
+    switch (event) {
+      case 'session_created': {
+        const what = `${name} started (${session.type}, ${session.provider})`
+        return [{ what, text: textOf(of.note) }]
+      }
+      case 'plan_written': {
+        const what = `${name} plan ready (revision ${revisionNumber(until)}, ${short(of.sha256)})`
+        const text = isPlanUnchanged(until) ? UNCHANGED_PLAN : undefined
+        return [{ what, text }]
+      }
+      case 'plan_edited':
+        return [
+          {
+            what: `${name} plan edited${of.by === 'hand' ? ' by hand' : ''} (${short(of.sha256)})`,
+          },
+        ]
+      case 'plan_approved':
+        return [{ what: `${name} approved ${WHERE[from]} (plan ${short(of.plan_sha256)})` }]
+      case 'session_state_changed':
+        return movedActs(name, of, { ...session, ...fields })
+      default:
+        return []
+    }
+  })
+}
+
+export const UNCHANGED_PLAN = 'The new plan is identical to the one sent back.'
+
+const WHERE: Record<Place, string> = {
+  console: 'in the console',
+  terminal: 'in the terminal',
+  mcp: 'by MCP',
+  import: 'by an import',
+  api: 'by the API',
+}
+
+function movedActs(name: string, of: TrailLine['fields'], session: Session): Act[] {
+  const { old_state, new_state } = of
+  const reason = textOf(of.reason)
+  if (old_state === 'plan_ready' && new_state === 'planning') {
+    return [{ what: `${name} plan sent back`, text: reason }]
+  }
+  if (new_state !== 'complete' && new_state !== 'failed' && new_state !== 'abandoned') return []
+  const text = [reason?.replace(/[.\s]+$/, ''), testText(session), diffText(session)]
+  const known = text.filter((part) => part !== undefined)
+  return [{ what: `${name} ${new_state}`, text: known.join('; ') || undefined }]
+}
+
+function testText({ tests }: Pick<Session | Proof, 'tests'>): string | undefined {
+  return tests
+    ? `${counted(tests.run, 'test')}: ${tests.passed} passed, ${tests.failed} failed`
+    : undefined
+}
+
+function diffText({ diff }: Session): string | undefined {
+  if (!diff?.file) return undefined
+  const others = (diff.files?.length ?? 1) - 1
+  const more = others > 0 ? ` and ${others} more` : ''
+  return `changed ${diff.file}${more} (+${diff.additions} −${diff.deletions})`
+}
+
+function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {
+  const text = objectionTo(proof, sessions)?.text ?? testText(proof)
+  const session = sessions.find(({ id }) => id === proof.session_id)
+  const of = session ? ` to session ${session.number}` : ''
+  return { what: `${proofName(proof)} attached${of}`, text }
+}
+
+function verifiedActs(folder: CaseFolder, id: string, verification: Verification): Act[] {
+  const proof = folder.proofs.find((each) => each.id === id)
+  if (!proof) return []
+  const proofs = folder.proofs.map((each) =>
+    each.id === id ? { ...each, ...verification, verified: true, intact: true } : each,
+  )
+  const { accepted } = verification
+  const isAccepted = accepted !== null && accepted !== proof.accepted
+  const done = isAccepted ? 'accepted' : 'verified'
+  const act = { what: `${proofName(proof)} ${done}`, text: isAccepted ? accepted : undefined }
+  return [act, ...shownActs(folder, { ...folder, proofs })]
+}
+
+export function proofName({ id, type }: Pick<Proof, 'id' | 'type'>): string {
+  return `proof ${id.slice(0, 8)} (${type})`
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function short(hash: unknown): string {
+  return String(hash).slice(0, 12)
+}

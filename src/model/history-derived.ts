@@ -1,0 +1,61 @@
+import type { CaseFolder } from './case-folder.ts'
+import { type Act, type HistoryEntry, kindOf, sessionIn } from './history.ts'
+import { proofName, sessionActs } from './history-acts.ts'
+import type { Session } from './session.ts'
+
+/**
+ * The entries of a history, and before the first of them what the other files of the case tell: of a case that is
+ * older than its history.md. Nothing of that is written.
+ */
+export function withDerived(folder: CaseFolder, entries: readonly HistoryEntry[]): HistoryEntry[] {
+  const isMade = entries.some(({ kind }) => kind === 'created' || kind === 'imported')
+  const first = entries.find(({ kind, at }) => at !== null && kind !== 'created')?.at ?? null
+  const derived = derivedEntries(folder)
+    .filter(({ kind }) => !(isMade && kind === 'created'))
+    .filter(({ at }) => first === null || at! < first)
+  // an acted-on case has a line of its creation, which is older than all that is derived
+  const made = entries.findIndex(({ kind }) => kind === 'created' || kind === 'imported')
+  return [...entries.slice(0, made + 1), ...derived, ...entries.slice(made + 1)]
+}
+
+function derivedEntries({ case: of, sessions, proofs }: CaseFolder): HistoryEntry[] {
+  const entries = [
+    entryOf(of.created_at, null, { what: 'created' }),
+    ...sessions.flatMap(sessionEntries),
+    ...proofs.map((proof) => {
+      const session = sessions.find(({ id }) => id === proof.session_id)
+      const to = session ? ` to session ${session.number}` : ''
+      return entryOf(proof.created_at, null, { what: `${proofName(proof)} attached${to}` })
+    }),
+    ...proofs
+      .filter(({ verified_at }) => verified_at !== null)
+      .map((proof) => entryOf(proof.verified_at!, null, { what: `${proofName(proof)} verified` })),
+  ]
+  return entries.sort((a, b) => (a.at! < b.at! ? -1 : a.at! > b.at! ? 1 : 0))
+}
+
+function sessionEntries(session: Session): HistoryEntry[] {
+  return session.trail.flatMap((line) =>
+    sessionActs(session, [line], {}, 'api').map((act) => {
+      const isOwn = OF_PROVIDER.test(act.what)
+      // the trail does not say from where it was approved
+      const what = act.what.replace(' approved by the API ', ' approved ')
+      return entryOf(line.time, isOwn ? session.provider : null, { ...act, what })
+    }),
+  )
+}
+
+const OF_PROVIDER = /^session \d+ (?:plan ready|complete|failed)/
+
+function entryOf(at: string, who: string | null, { what, text = '' }: Act): HistoryEntry {
+  const kind = kindOf(what) ?? 'edit'
+  return {
+    at,
+    who,
+    what,
+    text: text === '' ? null : text,
+    kind,
+    session: sessionIn(what),
+    recorded: false,
+  }
+}

@@ -1,0 +1,236 @@
+import { lstatSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { CaseFacts, Maker } from '../model/case-facts.ts'
+import { type CaseFolder, shownState } from '../model/case-folder.ts'
+import { type CaseState, isCaseState } from '../model/case-state.ts'
+import { HISTORY_FILE, lastStateChange } from '../model/history.ts'
+import { proofName } from '../model/history-acts.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Change } from '../workspace/case-entry.ts'
+import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { Store, TimedAct } from '../workspace/store.ts'
+
+/**
+ * Records in the history what people change in the files themselves, once the files stand still. What git brings
+ * is not recorded: the history of where it was done comes with it.
+ */
+export interface HandActs {
+  /** What of the records of a case differs from what was read before. */
+  saw(caseId: string, changes: readonly Change[]): void
+  /** What of a case is published differs from what was published before. */
+  changed(caseId: string, before: CaseFacts | null, after: CaseFacts | null, maker: Maker): void
+  /** Writes what an earlier service left to be written. */
+  begin(): void
+  close(): Promise<void>
+}
+
+export interface HandActNeeds {
+  store: Pick<Store, 'record' | 'isWriting'>
+  layout: Layout
+  journal: HistoryJournal
+  operator(): Promise<string>
+  /** Whether git made a change of this time. */
+  isGits(ctimeMs: number, path: string): boolean
+  now(): string
+  log(line: string): void
+}
+
+/** No file of a case that a person saved within this time is written by the service unasked. */
+const QUIET_MS = 2000
+const RETRY_MS = 10_000
+
+export function createHandActs(needs: HandActNeeds): HandActs {
+  const { store, layout, journal, log } = needs
+  const seen = new Map<string, Seen>()
+  const timers = new Map<string, NodeJS.Timeout>()
+  const writing = new Set<Promise<void>>()
+  let closed = false
+
+  function saw(caseId: string, changes: readonly Change[]): void {
+    for (const change of changes) {
+      const known = seen.get(caseId) ?? { fields: new Set(), sessions: new Map() }
+      if (change.kind === 'case' && change.before && change.after) {
+        for (const name of changedKeys(change.before, change.after)) known.fields.add(name)
+      } else if (change.kind === 'session' && change.before && !change.after) {
+        known.sessions.set(change.before.id, change.before.number)
+      } else continue
+      seen.set(caseId, known)
+    }
+  }
+
+  function changed(
+    caseId: string,
+    before: CaseFacts | null,
+    after: CaseFacts | null,
+    maker: Maker,
+  ): void {
+    const what = seen.get(caseId)
+    seen.delete(caseId)
+    if (!before || !after || maker === 'service') return
+    if (store.isWriting(caseId)) return
+    const isAway = maker === 'away'
+    const wasMerged = isAway && before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    for (const act of actsBetween(before, after, what)) {
+      if (wasMerged && act.key !== 'state') continue // those of another machine came with its history
+      const path = act.file === undefined ? layout.caseFolder(caseId) : pathOf(caseId, act.file)
+      const { file: _, ...noted } = act
+      const at = isAway || act.file ? timeOf(path, needs.now()) : needs.now()
+      journal.note(caseId, { ...noted, path, at, isAway })
+    }
+    if (journal.noted(caseId).length > 0) arm(caseId, isAway ? 0 : QUIET_MS)
+  }
+
+  const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
+
+  function arm(caseId: string, ms: number): void {
+    if (closed) return
+    clearTimeout(timers.get(caseId))
+    timers.set(
+      caseId,
+      setTimeout(() => {
+        timers.delete(caseId)
+        write(caseId)
+      }, ms),
+    )
+  }
+
+  function write(caseId: string): void {
+    const done: Promise<void> = record(caseId)
+      .catch((error: unknown) => {
+        const isGone = error instanceof Refusal && error.code === 'not_found'
+        if (isGone) journal.forget(caseId)
+        if (isGone || closed) return
+        log(`an edit by hand is not in the history of case ${caseId} yet: ${String(error)}`)
+        arm(caseId, RETRY_MS)
+      })
+      .finally(() => writing.delete(done))
+    writing.add(done)
+  }
+
+  async function record(caseId: string): Promise<void> {
+    const noted = journal.noted(caseId)
+    const by = { who: await needs.operator(), from: 'api' as const }
+    await store.record(caseId, (folder) => noted.flatMap((act) => actOf(folder, act)), by)
+    journal.settled(caseId, noted)
+  }
+
+  function actOf(
+    folder: CaseFolder,
+    { key, at, what, from, hasReason, path }: NotedAct,
+  ): TimedAct[] {
+    if (key === 'state') return stateAct(folder, at, from, hasReason === true)
+    return path !== undefined && isGits(path) ? [] : [{ at, what }]
+  }
+
+  function isGits(path: string): boolean {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return stats !== undefined && needs.isGits(stats.ctimeMs, path)
+  }
+
+  return {
+    saw,
+    changed,
+    begin() {
+      for (const caseId of journal.cases()) arm(caseId, 0)
+    },
+    async close() {
+      const waiting = [...timers.keys()]
+      for (const timer of timers.values()) clearTimeout(timer)
+      closed = true
+      for (const caseId of waiting) if (isQuiet(journal.noted(caseId))) write(caseId)
+      while (writing.size > 0) await Promise.race([Promise.allSettled(writing), delay(50)])
+    },
+  }
+}
+
+interface Seen {
+  /** Names of fields of case.md. */
+  fields: Set<string>
+  /** The numbers of sessions that are gone, by id. */
+  sessions: Map<string, number>
+}
+
+function changedKeys<T extends object>(before: T, after: T): string[] {
+  const keys = Object.keys(after) as (keyof T & string)[]
+  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+}
+
+type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
+  /** Relative to the folder of the case; of what is gone, none. */
+  file?: string
+}
+
+function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined): FoundAct[] {
+  const acts: FoundAct[] = []
+  const fields = seen?.fields ?? new Set<string>()
+  const isMoved = before.state !== null && after.state !== null && before.state !== after.state
+  if (isMoved) {
+    const hasReason = fields.has('reason')
+    acts.push({ key: 'state', what: '', from: before.state!, hasReason, file: 'case.md' })
+  }
+  const names = [...fields].filter((name) => name !== 'state' && !(isMoved && WITH_STATE.has(name)))
+  const isOnlyMoved = isMoved && fields.size > 0 && names.length === 0
+  if (before.state && before.fields !== after.fields && !isOnlyMoved) {
+    const what = `edited case.md by hand${names.length === 0 ? '' : ` (${names.join(', ')})`}`
+    acts.push({ key: 'fields', what, file: 'case.md' })
+  }
+  for (const [id, { type, verified, hash }] of Object.entries(after.proofs)) {
+    const old = before.proofs[id]
+    if (old?.hash === hash && old.verified === verified) continue
+    const done = !old ? 'attached' : verified && !old.verified ? 'verified' : 'changed'
+    const what = `${proofName({ id, type })} ${done} by hand`
+    acts.push({ key: `proof ${id}`, what, file: `proof/${id}.md` })
+  }
+  for (const [id, { type }] of Object.entries(before.proofs)) {
+    if (Object.hasOwn(after.proofs, id)) continue
+    acts.push({ key: `proof ${id}`, what: `${proofName({ id, type })} deleted by hand` })
+  }
+  for (const id of Object.keys(before.sessions)) {
+    if (Object.hasOwn(after.sessions, id)) continue
+    const number = seen?.sessions.get(id)
+    const what = `${number === undefined ? 'a session' : `session ${number}`} deleted by hand`
+    acts.push({ key: `session ${id}`, what })
+  }
+  return acts
+}
+
+/** What the line of a change of state says already. */
+const WITH_STATE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
+/** States that the reason belongs to, whenever it was written. */
+const REASONED: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
+
+/** The change of state that the history does not have yet, if the state is still another. */
+function stateAct(
+  folder: CaseFolder,
+  at: string,
+  noted: string | undefined,
+  hasReason: boolean,
+): TimedAct[] {
+  const state = shownState(folder)
+  const from = lastStateChange(folder.history ?? [])?.to ?? noted
+  if (from === undefined || !isCaseState(from) || from === state) return []
+  const isShut = folder.case.state !== state
+  const text = isShut
+    ? `case.md says ${folder.case.state}, which counts once the proof gate is open`
+    : hasReason || REASONED.has(state)
+      ? folder.case.reason
+      : null
+  const named = namedOutcome(folder, state)
+  return [{ at, what: `${from} → ${state}${named} by hand`, ...(text ? { text } : {}) }]
+}
+
+function namedOutcome({ case: { outcome } }: CaseFolder, state: CaseState): string {
+  return state === 'RESOLVED' && outcome ? ` (${outcome})` : ''
+}
+
+/** When the file was saved; a time that is long past, or still to come, was given to it. */
+function timeOf(path: string, now: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  const saved = stats ? new Date(stats.mtimeMs).toISOString() : now
+  return saved < now ? saved : now
+}
+
+function isQuiet(acts: readonly NotedAct[]): boolean {
+  return acts.every(({ at }) => Date.now() - Date.parse(at) > QUIET_MS)
+}

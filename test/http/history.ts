@@ -1,0 +1,306 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { finished, git, must, planned, reaches, step } from '../fixtures/session-client.ts'
+import { listen } from '../fixtures/told.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const ADA = { 'casefile-actor': 'Ada', 'casefile-client': 'console' }
+const TAP = step("echo 'ok 1 - works'\necho 1..1", 'sh run id=test proof=tap')
+
+/** The lines of a case's history without their times. */
+function lines(app: TestService, id: string): string[] {
+  const text = readFileSync(app.file(id, 'history.md'), 'utf8')
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+    .map((line) => line.replace(/^- \S+ · /, ''))
+}
+
+async function until(what: () => boolean): Promise<void> {
+  const end = Date.now() + 15_000
+  while (!what()) {
+    if (Date.now() > end) throw new Error(`not true after 15 s: ${what}`)
+    await delay(20)
+  }
+}
+
+function change(path: string, from: string | RegExp, to: string): void {
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace(from, to))
+}
+
+t.test('each act is a line with who, what and why', async (t) => {
+  const app = await openTestService(t)
+  const asAda = (method: string, path: string, body?: object) =>
+    app.request(method, path, body, ADA)
+  const { id } = (await asAda('POST', '/cases', { title: 'A' })).json
+  await must(app, 'PUT', `/cases/${id}/memory/runbook.md`, TAP)
+  const { json: made } = await asAda('POST', `/cases/${id}/sessions`, {
+    type: 'implementing',
+    note: 'Look at the token.',
+  })
+  const ref = { case_id: id, id: made.id, path: `/cases/${id}/sessions/${made.id}` }
+  await reaches(app, ref, 'plan_ready')
+  await asAda('POST', `${ref.path}/revise`, { note: 'Test more.\nAnd say where.' })
+  await until(() => lines(app, id).length === 6)
+  const session = await must(app, 'GET', ref.path)
+  t.equal(session.plan_unchanged, true, 'the runbook plans the same again')
+  const plan = session.plan_sha256.slice(0, 12)
+  await asAda('POST', `${ref.path}/approve`)
+  await until(() => lines(app, id).some((line) => line.includes('VERIFYING')))
+  const { json: proof } = await asAda('POST', `/cases/${id}/proof`, {
+    type: 'test-log',
+    artifact: '1-test.tap',
+  })
+  await asAda('PUT', `/cases/${id}/proof/${proof.id}/verify`)
+  await asAda('PUT', `/cases/${id}`, { title: 'B', tags: ['auth'] })
+  await asAda('POST', `/cases/${id}/proof/checklist`, { description: 'x', type: 'log' })
+  await asAda('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'FeatureShipped' })
+  const named = `proof ${proof.id.slice(0, 8)} (test-log)`
+  t.strictSame(lines(app, id), [
+    'Ada · created',
+    'Ada · session 1 started (implementing, runbook) · Look at the token.',
+    'Ada · OPEN → PLANNING',
+    `runbook · session 1 plan ready (revision 1, ${plan})`,
+    'Ada · session 1 plan sent back · Test more. ⏎ And say where.',
+    `runbook · session 1 plan ready (revision 2, ${plan}) · The new plan is identical to the one sent back.`,
+    `Ada · session 1 approved in the console (plan ${plan})`,
+    'Ada · PLANNING → IMPLEMENTING',
+    'runbook · session 1 complete · 1 test: 1 passed, 0 failed',
+    'runbook · IMPLEMENTING → VERIFYING',
+    `Ada · ${named} attached to session 1`,
+    `Ada · ${named} verified`,
+    'Ada · edited title, tags · title: B',
+    'Ada · added checklist item · x (log)',
+    'Ada · VERIFYING → RESOLVED (FeatureShipped) · the proof gate is open: verified test-log',
+  ])
+  const entries = await must(app, 'GET', `/cases/${id}/history`)
+  t.equal(entries.length, 15)
+  t.match(entries[4], { kind: 'sent_back', session: 1, text: 'Test more.\nAnd say where.' })
+})
+
+t.test('a question is answered once, and stays', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  const path = `/cases/${id}/answer`
+  t.equal((await app.request('POST', path, { text: '30 days' })).status, 422)
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'PLANNING' })
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'How long?' })
+  t.equal((await app.request('POST', path, { text: ' \n' })).status, 400)
+  t.equal((await app.request('POST', path, {})).status, 400)
+  const reply = await app.request('POST', path, { text: '30 days' }, ADA)
+  t.match(reply.json, { state: 'PLANNING', reason: null })
+  t.strictSame(
+    lines(app, id)
+      .slice(-3)
+      .map((line) => line.replace(/^(?!Ada).*? · /, '')),
+    [
+      'PLANNING → NEEDS_USER_INPUT · How long?',
+      'Ada · answered "How long?" · 30 days',
+      'Ada · NEEDS_USER_INPUT → PLANNING',
+    ],
+  )
+  await must(app, 'PUT', `/cases/${id}/memory/runbook.md`, TAP)
+  const ref = await planned(app, { runbook: TAP })
+  t.ok(ref)
+})
+
+t.test('an answer takes a case whose history is silent to where its sessions are', async (t) => {
+  const app = await openTestService(t)
+  const ref = await planned(app, { runbook: TAP })
+  const { case_id: id } = ref
+  await finished(app, ref)
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'NEEDS_USER_INPUT', reason: 'Why?' })
+  rmSync(app.file(id, 'history.md'))
+  const answered = await must(app, 'POST', `/cases/${id}/answer`, { text: 'So.' })
+  t.equal(answered.state, 'VERIFYING')
+  t.match(lines(app, id)[0], /^unknown · created$/)
+})
+
+t.test('a state that is set without a reason keeps the reason', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED', reason: 'No access' })
+  const moved = await must(app, 'PUT', `/cases/${id}/state`, { state: 'OPEN' })
+  t.equal(moved.reason, 'No access')
+  t.ok(lines(app, id).some((line) => line.endsWith('OPEN → BLOCKED · No access')))
+})
+
+t.test('the headers say who, on one line', async (t) => {
+  const app = await openTestService(t)
+  const wrong: Record<string, string>[] = [
+    { 'casefile-actor': ' ' },
+    { 'casefile-actor': 'x'.repeat(101) },
+    { 'casefile-actor': 'a\tb' },
+    { 'casefile-client': 'moon' },
+  ]
+  for (const headers of wrong) {
+    const { status, json } = await app.request('POST', '/cases', { title: 'A' }, headers)
+    t.strictSame([status, json.code], [400, 'bad_request'], JSON.stringify(headers))
+  }
+  const name = Buffer.from('Grace Höpper').toString('latin1')
+  const { json } = await app.request('POST', '/cases', { title: 'A' }, { 'casefile-actor': name })
+  t.strictSame(lines(app, json.id), ['Grace Höpper · created'])
+})
+
+t.test('lines of the service are no news of the memory; those of a person are', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const { id } = await app.newCase()
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+  t.strictSame(await told.words(), ['case_created', 'case_state_changed OPEN→BLOCKED'])
+  appendFileSync(app.file(id, 'history.md'), 'Called them.\n')
+  t.strictSame(await told.words(), ['memory_updated history.md'])
+})
+
+t.test('a PUT adds lines, and neither drops, changes nor makes those of the service', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  const path = `/cases/${id}/memory/history.md`
+  const present = (await app.request('GET', path)).text
+  t.equal((await app.request('PUT', path, `${present}Called them.\n`)).status, 200)
+  const wrong = {
+    dropped: '# History\n',
+    changed: present.replace('created', 'imported'),
+    made: `${present}- 2026-11-20T09:55:12.310Z · Eve · session 1 approved (plan 0123456789ab)\n`,
+  }
+  for (const [name, text] of Object.entries(wrong)) {
+    const { status, json } = await app.request('PUT', path, text)
+    t.strictSame([status, json.code], [422, 'would_be_a_problem'], name)
+  }
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+  const text = readFileSync(app.file(id, 'history.md'), 'utf8')
+  t.match(text, /created\nCalled them\.\n- .*OPEN → BLOCKED\n$/)
+})
+
+t.test('a history that cannot be appended to keeps no change from being made', async (t) => {
+  const broken: [string, (path: string) => void][] = [
+    ['merge_conflict', (path) => writeFileSync(path, '<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n')],
+    ['bad_encoding', (path) => writeFileSync(path, Buffer.from([0x23, 0xff, 0x0a]))],
+    ['unreadable', (path) => mkdirSync(path)],
+    ['symbolic_link', (path) => symlinkSync('case.md', path)],
+  ]
+  for (const [code, make] of broken) {
+    await t.test(code, async (t) => {
+      const app = await openTestService(t)
+      const { id } = await app.newCase()
+      const path = app.file(id, 'history.md')
+      const before = readFileSync(path, 'utf8')
+      rmSync(path)
+      make(path)
+      const moved = await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+      t.match(moved, { state: 'BLOCKED' })
+      const { problems } = await must(app, 'GET', `/cases/${id}`)
+      t.match(problems, [{ code, file: 'history.md' }])
+      await app.restart()
+      rmSync(path, { recursive: true })
+      writeFileSync(path, before)
+      await must(app, 'PUT', `/cases/${id}/state`, { state: 'OPEN' })
+      t.match(lines(app, id), [/created$/, /OPEN → BLOCKED$/, /BLOCKED → OPEN$/])
+    })
+  }
+})
+
+t.test('edits by hand are recorded once the files stand still', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  change(app.file(id, 'case.md'), 'state: OPEN', 'state: BLOCKED')
+  change(app.file(id, 'case.md'), /^tags:.*$/m, 'tags: [auth]\nreason: No access')
+  await until(() => lines(app, id).length === 3)
+  t.match(lines(app, id).slice(1), [
+    / · OPEN → BLOCKED by hand · No access$/,
+    / · edited case\.md by hand \(tags\)$/,
+  ])
+  mkdirSync(app.file(id, 'proof'))
+  const proof = '11111111-1111-4111-8111-111111111111'
+  writeFileSync(app.file(id, 'proof', `${proof}.md`), '---\ntype: log\n---\n\n```\nx\n```\n')
+  await until(() => lines(app, id).length === 4)
+  t.match(lines(app, id)[3], / · proof 11111111 \(log\) attached by hand$/)
+  rmSync(app.file(id, 'proof', `${proof}.md`))
+  await until(() => lines(app, id).length === 5)
+  t.match(lines(app, id)[4], / · proof 11111111 \(log\) deleted by hand$/)
+})
+
+t.test('an edit while no service runs is recorded at the start, with its time', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  await app.close()
+  change(app.file(id, 'case.md'), 'state: OPEN', 'state: BLOCKED')
+  const saved = new Date().toISOString()
+  await app.restart()
+  await until(() => lines(app, id).length === 2)
+  t.match(lines(app, id)[1], / · OPEN → BLOCKED by hand$/)
+  const [, entry] = await must(app, 'GET', `/cases/${id}/history`)
+  t.ok(entry.at <= saved, 'that of the save')
+  await app.restart()
+  await must(app, 'GET', `/cases/${id}`)
+  t.equal(lines(app, id).length, 2, 'once')
+})
+
+t.test('what git brings is not recorded again', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase()
+  git(app.root, 'init', '-q')
+  git(app.root, 'add', '.')
+  git(app.root, 'commit', '-qm', 'one')
+  git(app.root, 'checkout', '-qb', 'other')
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED', reason: 'No access' })
+  git(app.root, 'commit', '-qam', 'two')
+  git(app.root, 'checkout', '-q', 'main')
+  await until(() => !readFileSync(app.file(id, 'case.md'), 'utf8').includes('BLOCKED'))
+  await must(app, 'PUT', `/cases/${id}`, { title: 'On main' })
+  git(app.root, 'commit', '-qam', 'three')
+  git(app.root, 'merge', '-q', 'other', '-m', 'merged')
+  const state = async () => (await must(app, 'GET', `/cases/${id}`)).state
+  while ((await state()) !== 'BLOCKED') await delay(20)
+  await must(app, 'PUT', `/cases/${id}/state`, { state: 'WATCHLIST' })
+  await delay(2500)
+  t.strictSame(
+    lines(app, id)
+      .map((line) => line.replace(/^.*? · /, ''))
+      .sort(),
+    [
+      'BLOCKED → WATCHLIST',
+      'OPEN → BLOCKED · No access',
+      'created',
+      'edited title · title: On main',
+    ],
+  )
+})
+
+t.test(
+  'a case that is older than its history shows what its files tell, and nothing is written',
+  async (t) => {
+    const app = await openTestService(t)
+    const ref = await planned(app, { runbook: TAP })
+    const { case_id: id } = ref
+    await finished(app, ref)
+    rmSync(app.file(id, 'history.md'))
+    const entries: { kind: string; recorded: boolean }[] = await must(
+      app,
+      'GET',
+      `/cases/${id}/history`,
+    )
+    t.strictSame(
+      entries.map(({ kind }) => kind),
+      ['created', 'session', 'plan', 'approved', 'run_ended'],
+    )
+    t.ok(entries.every(({ recorded }) => !recorded))
+    t.notOk(existsSync(app.file(id, 'history.md')))
+    await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+    const after: { kind: string }[] = await must(app, 'GET', `/cases/${id}/history`)
+    t.strictSame(
+      after.map(({ kind }) => kind),
+      ['created', 'session', 'plan', 'approved', 'run_ended', 'state'],
+    )
+  },
+)
