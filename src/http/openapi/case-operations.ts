@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
 import { caseFieldsSchema, checklistItemSchema, newCaseSchema, stateSchema } from '../schemas.ts'
 import { caseSchema, deleted, gate, gateItem, triageRow } from './case-schemas.ts'
 import { ANY_FIELD, FILE_REFUSALS, made, type Operations, one } from './operation.ts'
@@ -9,8 +10,12 @@ import { caseState } from './words.ts'
 /** By the values that lists show. */
 export const caseFilters = {
   state: oneOf(caseState).describe('States, one of which must fit.'),
-  outcome: oneOf(z.string()).describe('Outcomes, one of which must fit.'),
-  type: oneOf(z.string()).describe('Types, one of which must fit.'),
+  outcome: oneOf(z.string()).describe(
+    `Outcomes, one of which must fit. Known: ${KNOWN_OUTCOMES.join(', ')}.`,
+  ),
+  type: oneOf(z.string()).describe(
+    `Types, one of which must fit. Known: ${KNOWN_CASE_TYPES.join(', ')}.`,
+  ),
   tag: oneOf(z.string()).describe('Tags, one of which must fit.'),
 }
 
