@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { satisfies } from 'semver'
 import { t } from 'tap'
 
@@ -56,6 +56,35 @@ t.test(
     for (const name of wanted) t.ok(manifest.dependencies[name], name)
   },
 )
+
+/** Packages that the user of this project chose. */
+const CHOSEN = {
+  src: [
+    ...['hono', '@hono/node-server', 'gray-matter', 'remark', 'unified'],
+    ...['chokidar', 'proper-lockfile'],
+  ],
+  test: ['tap'],
+}
+
+t.test('the packages that were chosen are declared and imported', async (t) => {
+  for (const [folder, names] of Object.entries(CHOSEN)) {
+    const files = readdirSync(new URL(`../${folder}`, import.meta.url), {
+      recursive: true,
+      encoding: 'utf8',
+    })
+    const texts = files
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => read(`${folder}/${name}`))
+    for (const name of names) {
+      t.ok(manifest.devDependencies[name] ?? manifest.dependencies[name], name)
+      const imported = new RegExp(`^import (?!type).*from '${name}'$|= require\\('${name}'\\)`, 'm')
+      t.ok(
+        texts.some((text) => imported.test(text)),
+        `${name} is imported in ${folder}/`,
+      )
+    }
+  }
+})
 
 t.test('no package needs a script of its own to be installed', async (t) => {
   const withScript = Object.entries(lock).filter(([, { hasInstallScript }]) => hasInstallScript)

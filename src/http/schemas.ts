@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CASE_STATES, SESSION_TYPES } from '../model/case-state.ts'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
 import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX, UUID } from '../model/words.ts'
 import { oneLine, tag, trimmedLine, upTo, WORDS } from './text-fields.ts'
 
@@ -10,7 +11,21 @@ import { oneLine, tag, trimmedLine, upTo, WORDS } from './text-fields.ts'
 
 const title = oneLine(TITLE_MAX)
 const slug = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
-const outcome = z.string().regex(OUTCOME, `expected ${OUTCOME_RULE}`)
+const caseType = slug.meta({
+  description: `Known: ${KNOWN_CASE_TYPES.join(', ')}; or ${SLUG_RULE}.`,
+  examples: [...KNOWN_CASE_TYPES],
+})
+const proofType = slug.meta({
+  description: `Known: ${KNOWN_PROOF_TYPES.join(', ')}; or ${SLUG_RULE}.`,
+  examples: [...KNOWN_PROOF_TYPES],
+})
+const outcome = z
+  .string()
+  .regex(OUTCOME, `expected ${OUTCOME_RULE}`)
+  .meta({
+    description: `Known: ${KNOWN_OUTCOMES.join(', ')}; or another PascalCase word.`,
+    examples: [...KNOWN_OUTCOMES],
+  })
 const tags = z.array(tag).max(100)
 const folder = oneLine(1000)
 const uuid = z.string().regex(UUID, 'expected a UUID in lower case')
@@ -18,7 +33,7 @@ const text = z.string()
 
 export const newCaseSchema = z.object({
   title,
-  type: slug.nullish(),
+  type: caseType.nullish(),
   description: text.nullish(),
   outcome: outcome.nullish(),
   tags: tags.nullish(),
@@ -41,7 +56,7 @@ export const answerSchema = z.object({
 
 export const checklistItemSchema = z.object({
   description: trimmedLine(500),
-  type: slug,
+  type: proofType,
   required: z.boolean().default(false),
 })
 
@@ -83,7 +98,7 @@ export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
 
 export const newProofSchema = z
   .object({
-    type: slug,
+    type: proofType,
     content: text.regex(WORDS, 'expected content that says something').optional(),
     artifact: z.string().max(200).optional(),
     session_id: uuid.nullish(),

@@ -1,5 +1,6 @@
 import type { ChecklistItem } from '../model/gate.ts'
-import { PROOF_TYPES, SLUG } from '../model/words.ts'
+import { KNOWN_PROOF_TYPES } from '../model/known-words.ts'
+import { SLUG } from '../model/words.ts'
 import { trimBlanks } from './lines.ts'
 
 /** An item as it is meant. `unclear`: it says "required", but not of which proof; so it stays unmet. */
@@ -117,7 +118,7 @@ function typeOf(word: string): string | null {
 }
 
 function isKnown(type: string): boolean {
-  return (PROOF_TYPES as readonly string[]).includes(type)
+  return (KNOWN_PROOF_TYPES as readonly string[]).includes(type)
 }
 
 /** What stands in the last brackets of a text that ends with them, or in brackets that are left open. */

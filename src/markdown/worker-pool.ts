@@ -2,10 +2,15 @@ import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { stoppingRefusal } from '../model/refusal.ts'
+import { threadWorkMs } from './thread-work.ts'
 import { limitWork } from './work-limit.ts'
 
-/** Of work: where the machine is busy with much else, an innocent text would be called too complex. */
+/** Of the worker's own work: what other threads and programs do at the same time is not the text's fault. */
 const TIME_LIMIT_MS = 2000
+/** How long a text that took too much work is not tried again. */
+const COMPLEX_MS = 10 * 60_000
+/** And one that did not get its share of a processor: asked for often, it would block all others. */
+const STARVED_MS = 5000
 /** For loading the worker; the text's own time begins once it is loaded. Long, as it is nobody's fault. */
 const START_LIMIT_MS = 120_000
 
@@ -23,10 +28,16 @@ export interface CacheSize<Answer> {
   max: number
 }
 
-/** What came of a text. `final`: it would come of it again. */
+/** The answer for a text, and how long it counts; 0 for ever. */
 interface Outcome<Answer> {
   answer: Answer | null
-  final: boolean
+  ttl: number
+}
+
+/** What a worker posts first. */
+export interface Ready {
+  /** Its `ownTask`. */
+  ready: string | null
 }
 
 const closers = new Set<() => Promise<void>>()
@@ -50,7 +61,7 @@ export function useWorkers(): () => Promise<void> {
 
 /**
  * One worker thread for one text at a time. It starts with the first text, does not keep the process
- * alive, and is replaced after a text that took too long. It posts `'ready'` once it is loaded, and
+ * alive, and is replaced after a text that took too long. It posts `Ready` once it is loaded, and
  * then one answer for each text.
  *
  * `file` is the worker's source, as in `new URL('./x-worker.ts', import.meta.url)`.
@@ -59,14 +70,14 @@ export function createWorkerPool<Answer extends object>(
   file: URL,
   { weigh, max }: CacheSize<Answer> = { weigh: () => 1, max: 500 },
 ): WorkerPool<Answer> {
-  /** By content hash; a text that was too complex is remembered as well. */
+  /** By content hash; a text that was too complex is remembered for a while as well. */
   const cache = new LRUCache<string, Outcome<Answer>>({
     max: 1000, // what a short text takes is mostly its place
     maxSize: max,
     sizeCalculation: ({ answer }) => weigh(answer),
   })
   let worker: Worker | null = null
-  let ready = false
+  let ready: Ready | null = null
   let queue: Promise<unknown> = Promise.resolve()
   closers.add(() => discard(worker))
 
@@ -77,7 +88,7 @@ export function createWorkerPool<Answer extends object>(
       if (known) return Promise.resolve(known.answer)
       const result = queue.then(async () => {
         const outcome = cache.get(key) ?? (await askWorker(text))
-        if (outcome.final) cache.set(key, outcome)
+        cache.set(key, outcome, { ttl: outcome.ttl })
         return outcome.answer
       })
       queue = result.catch(() => undefined)
@@ -88,7 +99,7 @@ export function createWorkerPool<Answer extends object>(
   async function discard(which: Worker | null): Promise<void> {
     if (worker === which) {
       worker = null
-      ready = false
+      ready = null
     }
     await which?.terminate()
   }
@@ -102,20 +113,22 @@ export function createWorkerPool<Answer extends object>(
         asked.unref()
         settle()
       }
-      const giveUp = (final: boolean) =>
+      const giveUp = (isTooComplex: boolean) =>
         finish(() => {
           void discard(asked)
-          resolve({ answer: null, final })
+          resolve({ answer: null, ttl: isTooComplex ? COMPLEX_MS : STARVED_MS })
         })
-      const onMessage = (said: Answer | 'ready') => {
-        if (said !== 'ready') return finish(() => resolve({ answer: said, final: true }))
-        ready = true
+      const limit = ({ ready: task }: Ready) =>
+        limitWork(TIME_LIMIT_MS, () => threadWorkMs(asked, task), giveUp)
+      const onMessage = (said: Answer | Ready) => {
+        if (!('ready' in said)) return finish(() => resolve({ answer: said, ttl: 0 }))
+        ready = said
         cancel()
-        cancel = limitWork(TIME_LIMIT_MS, giveUp)
+        cancel = limit(ready)
       }
       // a worker that runs out of stack or memory on a text has found it too complex as well
       const onError = (error: Error) => {
-        if (error instanceof RangeError || 'code' in error) return giveUp(ready)
+        if (error instanceof RangeError || 'code' in error) return giveUp(ready !== null)
         finish(() => {
           void discard(asked)
           reject(error)
@@ -126,7 +139,7 @@ export function createWorkerPool<Answer extends object>(
           void discard(asked)
           reject(stoppingRefusal())
         })
-      let cancel = ready ? limitWork(TIME_LIMIT_MS, giveUp) : startLimit(() => giveUp(false))
+      let cancel = ready ? limit(ready) : startLimit(() => giveUp(false))
       asked.on('message', onMessage).on('error', onError).on('exit', onExit)
       asked.ref()
       asked.postMessage(text)

@@ -9,16 +9,6 @@ export const TAG_RULE = 'a word of letters, digits and ". _ : / + -" (at most 64
 export const OUTCOME = /^[A-Z][A-Za-z0-9]{0,63}$/
 export const OUTCOME_RULE = 'one PascalCase word, such as ConfirmedCodeBug'
 export const TITLE_MAX = 500
-/** The proof types that people know; any other slug is one too. */
-export const PROOF_TYPES = [
-  'test-log',
-  'trace',
-  'diff',
-  'screenshot',
-  'operator-note',
-  'benchmark',
-  'log',
-] as const
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 export const MEMORY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.md$/

@@ -1,4 +1,5 @@
 import type { Edit } from '../model/case-folder.ts'
+import { CASE_STATES, SESSION_TYPES } from '../model/case-state.ts'
 import type { FailedTest } from '../model/failed-test.ts'
 import type {
   Diff,
@@ -7,7 +8,9 @@ import type {
   SessionFields,
   SessionTexts,
 } from '../model/session.ts'
+import { SESSION_STATES } from '../model/session-state.ts'
 import type { TrailLine } from '../model/trail.ts'
+import { TIME, UUID } from '../model/words.ts'
 import type { Store } from '../workspace/store.ts'
 import type { TextRedactor } from './redaction.ts'
 
@@ -85,43 +88,52 @@ export function redactedDiff(redactor: TextRedactor, { files, ...total }: Diff):
   return { ...named(total), ...(files === undefined ? {} : { files: files.map(named) }) }
 }
 
-/**
- * Words of the service's own, names that it gave, and hashes: a password that happens to be one of these
- * words must not take a session's state out of its trail.
- */
-const OWN_WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'old_state',
-    'new_state',
-    'state',
-    'case_state',
-    'type',
-    'mode',
-    'guard',
-    'provider',
-    'by',
-    'what',
-    'kind',
-  ],
-  ...['step', 'language', 'proof', 'proof_id', 'proof_type', 'log', 'report', 'prompt', 'signal'],
-  ...['plan_sha256', 'sha256', 'hypothesis_sha256', 'evidence_sha256', 'prompt_sha256'],
-  'changed_case',
+/** Nothing is learned from a word of a closed list, even if a password is the same word; without it the trail could not be read. */
+const CLOSED_WORDS: ReadonlySet<string> = new Set([
+  ...CASE_STATES,
+  ...SESSION_STATES,
+  ...SESSION_TYPES,
+  ...['comparison', 'checklist', 'verification'],
 ])
+
+/**
+ * Names that the operator gave, in lines that the service words itself: the files and steps of a session are found
+ * by them. What an agent says comes in none of these lines.
+ */
+const GIVEN_NAMES: Readonly<Record<string, readonly string[]>> = {
+  session_created: ['provider'],
+  session_started: ['provider'],
+  agent_completed: ['provider'],
+  context_loaded: ['prompt'],
+  plan_approved: ['plan'],
+  step_started: ['step', 'log', 'report'],
+  step_finished: ['step'],
+  proof_attached: ['proof_type'],
+}
 
 function redactedLines(redactor: TextRedactor, lines: readonly TrailLine[]): TrailLine[] {
   return lines.map((line) => {
-    const isOwn = (key: string) =>
-      OWN_WORDS.has(key) || (key === 'plan' && line.event === 'plan_approved')
+    const names = GIVEN_NAMES[line.event] ?? []
     const fields = Object.entries(line.fields).map(([key, value]) => [
       key,
-      isOwn(key) ? value : redactedValue(redactor, value),
+      names.includes(key) ? value : redactedValue(redactor, value),
     ])
     return { ...line, fields: Object.fromEntries(fields) }
   })
 }
 
+/** A hash, an id, a time. */
+const SHAPED = new RegExp(`^[0-9a-f]{64}$|${UUID.source}|${TIME.source}`)
+
+/** A short secret may stand in a hash or an id by chance: these are replaced only if they are the secret as a whole. */
+function redactedText(redactor: TextRedactor, text: string): string {
+  if (CLOSED_WORDS.has(text)) return text
+  const redacted = redactor.text(text)
+  return SHAPED.test(text) && !/^\[redacted [^\]]*\]$/.test(redacted) ? text : redacted
+}
+
 function redactedValue(redactor: TextRedactor, value: unknown): unknown {
-  if (typeof value === 'string') return redactor.text(value)
+  if (typeof value === 'string') return redactedText(redactor, value)
   if (Array.isArray(value)) return value.map((item) => redactedValue(redactor, item))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

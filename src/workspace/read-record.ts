@@ -46,7 +46,7 @@ export async function readRecord<T>(
   const settled = written === undefined && stamp !== null && isSettled(stamp)
   const ending = result.ok ? endingOf(result.text) : ''
   const place = { stamp: settled ? stamp : null, mtimeMs, hash, ending }
-  if (known && isKnown(known, result)) {
+  if (known && isKnown(known, result) && !isTooComplex(known.problems)) {
     look?.taken(path)
     return { ...known, ...place }
   }
@@ -66,7 +66,13 @@ export async function readRecord<T>(
     return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
   const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)
+  // without a stamp the next look reads the file again: the machine may have been too busy to parse it
+  if (isTooComplex(parsed.problems)) place.stamp = null
   return { ...place, value, readable: false, problems: parsed.problems }
+}
+
+function isTooComplex(problems: readonly Problem[]): boolean {
+  return problems.some(({ code }) => code === 'too_complex')
 }
 
 /** The stamp of a read is of the moment before it: what was changed since has a newer one. */

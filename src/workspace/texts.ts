@@ -43,7 +43,7 @@ export function createTexts(layout: Layout, lastGood: LastGood): Texts {
     const reading = await readSessionTexts(read?.text ?? '', value)
     // of other bytes than the record's, which may be another session's by now, nothing is to judge
     if (read?.hash !== record.hash) return { ...reading, problems: [] }
-    sessions.set(key, reading)
+    if (reading.value !== null) sessions.set(key, reading)
     return reading
   }
 

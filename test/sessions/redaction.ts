@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
+import type { CaseFolder, Edit } from '../../src/model/case-folder.ts'
+import { type NewTrailLine, numbered, type TrailLine } from '../../src/model/trail.ts'
+import { redactedUpdates } from '../../src/sessions/redacted-updates.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
+import type { Store } from '../../src/workspace/store.ts'
 
 const PEM = [
   '-----BEGIN PRIVATE KEY-----',
@@ -216,6 +220,63 @@ t.test('whatever the chunks are, the result is that of the whole', async (t) => 
     { numRuns: 2000 },
   )
   t.pass('for 2000 texts')
+})
+
+t.test('a line of the trail is redacted by what it says, whatever the key', async (t) => {
+  const hash = `${'0123456789'.repeat(6)}abcd`
+  const id = '3359e9da-452b-4dcf-aac6-71dadc60c8d1'
+  const redactor = createRedactor({
+    ...{
+      A_TOKEN: 'hunter2-0123',
+      B_PASSWORD: 'executing',
+      C_TOKEN: '789012',
+      D_PASSWORD: 'deploy-1',
+    },
+    ...{ E_SECRET: hash.replace('a', 'b'), F_API_KEY: id },
+  })
+  const keys = [
+    'state',
+    'type',
+    'mode',
+    'guard',
+    'provider',
+    'by',
+    'what',
+    'kind',
+    'step',
+    'sha256',
+  ]
+  const secret = Object.fromEntries(keys.map((key) => [key, 'hunter2-0123']))
+  const written = async (line: NewTrailLine) => {
+    let edit: Edit | undefined
+    const store = {
+      update: async (_: string, decide: (folder: CaseFolder) => Edit[]) => {
+        edit = decide({} as CaseFolder)[0]
+      },
+    } as unknown as Store
+    const lines = numbered([], [line], '2026-11-24T00:00:00.000Z')
+    const decided = [{ file: 'session', edit: { lines } }] as unknown as Edit[]
+    await redactedUpdates(store, redactor).update('x', () => decided)
+    return (edit as unknown as { edit: { lines: TrailLine[] } }).edit.lines[0]!.fields
+  }
+  const said = await written({ event: 'tool_call', fields: { ...secret, list: [secret] } })
+  t.notMatch(JSON.stringify(said), 'hunter2')
+  t.equal(said.kind, '[redacted A_TOKEN]')
+  const kept: NewTrailLine[] = [
+    { event: 'session_state_changed', fields: { old_state: 'approved', new_state: 'executing' } },
+    { event: 'plan_written', fields: { sha256: hash } },
+    { event: 'step_started', fields: { step: 'deploy-1', log: '1-deploy-1-2.log' } },
+    { event: 'agent_completed', fields: { provider: 'deploy-1', state: 'executing' } },
+    { event: 'changed_during_run', fields: { changed_case: id.replace('3', '4'), what: 'state' } },
+  ]
+  for (const line of kept) t.strictSame(await written(line), line.fields, line.event)
+  const whole = { a: hash.replace('a', 'b'), b: id, c: 'is executing', d: 'deploy-1' }
+  t.strictSame(await written({ event: 'tool_call', fields: whole }), {
+    a: '[redacted E_SECRET]',
+    b: '[redacted F_API_KEY]',
+    c: 'is [redacted B_PASSWORD]',
+    d: '[redacted D_PASSWORD]',
+  })
 })
 
 t.test('nothing is held back but what may be the beginning of a secret', async (t) => {

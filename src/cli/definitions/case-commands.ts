@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
 import type { DeleteOptions } from '../commands/delete.ts'
 import type { ListOptions } from '../commands/list.ts'
 import type { NewOptions } from '../commands/new.ts'
@@ -11,6 +12,8 @@ import { caseArgument, consoleCommand, listed, sessionArgument } from './argumen
 import { atConsole, atReading } from './at-console.ts'
 import { explained } from './explained.ts'
 
+const OUTCOME_HELP = `what was found: ${KNOWN_OUTCOMES.join(', ')}, or another PascalCase word`
+
 /** Making cases, finding them, and closing them. */
 export function caseCommands(): Command[] {
   const finding = [listCommand(), searchCommand(), showCommand(), historyCommand()]
@@ -22,7 +25,10 @@ function newCommand(): Command {
   const command = consoleCommand('new', 'make a case')
     .argument('<title>', 'what is to be done, on one line')
     .option('-d, --description <text>', 'more about it, as markdown; - reads standard input')
-    .option('--type <type>', 'such as bug or feature (default: bug)')
+    .option(
+      '--type <type>',
+      `what kind of case it is: ${KNOWN_CASE_TYPES.join(', ')}, or a word of your own (default: bug)`,
+    )
     .addOption(new Option('--tag <tag>', 'a tag; may be given several times').argParser(listed))
     .option('--parent <case>', 'the case that this one belongs to')
     .option('--workdir <dir>', 'where its sessions work, if not in the workspace')
@@ -45,9 +51,11 @@ function listCommand(): Command {
   const command = consoleCommand('list', 'list the cases, those that need you first')
     .argument('[search]', 'a part of the title or description')
     .addOption(several('--state <state>', 'only cases in this state'))
-    .addOption(several('--type <type>', 'only cases of this type'))
+    .addOption(several('--type <type>', 'only cases of this type, such as bug'))
     .addOption(several('--tag <tag>', 'only cases with this tag'))
-    .addOption(several('--outcome <outcome>', 'only cases with this outcome'))
+    .addOption(
+      several('--outcome <outcome>', 'only cases with this outcome, such as Unreproducible'),
+    )
     .addOption(
       several(
         '--needs <kind>',
@@ -142,7 +150,7 @@ function answerCommand(): Command {
 function closing(): Command[] {
   const resolve = consoleCommand('resolve', 'close a case whose proof is verified')
     .addArgument(caseArgument())
-    .option('--outcome <outcome>', 'one word, such as ConfirmedCodeBug')
+    .option('--outcome <outcome>', OUTCOME_HELP)
     .option('--reason <text>', 'why')
     .action(async (name: string, options: StateOptions) => {
       const { setState } = await import('../commands/state.ts')
@@ -151,7 +159,7 @@ function closing(): Command[] {
   const state = consoleCommand('state', 'put a case into a state')
     .addArgument(caseArgument())
     .argument('<state>', 'such as BLOCKED or WONT_FIX, in any case of letters')
-    .option('--outcome <outcome>', 'one word, such as Unreproducible')
+    .option('--outcome <outcome>', OUTCOME_HELP)
     .option('--reason <text>', 'why')
     .action(async (name: string, wanted: string, options: StateOptions) => {
       const { setState } = await import('../commands/state.ts')

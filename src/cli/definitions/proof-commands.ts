@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import type { ItemOptions } from '../commands/item.ts'
 import type { ProofAddOptions, ProofVerifyOptions } from '../commands/proof.ts'
 import type { ConsoleOptions } from '../console.ts'
@@ -19,7 +20,11 @@ function addCommand(): Command {
   const command = consoleCommand('add', 'attach a proof')
     .addArgument(caseArgument())
     .argument('[file]', 'a text file; - reads standard input')
-    .option('--type <type>', 'what kind of proof it is', 'test-log')
+    .option(
+      '--type <type>',
+      `what kind of proof it is: ${KNOWN_PROOF_TYPES.join(', ')}, or a word of your own`,
+      'test-log',
+    )
     .option('--artifact <name>', 'a candidate that a session left, in place of a file')
     .option('--text <text>', 'the proof itself, in place of a file')
     .option('--session <session>', 'the session that it comes from: its number, id, or latest')

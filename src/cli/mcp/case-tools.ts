@@ -3,6 +3,7 @@ import type { Asking } from '../../client/client.ts'
 import type { FoundCase } from '../../http/search-route.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
 import { proofsOf } from '../named/proof.ts'
 import { sessionsOf } from '../named/session.ts'
 import { caseArgument, caseIn } from './arguments.ts'
@@ -21,7 +22,10 @@ const filters = {
     .describe(
       `Only cases in this state, or in one of several with commas: ${CASE_STATES.join(', ')}`,
     ),
-  type: z.string().optional().describe('Only cases of this type, such as bug or feature'),
+  type: z
+    .string()
+    .optional()
+    .describe(`Only cases of this type: ${KNOWN_CASE_TYPES.join(', ')}, or another one`),
 }
 
 const caseRow = row({
@@ -42,7 +46,10 @@ export const caseTools: readonly Tool[] = [
     input: {
       ...filters,
       tag: z.string().optional().describe('Only cases with this tag'),
-      outcome: z.string().optional().describe('Only cases with this outcome'),
+      outcome: z
+        .string()
+        .optional()
+        .describe(`Only cases with this outcome: ${KNOWN_OUTCOMES.join(', ')}, or another one`),
       needs: z
         .string()
         .optional()

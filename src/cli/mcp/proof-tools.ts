@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof.ts'
 import { sessionNamed } from '../named/session.ts'
@@ -69,11 +70,7 @@ export const proofTools: readonly Tool[] = [
       'Attaches a proof to a case: a text, or a candidate that a finished session left. It is not verified by that, and opens no gate: the operator verifies it. A complete session that gets its first proof has ended and takes no more changes.',
     input: {
       ...caseArgument,
-      type: z
-        .string()
-        .describe(
-          'test-log, trace, diff, screenshot, operator-note, benchmark, log, or another lower-case word',
-        ),
+      type: z.string().describe(`${KNOWN_PROOF_TYPES.join(', ')}, or another lower-case word`),
       content: z.string().optional().describe('The proof itself, as text; or give artifact'),
       artifact: z
         .string()

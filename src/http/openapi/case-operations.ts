@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
 import {
   answerSchema,
   caseFieldsSchema,
@@ -15,8 +16,12 @@ import { caseState } from './words.ts'
 /** By the values that lists show. */
 export const caseFilters = {
   state: oneOf(caseState).describe('States, one of which must fit.'),
-  outcome: oneOf(z.string()).describe('Outcomes, one of which must fit.'),
-  type: oneOf(z.string()).describe('Types, one of which must fit.'),
+  outcome: oneOf(z.string()).describe(
+    `Outcomes, one of which must fit. Known: ${KNOWN_OUTCOMES.join(', ')}.`,
+  ),
+  type: oneOf(z.string()).describe(
+    `Types, one of which must fit. Known: ${KNOWN_CASE_TYPES.join(', ')}.`,
+  ),
   tag: oneOf(z.string()).describe('Tags, one of which must fit.'),
 }
 

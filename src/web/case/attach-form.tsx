@@ -1,11 +1,9 @@
+import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { Field } from '../shell/field.tsx'
 import type { CaseView } from './case-view.ts'
 import { FoldActions } from './fold-actions.tsx'
-
-/** Types that the documentation speaks of; any other word is one too. */
-const PROOF_TYPES = ['test-log', 'diff', 'log', 'operator-note', 'screenshot-note']
 
 /** Proof by pasted text, or by a file, which the script reads and sends with its own line ends. */
 export function AttachForm({ view: { id, gate, sessions } }: { view: CaseView }) {
@@ -56,7 +54,7 @@ export function AttachForm({ view: { id, gate, sessions } }: { view: CaseView })
         <FoldActions submit="Attach" primary />
       </form>
       <datalist id="proof-types">
-        {[...new Set([...gate.items.map(({ type }) => type), ...PROOF_TYPES])].map(
+        {[...new Set([...gate.items.map(({ type }) => type), ...KNOWN_PROOF_TYPES])].map(
           (type) => type && <option value={type} />,
         )}
       </datalist>

@@ -1,7 +1,7 @@
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
 import { Field } from '../shell/field.tsx'
 import type { CaseView } from './case-view.ts'
 import { FoldActions } from './fold-actions.tsx'
-import { KNOWN_OUTCOMES } from './outcomes.ts'
 
 /** The fields of case.md; the description has a form of its own. */
 export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseView }) {
@@ -25,12 +25,13 @@ export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseVi
           <input id="edit-title" name="title" value={json.title} required maxlength={500} />
         </Field>
         <div class="field-row">
-          <Field id="edit-type" label="Type" hint="bug, feature, investigation …">
+          <Field id="edit-type" label="Type" hint="One of the known, or a word of your own">
             <input
               id="edit-type"
               aria-describedby="edit-type-hint"
               name="type"
               value={json.type}
+              list="case-types"
               required
               autocomplete="off"
             />
@@ -98,6 +99,11 @@ export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseVi
         </div>
         <FoldActions submit="Save" primary />
       </form>
+      <datalist id="case-types">
+        {KNOWN_CASE_TYPES.map((type) => (
+          <option value={type} />
+        ))}
+      </datalist>
       <datalist id="outcomes">
         {KNOWN_OUTCOMES.map((outcome) => (
           <option value={outcome} />

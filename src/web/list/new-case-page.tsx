@@ -1,4 +1,5 @@
 import { type Case, DEFAULT_CASE_TYPE } from '../../model/case.ts'
+import { KNOWN_CASE_TYPES } from '../../model/known-words.ts'
 import { SLUG_RULE, TITLE_MAX } from '../../model/words.ts'
 import type { Provider } from '../../sessions/providers.ts'
 import type { Assets } from '../assets.ts'
@@ -17,12 +18,10 @@ interface NewCasePageProps {
   parent: Case | undefined
 }
 
-const USUAL_TYPES = [DEFAULT_CASE_TYPE, 'feature', 'refactor', 'investigation', 'chore']
-
 /** The form of a new case. It leads to the page of the case. */
 export function NewCasePage(props: NewCasePageProps) {
   const { assets, words, parent } = props
-  const types = [...new Set([...words.types, ...USUAL_TYPES])]
+  const types = [...new Set([...words.types, ...KNOWN_CASE_TYPES])]
   return (
     <Page title="New case" assets={assets} kind="new-case">
       <nav class="crumbs" aria-label="Where this is">

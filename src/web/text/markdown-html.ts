@@ -1,9 +1,10 @@
 import type { Root } from 'hast'
 import rehypeSanitize from 'rehype-sanitize'
 import rehypeStringify from 'rehype-stringify'
-import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
+import remarkParse from 'remark-parse'
 import remarkRehype from 'remark-rehype'
+import { unified } from 'unified'
 import { hiddenWords } from './hidden-words.ts'
 import type { MarkdownOptions, Rendered } from './markdown.ts'
 import { decorate } from './markdown-elements.ts'
@@ -23,7 +24,8 @@ export function markdownHtml(text: string, options: MarkdownOptions): Rendered {
   const stepLines = new Set(options.steps?.map(({ line }) => line))
   const handlers = everything ? everythingHandlers(text, stepLines) : HANDLERS
   let hidden: string[] = []
-  const html = remark()
+  const html = unified()
+    .use(remarkParse)
     .use(remarkGfm)
     .use(() => withoutLongAddresses(everything))
     .use(remarkRehype, { handlers, clobberPrefix: '' })

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 
-/** Whether a path is a folder or lies in it; both with links resolved by the caller. */
+/** Whether `path` is `folder` or lies in it; both with links resolved by the caller. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way)

@@ -1,8 +1,9 @@
 import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
-import { basename, sep } from 'node:path'
+import { basename } from 'node:path'
 import { Refusal } from '../../model/refusal.ts'
 import { syncDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
+import { isWithin } from './path-within.ts'
 
 export interface PinnedFolder {
   /** Leads to this very folder, whatever takes its place meanwhile; without /proc its plain path. */
@@ -21,7 +22,7 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
   const own = `/proc/self/fd/${fd}`
   try {
     const pinned = targetOf(own)
-    if (within !== undefined && !isWithin(pinned ?? realpathSync.native(path), within)) {
+    if (within !== undefined && !isWithin(within, pinned ?? realpathSync.native(path))) {
       throw new Refusal(
         'changed_meanwhile',
         `${basename(path)} leads out of the case's folder, or was moved meanwhile; nothing was written. Look again, then repeat the change.`,
@@ -52,8 +53,4 @@ function targetOf(link: string): string | null {
     if (hasCode(error, 'ENOENT', 'EACCES')) return null
     throw error
   }
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }

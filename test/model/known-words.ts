@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../../src/model/known-words.ts'
+import { OUTCOME, SLUG } from '../../src/model/words.ts'
+
+const lists = {
+  outcomes: KNOWN_OUTCOMES,
+  'types of cases': KNOWN_CASE_TYPES,
+  'types of proof': KNOWN_PROOF_TYPES,
+}
+
+t.test('the pages of docs/ list the known words, all of them and no others', async (t) => {
+  const api = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+  const cli = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  for (const [name, words] of Object.entries(lists)) {
+    const listed = new RegExp(`[Kk]nown (?:types )?are ${words.join(', ')};`)
+    t.match(api, listed, `${name} in api.md`)
+    t.ok(cli.includes(`: ${words.join(', ')}, or `), `${name} in cli.md`)
+  }
+})
+
+t.test('each has the form that a word of its kind must have', async (t) => {
+  for (const outcome of KNOWN_OUTCOMES) t.match(outcome, OUTCOME)
+  for (const type of [...KNOWN_CASE_TYPES, ...KNOWN_PROOF_TYPES]) t.match(type, SLUG)
+})
