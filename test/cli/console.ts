@@ -196,11 +196,11 @@ t.test('a session that fails gives its code', async (t) => {
     stderr: /Next: casefile start \w+ --again\n/,
   })
   t.match(await cli.run('start', 'door', '--again', '--note', 'Oil it.', '--json'), { code: 0 })
-  const trail = await cli.run('tail', 'door', '--json')
-  t.match(JSON.parse(trail.stdout.split('\n')[0]!).payload, {
-    type: 'implementing',
-    note: /^Oil it\.\n\nSession 1 failed: step step-1 exited with 3[\s\S]*The last lines of step step-1:\n\nno$/,
-  })
+  const { stdout: id } = await cli.run('open', 'door', '--folder')
+  t.match(
+    readFileSync(join(id.trim(), 'sessions/2.md'), 'utf8'),
+    /session_created type=implementing provider=runbook note="Oil it\.\\n\\nSession 1 failed: step step-1 exited with 3.*The last lines of step step-1:\\n\\nno"/,
+  )
   await cli.run('abandon', 'door')
   t.match(await cli.run('start', 'door', '--again'), {
     code: 1,
