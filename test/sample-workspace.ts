@@ -9,7 +9,7 @@ import { readProof, verifiedProof } from '../src/markdown/proof-file.ts'
 import { readSession } from '../src/markdown/session-file.ts'
 import { editedSession, readSessionTexts } from '../src/markdown/session-texts.ts'
 import { CASE_STATES } from '../src/model/case-state.ts'
-import { readTap } from '../src/runners/reports/tap-results.ts'
+import { readTap } from '../src/runners/reports/tap.ts'
 import { openServer } from '../src/serve.ts'
 import { MEMORY_ROOT_FILES } from '../src/workspace/layout.ts'
 

@@ -2,7 +2,7 @@ import type { Body, Client } from '../client/client.ts'
 import { refusalOf } from '../client/problem.ts'
 import type { ReceivedEvent } from '../client/session-stream.ts'
 import { Refusal } from '../model/refusal.ts'
-import { readTap } from '../runners/reports/tap-results.ts'
+import { readTap } from '../runners/reports/tap.ts'
 import type { Narrator } from './narrator.ts'
 
 interface Scene {

@@ -74,6 +74,7 @@ export async function sessionJson(
     output,
     diff: session.diff,
     tests: session.tests,
+    failed_tests: session.failed_tests,
     proof_attached: hasProof(session, folder.proofs),
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,

@@ -1,3 +1,4 @@
+import type { FailedTest } from '../model/failed-test.ts'
 import type { Diff, FileChange, Session, TestCounts } from '../model/session.ts'
 import type { FieldReader } from './fields.ts'
 import type { YamlValue } from './yaml-scalar.ts'
@@ -39,33 +40,77 @@ export function testsOf(reader: FieldReader): TestCounts | null {
   return null
 }
 
-/** Of the list of changed files as JSON: it must fit into the frontmatter with all else. */
-const MAX_FILES_BYTES = 32 * 1024
+/** `failed_tests: [{ name: …, message: …, file: …, line: 12 }]`; an entry without a name is left out. */
+export function failedTestsOf(reader: FieldReader): FailedTest[] {
+  const raw = reader.raw('failed_tests')
+  if (raw === undefined || raw === null) return []
+  if (!Array.isArray(raw)) {
+    reader.problem(
+      'failed_tests',
+      'wrong_type',
+      'failed_tests: expected a list of { name, message, file, line }',
+    )
+    return []
+  }
+  return raw.map(failedTestOf).filter((test) => test !== null)
+}
 
-/**
- * Evidence as YAML values, in the order in which it is written. Of very many changed files the first
- * that fit are listed; the totals count all.
- */
-export function evidenceYaml(session: Pick<Session, 'diff' | 'tests'>): {
-  diff: YamlValue
-  tests: YamlValue
-} {
-  const change = ({ file, additions, deletions }: FileChange) => ({ file, additions, deletions })
-  const { diff, tests } = session
+function failedTestOf(raw: YamlValue): FailedTest | null {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return null
+  const name = wordsOf(raw.name)
+  if (name === null) return null
+  const { line } = raw
   return {
-    diff: diff && {
-      ...change(diff),
-      ...(diff.files ? { files: fitting(diff.files.map(change)) } : {}),
-    },
-    tests: tests && { run: tests.run, passed: tests.passed, failed: tests.failed },
+    name,
+    message: wordsOf(raw.message),
+    file: wordsOf(raw.file),
+    line: Number.isSafeInteger(line) && Number(line) > 0 ? Number(line) : null,
   }
 }
 
-function fitting<T>(files: T[]): T[] {
+/** A text as it is written: `2026` and `no` are texts too. */
+function wordsOf(value: YamlValue | undefined): string | null {
+  if (value === null || value === undefined || typeof value === 'object') return null
+  return String(value) || null
+}
+
+/** Of the lists as JSON: both must fit into the frontmatter with all else. */
+const MAX_FILES_BYTES = 32 * 1024
+const MAX_FAILED_TESTS_BYTES = 16 * 1024
+
+/**
+ * Evidence as YAML values, in the order in which it is written. Of very many changed files or failed tests
+ * the first that fit are listed; the totals count all.
+ */
+export function evidenceYaml(session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>): {
+  diff: YamlValue
+  tests: YamlValue
+  failed_tests: YamlValue
+} {
+  const change = ({ file, additions, deletions }: FileChange) => ({ file, additions, deletions })
+  const { diff, tests, failed_tests } = session
+  return {
+    diff: diff && {
+      ...change(diff),
+      ...(diff.files ? { files: fitting(diff.files.map(change), MAX_FILES_BYTES) } : {}),
+    },
+    tests: tests && { run: tests.run, passed: tests.passed, failed: tests.failed },
+    failed_tests:
+      failed_tests.length === 0
+        ? null
+        : fitting(failed_tests.map(failedTest), MAX_FAILED_TESTS_BYTES),
+  }
+}
+
+function failedTest({ name, message, file, line }: FailedTest) {
+  return { name, message, file, line }
+}
+
+function fitting<T>(items: T[], maxBytes: number): T[] {
   let bytes = 0
-  const end = files.findIndex((file) => {
-    bytes += Buffer.byteLength(JSON.stringify(file)) + 2
-    return bytes > MAX_FILES_BYTES
+  const end = items.findIndex((item) => {
+    bytes += Buffer.byteLength(JSON.stringify(item)) + 2
+    return bytes > maxBytes
   })
-  return end < 0 ? files : files.slice(0, end)
+  return end < 0 ? items : items.slice(0, end)
 }

@@ -6,7 +6,7 @@ import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/
 import { trueLines } from '../model/trail.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type FieldReader, fieldReader, recordHead } from './fields.ts'
-import { diffOf, testsOf } from './session-evidence.ts'
+import { diffOf, failedTestsOf, testsOf } from './session-evidence.ts'
 import { plainFrontmatter } from './session-plain.ts'
 import { readTrail, type TrailPart } from './trail-lines.ts'
 
@@ -75,6 +75,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     plan_sha256: reader.text('plan_sha256'),
     diff: diffOf(reader),
     tests: testsOf(reader),
+    failed_tests: failedTestsOf(reader),
     trail: lines,
     ...(state === journal ? {} : { byHand: 'abandoned' }),
   }

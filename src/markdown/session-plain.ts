@@ -5,7 +5,7 @@ import { yamlField } from './yaml-scalar.ts'
 const KEY_LINE = /^(?:[-*] )?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?(.*)$/
 /** The key lines of the specification, and two that people add. */
 const KEYS: readonly string[] = SESSION_KEYS.filter(
-  (key) => !['number', 'plan_sha256', 'diff', 'tests'].includes(key),
+  (key) => !['number', 'plan_sha256', 'diff', 'tests', 'failed_tests'].includes(key),
 )
 
 /**

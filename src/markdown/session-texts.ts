@@ -67,17 +67,22 @@ export async function readSessionTexts(text: string, session: Session): Promise<
   const stated = lastOf(session.trail, 'session_completed')?.fields.evidence_sha256
   if (stated === undefined || stated === evidenceHash(session, value))
     return { value, problems: [] }
-  const message = 'plan, output, diff or tests are not what they were when the session completed'
+  const message =
+    'plan, output, diff, tests or failed tests are not what they were when the session completed'
   return { value, problems: [{ code: 'session_changed', file, line: null, message }] }
 }
 
-/** SHA-256 over plan, output, diff and tests: what `session_completed` carries (design §2). */
+/**
+ * SHA-256 over plan, output, diff, tests and failed tests: what `session_completed` carries. Failed tests count
+ * only where there are some, so that sessions from before they were kept have the hash that they state.
+ */
 export function evidenceHash(
-  session: Pick<Session, 'diff' | 'tests'>,
+  session: Pick<Session, 'diff' | 'tests' | 'failed_tests'>,
   texts: Pick<SessionTexts, 'plan' | 'output'>,
 ): string {
-  const { diff, tests } = evidenceYaml(session)
-  const evidence = JSON.stringify([texts.plan, texts.output, diff, tests])
+  const { diff, tests, failed_tests } = evidenceYaml(session)
+  const named = failed_tests === null ? [] : [failed_tests]
+  const evidence = JSON.stringify([texts.plan, texts.output, diff, tests, ...named])
   return hash('sha256', evidence)
 }
 
@@ -96,10 +101,15 @@ function candidatesText(candidates: readonly Candidate[]): string {
   return candidates.map(({ artifact, note }) => `- \`${artifact}\`: ${line(note)}`).join('\n')
 }
 
-/** The text of a new session file: every key in its order, the five headings, the first trail lines. */
+/**
+ * The text of a new session file: every key in its order but `failed_tests`, which is there only where tests failed; the
+ * five headings, the first trail lines.
+ */
 export async function newSessionText(session: Session): Promise<string> {
   const values = yamlFields(session)
-  const head = newFrontmatter(SESSION_KEYS.map((key) => [key, values[key]]))
+  const head = newFrontmatter(
+    SESSION_KEYS.filter((key) => key !== 'failed_tests').map((key) => [key, values[key]]),
+  )
   const title = `# Session ${session.number}: ${session.type}`
   const names = Object.values(HEADINGS).map((name) => `\n## ${name}\n`)
   const text = `${head}\n${title}\n${names.join('')}`

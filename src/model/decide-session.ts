@@ -47,6 +47,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
     plan_sha256: null,
     diff: null,
     tests: null,
+    failed_tests: [],
     trail: numbered([], [line], now),
   }
   return [{ file: 'new-session', session }, ...caseMove(folder, 'created', wanted.type)]

@@ -1,6 +1,6 @@
 export const STEP_LANGUAGES = ['sh', 'bash', 'js'] as const
 export type StepLanguage = (typeof STEP_LANGUAGES)[number]
-export const STEP_PROOFS = ['tap', 'junit', 'log'] as const
+export const STEP_PROOFS = ['tap', 'junit', 'go', 'log'] as const
 export type StepProof = (typeof STEP_PROOFS)[number]
 
 /** One fence marked `run` of a plan: what will be executed, once the plan is approved. */

@@ -1,4 +1,5 @@
 import type { CaseState, SessionType } from './case-state.ts'
+import type { FailedTest } from './failed-test.ts'
 import type { Proof } from './proof.ts'
 import { isEnded, isOver, moved, type SessionState, type Trigger } from './session-state.ts'
 import { type NewTrailLine, numbered, type TrailLine } from './trail.ts'
@@ -39,6 +40,7 @@ export interface Session {
   plan_sha256: string | null
   diff: Diff | null
   tests: TestCounts | null
+  failed_tests: FailedTest[]
   trail: TrailLine[]
   /** A person wrote `state: abandoned` into the file, which is still to be carried out (design §2). */
   byHand?: 'abandoned'
@@ -65,10 +67,11 @@ export const SESSION_KEYS = [
   'plan_sha256',
   'diff',
   'tests',
+  'failed_tests',
 ] as const
 
 export type SessionFields = Partial<
-  Pick<Session, 'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests'>
+  Pick<Session, 'state' | 'completed_at' | 'plan_sha256' | 'diff' | 'tests' | 'failed_tests'>
 >
 
 /** A change of a session file: only what is named is touched; `lines` are appended to the trail. */

@@ -102,12 +102,13 @@ async function earlierSession(
 ): Promise<EarlierSession> {
   const { number } = session
   const outcome = outcomeOf(session)
+  const failedTests = session.failed_tests
   try {
     const { hypothesis, plan, output } = await needs.sessionTexts(caseId, session)
-    return { number, outcome, hypothesis, plan, output }
+    return { number, outcome, hypothesis, plan, output, failedTests }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { number, outcome, hypothesis: '', plan: '', output: '' } // broken by hand just now
+    return { number, outcome, hypothesis: '', plan: '', output: '', failedTests } // broken by hand just now
   }
 }
 

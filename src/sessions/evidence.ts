@@ -1,3 +1,5 @@
+import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
+import type { StepProof } from '../model/plan-step.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
@@ -22,6 +24,8 @@ export interface StepEvidence {
   output: string
   candidates: Candidate[]
   tests: TestCounts | null
+  /** The first, in the order of the steps. */
+  failed_tests: FailedTest[]
 }
 
 /**
@@ -34,6 +38,7 @@ export async function stepEvidence(
   case_id: string,
   number: number,
   trail: readonly TrailLine[],
+  workdir: string,
 ): Promise<StepEvidence> {
   const steps = workStepsOf(number, trail)
   const share = Math.max(
@@ -43,6 +48,7 @@ export async function stepEvidence(
   const parts: string[] = []
   const candidates: Candidate[] = []
   let tests: TestCounts | null = null
+  const failed: FailedTest[] = []
   const reader = openReportReader()
   try {
     for (const step of steps) {
@@ -54,13 +60,17 @@ export async function stepEvidence(
       const artifact = isThere(reported) ? report : isThere(output) ? log : null
       if (artifact === null) continue
       const reading = await resultsOf(reader, layout, case_id, step, artifact)
-      if (reading.results) tests = sum(tests, reading.results)
+      if (reading.results) {
+        tests = sum(tests, reading.results)
+        failed.push(...failuresOf(step, reading.results))
+      }
       candidates.push({ artifact, note: noteOf(step, reading) })
     }
   } finally {
     await reader.close()
   }
-  return { output: boundedOutput(number, parts), candidates, tests }
+  const failed_tests = failed.slice(0, MAX_FAILED_TESTS).map((test) => withoutFolder(test, workdir))
+  return { output: boundedOutput(number, parts), candidates, tests, failed_tests }
 }
 
 /** What an agent printed while it planned last; empty where none did. For a planning that came to nothing. */
@@ -95,17 +105,18 @@ function stepText(step: TrailStep, output: Excerpt, reported: Excerpt): string {
 
 function noteOf(step: TrailStep, reading: ReportReading): string {
   if (reading.results) return testNote(reading.results)
-  if ('reason' in reading) return `${reading.reason}, ${endOf(step)}`
-  const report =
-    step.proof === 'tap'
-      ? 'no TAP in the output, '
-      : step.proof === 'junit'
-        ? 'no JUnit XML in the output, '
-        : ''
-  return report + endOf(step)
+  if (reading.reason !== undefined) return `${reading.reason}, ${endOf(step)}`
+  const missing = step.proof && REPORT_NAMES.get(step.proof)
+  return missing ? `no ${missing} in the output, ${endOf(step)}` : endOf(step)
 }
 
-/** Results come from TAP or JUnit XML, never from prose (design §6). */
+const REPORT_NAMES: ReadonlyMap<StepProof, string> = new Map([
+  ['tap', 'TAP'],
+  ['junit', 'JUnit XML'],
+  ['go', 'events of go test -json'],
+])
+
+/** Results come from a test report, never from prose. */
 async function resultsOf(
   reader: ReportReader,
   layout: Layout,
@@ -121,9 +132,25 @@ async function resultsOf(
     return { results: null, reason: unread(artifact, error) }
   }
   if (text === null) return { results: null }
-  if (proof === 'junit') return reader.read('junit', text)
-  const isTap = proof === 'tap' || /^TAP version 1[34]$/m.test(text)
-  return isTap ? reader.read('tap', text) : { results: null }
+  return reader.read(text)
+}
+
+/** Tests that failed in a step; one that counts as failed because its report breaks off is named after the step. */
+function failuresOf({ id }: TrailStep, { ok, failed, failures }: TestResults): FailedTest[] {
+  if (ok || failed > 0) return failures
+  const message = 'The report is incomplete: it breaks off, or lacks tests that were planned.'
+  return [{ name: `step ${id}`, message, file: null, line: null }]
+}
+
+/** A record is read on other machines, where the working folder is another. */
+function withoutFolder({ name, message, file, line }: FailedTest, workdir: string): FailedTest {
+  const text = (value: string) => value.replaceAll(`${workdir}/`, '')
+  return {
+    name: text(name),
+    message: message === null ? null : text(message),
+    file: file === null ? null : text(file),
+    line,
+  }
 }
 
 /** A report that breaks off, or bails out, is one more test that failed: nothing says what it left out. */

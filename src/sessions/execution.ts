@@ -51,8 +51,10 @@ export async function execute(
     await needs.holds.end(session_id)
     const replaced = whyReplaced(await places.replaced())
     const found = await taker.take()
+    const workdir = job.folder!
     job.folder = null // nothing of the run works there any more; what is left is to record it
-    await finish(needs, job, session, { ...unlessReplaced(worked, replaced), plan, found })
+    const ended = unlessReplaced(worked, replaced)
+    await finish(needs, job, session, { ...ended, plan, found, workdir })
   } finally {
     await taker.close()
     await places.close()

@@ -14,9 +14,15 @@ import type { FolderDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
+import { redactedTests } from './redacted-updates.ts'
 
 /** What a run comes to: `plan` is the text that ran, `withheld` the variables its steps did not get. */
-export type Worked = WorkResult & { plan: string; withheld: Withheld; found: FolderDiff }
+export type Worked = WorkResult & {
+  plan: string
+  withheld: Withheld
+  found: FolderDiff
+  workdir: string
+}
 
 /** Records the end of a run with its evidence; a complete session moves its case. */
 export async function finish(
@@ -67,15 +73,19 @@ export async function moveCase(
 
 async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, worked: Worked) {
   const { case_id, session_id, number } = job
-  const { plan, found } = worked
+  const { plan, found, workdir } = worked
   const present = sessionOf(await store.read(case_id), session_id)
-  const steps = await stepEvidence(layout, case_id, number, present.trail)
+  const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
   const why = failure(job, worked)
   const hint = why !== null && job.ending === null ? withheldNote(worked.withheld) : ''
   // before its hash is taken, which is over what stands in the record
   const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
   const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]
-  const evidence = { diff: 'diff' in found ? found.diff : null, tests: steps.tests }
+  const evidence = {
+    diff: 'diff' in found ? found.diff : null,
+    tests: steps.tests,
+    failed_tests: redactedTests(redactor, steps.failed_tests),
+  }
   const state = why === null ? 'complete' : job.ending === 'abandon' ? 'abandoned' : 'failed'
   const reason = state === 'abandoned' ? job.reason : (why ?? undefined)
 

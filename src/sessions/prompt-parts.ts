@@ -74,7 +74,7 @@ Best is a plan that is carried out exactly as it stands, with no agent: every st
 
 ${STEP_EXAMPLE}
 
-The languages are sh, bash and js (a module for node). The keys, all optional: id (a word), timeout (such as 90s or 10m), cwd (a folder inside the working folder), expect (exit codes, such as 0,1), continue=true (go on after another exit), proof (tap or junit for a step that prints such a report, log for other evidence). Steps run in order, each in a process of its own without input; the first unexpected exit stops the run. Write files with a step too, a here-document for example. Such a plan must have no list and no other kind of fenced block outside of the steps.
+The languages are sh, bash and js (a module for node). The keys, all optional: id (a word), timeout (such as 90s or 10m), cwd (a folder inside the working folder), expect (exit codes, such as 0,1), continue=true (go on after another exit), proof (tap, junit or go for a step that prints such a report, go being the output of go test -json; log for other evidence). Steps run in order, each in a process of its own without input; the first unexpected exit stops the run. Write files with a step too, a here-document for example. Such a plan must have no list and no other kind of fenced block outside of the steps.
 
 Where the work needs decisions on the way that no script can take, write a numbered list of what an agent is to do. Then give each command that shows the work to be right as a \`run\` block with \`proof=\`: the service runs those itself, once the agent has ended.`
 

@@ -1,5 +1,6 @@
 import { fenceFor } from '../markdown/section.ts'
 import type { SessionType } from '../model/case-state.ts'
+import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
 import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
 import type { ResolvedCase } from './resolved-like.ts'
 
@@ -30,6 +31,7 @@ export interface EarlierSession {
   hypothesis: string
   plan: string
   output: string
+  failedTests: readonly FailedTest[]
 }
 
 /** What the operator has to say: of the plan that he wants changed, or at the beginning. */
@@ -55,6 +57,7 @@ const MAX_DESCRIPTION_BYTES = 32 * 1024
 const MAX_NOTE_BYTES = 24 * 1024
 /** Of an earlier session: enough to say what was tried and how it ended. */
 const MAX_EARLIER_BYTES = 6 * 1024
+const MAX_FAILED_TESTS_BYTES = 4 * 1024
 
 /** Asks an agent for hypothesis and plan. What is least useful is dropped first where room is short. */
 export function planPrompt(context: PromptContext, request: Request | null): Prompt {
@@ -127,17 +130,24 @@ function notePart({ name, text }: { name: string; text: string }): PromptPart {
   return { name, text: section(`Memory file ${name}`, verbatim(cut.text)), isCut: cut.isCut }
 }
 
-function earlierPart({ number, outcome, hypothesis, plan, output }: EarlierSession): PromptPart {
+function earlierPart(earlier: EarlierSession): PromptPart {
+  const { number, outcome, hypothesis, plan, output, failedTests } = earlier
   const part = (title: string, text: string, bytes: number) =>
     text === '' ? '' : `\n\n${title}:\n\n${verbatim(cutText(text, bytes).text)}`
   const third = MAX_EARLIER_BYTES / 3
   const texts = [
+    part('Failed tests', failedTests.map(failedTestText).join('\n'), MAX_FAILED_TESTS_BYTES),
     part('Hypothesis', hypothesis, third),
     part('Plan', plan, third),
     part('Output', output, third),
   ]
   const text = section(`Earlier session ${number}`, outcome + texts.join(''))
   return { name: `sessions/${number}.md`, text }
+}
+
+function failedTestText(test: FailedTest): string {
+  const place = failedTestPlace(test)
+  return `- ${test.name}${place === null ? '' : ` (${place})`}${test.message === null ? '' : `: ${test.message}`}`
 }
 
 /** What was learned before: of each case what it was, what came of it, and what proved it. */

@@ -69,7 +69,9 @@ export async function failSession(
   if (present.state === 'complete') await moveCase(needs, case_id, present.type)
   if (!isRunning(present.state)) return
   const worked = present.state === 'executing'
-  const steps = worked ? await stepEvidence(layout, case_id, number, present.trail) : null
+  const steps = worked
+    ? await stepEvidence(layout, case_id, number, present.trail, layout.root)
+    : null
   const planned = worked ? '' : await planOutput(layout, case_id, number, present.trail)
   const edit = (folder: CaseFolder): Edit[] => {
     const session = sessionOf(folder, session_id)
@@ -84,7 +86,7 @@ export async function failSession(
       caseState: folder.case.state,
       before: [{ event: 'agent_completed', fields: { provider, mode, state: 'failed' } }],
       ...(output ? { texts: { output, candidates: steps?.candidates ?? [] } } : {}),
-      ...(steps ? { fields: { tests: steps.tests } } : {}),
+      ...(steps ? { fields: { tests: steps.tests, failed_tests: steps.failed_tests } } : {}),
       reason,
     })
     return [{ file: 'session', number: session.number, edit: move }]

@@ -1,5 +1,12 @@
 import type { Edit } from '../model/case-folder.ts'
-import type { Diff, FileChange, SessionEdit, SessionTexts } from '../model/session.ts'
+import type { FailedTest } from '../model/failed-test.ts'
+import type {
+  Diff,
+  FileChange,
+  SessionEdit,
+  SessionFields,
+  SessionTexts,
+} from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
 import type { Store } from '../workspace/store.ts'
 import type { TextRedactor } from './redaction.ts'
@@ -32,10 +39,30 @@ function redactedSession(redactor: TextRedactor, edit: SessionEdit): SessionEdit
   const { fields, texts, lines } = edit
   return {
     ...edit,
-    ...(fields?.diff ? { fields: { ...fields, diff: redactedDiff(redactor, fields.diff) } } : {}),
+    ...(fields ? { fields: redactedFields(redactor, fields) } : {}),
     ...(texts ? { texts: redactedTexts(redactor, texts) } : {}),
     ...(lines ? { lines: redactedLines(redactor, lines) } : {}),
   }
+}
+
+function redactedFields(redactor: TextRedactor, fields: SessionFields): SessionFields {
+  const { diff, failed_tests } = fields
+  return {
+    ...fields,
+    ...(diff ? { diff: redactedDiff(redactor, diff) } : {}),
+    ...(failed_tests ? { failed_tests: redactedTests(redactor, failed_tests) } : {}),
+  }
+}
+
+/** A report quotes whatever a test compares. */
+export function redactedTests(redactor: TextRedactor, tests: readonly FailedTest[]): FailedTest[] {
+  const text = (value: string | null) => (value === null ? null : redactor.text(value))
+  return tests.map(({ name, message, file, line }) => ({
+    name: redactor.text(name),
+    message: text(message),
+    file: text(file),
+    line,
+  }))
 }
 
 function redactedTexts(

@@ -1,4 +1,4 @@
-import type { PlanStep } from '../model/plan-step.ts'
+import type { PlanStep, StepProof } from '../model/plan-step.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasCode } from '../workspace/disk/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -17,10 +17,15 @@ export interface StepArtifacts {
 /** The names that are used unless they are taken. */
 export function stepArtifacts(number: number, step: Pick<PlanStep, 'id' | 'proof'>) {
   const stem = `${number}-${step.id}`
-  const report =
-    step.proof === 'tap' ? `${stem}.tap` : step.proof === 'junit' ? `${stem}.xml` : null
-  return { log: `${stem}.log`, report }
+  const ending = step.proof && REPORT_ENDINGS.get(step.proof)
+  return { log: `${stem}.log`, report: ending ? stem + ending : null }
 }
+
+const REPORT_ENDINGS: ReadonlyMap<StepProof, string> = new Map([
+  ['tap', '.tap'],
+  ['junit', '.xml'],
+  ['go', '.jsonl'],
+])
 
 export interface NamedLog {
   name: string

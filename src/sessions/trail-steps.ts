@@ -1,10 +1,11 @@
+import type { StepProof } from '../model/plan-step.ts'
 import type { TrailLine } from '../model/trail.ts'
 import { type StepArtifacts, stepArtifacts } from './step-artifacts.ts'
 
 /** A step as the trail tells of it. */
 export interface TrailStep {
   id: string
-  proof: 'tap' | 'junit' | 'log' | null
+  proof: StepProof | null
   artifacts: StepArtifacts
   finished: TrailLine | null
 }

@@ -12,7 +12,7 @@ import {
   verifiedProof,
 } from '../../src/markdown/proof-file.ts'
 import { LEAD, readSections, sectionText } from '../../src/markdown/sectioned.ts'
-import { derivedId, readSession } from '../../src/markdown/session-file.ts'
+import { derivedId, readSession, sha256 } from '../../src/markdown/session-file.ts'
 import {
   editedSession,
   evidenceHash,
@@ -22,6 +22,7 @@ import {
 import { withTrail } from '../../src/markdown/trail-edit.ts'
 import { readTrailLine, trailLineText } from '../../src/markdown/trail-line.ts'
 import { readTrail } from '../../src/markdown/trail-lines.ts'
+import type { FailedTest } from '../../src/model/failed-test.ts'
 import type { Proof } from '../../src/model/proof.ts'
 import type { Session, SessionEdit } from '../../src/model/session.ts'
 import { numbered, type TrailLine } from '../../src/model/trail.ts'
@@ -414,7 +415,7 @@ t.test('evidence that is no longer what the session completed with is noticed', 
   const texts = { plan: 'The plan', output: 'ok 1\n' }
   const line = {
     event: 'session_completed',
-    fields: { evidence_sha256: evidenceHash({ diff, tests }, texts) },
+    fields: { evidence_sha256: evidenceHash({ diff, tests, failed_tests: [] }, texts) },
   }
   const text = await editedSession(await newSessionText(SESSION), SESSION, {
     fields: { diff, tests },
@@ -431,6 +432,73 @@ t.test('evidence that is no longer what the session completed with is noticed', 
   t.strictSame(await codes(text.replace('## Hypothesis\n', '## Hypothesis\n\nWhy\n')), [])
 })
 
+const FAILED: FailedTest[] = [
+  { name: 'login > "times" out', message: 'expected: {a: 1}, #2', file: 'test/a b.ts', line: 12 },
+  { name: '2026', message: null, file: null, line: null },
+]
+
+t.test('failed tests stand in the frontmatter only where there are some', async (t) => {
+  const empty = await newSessionText(SESSION)
+  t.notMatch(empty, 'failed_tests')
+  const tests = { run: 3, passed: 1, failed: 2 }
+  const fields = { tests, failed_tests: FAILED }
+  const text = await editedSession(empty, SESSION, { fields })
+  t.strictSame(sessionOf(text).failed_tests, FAILED)
+  t.match(text, /^failed_tests: \[\{ name: .*\}\]\n---$/m, 'one line, the last')
+  t.equal(
+    text.replace(/^failed_tests.*\n/m, '').replace(/^tests:.*/m, 'tests:'),
+    empty,
+    'and no other',
+  )
+  const without = await editedSession(text, sessionOf(text), { fields: { failed_tests: [] } })
+  t.strictSame(sessionOf(without).failed_tests, [])
+  const none = await editedSession(empty, SESSION, { fields: { tests, failed_tests: [] } })
+  t.notMatch(none, 'failed_tests')
+})
+
+t.test('failed tests are read forgivingly', async (t) => {
+  const text = await newSessionText(SESSION)
+  const reading = (line: string) => {
+    const { value, problems } = readSession(
+      text.replace(/^tests:$/m, `tests:\n${line}`),
+      SESSION_ORIGIN,
+    )
+    return [value?.failed_tests, problems.map((each) => each.code)]
+  }
+  const named = (name: string) => ({ name, message: null, file: null, line: null })
+  t.strictSame(reading('failed_tests:'), [[], []])
+  t.strictSame(reading('failed_tests: [{ name: a }, b, { message: c }]'), [[named('a')], []])
+  t.strictSame(reading('failed_tests:\n  - name: a\n    line: -1'), [[named('a')], []])
+  t.strictSame(reading('failed_tests: [{ name: no, line: x }]'), [[named('no')], []])
+  t.strictSame(reading('failed_tests: 2'), [undefined, ['wrong_type']])
+})
+
+t.test('failed tests belong to the evidence of a session that has some', async (t) => {
+  const texts = { plan: 'p', output: 'o' }
+  const evidence = { diff: null, tests: { run: 2, passed: 0, failed: 2 } }
+  const before = sha256(JSON.stringify(['p', 'o', null, evidence.tests]))
+  t.equal(evidenceHash({ ...evidence, failed_tests: [] }, texts), before, 'as it always was')
+  t.not(evidenceHash({ ...evidence, failed_tests: FAILED }, texts), before)
+})
+
+t.test('failed tests of any length fit into the frontmatter', async (t) => {
+  const failed_tests = Array.from({ length: 20 }, () => ({
+    name: '漢'.repeat(200),
+    message: '漢'.repeat(500),
+    file: null,
+    line: null,
+  }))
+  const text = await editedSession(await newSessionText(SESSION), SESSION, {
+    fields: { failed_tests },
+  })
+  const read = sessionOf(text).failed_tests
+  t.ok(read.length >= 7 && read.length < 20, `${read.length} fit`)
+  const evidence = { diff: null, tests: null }
+  const texts = { plan: '', output: '' }
+  const hash = evidenceHash({ ...evidence, failed_tests }, texts)
+  t.equal(evidenceHash({ ...evidence, failed_tests: read }, texts), hash)
+})
+
 t.test(
   'a diff of very many files is cut to what frontmatter can hold, and still verifies',
   async (t) => {
@@ -442,7 +510,7 @@ t.test(
     t.equal(read.diff!.additions, 5000)
     t.ok(read.diff!.files!.length > 300)
     const texts = { plan: '', output: '' }
-    t.equal(evidenceHash(read, texts), evidenceHash({ diff, tests: null }, texts))
+    t.equal(evidenceHash(read, texts), evidenceHash({ diff, tests: null, failed_tests: [] }, texts))
   },
 )
 

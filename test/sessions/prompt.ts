@@ -1,5 +1,10 @@
 import t from 'tap'
-import { type PromptContext, planPrompt, workPrompt } from '../../src/sessions/prompt.ts'
+import {
+  type EarlierSession,
+  type PromptContext,
+  planPrompt,
+  workPrompt,
+} from '../../src/sessions/prompt.ts'
 
 const MAX_BYTES = 96 * 1024
 
@@ -19,10 +24,15 @@ function contextWith(more: Partial<PromptContext> = {}): PromptContext {
   }
 }
 
-function earlier(number: number, more: object = {}) {
+function earlier(number: number, more: Partial<EarlierSession> = {}): EarlierSession {
   return {
-    ...{ number, outcome: `Session ${number} failed.` },
-    ...{ hypothesis: 'h', plan: 'p', output: 'o', ...more },
+    number,
+    outcome: `Session ${number} failed.`,
+    hypothesis: 'h',
+    plan: 'p',
+    output: 'o',
+    failedTests: [],
+    ...more,
   }
 }
 
@@ -66,6 +76,23 @@ t.test('a note, and a plan that is to be changed', async (t) => {
   const again = planPrompt(contextWith(), { plan: '1. Drop the table', note: 'No.' }).text
   t.match(again, /# What the operator wants changed[\s\S]*No\.[\s\S]*1\. Drop the table/)
 })
+
+t.test(
+  'the failed tests of an earlier session stand before its texts, and are bounded',
+  async (t) => {
+    const failedTests = Array.from({ length: 20 }, (_, index) => ({
+      name: `login > case ${index}`,
+      message: `${'m'.repeat(400)} end ${index}`,
+      file: 'test/login.ts',
+      line: index + 1,
+    }))
+    const { text } = planPrompt(contextWith({ earlier: [earlier(1, { failedTests })] }), null)
+    t.match(text, /Failed tests:\n\n```text\n- login > case 0 \(test\/login\.ts:1\): mmm/)
+    t.ok(text.indexOf('Failed tests:') < text.indexOf('Hypothesis:'))
+    t.match(text, 'end 8', 'nine fit into 4 KiB')
+    t.notMatch(text, 'end 12')
+  },
+)
 
 t.test('what is least useful is left out first, and the rest stays whole', async (t) => {
   const long = ['a.md', 'b.md', 'c.md', 'd.md'].map((name) => ({

@@ -3,6 +3,7 @@ import { visibleText } from '../../workspace/visible-text.ts'
 import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
+import { printFailedTests } from '../text/failed-tests.ts'
 import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { printPlanned } from './planned.ts'
@@ -21,7 +22,12 @@ export async function printSession(
     print(`\n${color.bold('Output')}\n`)
     printOutput(terminal, output.trim())
   }
-  if (tests) print(`\n${color.bold('Tests')}  ${tests.passed} of ${tests.run} pass\n`)
+  if (tests) {
+    const { run, passed, failed } = tests
+    const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} pass`
+    print(`\n${color.bold('Tests')}  ${result}\n`)
+    printFailedTests(terminal, session)
+  }
   if (diff) {
     print(`\n${color.bold('Changed')}  +${diff.additions} -${diff.deletions}\n`)
     const files = [...(diff.files ?? [diff])].sort((a, b) => size(b) - size(a))

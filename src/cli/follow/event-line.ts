@@ -46,7 +46,7 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
   tests_read: ({ run, passed, failed }) =>
     failed === 0
       ? { sign: '✓', tone: 'good', text: `${say(passed)} of ${say(run)} tests pass` }
-      : bad(`${say(failed)} of ${say(run)} tests fail`),
+      : bad(`${say(failed)} of ${say(run)} tests failed`),
   diff_taken: ({ file, additions, deletions, files, diff, reason }) => {
     if (diff === null) return quiet(`no diff: ${say(reason)}`)
     const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''

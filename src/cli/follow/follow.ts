@@ -3,6 +3,7 @@ import { readPlan } from '../../markdown/plan-steps.ts'
 import type { Console } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { type SessionJson, sessionPath } from '../named/session.ts'
+import { printFailedTests } from '../text/failed-tests.ts'
 import { jsonText } from '../text/json-text.ts'
 import { createArrival } from './arrival.ts'
 import { type Narration, narration } from './narration.ts'
@@ -53,6 +54,10 @@ export async function follow(
     for await (const event of isTold ? output.of(stream) : stream) {
       if (event.type === 'plan_approved') narrator.expect(await stepsOf(event.payload.plan))
       if (!STREAM_PAUSES.has(event.type)) tell(event)
+      if (isTold && begun && event.type === 'tests_read' && event.payload.failed !== 0) {
+        const named = await reread(console, session)
+        progress.around(() => printFailedTests(terminal, named))
+      }
       const present = await arrived(event)
       if (present) return present
     }

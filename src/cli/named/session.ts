@@ -1,4 +1,5 @@
 import type { Asking } from '../../client/client.ts'
+import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { SessionDurations } from '../../model/session-durations.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
@@ -20,6 +21,7 @@ export interface SessionJson {
     files?: { file: string; additions: number; deletions: number }[]
   } | null
   tests: { run: number; passed: number; failed: number } | null
+  failed_tests: FailedTest[]
   proof_attached: boolean
   provider: string
   started_at: string

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
+import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { SESSION_STATES } from '../../model/session-state.ts'
 import type { KeptRevision } from '../../sessions/plan-history.ts'
 import type { MemoryListing } from '../../workspace/memory-files.ts'
@@ -16,6 +17,15 @@ const diff = z
 
 const tests = z.object({ run: count, passed: count, failed: count }).meta({ id: 'TestCounts' })
 
+const failedTest = z
+  .object({
+    name: z.string().describe('With the names of its parents before it: `suite > case`.'),
+    message: z.string().nullable(),
+    file: z.string().nullable().describe('Relative to the working folder where it is below it.'),
+    line: z.int().nullable(),
+  })
+  .meta({ id: 'FailedTest' })
+
 export const session = schemaOf<SessionJson>()(
   z.object({
     id,
@@ -28,6 +38,9 @@ export const session = schemaOf<SessionJson>()(
     output: z.string(),
     diff: diff.nullable(),
     tests: tests.nullable(),
+    failed_tests: z
+      .array(failedTest)
+      .describe(`The first failed tests, ${MAX_FAILED_TESTS} at most; \`tests\` counts all.`),
     proof_attached: z.boolean(),
     created_at: time,
     updated_at: time,

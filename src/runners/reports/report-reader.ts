@@ -1,29 +1,26 @@
 import { Worker } from 'node:worker_threads'
-import type { TestResults } from './test-results.ts'
+import type { ReportFormat, TestResults } from './test-results.ts'
 
 /** For all reports of a run together: who reads them waits. */
 const BUDGET_MS = 10_000
 const START_LIMIT_MS = 120_000
-/** As many as a person would write by hand, and more; the parser's effort grows with their square. */
-const MAX_DEPTH = 100
-const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\\.\\.)`, 'm')
+/** As the worker posts it. */
+export type ReportAnswer = 'ready' | ReportReading
 
-export type ReportKind = 'tap' | 'junit'
-export type ReportQuestion = { kind: ReportKind; text: string }
-export type ReportAnswer = 'ready' | { results: TestResults | null }
-
-/** `reason` is for the candidate's note, as in `the report took too long to read`. */
-export type ReportReading = { results: TestResults | null } | { results: null; reason: string }
+/** `reason` says why a report could not be read, as in `the report took too long to read`. */
+export type ReportReading =
+  | { format: ReportFormat; results: TestResults }
+  | { results: null; reason?: string }
 
 export interface ReportReader {
-  /** One report at a time. Never rejects: a report is whatever a step printed. */
-  read(kind: ReportKind, text: string): Promise<ReportReading>
+  /** Reads the report in a text, in whatever format. One at a time. Never rejects, whatever the text is. */
+  read(text: string): Promise<ReportReading>
   close(): Promise<void>
 }
 
 const TOO_LONG: ReportReading = { results: null, reason: 'the report took too long to read' }
 
-/** Reads test reports in a thread of its own, since a hostile one can take its parser minutes. */
+/** Reads test reports in a thread of its own: the parser may need minutes for a hostile one. */
 export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
   let worker: Worker | null = null
   let ready = false
@@ -35,7 +32,7 @@ export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
     await ending?.terminate()
   }
 
-  function ask(asked: Worker, question: ReportQuestion): Promise<ReportReading> {
+  function ask(asked: Worker, text: string): Promise<ReportReading> {
     return new Promise((resolve) => {
       let began = performance.now()
       let timer: NodeJS.Timeout
@@ -61,21 +58,18 @@ export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
       const onExit = () => finish(unread(new Error('the reader has ended')), false)
       timer = setTimeout(tooLong, ready ? left : START_LIMIT_MS)
       asked.on('message', onMessage).on('error', onError).on('exit', onExit)
-      asked.postMessage(question)
+      asked.postMessage(text)
     })
   }
 
   return {
-    async read(kind, text) {
-      if (kind === 'tap' && TOO_DEEP.test(text)) {
-        return { results: null, reason: `the report nests its tests more than ${MAX_DEPTH} deep` }
-      }
+    async read(text) {
       if (left <= 0) return TOO_LONG
       if (!worker) {
         worker = startWorker()
         ready = false
       }
-      return ask(worker, { kind, text })
+      return ask(worker, text)
     },
     close,
   }

@@ -1,11 +1,8 @@
 import { parentPort } from 'node:worker_threads'
-import { readJunit } from './junit-results.ts'
-import type { ReportAnswer, ReportQuestion } from './report-reader.ts'
-import { readTap } from './tap-results.ts'
+import { readReport } from './read-report.ts'
+import type { ReportAnswer } from './report-reader.ts'
 
-const say = (answer: ReportAnswer) => parentPort!.postMessage(answer)
+const answer = (message: ReportAnswer) => parentPort!.postMessage(message)
 
-parentPort!.on('message', ({ kind, text }: ReportQuestion) => {
-  say({ results: kind === 'tap' ? readTap(text) : readJunit(text) })
-})
-say('ready')
+parentPort!.on('message', (text: string) => answer(readReport(text)))
+answer('ready')

@@ -1,8 +1,12 @@
+import type { FailedTest } from '../../model/failed-test.ts'
+
+export type ReportFormat = 'tap' | 'junit' | 'go'
+
 /**
  * What a test report says, in tests as a person counts them: a test that only sums up its subtests
- * is none of its own. `run` is `passed + failed`; skipped and todo tests are only in `skipped`.
+ * is not counted. `run` is `passed + failed`; skipped and todo tests are only in `skipped`.
  * `ok` is false if a test failed or the report is incomplete: a truncated plan, a bail out, XML that
- * breaks off.
+ * breaks off, a Go package without its end. `failures` names the first failed tests.
  */
 export interface TestResults {
   run: number
@@ -10,10 +14,11 @@ export interface TestResults {
   failed: number
   skipped: number
   ok: boolean
+  failures: FailedTest[]
 }
 
 /** As in `47 of 47 tests passed` and `2 of 47 tests failed, 3 skipped`. */
-export function testNote(results: TestResults): string {
+export function testNote(results: Omit<TestResults, 'failures'>): string {
   const { run, passed, failed, skipped, ok } = results
   const counted =
     failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} tests passed`

@@ -1,6 +1,6 @@
 /** Pure. The type of proof that a file of this name mostly is. */
 export function proofTypeOf(filename: string): string {
-  if (/\.(tap|xml)$/i.test(filename)) return 'test-log'
+  if (/\.(tap|xml|jsonl)$/i.test(filename)) return 'test-log'
   if (/\.(patch|diff)$/i.test(filename)) return 'diff'
   return 'log'
 }

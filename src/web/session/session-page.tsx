@@ -2,6 +2,7 @@ import { isOver } from '../../model/session-state.ts'
 import type { Assets } from '../assets.ts'
 import { casePage } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
+import { FailedTests } from './failed-tests.tsx'
 import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain } from './plan-again.tsx'
 import { AbandonForm } from './plan-forms.tsx'
@@ -45,6 +46,7 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
     <div class="session-main" id="session-main">
       {waits && <PlanSection view={view} />}
       {isOver(session.state) && !isOutputFirst && <ChangedFiles view={view} />}
+      <FailedTests view={view} />
       <OutputSection view={view} />
       {isOver(session.state) && isOutputFirst && <ChangedFiles view={view} />}
       {!waits && <PlanSection view={view} />}

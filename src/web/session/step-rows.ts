@@ -122,5 +122,6 @@ function waitingRow(step: PlanStep, isOver: boolean): StepRow {
 function provesText(proof: PlanStep['proof']): string {
   if (proof === 'tap') return 'test report (TAP)'
   if (proof === 'junit') return 'test report (JUnit)'
+  if (proof === 'go') return 'test report (Go)'
   return proof === 'log' ? 'its output' : ''
 }

@@ -1,4 +1,5 @@
 import type { Element, ElementContent } from 'hast'
+import type { StepProof } from '../../model/plan-step.ts'
 import type { MarkedStep } from './markdown.ts'
 
 /** A fence that will run, with what the operator has to know of it. `number` is its 1-based place. */
@@ -29,7 +30,12 @@ export function stepFacts(step: MarkedStep): string[] {
   return facts
 }
 
-const PROOFS = { tap: 'reports TAP', junit: 'reports JUnit', log: 'its log is proof' }
+const PROOFS: Record<StepProof, string> = {
+  tap: 'reports TAP',
+  junit: 'reports JUnit',
+  go: 'reports Go tests',
+  log: 'its log is proof',
+}
 
 function durationText(ms: number): string {
   if (ms < 1000) return `${ms} ms`

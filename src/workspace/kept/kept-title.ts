@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 
 /** Of what is written, beside the program itself. */
-const FORMAT = 1
+const FORMAT = 2
 
 /**
  * The first line of what is kept. Values are those of one program, as it was built: another may read the same files

@@ -1,0 +1,60 @@
+import { type FailedTest, MAX_FAILED_TESTS } from '../../model/failed-test.ts'
+import { HIDDEN_CHARACTERS } from '../../model/hidden-characters.ts'
+
+const MAX_NAME = 200
+const MAX_MESSAGE = 500
+const MAX_FILE = 300
+
+/** A failed test before its texts are cleaned and cut: `path` names its parents, then the test. */
+export interface Failure {
+  path: string[]
+  message: string | null
+  file: string | null
+  line: number | null
+}
+
+/** Both lists as one, as far as failed tests are kept. */
+export function firstOf<T>(before: T[], more: readonly T[]): T[] {
+  const room = MAX_FAILED_TESTS - before.length
+  return room <= 0 || more.length === 0 ? before : before.concat(more.slice(0, room))
+}
+
+/** The first failed tests of a report, each text in one line that is not too long. */
+export function failedTests(failures: readonly Failure[]): FailedTest[] {
+  return failures.slice(0, MAX_FAILED_TESTS).map(({ path, message, file, line }) => {
+    const names = path.map((name) => oneLine(name, MAX_NAME)).filter((name) => name !== '')
+    return {
+      name: nameOf(names),
+      message: oneLine(message ?? '', MAX_MESSAGE) || null,
+      file: oneLine(file ?? '', MAX_FILE) || null,
+      line: line !== null && Number.isSafeInteger(line) && line > 0 ? line : null,
+    }
+  })
+}
+
+/** The test's own name is at the end, so the cut is at the beginning. */
+function nameOf(names: readonly string[]): string {
+  const name = names.join(' > ') || 'a test without a name'
+  if (name.length <= MAX_NAME) return name
+  return `…${wholeCharacters(name.slice(1 - MAX_NAME))}`
+}
+
+/** Colours and other sequences for a terminal. */
+const COLOUR = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\^_])/g
+
+function oneLine(text: string, most: number): string {
+  // far more than is left over, so that a text of megabytes is not cleaned as a whole
+  const line = text
+    .slice(0, 8 * most)
+    .replace(COLOUR, '')
+    .replace(/\s+/g, ' ')
+    .toWellFormed()
+    .replace(HIDDEN_CHARACTERS, '')
+    .trim()
+  return line.length <= most ? line : `${wholeCharacters(line.slice(0, most - 1)).trimEnd()}…`
+}
+
+/** Without the half of a pair at either end. */
+function wholeCharacters(text: string): string {
+  return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+}

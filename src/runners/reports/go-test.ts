@@ -1,0 +1,243 @@
+import { type Failure, failedTests, firstOf } from './failures.ts'
+import { findLocation } from './locations.ts'
+import type { TestResults } from './test-results.ts'
+
+/** An event of `go test -json`, with what is read of it. */
+interface GoEvent {
+  action: string
+  /** Empty for the events of a build. */
+  package: string
+  /** Empty for the package as a whole. */
+  test: string
+  output: string
+  /** The build that an event of a build is about, or that failed the package. */
+  build: string
+}
+
+type End = 'pass' | 'fail' | 'skip'
+
+interface GoTest {
+  end: End | null
+  output: string
+}
+
+interface GoPackage {
+  tests: Map<string, GoTest>
+  end: End | null
+  output: string
+  build: string
+}
+
+const ACTIONS: ReadonlySet<string> = new Set([
+  ...['start', 'run', 'pause', 'cont', 'pass', 'bench', 'fail', 'output', 'skip', 'attr'],
+  ...['artifacts', 'build-output', 'build-fail'],
+])
+
+/** What a test prints can be megabytes; a message is found at its beginning. */
+const MAX_OUTPUT = 16 * 1024
+
+const EVENT_LINE = /^\{[^\n]*"Action":"[a-z-]+"[^\n]*\}\r?$/m
+/** Before Go 1.20, a build that failed was no event. */
+const PLAIN_FAILURE = /^FAIL\t(\S+) \[((?:build|setup) failed)\]\s*$/
+
+/** Where the events of `go test -json` seem to begin; -1 where there are none. */
+export function findGoTest(text: string): number {
+  return text.search(EVENT_LINE)
+}
+
+/**
+ * Counts the tests in the events of `go test -json`; other lines may stand between them. A test with subtests counts only
+ * where it failed and none of them did. A package that failed without a failed test (its build, a
+ * panic, an exit) counts as a failed test, and so does a test without an end in a package that failed. Null if there is no event.
+ */
+export function readGoTest(text: string): TestResults | null {
+  const { events, plainFailures } = readEvents(text)
+  if (events.length === 0) return null
+  const { packages, builds } = gather(events)
+  for (const [name, why] of plainFailures) {
+    const known = packages.get(name) ?? newPackage()
+    packages.set(name, { ...known, end: 'fail', output: known.output || why })
+  }
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  let failures: Failure[] = []
+  let complete = packages.size > 0
+  const fail = (failure: Failure) => {
+    counts.failed += 1
+    failures = firstOf(failures, [failure])
+  }
+  for (const [name, found] of packages) {
+    complete &&= found.end !== null
+    const before = counts.failed
+    const parents = parentsOf(found.tests)
+    for (const [test, { end, output }] of found.tests) {
+      const result = end ?? (isUnfinished(test, found) ? 'fail' : null)
+      if (result === 'fail') {
+        if (!hasFailed(parents.get(test), found)) fail(describe(name, test, output, found.output))
+      } else if (parents.has(test)) continue
+      else if (result === 'pass') counts.passed += 1
+      else if (result === 'skip') counts.skipped += 1
+    }
+    if (found.end === 'fail' && counts.failed === before) {
+      const build = builds.get(found.build) ?? ''
+      fail(describePackage(name, build, found))
+    }
+  }
+  const { passed, failed, skipped } = counts
+  const ok = complete && failed === 0
+  return { run: passed + failed, passed, failed, skipped, ok, failures: failedTests(failures) }
+}
+
+function readEvents(text: string): { events: GoEvent[]; plainFailures: Map<string, string> } {
+  const events: GoEvent[] = []
+  const plainFailures = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const event = line.startsWith('{') ? readEvent(line) : null
+    if (event) events.push(event)
+    const plain = line.startsWith('FAIL') ? PLAIN_FAILURE.exec(line) : null
+    if (plain) plainFailures.set(plain[1]!, plain[2]!)
+  }
+  return { events, plainFailures }
+}
+
+/** Null for any other line, also for JSON that a program logs. */
+function readEvent(line: string): GoEvent | null {
+  let value: Record<string, unknown>
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+  const text = (key: string) => (typeof value[key] === 'string' ? value[key] : '')
+  const action = text('Action')
+  const event = {
+    action,
+    package: text('Package'),
+    test: text('Test'),
+    output: text('Output'),
+    build: text('FailedBuild') || text('ImportPath'),
+  }
+  return ACTIONS.has(action) && (event.package !== '' || event.build !== '') ? event : null
+}
+
+function gather(events: readonly GoEvent[]) {
+  const packages = new Map<string, GoPackage>()
+  const builds = new Map<string, string>()
+  for (const event of events) {
+    if (event.package === '') {
+      const before = builds.get(event.build) ?? ''
+      builds.set(event.build, begun(before, event.output))
+      continue
+    }
+    const found = packages.get(event.package) ?? newPackage()
+    packages.set(event.package, found)
+    found.build = event.build || found.build
+    if (event.test !== '') addTestEvent(found.tests, event)
+    else if (event.action === 'output') found.output = begun(found.output, event.output)
+    else if (isEnd(event.action)) found.end = worse(found.end, event.action)
+  }
+  return { packages, builds }
+}
+
+function newPackage(): GoPackage {
+  return { tests: new Map(), end: null, output: '', build: '' }
+}
+
+/** A test that is run again (`-count`) is one test, which failed if it failed once. */
+function addTestEvent(tests: Map<string, GoTest>, { action, test, output }: GoEvent): void {
+  const found = tests.get(test) ?? { end: null, output: '' }
+  tests.set(test, found)
+  if (action === 'output') found.output = begun(found.output, output)
+  else if (isEnd(action)) found.end = worse(found.end, action)
+}
+
+function isEnd(action: string): action is End {
+  return action === 'pass' || action === 'fail' || action === 'skip'
+}
+
+function worse(before: End | null, end: End): End {
+  return before === 'fail' ? 'fail' : end
+}
+
+function begun(before: string, more: string): string {
+  return before.length >= MAX_OUTPUT ? before : before + more
+}
+
+/** The subtests of each test that has some. */
+function parentsOf(tests: ReadonlyMap<string, GoTest>): Map<string, string[]> {
+  const parents = new Map<string, string[]>()
+  for (const test of tests.keys()) {
+    // a name may itself hold a slash: the nearest that is a test is the parent
+    for (let at = test.lastIndexOf('/'); at > 0; at = test.lastIndexOf('/', at - 1)) {
+      const parent = test.slice(0, at)
+      if (!tests.has(parent)) continue
+      const children = parents.get(parent) ?? []
+      children.push(test)
+      parents.set(parent, children)
+      break
+    }
+  }
+  return parents
+}
+
+/** Whether one of these tests failed. A failure of theirs fails their parent too. */
+function hasFailed(tests: readonly string[] | undefined, found: GoPackage): boolean {
+  return (tests ?? []).some((test) => {
+    const end = found.tests.get(test)!.end
+    return end === 'fail' || (end === null && isUnfinished(test, found))
+  })
+}
+
+/** Benchmarks have no end of their own. */
+function isUnfinished(test: string, { end }: GoPackage): boolean {
+  return end === 'fail' && !test.startsWith('Benchmark')
+}
+
+/** What `go test` says around the output of a test. */
+const FRAME = /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:FAIL|PASS|SKIP|BENCH):|(?:FAIL|PASS|ok)\b)/
+const LOG_LINE = /^\s+(\S+\.go):(\d{1,9}): ?(.*)$/
+
+function describe(name: string, test: string, output: string, ofPackage: string): Failure {
+  const path = [name, ...test.split('/')]
+  const lines = output.split('\n').filter((line) => !FRAME.test(line))
+  const at = lines.findIndex((line) => LOG_LINE.test(line))
+  const panic = lines.findIndex((line) => /^panic: |^fatal error: /.test(line))
+  if (panic >= 0) return { path, ...panicIn(lines.slice(panic)) }
+  if (at < 0) {
+    const said = lines.join('\n').trim() || panicLine(ofPackage)
+    return { path, message: said, file: null, line: null }
+  }
+  const [, file, line, first] = LOG_LINE.exec(lines[at]!)!
+  const message = [first!, ...lines.slice(at + 1)].join('\n').trim()
+  return { path, message, file: file!, line: Number(line) }
+}
+
+function panicIn(lines: readonly string[]): Omit<Failure, 'path'> {
+  const stack = lines.findIndex((line) => line.startsWith('goroutine '))
+  const message = lines.slice(0, stack < 0 ? lines.length : stack).join('\n')
+  const place = stack < 0 ? null : findLocation(lines.slice(stack).join('\n'))
+  return { message, file: place?.file ?? null, line: place?.line ?? null }
+}
+
+function panicLine(output: string): string | null {
+  return /^(?:panic|fatal error): .*/m.exec(output)?.[0] ?? null
+}
+
+/** A package that failed for another reason than a failed test. */
+function describePackage(name: string, build: string, found: GoPackage): Failure {
+  const lines = (build || found.output).split('\n')
+  const panic = lines.findIndex((line) => /^panic: |^fatal error: /.test(line))
+  if (panic >= 0) return { path: [name], ...panicIn(lines.slice(panic)) }
+  const useful = lines.filter((line) => !FRAME.test(line) && !/^(?:# |exit status)/.test(line))
+  const said = useful.join('\n').trim()
+  const place = findLocation(said)
+  const frame = /\[((?:build|setup) failed)\]/.exec(found.output)?.[1]
+  const what = build !== '' ? 'build failed' : (frame ?? null)
+  const message = [what, said === what ? null : said].filter(Boolean).join(': ')
+  return {
+    path: [name],
+    message: message || found.output.trim() || 'the package failed',
+    file: place?.file ?? null,
+    line: place?.line ?? null,
+  }
+}

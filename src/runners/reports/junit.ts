@@ -1,0 +1,200 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
+import { type Failure, failedTests, firstOf } from './failures.ts'
+import { findLocation } from './locations.ts'
+import type { TestResults } from './test-results.ts'
+
+type Outcome = 'passed' | 'skipped' | { failure: Failure }
+
+/** fast-xml-parser's ordered form: the one key that is a tag name has the children as its value. */
+type XmlNode = Record<string, unknown>
+
+/** Where JUnit XML seems to begin; -1 where there is none. */
+export function findJunit(text: string): number {
+  return text.search(/<testsuites?[\s/>]/)
+}
+
+/**
+ * Counts the test cases of JUnit XML, at any depth: one report, or several files one after the other, with
+ * other output around them. An error counts as a failure. No document type is read and no entity expanded.
+ * Null if there is no report. The format cannot say that a parent failed though its cases passed (Node's
+ * reporter, for an error after the last subtest): only the exit code tells.
+ */
+export function readJunit(text: string): TestResults | null {
+  let seen = false
+  let complete = true
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  let failures: Failure[] = []
+  for (const report of reportsIn(text)) {
+    seen = true
+    complete &&= XMLValidator.validate(report) === true
+    for (const outcome of outcomes(parse(report), [])) {
+      if (typeof outcome === 'string') {
+        counts[outcome] += 1
+      } else {
+        counts.failed += 1
+        failures = firstOf(failures, [outcome.failure])
+      }
+    }
+  }
+  if (!seen) return null
+  const { passed, failed, skipped } = counts
+  const ok = complete && failed === 0
+  return { run: passed + failed, passed, failed, skipped, ok, failures: failedTests(failures) }
+}
+
+/** What decides where a report begins and ends; a tag in character data or a comment is none. */
+const PARTS =
+  /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?xml\s|<(\/?)testsuites?(?=[\s/>])(?:[^"'>]|"[^"]*"|'[^']*')*>/g
+
+/**
+ * Each report from its root element on, so that no prolog with its document type is parsed. One that breaks off
+ * ends where the next file begins, else with the text.
+ */
+function* reportsIn(text: string): Generator<string> {
+  let start = -1
+  let depth = 0
+  for (const match of text.matchAll(PARTS)) {
+    const [part, slash] = match
+    if (part.startsWith('<?xml')) {
+      if (depth > 0) yield text.slice(start, match.index)
+      depth = 0
+    } else if (slash !== undefined) {
+      const isClosing = slash === '/'
+      if (depth === 0 && isClosing) continue
+      if (depth === 0) start = match.index
+      if (!part.endsWith('/>')) depth += isClosing ? -1 : 1
+      if (depth === 0) yield text.slice(start, match.index + part.length)
+    }
+  }
+  if (depth > 0) yield text.slice(start)
+}
+
+/** Nothing for text that breaks off within a tag: it is reported as not complete anyway. */
+function parse(report: string): XmlNode[] {
+  const parser = new XMLParser({
+    preserveOrder: true,
+    ignoreAttributes: false,
+    parseTagValue: false,
+    parseAttributeValue: false,
+    processEntities: false,
+  })
+  try {
+    return parser.parse(report)
+  } catch {
+    // It throws plain errors, without a code, and only for what it reads.
+    return []
+  }
+}
+
+/** `suites` are the names of the suites around. */
+function* outcomes(nodes: XmlNode[], suites: readonly string[]): Generator<Outcome> {
+  for (const node of nodes) {
+    const [tag, children] = element(node)
+    if (tag === 'testcase') yield caseOutcome(node, children, suites)
+    else if (tag === 'failure' || tag === 'error') {
+      yield { failure: describe([...suites], null, null, node) }
+    } else if (tag === 'testsuite') {
+      yield* outcomes(children, [...suites, attribute(node, 'name') ?? ''])
+    } else if (tag === 'testsuites') yield* outcomes(children, suites)
+  }
+}
+
+/** Skipped comes first: a todo test that fails is both in Node's reports, and does not count. */
+function caseOutcome(node: XmlNode, children: XmlNode[], suites: readonly string[]): Outcome {
+  const status = attribute(node, 'status')
+  const child = (...tags: string[]) => children.find((each) => tags.includes(element(each)[0]))
+  const isSkipped = child('skipped') !== undefined || attribute(node, 'skipped') !== null
+  if (isSkipped || status === 'notrun' || status === 'disabled') return 'skipped'
+  const failed = child('failure', 'error')
+  const message = attribute(node, 'failure') ?? attribute(node, 'error')
+  if (!failed && message === null) return 'passed'
+  return { failure: describe(pathOf(node, suites), node, message, failed) }
+}
+
+/** The class counts as a parent where it says more than the suite; Node's reporter calls every class `test`. */
+function pathOf(node: XmlNode, suites: readonly string[]): string[] {
+  const name = attribute(node, 'name') ?? ''
+  const group = attribute(node, 'classname') ?? ''
+  const isNew = group !== '' && group !== 'test' && group !== name && group !== suites.at(-1)
+  return isNew ? [...suites, group, name] : [...suites, name]
+}
+
+function describe(
+  path: string[],
+  test: XmlNode | null,
+  said: string | null,
+  failed: XmlNode | undefined,
+): Failure {
+  const text = failed ? textIn(element(failed)[1]) : ''
+  const type = failed ? attribute(failed, 'type') : null
+  const message = (failed && attribute(failed, 'message')) ?? said
+  const stated = (name: string) =>
+    (failed && attribute(failed, name)) ?? (test && attribute(test, name))
+  const file = stated('file')
+  const line = stated('line')
+  const wanted = file ?? fileOfClass(test)
+  const found =
+    findLocation(causeIn(text), wanted) ??
+    findLocation(text, wanted) ??
+    (file === null ? (findLocation(causeIn(text)) ?? findLocation(text)) : null)
+  return {
+    path,
+    message: message || text.trim() || type || null,
+    file: file ?? found?.file ?? null,
+    // an assertion is a better place than the line where its test begins
+    line: found?.line ?? (line !== null && /^\d{1,9}$/.test(line) ? Number(line) : null),
+  }
+}
+
+/** Node prints the error of its runner first, and below it the one that the test threw. */
+function causeIn(text: string): string {
+  return text.slice(text.lastIndexOf('\n  cause: ') + 1)
+}
+
+/** `com.example.LoginTest` is in `LoginTest.java` or `LoginTest.kt`: the stack also names what it calls. */
+function fileOfClass(test: XmlNode | null): string | null {
+  const name = (test && attribute(test, 'classname')) ?? ''
+  const last = /^(?:[\w$]+\.)+([A-Z]\w*)/.exec(name)?.[1]
+  return last === undefined ? null : `${last}.java`
+}
+
+function element(node: XmlNode): [tag: string, children: XmlNode[]] {
+  const tag = Object.keys(node).find((key) => key !== ':@') ?? ''
+  const children = node[tag]
+  return [tag, Array.isArray(children) ? children : []]
+}
+
+/** Also `''`, where it stands without a value. */
+function attribute(node: XmlNode, name: string): string | null {
+  const attributes = (node[':@'] ?? {}) as Record<string, unknown>
+  const value = Object.hasOwn(attributes, `@_${name}`) ? attributes[`@_${name}`] : undefined
+  return value === undefined ? null : decode(String(value))
+}
+
+function textIn(children: readonly XmlNode[]): string {
+  return children
+    .map((child) => child['#text'])
+    .filter((text) => typeof text === 'string')
+    .map(decode)
+    .join('')
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+])
+
+/** XML's own five and characters by number. Those that a document declares stay as they are written. */
+function decode(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(\w{2,4}));/g,
+    (whole, dec, hex, name) => {
+      if (name !== undefined) return ENTITIES.get(name) ?? whole
+      const code = dec === undefined ? Number.parseInt(hex, 16) : Number(dec)
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+    },
+  )
+}

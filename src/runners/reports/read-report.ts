@@ -1,0 +1,35 @@
+import { findGoTest, readGoTest } from './go-test.ts'
+import { findJunit, readJunit } from './junit.ts'
+import type { ReportReading } from './report-reader.ts'
+import { findTap, readTap, tapObstacle } from './tap.ts'
+import type { ReportFormat, TestResults } from './test-results.ts'
+
+interface Reader {
+  format: ReportFormat
+  find(text: string): number
+  obstacle?(text: string): string | null
+  read(text: string): TestResults | null
+}
+
+const READERS: readonly Reader[] = [
+  { format: 'go', find: findGoTest, read: readGoTest },
+  { format: 'junit', find: findJunit, read: readJunit },
+  { format: 'tap', find: findTap, obstacle: tapObstacle, read: readTap },
+]
+
+/**
+ * Reads the report in a text, whatever its format. The format whose report begins first is the one: a report of
+ * another format further on is what a test printed.
+ */
+export function readReport(text: string): ReportReading {
+  const found = READERS.map((reader) => ({ reader, at: reader.find(text) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at)
+  for (const { reader } of found) {
+    const reason = reader.obstacle?.(text) ?? null
+    if (reason !== null) return { results: null, reason }
+    const results = reader.read(text)
+    if (results) return { format: reader.format, results }
+  }
+  return { results: null }
+}

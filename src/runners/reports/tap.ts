@@ -1,0 +1,178 @@
+import { type FinalResults, Parser, type Result } from 'tap-parser'
+import { type Failure, failedTests, firstOf } from './failures.ts'
+import { findLocation } from './locations.ts'
+import { tapDocuments } from './tap-documents.ts'
+import type { TestResults } from './test-results.ts'
+
+/** As many as a person would write by hand, and more; the parser's effort grows with their square. */
+const MAX_DEPTH = 100
+const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\\.\\.)`, 'm')
+
+/** Prose, and what `go test` prints for a package, has no number behind `ok`. */
+const MARKS = /^(?:TAP version 1[34]|1\.\.\d+| *(?:not )?ok \d+|Bail out!)(?=\s|$)/m
+
+/** Where a TAP report seems to begin; -1 where there is none. */
+export function findTap(text: string): number {
+  return text.search(MARKS)
+}
+
+/** Why a report cannot be read; null if it can. */
+export function tapObstacle(text: string): string | null {
+  return TOO_DEEP.test(text) ? `the report nests its tests more than ${MAX_DEPTH} deep` : null
+}
+
+/**
+ * Counts the leaves of a TAP report; lines that are no TAP may stand around it, and several reports may follow
+ * each other. A test whose subtests all passed and that failed nevertheless (an error after them) is a
+ * failed test; one without subtests is a test. Null if there is no TAP: no plan, no test point and no bail out.
+ */
+export function readTap(text: string): TestResults | null {
+  const documents = tapDocuments(text).map(readDocument)
+  const found = documents.filter((document) => document !== null)
+  return found.length === 0 ? null : resultsOf(found)
+}
+
+interface TapDocument {
+  level: Level
+  complete: boolean
+}
+
+function resultsOf(documents: readonly TapDocument[]): TestResults {
+  const { passed, failed, skipped, failures } = documents
+    .map(({ level }) => level)
+    .reduce((total, level) => sum(total, level), nothing())
+  const ok = failed === 0 && documents.every(({ complete }) => complete)
+  return { run: passed + failed, passed, failed, skipped, ok, failures: failedTests(failures) }
+}
+
+function readDocument(text: string): TapDocument | null {
+  const parser = new Parser()
+  const level = watch(parser)
+  parser.end(text)
+  const { counts, planned, broken } = level()
+  const bailedOut = parser.bailedOut !== false
+  const seen = counts.passed + counts.failed + counts.skipped > 0 || planned || bailedOut
+  return seen ? { level: counts, complete: planned && !broken && !bailedOut } : null
+}
+
+interface Level {
+  passed: number
+  failed: number
+  skipped: number
+  failures: Failure[]
+}
+
+interface Watched {
+  counts: Level
+  planned: boolean
+  /** Not as planned, here or below, or the text ends before the test point that closes a subtest. */
+  broken: boolean
+}
+
+function watch(parser: Parser): () => Watched {
+  let counts = nothing()
+  let planned = false
+  let broken = false
+  let child: { name: string; watched: () => Watched } | undefined
+
+  parser.on('plan', () => {
+    planned ||= !parser.syntheticPlan
+  })
+  parser.on('child', (inner: Parser) => {
+    child = { name: inner.name, watched: watch(inner) }
+  })
+  parser.on('assert', (point: Result) => {
+    const below = point.closingTestPoint ? child?.watched() : undefined
+    counts = sum(counts, pointCounts(point, below?.counts))
+    broken ||= below?.broken === true
+    if (point.closingTestPoint) child = undefined
+  })
+  // Its own `ok` does not know that a failure below a todo is none, nor that the last plan is missing.
+  parser.on('complete', ({ failures }: FinalResults) => {
+    broken ||= failures.some((failure) => failure.tapError)
+  })
+
+  return () => {
+    if (!child) return { counts, planned, broken }
+    const open = below(child.name, child.watched().counts)
+    return { counts: sum(counts, open), planned, broken: true }
+  }
+}
+
+function pointCounts(point: Result, inner: Level | undefined): Level {
+  const leaves = inner === undefined ? 0 : inner.passed + inner.failed + inner.skipped
+  if (isSet(point.skip) || isSet(point.todo)) {
+    return { passed: 0, failed: 0, skipped: Math.max(leaves, 1), failures: [] }
+  }
+  if (inner === undefined || leaves === 0) {
+    return point.ok
+      ? { passed: 1, failed: 0, skipped: 0, failures: [] }
+      : { passed: 0, failed: 1, skipped: 0, failures: [failureOf(point)] }
+  }
+  const ownFailure = !point.ok && inner.failed === 0
+  return ownFailure
+    ? { ...inner, failed: 1, failures: [failureOf(point)] }
+    : below(point.name, inner)
+}
+
+/** The counts of a subtest's tests, which get its name. */
+function below(name: string, inner: Level): Level {
+  const failures = inner.failures.map((each) => ({ ...each, path: [name, ...each.path] }))
+  return { ...inner, failures }
+}
+
+/** What Node, tap and others write into the YAML below a test point. */
+function failureOf({ name, diag }: Result): Failure {
+  const value = typeof diag === 'object' && diag !== null ? (diag as Record<string, unknown>) : {}
+  const stack = textOf(value.stack)
+  const said = textOf(value.message) ?? textOf(value.error) ?? textOf(value.reason)
+  const message = said ?? differenceIn(textOf(value.diff))
+  const place = placeAt(value.at) ?? findLocation(stack ?? '') ?? locationOf(value.location)
+  const file = place?.file ?? textOf(value.file)
+  const line = place?.line ?? (typeof value.line === 'number' ? value.line : null)
+  return { path: [name], message, file, line }
+}
+
+/** The lines of a diff that differ, as tap writes it for most assertions. */
+function differenceIn(diff: string | null): string | null {
+  const lines = diff?.split('\n').filter((line) => /^[+-](?![+-]{2} )/.test(line))
+  return lines ? lines.join('\n') : null
+}
+
+/** tap's `at`, a map; others write a place or a line of a stack. */
+function placeAt(at: unknown): { file: string; line: number | null } | null {
+  if (typeof at === 'string') return findLocation(at)
+  if (typeof at !== 'object' || at === null) return null
+  const { fileName, file, lineNumber, line } = at as Record<string, unknown>
+  const name = textOf(fileName) ?? textOf(file)
+  const number = lineNumber ?? line
+  return name === null ? null : { file: name, line: typeof number === 'number' ? number : null }
+}
+
+/** Node's `location`, `<file>:<line>:<column>`: the file may have any name. */
+function locationOf(location: unknown): { file: string; line: number } | null {
+  const match = typeof location === 'string' ? /^(.+?):(\d{1,9})(?::\d+)?$/s.exec(location) : null
+  return match && { file: match[1]!.replace(/^file:\/\//, ''), line: Number(match[2]) }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null
+}
+
+/** A directive without a reason is `true` or an empty string. */
+function isSet(directive: string | boolean): boolean {
+  return directive !== false
+}
+
+function nothing(): Level {
+  return { passed: 0, failed: 0, skipped: 0, failures: [] }
+}
+
+function sum(a: Level, b: Level): Level {
+  return {
+    passed: a.passed + b.passed,
+    failed: a.failed + b.failed,
+    skipped: a.skipped + b.skipped,
+    failures: firstOf(a.failures, b.failures),
+  }
+}
