@@ -413,6 +413,15 @@ t.test('a session that failed is planned again, with the failure in the note', a
   t.match(await service.request('POST', `/cases/${elsewhere}/sessions`, { again: ref.id }), {
     status: 404,
   })
+  const report = 'TAP version 14\\n1..2\\nok 1 - a\\nnot ok 2 - it adds up\\n'
+  const tap = await ran(service, step(`printf '${report}'; exit 1`, 'sh run id=test proof=tap'))
+  const tests = `/cases/${tap.ref.case_id}/sessions`
+  await must(service, 'POST', tests, { again: tap.ref.id })
+  const [, second] = service.service.catalog.folder(tap.ref.case_id)!.sessions
+  t.match(
+    second!.trail[0]!.fields.note,
+    /1 of 2 tests failed\. .*\n\nFailed tests:\n\n- it adds up\n\nThe last/,
+  )
   const other = await must(service, 'POST', path, { again: ref.id, type: 'planning' })
   t.equal(other.type, 'planning', 'the type may be another one')
 })
