@@ -1,3 +1,4 @@
+import { failedTestPlace } from '../model/failed-test.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { failedStep, failureText } from '../model/session-failure.ts'
@@ -5,6 +6,8 @@ import { cutText } from './prompt-parts.ts'
 
 const MAX_TAIL_BYTES = 3000
 const MAX_TAIL_LINES = 40
+/** Of a line with a failed test, in characters. */
+const MAX_TEST = 400
 
 /** Refuses a session to plan again from that did not fail. */
 export function mustHaveFailed({ number, state }: Session): void {
@@ -27,10 +30,22 @@ export function planAgainNote(
   return [
     own.trim(),
     `Session ${failed.number} failed: ${failureText(failed)}. Plan again, and avoid that.`,
+    failedTests(failed),
     tail === '' ? '' : `${where}:\n\n${tail}`,
   ]
     .filter((part) => part !== '')
     .join('\n\n')
+}
+
+function failedTests({ failed_tests }: Session): string {
+  if (failed_tests.length === 0) return ''
+  const lines = failed_tests.map((test) => {
+    const place = failedTestPlace(test)
+    const message = test.message === null ? '' : `: ${test.message.replace(/\s+/g, ' ')}`
+    const line = `- ${test.name}${place === null ? '' : ` (${place})`}${message}`
+    return line.length > MAX_TEST ? `${line.slice(0, MAX_TEST - 1).toWellFormed()}…` : line
+  })
+  return `Failed tests:\n\n${lines.join('\n')}`
 }
 
 function lastLines(text: string): string {

@@ -69,7 +69,7 @@ export async function providerStatus(
 
 /** Refuses a provider whose program is not there: before a session is made that could only fail. */
 export async function mustBeInstalled(
-  { environment }: Pick<StatusNeeds, 'environment'>,
+  { environment, redactor }: Pick<SessionNeeds, 'environment' | 'redactor'>,
   { id, spec }: Provider,
   workdir: string,
 ): Promise<void> {
@@ -80,10 +80,8 @@ export async function mustBeInstalled(
   const place = program.includes('/') ? 'in the working folder' : 'on the PATH of the service'
   const isThere = (await whyNotFound(program, where)) === 'EACCES'
   const why = isThere ? `is ${place}, but may not be executed` : `was not found ${place}`
-  throw new Refusal(
-    'provider_unavailable',
-    `The provider ${id} cannot be started: its program "${program}" ${why}. ${howToGet(install)}. Or choose another provider: casefile doctor lists those that are installed.`,
-  )
+  const message = `The provider ${id} cannot be started: its program "${program}" ${why}. ${howToGet(install)}. Or choose another provider: casefile doctor lists those that are installed.`
+  throw new Refusal('provider_unavailable', redactor.text(message))
 }
 
 function adviceFor({ program, install }: AgentSpec): string {

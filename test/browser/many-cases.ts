@@ -121,6 +121,32 @@ inBrowser('5,000 cases: counted, walked, searched and scrolled without lag', asy
     t.ok((await rows.count()) <= 1300, 'still only what is near')
   })
 
+  await t.test('Escape ends the search', async (t) => {
+    await page.keyboard.press('/')
+    await page.keyboard.type('number 43')
+    await eventually(
+      () => page.url(),
+      (url) => url.includes('?q=number%2043'),
+    )
+    await eventually(
+      () => result.innerText(),
+      (text) => /^\d+ of /.test(text),
+    )
+    await page.keyboard.press('Escape')
+    await eventually(
+      () => page.url(),
+      (url) => !url.includes('?q='),
+    )
+    await eventually(
+      () => result.innerText(),
+      (text) => text.trim() === '',
+    )
+    await all.waitFor()
+    t.equal(await page.locator('#filter-q').inputValue(), '')
+    await page.keyboard.press('Escape')
+    t.notOk(await page.evaluate(() => document.activeElement?.matches('#filter-q')), 'left')
+  })
+
   await t.test('a search finds the one', async (t) => {
     await page.keyboard.press('Home')
     await page.keyboard.press('/')

@@ -217,10 +217,29 @@ t.test('a session that fails gives its code', async (t) => {
   t.match(await cli.run('tail', 'door'), {
     code: 5,
     stdout: /│ no\n/,
-    stderr: /session 1 is failed/,
+    stderr:
+      /session 1 failed: planned .* ran .*Go on with one of:\n {2}casefile start \w+ --again 1 /,
+  })
+  t.match(await cli.run('list', '--needs', 'failed'), {
+    stdout: /session 1 failed: step step-1 exited with 3, expected 0/,
+  })
+  t.match(await cli.run('show', 'door'), {
+    stdout: /failed {2}implementing .*planned .*, waited .*, ran /,
+    stderr: /Next: casefile start \w+ --again\n/,
+  })
+  t.match(await cli.run('start', 'door', '--again', '--note', 'Oil it.', '--json'), { code: 0 })
+  const { stdout: id } = await cli.run('open', 'door', '--folder')
+  t.match(
+    readFileSync(join(id.trim(), 'sessions/2.md'), 'utf8'),
+    /session_created type=implementing provider=runbook note="Oil it\.\\n\\nSession 1 failed: step step-1 exited with 3.*The last lines of step step-1:\\n\\nno"/,
+  )
+  await cli.run('abandon', 'door')
+  t.match(await cli.run('start', 'door', '--again'), {
+    code: 1,
+    stderr: /Session 2 is abandoned: only a session that failed can be planned again/,
   })
   await cli.run('start', 'door')
-  t.match(await cli.run('abandon', 'door', '2', '--reason', 'Rain'), { code: 0 })
+  t.match(await cli.run('abandon', 'door', '3', '--reason', 'Rain'), { code: 0 })
   t.match(await cli.run('tail', 'door'), { code: 5, stdout: /! abandoned: Rain/ })
 })
 
@@ -294,4 +313,30 @@ t.test('a reader that has read enough is no error', async (t) => {
   await show.says(/Long/)
   show.closeOutput()
   t.match(await show.ended, { code: 0, stderr: /^\nNext: \S/ })
+})
+
+t.test('a checklist item, and the end of a case', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  const { json: made } = await cli.run('new', 'Door', '--json')
+  t.match(await cli.run('item', 'door', 'It opens', '--required'), {
+    code: 0,
+    stdout: /✗ It opens \(test-log\)\nThe gate is shut/,
+  })
+  const seen = ['item', 'door', 'Seen', '--type', 'screenshot', '--json']
+  t.match((await cli.run(...seen)).json, { type: 'screenshot', required: false })
+  t.match(
+    readFileSync(join(cli.root, `memory/cases/${made.id}/case.md`), 'utf8'),
+    '## Proof checklist\n\n- [ ] It opens (test-log, required)\n- [ ] Seen (screenshot)\n',
+  )
+  t.match(await cli.run('item', 'window', 'x'), { code: 3 })
+  t.match(await cli.run('delete', 'door'), { code: 2, stderr: /no terminal to ask on.*--yes/ })
+  t.match(await cli.run('delete', 'door', '--json'), { code: 2 })
+  t.match(await cli.run('list'), { stdout: /Door/ })
+  t.match(await cli.run('delete', 'door', '--yes'), {
+    code: 0,
+    stdout: /^deleted {2}\w{8} {2}Door/,
+  })
+  t.notOk(existsSync(join(cli.root, `memory/cases/${made.id}`)))
+  t.match(await cli.run('delete', 'door', '--yes'), { code: 3 })
 })

@@ -139,7 +139,10 @@ t.test('the change of a plan', async (t) => {
 t.test('a command to copy names no artifact but those that there may be', async (t) => {
   const terminal = kept(0)
   const candidates = ['1-a.tap; rm -rf ~', '1-$(id).xml', '2-other.tap', '1-\u001b[2J', '1-say.log']
-  const session = { case_id: 'c12d54ae-1933', number: 1 }
+  const session = {
+    ...{ case_id: 'c12d54ae-1933', number: 1 },
+    durations: { planned_ms: 25, waited_ms: 355_000_000, ran_ms: 2700 },
+  }
   sayNext(
     { terminal },
     { ...session, candidates: candidates.map((artifact) => ({ artifact, note: '' })) },
@@ -147,7 +150,7 @@ t.test('a command to copy names no artifact but those that there may be', async 
   t.equal(
     terminal.text(),
     [
-      'session 1 is complete',
+      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s',
       '  casefile proof add c12d54ae --artifact 1-say.log',
       '  casefile resolve c12d54ae',
     ].join(''),

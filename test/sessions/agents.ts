@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
@@ -557,3 +557,42 @@ function marked(sessionId: string): string[] {
     }
   })
 }
+
+t.test('an agent that is not installed is refused, and nothing is written', async (t) => {
+  const files = {
+    'casefile.md':
+      '---\nproviders:\n  absent: { kind: acp, command: [no-such-agent] }\n  own: { kind: command, plan: [./agent.sh] }\n  plain: { kind: command, plan: [./plain.txt] }\n---\n',
+    'plain.txt': 'x',
+  }
+  const service = await openTestService(t, { files, trust: true })
+  const table: [provider: string, detail: RegExp][] = [
+    ['absent', /"no-such-agent" was not found on the PATH of the service\..*another provider/],
+    ['own', /"\.\/agent\.sh" was not found in the working folder/],
+    ['plain', /"\.\/plain\.txt" is in the working folder, but may not be executed/],
+  ]
+  for (const [provider, detail] of table) {
+    const { id } = await service.newCase()
+    const path = `/cases/${id}/sessions`
+    t.match(await service.request('POST', path, { type: 'planning', provider }), {
+      status: 422,
+      json: { code: 'provider_unavailable', detail },
+    })
+    t.notOk(existsSync(service.file(id, 'sessions')))
+    t.match(await must(service, 'GET', `/cases/${id}`), { state: 'OPEN' })
+  }
+})
+
+t.test('an agent that vanishes later fails its session', async (t) => {
+  const bin = join(t.testdirName, '..', 'vanishing-bin')
+  const agent = program(bin, 'vanishing', `#!/bin/sh\ncat > /dev/null\n${says(LIST_PLAN)}\n`)
+  t.teardown(() => rmSync(bin, { recursive: true, force: true }))
+  const files = {
+    'casefile.md': `---\nproviders: { v: { kind: command, plan: [${agent}], work: [${agent}] } }\n---\n`,
+  }
+  const service = await openTestService(t, { files, trust: true })
+  const { ref, session } = await plannedBy(service, 'v')
+  t.equal(session.state, 'plan_ready')
+  rmSync(agent)
+  const { session: ended } = await finished(service, ref)
+  t.match(ended, { state: 'failed', output: /was not found/ })
+})

@@ -383,6 +383,69 @@ t.test('what a session cannot be made with', async (t) => {
   }
 })
 
+t.test('a session that failed is planned again, with the failure in the note', async (t) => {
+  const service = await openTestService(t)
+  const lines = `for n in $(seq 400); do echo "line $n of many words"; done; exit 3`
+  const { ref } = await ran(
+    service,
+    step('true', 'sh run id=first') + step(lines, 'sh run id=it'),
+    {
+      type: 'verifying',
+    },
+  )
+  const path = `/cases/${ref.case_id}/sessions`
+  const again = await must(service, 'POST', path, { again: ref.id, note: 'Print less.' })
+  t.match(again, { number: 2, type: 'verifying', provider: 'runbook' })
+  await reaches(service, { ...ref, id: again.id, path: `${path}/${again.id}` }, 'plan_ready')
+  const { trail } = service.service.catalog.folder(ref.case_id)!.sessions[1]!
+  const note = String(trail[0]!.fields.note)
+  t.match(note, /^Print less\.\n\nSession 1 failed: step it exited with 3, expected 0\. /)
+  t.match(
+    note,
+    /The last lines of step it:\n\nline \d+ of many words\n[\s\S]*\nline 400 of many words$/,
+  )
+  t.ok(note.length < 3500, `${note.length}`)
+  t.match(await service.request('POST', path, { again: again.id }), {
+    status: 422,
+    json: { code: 'wrong_state', detail: /Session 2 is plan_ready: only a session that failed/ },
+  })
+  const elsewhere = (await service.newCase()).id
+  t.match(await service.request('POST', `/cases/${elsewhere}/sessions`, { again: ref.id }), {
+    status: 404,
+  })
+  const report = 'TAP version 14\\n1..2\\nok 1 - a\\nnot ok 2 - it adds up\\n'
+  const tap = await ran(service, step(`printf '${report}'; exit 1`, 'sh run id=test proof=tap'))
+  const tests = `/cases/${tap.ref.case_id}/sessions`
+  await must(service, 'POST', tests, { again: tap.ref.id })
+  const [, second] = service.service.catalog.folder(tap.ref.case_id)!.sessions
+  t.match(
+    second!.trail[0]!.fields.note,
+    /1 of 2 tests failed\. .*\n\nFailed tests:\n\n- it adds up\n\nThe last/,
+  )
+  const other = await must(service, 'POST', path, { again: ref.id, type: 'planning' })
+  t.equal(other.type, 'planning', 'the type may be another one')
+})
+
+t.test('a failed session needs the operator until something comes after it', async (t) => {
+  const service = await openTestService(t)
+  const needs = async (id: string) => {
+    const rows = await must(service, 'GET', '/triage')
+    return rows.find((row: { id: string }) => row.id === id).needs?.kind ?? null
+  }
+  const { ref } = await ran(service, step('exit 3'))
+  t.equal(await needs(ref.case_id), 'failed')
+  await service.restart()
+  t.equal(await needs(ref.case_id), 'failed', 'known from the files alone')
+  const state = (state: string) => must(service, 'PUT', `/cases/${ref.case_id}/state`, { state })
+  await state('VERIFYING')
+  t.equal(await needs(ref.case_id), null)
+  await state('IMPLEMENTING')
+  t.equal(await needs(ref.case_id), 'failed', 'it is as it was when it failed')
+  const file = service.file(ref.case_id, 'case.md')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('state: IMPLEMENTING', 'state: OPEN'))
+  t.equal(await needs(ref.case_id), null, 'a state set by hand counts too')
+})
+
 t.test('what was changed by hand since, and cannot run', async (t) => {
   const service = await openTestService(t)
   const ref = await planned(service, { runbook: ok })

@@ -82,8 +82,12 @@ t.test('a command that is not there', async (t) => {
   }
   inEnvironment(t, { A_TOKEN: PLAIN })
   const service = await openTestService(t, { files, trust: true, dev: true })
-  const { session } = await plannedBy(service, 'gone')
-  t.match(session, { state: 'failed', output: `${SAID}x was not found on the PATH` })
+  const { id } = await service.newCase()
+  const wanted = { type: 'implementing', provider: 'gone' }
+  const refused = await service.request('POST', `/cases/${id}/sessions`, wanted)
+  t.equal(refused.status, 422)
+  t.match(refused.json.detail, `its program "${SAID}x" was not found on the PATH`)
+  t.notMatch(refused.text, 'S3CRET')
   const run = await service.request('POST', '/providers/gone/run', { prompt: 'x' })
   t.equal(run.status, 422)
   t.notMatch(run.text, 'S3CRET')

@@ -142,6 +142,21 @@ t.test('a plan that waits comes first', async (t) => {
   t.match(textOf(html, 'session-1'), /1\. implementing Plan ready waits for your approval runbook/)
 })
 
+t.test('a session that failed comes next, with what to do', async (t) => {
+  const { ref, session } = await ran(app, step('exit 3', 'sh run id=sums'))
+  const html = await pageOf(`/case/${ref.case_id}`)
+  t.match(
+    textOf(html, 'failed-session'),
+    /Session 1 failed: step sums exited with 3, expected 0\. implementing, by runbook, .* Failed step: sums \. .* Plan again Show the output/,
+  )
+  t.match(html, `href="/case/${ref.case_id}/session/1#output"`)
+  t.match(html, `<input type="hidden" name="again" value="${session.id}"/>`)
+  t.match(textOf(html, 'session-1'), /Failed step sums exited with 3.*planned .*, waited .*, ran /)
+  t.match(await pageOf('/'), /Failed<\/span>[\s\S]*session\/1">session 1: step sums/)
+  await app.request('PUT', `/cases/${ref.case_id}/state`, { state: 'OPEN' })
+  t.notMatch(await pageOf(`/case/${ref.case_id}`), 'failed-session')
+})
+
 t.test('what a session offers is attached with one click', async (t) => {
   const tap = step("printf 'TAP version 13\\nok 1 - sums\\n1..1\\n'", 'sh run id=test proof=tap')
   const { ref, session } = await ran(app, tap)

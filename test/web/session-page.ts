@@ -175,10 +175,27 @@ t.test('one that failed says why, and what did not run', async (t) => {
     step('exit 3', 'sh run id=one') + step('true', 'sh run id=two'),
   )
   const text = words((await page(service, pageOf(ref))).html)
-  t.match(text, /It failed\. The run stopped: step one exited with 3, expected 0\./)
+  t.match(
+    text,
+    /Failed: step one exited with 3, expected 0\. Plan again makes a new plan from runbook\.md/,
+  )
   t.match(text, /one failed .* exit 3 .* two not run/)
   t.match(text, /Output .* Changed files/, 'first what says why')
-  t.match(text, /New session/)
+  t.match(text, /Planned .*, waited .*, ran /)
+  t.notMatch(text, /New session|Took/)
+})
+
+t.test('a failed session that something came after has nothing to plan again', async (t) => {
+  const service = await openTestService(t)
+  const { ref } = await ran(service, step('exit 3', 'sh run id=one'))
+  const form = () => page(service, pageOf(ref)).then(({ html }) => /class="plan-again/.test(html))
+  t.ok(await form())
+  await must(service, 'PUT', `/cases/${ref.case_id}/state`, { state: 'WONT_FIX' })
+  t.notOk(await form(), 'in a closed case')
+  await must(service, 'PUT', `/cases/${ref.case_id}/state`, { state: 'OPEN' })
+  t.ok(await form())
+  await must(service, 'POST', `/cases/${ref.case_id}/sessions`, { again: ref.id })
+  t.notOk(await form(), 'with a newer session')
 })
 
 t.test('one that runs', async (t) => {
@@ -223,7 +240,7 @@ t.test('a run that went on says what failed in it', async (t) => {
   const { ref } = await ran(service, step('exit 3', 'sh run id=one continue=true'))
   const text = words((await page(service, pageOf(ref))).html)
   t.match(text, /It completed, but 1 step failed\./)
-  t.match(text, /1 of 1 done .*one failed, went on/)
+  t.match(text, /0 of 1 done, 1 failed .*one failed, went on/)
 })
 
 t.test('a plan in a file with conflict markers cannot be approved', async (t) => {
