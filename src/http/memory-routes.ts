@@ -20,7 +20,7 @@ import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { memoryBytes } from './memory-bytes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
-import { caseId } from './params.ts'
+import { caseId, memoryFilename } from './params.ts'
 import { harmless } from './plain-text.ts'
 import type { WrittenFile } from './present.ts'
 import { unreadable } from './unreadable-file.ts'
@@ -35,7 +35,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   })
 
   app.get('/:filename', async (c) => {
-    const filename = c.req.param('filename')
+    const filename = memoryFilename(c)
     const folder = await store.read(caseId(c))
     const bytes = await memoryBytes(layout, folder, filename)
     return harmless(bytesWithETag(c, bytes, 'text/markdown; charset=utf-8'))
@@ -43,14 +43,14 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.put('/:filename', operatorOnly(service, 'write record', isRecord), async (c) => {
     const id = caseId(c)
-    const filename = c.req.param('filename')
+    const filename = memoryFilename(c)
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
     if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
       await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()))
       return written(c, { id, filename, bytes, isNew: true })
     }
     const made = await store.alone(id, async (folder, wrote) => {
-      const name = memoryName(filename, folder)
+      const name = memoryName(layout, folder, filename)
       const present = await readMemory(layout, id, name)
       if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present)
       requireMatch(c, present.ok ? etagOf(present.bytes) : null)
@@ -79,7 +79,7 @@ interface Put {
 function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Response {
   const headers = {
     etag: etagOf(bytes),
-    ...(isNew ? { location: `/cases/${id}/memory/${filename}` } : {}),
+    ...(isNew ? { location: `/cases/${id}/memory/${encodeURIComponent(filename)}` } : {}),
   }
   const file: WrittenFile = { filename, size: bytes.byteLength }
   return c.json(file, isNew ? 201 : 200, headers)
@@ -118,6 +118,6 @@ async function checked(
 
 /** Case and session files; the others are for whoever works on the case to write. */
 function isRecord(c: ServiceContext): boolean {
-  const filename = c.req.param('filename') ?? ''
+  const filename = memoryFilename(c)
   return filename === 'case.md' || filename === 'latest.md' || SESSION_FILE.test(filename)
 }

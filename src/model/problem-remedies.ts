@@ -33,7 +33,7 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Take over what you need into the file that it is a copy of, then delete the copy.',
   bad_settings: 'Correct the setting as the message says, or remove its line.',
   untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
-  bad_name: 'Rename it to a lower-case UUID, or move it out of the folder of cases.',
+  bad_name: 'Rename or move it as the message says: a case is named by a lower-case UUID.',
 }
 
 export function remedyOf(code: ProblemCode): string {

@@ -29,7 +29,7 @@ export const PROBLEM_CODES = [
   'conflict_copy', // a person's save that met a write of the service, kept beside the file
   'bad_settings', // casefile.md
   'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
-  'bad_name', // a folder under cases/ that is no UUID
+  'bad_name', // a folder under cases/ that is no UUID, or a markdown file whose name is not served
 ] as const
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number]

@@ -52,6 +52,18 @@ export interface ScanNeeds extends CaseLookNeeds {
 export function createScan(needs: ScanNeeds): Scan {
   const { layout, catalog, mutex, publish } = needs
   let strangers: Problem[] = []
+  /** Problems of folders that hold no record, by the id that they are named by. */
+  const noCases = new Map<string, Problem[]>()
+  const looking: ScanNeeds = {
+    ...needs,
+    sawNoCase: (id, problems) => {
+      const file = (each: string) => `cases/${id}/${each}`
+      noCases.set(
+        id,
+        problems.map((problem) => ({ ...problem, file: file(problem.file) })),
+      )
+    },
+  }
   const lost = new Set<string>()
 
   async function one(
@@ -68,7 +80,8 @@ export function createScan(needs: ScanNeeds): Scan {
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
-    const entry = await lookAtCase(needs, id, known, look)
+    noCases.delete(id)
+    const entry = await lookAtCase(looking, id, known, look)
     if (entry) bring(known, entry, restored)
     else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known)
     if (look.wait > 0) needs.onUnsettled(id, look.wait)
@@ -121,6 +134,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const found = wrong || !inside ? [] : [...inside.keys()]
     const present = new Set(found.filter((name) => UUID.test(name)))
     const fresh = [...present].filter((id) => !catalog.has(id))
+    for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
     const unknown = takes === 'all' ? fresh.filter((id) => !laid(id)) : []
     if (unknown.length > 0) await needs.onUnknown?.(unknown)
@@ -150,7 +164,14 @@ export function createScan(needs: ScanNeeds): Scan {
 
   const findLost = () => inTurns([...lost], (id) => mutex.run(id, () => one(id)))
 
-  return { one, names: () => names(), all, lose, findLost, strangers: () => strangers }
+  return {
+    one,
+    names: () => names(),
+    all,
+    lose,
+    findLost,
+    strangers: () => [...strangers, ...[...noCases.values()].flat()],
+  }
 }
 
 /** The memory files that differ, and when each was changed; of those that are gone, when their folder was. */
