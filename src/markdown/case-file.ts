@@ -44,6 +44,12 @@ export const CASE_LAYOUT: SectionLayout = {
     const from = bodyStart ?? bodyStartOf(text)
     return from === null ? null : { from, to: text.length }
   },
+  /** A description that came by request asks for no proof. */
+  async isContained(after, name) {
+    const end = after.ranges[0]!.to
+    const checklist = await checklistOf(after)
+    return name !== LEAD || (checklist?.strays.every(({ start }) => start >= end) ?? false)
+  },
 }
 
 /** What a hand-made file leaves out is derived from these (design §2). */

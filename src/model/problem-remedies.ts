@@ -24,6 +24,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   trail_changed:
     'Nothing: the true lines come back with the next write; or restore the file from git.',
   state_by_hand: 'Put the state back to what the audit trail says; states change by request.',
+  field_by_hand: 'Put the field back to what the audit trail says, or remove its line.',
   session_changed: 'Restore the file from git.',
   foreign_session: 'Leave it to the machine that it runs on, or abandon it.',
   case_vanished: 'Look at git status: a switch of branches took the files of a running session.',

@@ -13,6 +13,7 @@ import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import { isFolderNow } from './folder-names.ts'
+import { withKnownId } from './known-id.ts'
 import { asItRuns, withKnownTrail } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
@@ -92,7 +93,7 @@ export function readSessionRecord(
     file,
     maxBytes: MAX_SESSION_BYTES,
     read(text, stamp) {
-      const read = readSession(text, origin(stamp))
+      const read = withKnownId(readSession(text, origin(stamp)), known?.value)
       if (!read.value || !known?.value) return read
       const held = isHeld(known.value.id)
       if (written !== undefined) return { ...read, value: asItRuns(read.value, held) }

@@ -70,7 +70,7 @@ export function folderNamesIn(names: string): string[] {
 }
 
 /** Problems that do not depend on the case's own files alone. */
-const UNSURE: readonly string[] = ['trail_changed', 'duplicate_id', 'id_mismatch']
+const UNSURE: readonly string[] = ['trail_changed', 'field_by_hand', 'duplicate_id', 'id_mismatch']
 
 /**
  * Whether a reading of the same files by a service that knows nothing would give this entry. A broken file has
