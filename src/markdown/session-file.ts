@@ -43,6 +43,10 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   const lines = trueLines(all)
   const said = reader.text('state')
   const written = stateIn(said, reader)
+  if (said === null && stateInTrail(lines) === null) {
+    const message = `no state is written, so the session counts as abandoned: add a line state: with one of ${SESSION_STATES.join(', ')}`
+    reader.problems.push({ code: 'missing_state', file, line: null, message })
+  }
   const journal = stateInTrail(lines) ?? written
   // a state by hand moves nothing, but for one that only takes power away (design §2)
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })

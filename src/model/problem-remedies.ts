@@ -24,6 +24,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   trail_changed:
     'Nothing: the true lines come back with the next write; or restore the file from git.',
   state_by_hand: 'Put the state back to what the audit trail says; states change by request.',
+  missing_state: 'Write the state, such as state: plan_ready for a plan that waits for approval.',
   field_by_hand: 'Put the field back to what the audit trail says, or remove its line.',
   session_changed: 'Restore the file from git.',
   foreign_session: 'Leave it to the machine that it runs on, or abandon it.',

@@ -22,6 +22,7 @@ export const PROBLEM_CODES = [
   'invalid_plan',
   'trail_changed',
   'state_by_hand',
+  'missing_state', // a session written by hand that does not say its state
   'field_by_hand', // id, type, provider or start of a session, against its trail
   'session_changed', // sealed bytes or evidence differ from their hash
   'foreign_session', // live, but no run of this machine

@@ -65,7 +65,7 @@ export function readCaseRecord(
     async fallback(text, stamp) {
       const copy = await lastGood.recall(key)
       const value = copy === null ? null : (await readCase(copy, origin(stamp))).value
-      return value ?? roughCase(text, origin(stamp))
+      return value ?? (await readCase(text, origin(stamp))).shown ?? roughCase(text, origin(stamp))
     },
     remember: (text) => lastGood.remember(key, text),
   })
