@@ -25,7 +25,7 @@ interface PlacedFile {
  * Corrects `id` and `case_id` where they contradict the place of their file and the place is surely
  * right: the case that they name is there too, so that this is a copy, or another file in the folder
  * says the folder's name. A folder that was renamed as a whole could as well get its name back. The
- * bytes of a sealed session are not touched.
+ * bytes of a sealed session are not touched, and a verified proof of another case is made proof of no other.
  */
 export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promise<void> {
   const { layout, catalog } = mender.view
@@ -39,7 +39,7 @@ export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promis
     await mender.mend(file.path, async () => {
       const told: string[] = []
       const edited = await editText(file.path, { maxBytes: file.maxBytes, within }, (text) => {
-        if (isSealed(text)) return text
+        if (isSealed(text) || isVerifiedElsewhere(text, entry.id)) return text
         const fields = Object.entries(file.expected).filter(([key, expected]) => {
           const stated = statedIn(text, key)
           if (stated === null || stated === expected) return false
@@ -82,6 +82,12 @@ function placedFiles({ view }: Mender, { id, file, sessions, proofs }: CaseEntry
 
 function isMisplaced({ code, file }: Problem): boolean {
   return code === 'id_mismatch' || (code === 'duplicate_id' && file === 'case.md')
+}
+
+/** Somebody has looked at this proof and found that it proves another case. */
+function isVerifiedElsewhere(text: string, id: string): boolean {
+  const stated = statedIn(text, 'case_id')
+  return stated !== null && stated !== id && statedIn(text, 'verified') === 'true'
 }
 
 async function namedCase(

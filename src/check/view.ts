@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { useParser } from '../markdown/parser-pool.ts'
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import type { Problem } from '../model/problem.ts'
+import { Refusal } from '../model/refusal.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
 import { isInGit } from '../workspace/git/git-contents.ts'
 import { createHoldFiles } from '../workspace/hold-files.ts'
@@ -8,7 +11,7 @@ import { TEXTS_FILE } from '../workspace/kept/kept-reader.ts'
 import { type KeptTexts, readKeptTexts } from '../workspace/kept/kept-texts.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
-import { type Layout, layoutOf } from '../workspace/layout.ts'
+import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { createRunRecords } from '../workspace/output/run-records.ts'
 import { createScan } from '../workspace/scan.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
@@ -53,6 +56,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const ignored = () => {} // what is damaged in the state folder, the service logs
   const { root, memoryRoot, stateDir, settings } = await findPlaces(choice, environment, ignored)
   const layout = layoutOf(root, memoryRoot)
+  await mustBeWorkspace(layout)
 
   const held = new Set<string>()
   const isHeld = (id: string) => held.has(id)
@@ -83,6 +87,17 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),
   }
+}
+
+/** A folder that holds no cases is not the one that was meant: it must not look as if nothing were wrong in it. */
+async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<void> {
+  const isNew = join(root, 'memory') === memoryRoot && existsSync(join(root, SETTINGS_FILE))
+  const places = [cases, ...Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))]
+  if (isNew || places.some((path) => existsSync(path))) return
+  throw new Refusal(
+    'not_found',
+    `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that has cases/ in it with --memory-root; casefile init makes a new one.`,
+  )
 }
 
 /** Reading leaves no trace, not even in the state folder. */

@@ -35,7 +35,7 @@ async function changed(
     const headers: Record<string, string> = isNew
       ? { 'if-none-match': '*' }
       : { 'if-match': present.etag ?? '*' }
-    const filename = path.slice(path.lastIndexOf('/') + 1)
+    const filename = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
     const body = change(isNew ? null : textOf(present.bytes, filename))
     try {
       return await client.ask('PUT', path, { body, headers })

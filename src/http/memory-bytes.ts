@@ -9,7 +9,7 @@ export async function memoryBytes(
   folder: CaseFolder,
   filename: string,
 ): Promise<Buffer> {
-  const read = await readMemory(layout, folder.case.id, memoryName(filename, folder))
+  const read = await readMemory(layout, folder.case.id, memoryName(layout, folder, filename))
   if (read.ok) return read.bytes
   throw unreadable(filename, read)
 }

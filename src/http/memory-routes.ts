@@ -30,7 +30,7 @@ import { answerJson } from './json-body.ts'
 import { memoryBytes } from './memory-bytes.ts'
 import type { HttpNeeds } from './needs.ts'
 import { operatorOnly } from './operator-only.ts'
-import { caseId } from './params.ts'
+import { caseId, memoryFilename } from './params.ts'
 import { harmless } from './plain-text.ts'
 import type { WrittenFile } from './present.ts'
 import { unreadable } from './unreadable-file.ts'
@@ -45,7 +45,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   })
 
   app.get('/:filename', async (c) => {
-    const filename = c.req.param('filename')
+    const filename = memoryFilename(c)
     const folder = await store.read(caseId(c))
     const bytes = await memoryBytes(layout, folder, filename)
     return harmless(bytesWithETag(c, bytes, 'text/markdown; charset=utf-8'))
@@ -53,7 +53,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.put('/:filename', operatorOnly(service, 'write record', isRecord), async (c) => {
     const id = caseId(c)
-    const filename = c.req.param('filename')
+    const filename = memoryFilename(c)
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
     if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
       const by = await actorOf(service, c)
@@ -61,7 +61,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
       return written(c, { id, filename, bytes, isNew: true })
     }
     const work = async (folder: CaseFolder, { wrote, acts }: WorkDone) => {
-      const name = memoryName(filename, folder)
+      const name = memoryName(layout, folder, filename)
       const present = await readMemory(layout, id, name)
       if (!present.ok && present.reason !== 'missing') throw unreadable(filename, present)
       requireMatch(c, present.ok ? etagOf(present.bytes) : null)
@@ -96,7 +96,7 @@ interface Put {
 function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Response {
   const headers = {
     etag: etagOf(bytes),
-    ...(isNew ? { location: `/cases/${id}/memory/${filename}` } : {}),
+    ...(isNew ? { location: `/cases/${id}/memory/${encodeURIComponent(filename)}` } : {}),
   }
   const file: WrittenFile = { filename, size: bytes.byteLength }
   return answerJson(c, file, isNew ? 201 : 200, headers)
@@ -135,7 +135,7 @@ async function checked(
 
 /** Case, session and history files; the others are for whoever works on the case to write. */
 function isRecord(c: ServiceContext): boolean {
-  const filename = c.req.param('filename') ?? ''
+  const filename = memoryFilename(c)
   return (
     filename === 'case.md' ||
     filename === HISTORY_FILE ||

@@ -16,6 +16,27 @@ export function proofId(c: ServiceContext): string {
   return idParam(c, 'pid', 'proof')
 }
 
+/** The name of a memory file, decoded once; one that is not well encoded would mean another file than it says. */
+export function memoryFilename(c: ServiceContext, name: 'filename' | 'file' = 'filename'): string {
+  const written = c.req.url.split(/[?#]/, 1)[0]!.split('/').at(-1)!
+  if (!isWellEncoded(written)) {
+    const message = `expected a percent-encoded UTF-8 name; got "${written.slice(0, 120)}"`
+    const errors = [{ path: 'filename', message }]
+    throw new Refusal('invalid_filename', `filename: ${message}.`, { errors })
+  }
+  return c.req.param(name) ?? ''
+}
+
+function isWellEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch (error) {
+    if (error instanceof URIError) return false
+    throw error
+  }
+}
+
 /** `name`: below a case, whose id is `:id`, that of the webhook is `:webhook_id` (specification §4.5). */
 export function webhookId(c: ServiceContext, name: 'id' | 'webhook_id'): string {
   return idParam(c, name, 'webhook')

@@ -44,6 +44,12 @@ export const CASE_LAYOUT: SectionLayout = {
     const from = bodyStart ?? bodyStartOf(text)
     return from === null ? null : { from, to: text.length }
   },
+  /** A description that came by request asks for no proof. */
+  async isContained(after, name) {
+    const end = after.ranges[0]!.to
+    const checklist = await checklistOf(after)
+    return name !== LEAD || (checklist?.strays.every(({ start }) => start >= end) ?? false)
+  },
 }
 
 /** What a hand-made file leaves out is derived from these (design §2). */
@@ -58,6 +64,8 @@ export interface CaseReading {
   /** Null when the file cannot be believed: the problems say why. */
   value: Case | null
   problems: Problem[]
+  /** What a file says of which nothing but the id is wrong: to be shown, not believed. */
+  shown?: Case
 }
 
 /** Reads a case.md. Never throws for anything that stands in it. */
@@ -127,7 +135,10 @@ function caseIn(
     checklist: countedItems(checklist),
   }
   const problems = [...reader.problems, ...checklistProblems(head.text, CASE_FILE, checklist)]
-  return { value: problems.some(isBreaking) ? null : value, problems }
+  const breaking = problems.filter(isBreaking)
+  if (breaking.length === 0) return { value, problems }
+  const isMisplaced = breaking.every(({ code }) => ['id_mismatch', 'duplicate_id'].includes(code))
+  return isMisplaced ? { value: null, problems, shown: value } : { value: null, problems }
 }
 
 function stateOf(reader: FieldReader): CaseState {

@@ -14,6 +14,8 @@ export interface SectionLayout {
    * is that of its envelope, where the caller has read it already.
    */
   bounds(text: string, bodyStart?: number): { from: number; to: number } | null
+  /** Whether the text that was written into a section, plainly, says nothing to who reads the whole file. */
+  isContained?(after: Sectioned, name: string): Promise<boolean>
 }
 
 /** The text before the first reserved heading. */
@@ -169,6 +171,7 @@ async function holds(
   for (const other of names) {
     if (sectionText(before, other) !== sectionText(after, other)) return false
   }
+  if (layout.isContained && !(await layout.isContained(after, name))) return false
   return closed(after, layout, name)
 }
 

@@ -3,7 +3,7 @@ import { isSessionType } from '../model/case-state.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { isEnded, isSessionState, SESSION_STATES, stateInTrail } from '../model/session-state.ts'
-import { trueLines } from '../model/trail.ts'
+import { type TrailLine, trueLines } from '../model/trail.ts'
 import { SLUG, SLUG_RULE, UUID } from '../model/words.ts'
 import { type FieldReader, fieldReader, recordHead } from './fields.ts'
 import { diffOf, failedTestsOf, testsOf } from './session-evidence.ts'
@@ -43,6 +43,10 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   const lines = trueLines(all)
   const said = reader.text('state')
   const written = stateIn(said, reader)
+  if (said === null && stateInTrail(lines) === null) {
+    const message = `no state is written, so the session counts as abandoned: add a line state: with one of ${SESSION_STATES.join(', ')}`
+    reader.problems.push({ code: 'missing_state', file, line: null, message })
+  }
   const journal = stateInTrail(lines) ?? written
   // a state by hand moves nothing, but for one that only takes power away (design §2)
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
@@ -62,16 +66,17 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   }
   reader.placed('case_id', origin.case_id)
   reader.placed('number', String(origin.number))
+  const asCreated = createdFields(reader, lines[0])
   const value: Session = {
-    id: reader.shaped('id', UUID, 'a UUID in lower case') ?? derivedId(origin),
+    id: asCreated.id ?? reader.shaped('id', UUID, 'a UUID in lower case') ?? derivedId(origin),
     number: origin.number,
     case_id: origin.case_id,
     case_title: reader.text('case_title') ?? origin.case_title,
-    type: typeOf(reader),
+    type: asCreated.type ?? typeOf(reader),
     state,
-    started_at: reader.time('started_at') ?? origin.created_at,
+    started_at: asCreated.started_at ?? reader.time('started_at') ?? origin.created_at,
     completed_at: reader.time('completed_at'),
-    provider: reader.shaped('provider', SLUG, SLUG_RULE) ?? 'runbook',
+    provider: asCreated.provider ?? reader.shaped('provider', SLUG, SLUG_RULE) ?? 'runbook',
     plan_sha256: reader.text('plan_sha256'),
     diff: diffOf(reader),
     tests: testsOf(reader),
@@ -81,6 +86,36 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
   }
   const problems = [...reader.problems, ...sealProblems(text, trail, file)]
   return { value: problems.some(isBreaking) ? null : value, problems }
+}
+
+type CreatedFields = Partial<Pick<Session, 'id' | 'type' | 'started_at' | 'provider'>>
+
+/**
+ * What the line that created the session says of it, which no edit of the frontmatter changes; a field that differs is
+ * a problem. Nothing where the trail begins with another line.
+ */
+function createdFields(reader: FieldReader, first: TrailLine | undefined): CreatedFields {
+  if (first?.event !== 'session_created') return {}
+  const { type, provider, session_id } = first.fields
+  const made: CreatedFields = { started_at: first.time }
+  if (typeof session_id === 'string' && UUID.test(session_id)) made.id = session_id
+  if (typeof type === 'string' && isSessionType(type)) made.type = type
+  if (typeof provider === 'string' && SLUG.test(provider)) made.provider = provider
+  const written: [key: string, text: string | null, is: string | undefined][] = [
+    ['id', reader.text('id'), made.id],
+    ['session_type', reader.text('session_type'), made.type],
+    ['started_at', reader.time('started_at'), made.started_at],
+    ['provider', reader.text('provider'), made.provider],
+  ]
+  for (const [key, text, is] of written) {
+    if (text !== null && is !== undefined && text !== is) byHand(reader, key, text, is)
+  }
+  return made
+}
+
+function byHand(reader: FieldReader, key: string, text: string, is: string): void {
+  const message = `${key}: ${text} was written by hand; it does not count, as the audit trail says that the session was created with ${is}`
+  reader.problem(key, 'field_by_hand', message)
 }
 
 function typeOf(reader: FieldReader): Session['type'] {

@@ -35,7 +35,13 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
   const { note, ...named } = wanted
   const line: NewTrailLine = {
     event: 'session_created',
-    fields: { type: wanted.type, provider: wanted.provider, ...(note ? { note } : {}) },
+    fields: {
+      type: wanted.type,
+      provider: wanted.provider,
+      ...(note ? { note } : {}),
+      // so that a changed frontmatter makes no other session of it
+      session_id: wanted.id,
+    },
   }
   const session: Session = {
     ...named,

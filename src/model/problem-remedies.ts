@@ -25,6 +25,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   trail_changed:
     'Nothing: the service puts the true lines back; where none runs, casefile check --fix does.',
   state_by_hand: 'Put the state back to what the audit trail says; states change by request.',
+  missing_state: 'Write the state, such as state: plan_ready for a plan that waits for approval.',
+  field_by_hand: 'Put the field back to what the audit trail says, or remove its line.',
   session_changed: 'Restore the file from git.',
   foreign_session: 'Leave it to the machine that it runs on, or abandon it.',
   case_vanished: 'Look at git status: a switch of branches took the files of a running session.',
@@ -34,7 +36,7 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Take over what you need into the file that it is a copy of, then delete the copy.',
   bad_settings: 'Correct the setting as the message says, or remove its line.',
   untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
-  bad_name: 'Rename it to a lower-case UUID, or move it out of the folder of cases.',
+  bad_name: 'Rename or move it as the message says: a case is named by a lower-case UUID.',
 }
 
 export function remedyOf(code: ProblemCode): string {

@@ -23,6 +23,8 @@ export const PROBLEM_CODES = [
   'invalid_plan',
   'trail_changed',
   'state_by_hand',
+  'missing_state', // a session written by hand that does not say its state
+  'field_by_hand', // id, type, provider or start of a session, against its trail
   'session_changed', // sealed bytes or evidence differ from their hash
   'foreign_session', // live, but no run of this machine
   'case_vanished',
@@ -30,7 +32,7 @@ export const PROBLEM_CODES = [
   'conflict_copy', // a person's save that met a write of the service, kept beside the file
   'bad_settings', // casefile.md
   'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
-  'bad_name', // a folder under cases/ that is no UUID
+  'bad_name', // a folder under cases/ that is no UUID, or a markdown file whose name is not served
 ] as const
 
 export type ProblemCode = (typeof PROBLEM_CODES)[number]

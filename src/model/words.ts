@@ -11,7 +11,6 @@ export const OUTCOME_RULE = 'one PascalCase word, such as ConfirmedCodeBug'
 export const TITLE_MAX = 500
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-export const MEMORY_FILE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.md$/
 export const SESSION_FILE = /^([1-9][0-9]{0,5})\.md$/
 
 /** Milliseconds of `500ms`, `120s`, `30m`, `2h`; null when it is none of these. */

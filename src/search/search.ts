@@ -101,7 +101,7 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     const known = catalog.known(id)
     if (!row || !known) return null
     const facts = summaryOf(row)
-    if ('print' in known) return { id, names: known.names.split(','), print: known.print, facts }
+    if ('print' in known) return { id, names: known.names.split('\n'), print: known.print, facts }
     const stamps = stampsOf(known)
     return { id, names: namesOf(known), print: stamps ? printOf(stamps) : 0, facts }
   }

@@ -49,12 +49,12 @@ export function createSearchedCases({ cases: root, cache }: Where): SearchedCase
   let changed = 0
   let hasLost = false
   const folder = (id: string) => `${root}/${id}`
-  const filesIn = (names: string) => names.split(',').filter((name) => name.endsWith('.md'))
+  const filesIn = (names: string) => names.split('\n').filter((name) => /\.md$/i.test(name))
 
   function takeOne({ id, names, print, facts }: CaseToSearch): void {
     texts.remove(id)
     const before = known.get(id)?.print ?? prints.get(id) ?? 0
-    const joined = names.join(',')
+    const joined = names.join('\n')
     if (print !== 0 && print === before) {
       known.set(id, { print, names: joined, facts })
       return

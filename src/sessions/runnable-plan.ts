@@ -5,9 +5,11 @@ import type { Provider } from './providers.ts'
 /** A plan that says anything the runner would not understand is refused whole (design §6). */
 export async function mustBeRunnable(plan: string): Promise<void> {
   if (plan.trim() === '') {
-    throw new Refusal('bad_request', 'The plan is blank: there would be nothing to approve.', {
-      errors: [{ path: 'plan', message: 'expected a text that says something' }],
-    })
+    throw new Refusal(
+      'invalid_plan',
+      'The plan is blank, so there is nothing to approve. Write one (PUT …/plan, or below "## Plan" in the session file), or ask for another one (POST …/revise).',
+      { errors: [{ path: 'plan', message: 'expected a text that says something' }] },
+    )
   }
   const { errors } = await readPlan(plan)
   if (errors.length === 0) return

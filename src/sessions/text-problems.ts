@@ -9,14 +9,19 @@ export async function textProblems(
   { number, state }: Session,
 ): Promise<Problem[]> {
   if (state !== 'plan_ready') return problems
-  const { errors } = await readPlan(value?.plan ?? '')
+  const plan = value?.plan ?? ''
+  const invalid = (message: string): Problem => ({
+    code: 'invalid_plan',
+    file: `sessions/${number}.md`,
+    line: null,
+    message,
+  })
+  if (value && plan.trim() === '') {
+    return [...problems, invalid('the plan is blank: write one below "## Plan", or revise it')]
+  }
+  const { errors } = await readPlan(plan)
   return [
     ...problems,
-    ...errors.map(({ line, message }) => ({
-      code: 'invalid_plan' as const,
-      file: `sessions/${number}.md`,
-      line: null,
-      message: `line ${line} of the plan: ${message}`,
-    })),
+    ...errors.map(({ line, message }) => invalid(`line ${line} of the plan: ${message}`)),
   ]
 }

@@ -105,6 +105,9 @@ export async function checkSessionFile(
       throw refused(file, `its ${key} cannot be changed while the session is ${present.state}`)
     }
   }
+  if (editable.length > 0 && texts.value!.plan.trim() === '') {
+    throw refused(file, 'its plan would be blank')
+  }
   const { errors } = await readPlan(texts.value!.plan)
   if (editable.length > 0 && errors.length > 0) {
     throw refused(file, `line ${errors[0]!.line} of the plan: ${errors[0]!.message}`)

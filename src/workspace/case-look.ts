@@ -10,8 +10,11 @@ import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
+import { unservedFolders, unservedNames } from './unserved-names.ts'
 
 export interface CaseLookNeeds extends ReaderNeeds {
+  /** Called for a folder that holds no record, with what is wrong in it. */
+  sawNoCase?(caseId: string, problems: readonly Problem[]): void
   /** Called with what stands in a case's folder, its sessions/ or its proof/, of which no stamp was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
@@ -37,7 +40,7 @@ export async function lookAtCase(
     if (stamp && needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
     const kinds = stamp && isOfFolder(stamp) ? kindsIn(folder) : kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
-    else problems.push(...conflictCopies(name, kinds))
+    else problems.push(...conflictCopies(name, kinds), ...unservedNames(name, kinds))
     if (kinds && kinds !== 'hidden') {
       needs.sawFolder?.(folder, kinds)
       // what could not be removed is found by the next start, which looks at what has no stamp
@@ -47,7 +50,10 @@ export async function lookAtCase(
   }
   const inside = listed(layout.caseFolder(id), '.')
   if (!inside) return null
-  if (inside !== 'hidden') problems.push(...linkProblems(inside))
+  if (inside !== 'hidden') {
+    problems.push(...linkProblems(inside))
+    problems.push(...unservedFolders(layout.caseFolder(id), inside, folders, known))
+  }
   /** The keys of a folder's files: those that were known where it may not be listed. */
   const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
     const asKnown = { keys: [...was], hasStrayLatest: known?.strayLatest === true }
@@ -73,7 +79,10 @@ export async function lookAtCase(
   const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
     readCaseRecord(needs, id, { known: record, look }),
   )
-  if (!file) return null
+  if (!file) {
+    needs.sawNoCase?.(id, problems)
+    return null
+  }
   const of = { id, title: file.value.title }
   const numbers = keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
   const sessions = await refreshedAll(
@@ -99,7 +108,10 @@ export async function lookAtCase(
   )
   // a branch switch leaves what git ignores, such as latest.md: that alone is no case
   const isMissing = file.problems.some(({ code }) => code === 'missing')
-  if (isMissing && sessions.size + proofs.size + notes.size === 0) return null
+  if (isMissing && sessions.size + proofs.size + notes.size === 0) {
+    needs.sawNoCase?.(id, problems)
+    return null
+  }
   // what is left of a folder for another look is not to be passed over then
   if (look.wait > 0) for (const name of folders.keys()) folders.set(name, null)
   return {

@@ -1,10 +1,11 @@
 import { relative } from 'node:path'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { Refusal } from '../model/refusal.ts'
-import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
+import { SESSION_FILE } from '../model/words.ts'
 import { writeDurable } from './disk/durable-write.ts'
 import { type FileStamp, type ReadResult, readRegular, stampOf } from './disk/safe-read.ts'
-import { entriesIn } from './folder-names.ts'
+import { entriesIn, kindsNow } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 
@@ -17,13 +18,8 @@ export type MemoryName =
   | { kind: 'notes'; filename: string }
 
 /** Which file a name means; `latest.md` is the newest session's. Refuses names that are none. */
-export function memoryName(filename: string, folder: CaseFolder): MemoryName {
-  if (!MEMORY_FILE.test(filename)) {
-    throw invalidName(
-      filename,
-      'expected letters, digits, ".", "_" and "-", the first a letter or digit, at most 103 characters, ending in ".md"',
-    )
-  }
+export function memoryName(layout: Layout, folder: CaseFolder, filename: string): MemoryName {
+  if (!isMemoryName(filename)) throw invalidName(filename, `expected ${MEMORY_NAME_RULE}`)
   for (const reserved of ['case.md', 'latest.md']) {
     if (filename.toLowerCase() === reserved && filename !== reserved) {
       throw invalidName(
@@ -35,11 +31,21 @@ export function memoryName(filename: string, folder: CaseFolder): MemoryName {
   if (filename === 'case.md') return { kind: 'case' }
   const newest = folder.sessions.at(-1)?.number
   const number = filename === 'latest.md' ? newest : Number(SESSION_FILE.exec(filename)?.[1])
-  if (filename !== 'latest.md' && !SESSION_FILE.test(filename)) return { kind: 'notes', filename }
+  if (filename !== 'latest.md' && !SESSION_FILE.test(filename)) {
+    return { kind: 'notes', filename: asOnDisk(layout.caseFolder(folder.case.id), filename) }
+  }
   if (number === undefined || !folder.sessions.some((session) => session.number === number)) {
     throw new Refusal('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
   }
   return { kind: 'session', number }
+}
+
+/** The name as it stands on the disk, where that has the same characters in another normal form (as macOS writes them). */
+function asOnDisk(caseFolder: string, filename: string): string {
+  const kinds = /[^ -~]/.test(filename) ? kindsNow(caseFolder) : null
+  if (kinds === null || kinds === 'hidden' || kinds.has(filename)) return filename
+  const composed = filename.normalize()
+  return [...kinds.keys()].find((name) => name.normalize() === composed) ?? filename
 }
 
 function invalidName(filename: string, expected: string): Refusal {
@@ -77,15 +83,12 @@ export interface MemoryListing {
 export async function listMemory(layout: Layout, folder: CaseFolder): Promise<MemoryListing[]> {
   const { id } = folder.case
   const notes = (await entriesIn(layout.caseFolder(id)))
-    .filter((name) => MEMORY_FILE.test(name))
+    .filter((name) => name === 'case.md' || isNoteName(name))
     .sort()
   const numbers = folder.sessions.map((session) => `${session.number}.md`)
   const listing: MemoryListing[] = []
-  for (const filename of [
-    ...notes.filter((name) => !SESSION_FILE.test(name) && name !== 'latest.md'),
-    ...numbers,
-  ]) {
-    const name = memoryNameOrNull(filename, folder)
+  for (const filename of [...notes, ...numbers]) {
+    const name = memoryNameOrNull(layout, folder, filename)
     const stamp = name && (await stampOf(memoryPath(layout, id, name)))
     if (stamp && isFile(stamp)) {
       const updated_at = new Date(stamp.mtimeMs).toISOString()
@@ -95,9 +98,9 @@ export async function listMemory(layout: Layout, folder: CaseFolder): Promise<Me
   return listing
 }
 
-function memoryNameOrNull(filename: string, folder: CaseFolder): MemoryName | null {
+function memoryNameOrNull(layout: Layout, folder: CaseFolder, filename: string): MemoryName | null {
   try {
-    return memoryName(filename, folder)
+    return memoryName(layout, folder, filename)
   } catch (error) {
     if (error instanceof Refusal) return null
     throw error

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { conflictLine } from '../markdown/conflict-markers.ts'
+import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
-import { MEMORY_FILE, SESSION_FILE } from '../model/words.ts'
 import { readNow, stampNow } from './disk/read-now.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import type { EntryKind } from './folder-names.ts'
@@ -24,12 +24,7 @@ export interface NoteFile {
 
 /** The names that are memory files, among what stands in a case's folder. */
 export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
-  return [...inside.keys()].filter(isNote)
-}
-
-export function isNote(name: string): boolean {
-  const reserved = ['case.md', 'latest.md'].includes(name.toLowerCase())
-  return MEMORY_FILE.test(name) && !reserved && !SESSION_FILE.test(name)
+  return [...inside.keys()].filter(isNoteName)
 }
 
 /**

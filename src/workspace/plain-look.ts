@@ -1,6 +1,7 @@
 import { CASE_FILE, MAX_CASE_BYTES, readCaseNow } from '../markdown/case-file.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
+import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isOfFolder, readNow, stampNow } from './disk/read-now.ts'
@@ -10,10 +11,11 @@ import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-name
 import { isSameTrail } from './known-trail.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
-import { isNote, type NoteFile, noteProblems } from './notes.ts'
+import { type NoteFile, noteProblems } from './notes.ts'
 import { createdAt, decoded, isSettled, type RecordFile } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
 import type { TrailMemory } from './trail-memory.ts'
+import { isOtherFolder, unservedNames } from './unserved-names.ts'
 import { endingOf } from './wholeness.ts'
 
 /** A case as `lookAtCase` would have found it, with what a start needs besides. */
@@ -46,8 +48,12 @@ export function plainLook(
   const folders = new Map<string, FileStamp | null>()
   const inside = listed(place, '.', folders)
   if (inside?.get(CASE_FILE) !== 'file') return null
-  if ([...inside].some(([name, kind]) => isOdd(name, kind) || (isNote(name) && kind !== 'file')))
+  if (
+    [...inside].some(([name, kind]) => isOdd(name, kind) || (isNoteName(name) && kind !== 'file'))
+  )
     return null
+  if ([...inside].some(([name, kind]) => isOtherFolder(name, kind))) return null
+  if (unservedNames('.', inside).length > 0) return null
   const texts: Record<string, string> = {}
   const file = record(soundFile(layout.caseFile(id), CASE_FILE, MAX_CASE_BYTES, place), (sound) => {
     texts[CASE_FILE] = sound.text
@@ -83,7 +89,7 @@ export function plainLook(
     },
   )
   const notes = records(
-    [...inside.keys()].filter((name) => isNote(name)),
+    [...inside.keys()].filter((name) => isNoteName(name)),
     (name) => plainNote(layout.memoryFile(id, name), name, place),
   )
   if (!sessions || !proofs || !notes) return null
@@ -132,7 +138,7 @@ function namesIn<K>(
     const isLatest = each === 'latest.md'
     if (isLatest ? kind !== 'link' : kind !== 'file' || isOdd(each, kind)) return null
   }
-  return keys([...kinds.keys()])
+  return unservedNames(name, kinds).length > 0 ? null : keys([...kinds.keys()])
 }
 
 function isOdd(name: string, kind: EntryKind): boolean {

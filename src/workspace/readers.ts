@@ -13,6 +13,7 @@ import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
 import type { FileStamp } from './disk/safe-read.ts'
 import { isFolderNow } from './folder-names.ts'
+import { withKnownId } from './known-id.ts'
 import { asItRuns } from './known-trail.ts'
 import type { Layout } from './layout.ts'
 import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
@@ -59,7 +60,7 @@ export function readCaseRecord(
     async fallback(text, stamp) {
       const copy = await lastGood.recall(key)
       const value = copy === null ? null : (await readCase(copy, origin(stamp))).value
-      return value ?? roughCase(text, origin(stamp))
+      return value ?? (await readCase(text, origin(stamp))).shown ?? roughCase(text, origin(stamp))
     },
     remember: (text) => lastGood.remember(key, text),
   })
@@ -88,7 +89,7 @@ export function readSessionRecord(
     file,
     maxBytes: MAX_SESSION_BYTES,
     read(text, stamp) {
-      const read = readSession(text, origin(stamp))
+      const read = withKnownId(readSession(text, origin(stamp)), known?.value)
       const present = known?.value ?? undefined
       if (written === undefined) {
         const { ctimeMs } = stamp

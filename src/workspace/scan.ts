@@ -58,6 +58,18 @@ export interface ScanNeeds extends CaseLookNeeds {
 export function createScan(needs: ScanNeeds): Scan {
   const { layout, catalog, mutex, publish } = needs
   let strangers: Problem[] = []
+  /** Problems of folders that hold no record, by the id that they are named by. */
+  const noCases = new Map<string, Problem[]>()
+  const looking: ScanNeeds = {
+    ...needs,
+    sawNoCase: (id, problems) => {
+      const file = (each: string) => `cases/${id}/${each}`
+      noCases.set(
+        id,
+        problems.map((problem) => ({ ...problem, file: file(problem.file) })),
+      )
+    },
+  }
   const lost = new Set<string>()
 
   async function one(id: string, takes: Takes = 'still', written?: Written): Promise<Look> {
@@ -71,7 +83,8 @@ export function createScan(needs: ScanNeeds): Scan {
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
-    const entry = await lookAtCase(needs, id, known, look)
+    noCases.delete(id)
+    const entry = await lookAtCase(looking, id, known, look)
     if (entry) bring(known, entry, { restored, wrote })
     else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known, wrote)
     else if (wrote.length > 0) publish(id, [], 'service', wrote)
@@ -126,6 +139,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const found = wrong || !inside ? [] : [...inside.keys()]
     const present = new Set(found.filter((name) => UUID.test(name)))
     const fresh = [...present].filter((id) => !catalog.has(id))
+    for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
     const unknown = takes === 'all' ? fresh.filter((id) => !laid(id)) : []
     if (unknown.length > 0) await needs.onUnknown?.(unknown)
@@ -155,7 +169,14 @@ export function createScan(needs: ScanNeeds): Scan {
 
   const findLost = () => inTurns([...lost], (id) => mutex.run(id, () => one(id)))
 
-  return { one, names: () => names(), all, lose, findLost, strangers: () => strangers }
+  return {
+    one,
+    names: () => names(),
+    all,
+    lose,
+    findLost,
+    strangers: () => [...strangers, ...[...noCases.values()].flat()],
+  }
 }
 
 function sameNotes(before: CaseEntry, after: CaseEntry): boolean {

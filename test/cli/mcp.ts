@@ -166,7 +166,7 @@ t.test('the tools', async (t) => {
       ['append_memory', { filename: `../${PROVED}/notes.md`, text: 'x' }, /no memory file name/],
       ['append_memory', { filename: 'proof/x.md', text: 'x' }, /no memory file name/],
       ['append_memory', { filename: 'notes.md?x', text: 'x' }, /no memory file name/],
-      ['append_memory', { filename: '%2e%2e.md', text: 'x' }, /no memory file name/],
+      ['append_memory', { filename: '.hidden.md', text: 'x' }, /no memory file name/],
       ['append_memory', { filename: 'link.md', text: 'x' }, /symbolic link/],
       ['append_memory', { text: ' \n' }, /blank/],
       ['append_memory', { text: 'half \ud800' }, /half of a character/],

@@ -583,12 +583,10 @@ t.test('the plain layout of the specification', async (t) => {
       output: 'done',
       candidates: [{ artifact: 'a.log', note: 'fine' }],
     })
-    const edited = await editedSession(file, read, {
-      texts: { output: '```' },
-      lines: TRAIL.slice(0, 1),
-    })
+    const lines = [{ ...TRAIL[0]!, fields: { type: 'verifying' } }]
+    const edited = await editedSession(file, read, { texts: { output: '```' }, lines })
     t.strictSame(await textsOf(edited), { ...(await textsOf(file)), output: '```' })
-    t.strictSame(sessionOf(edited), { ...read, state: 'created', trail: TRAIL.slice(0, 1) })
+    t.strictSame(sessionOf(edited), { ...read, state: 'created', trail: lines })
   }
   t.equal(derivedId(SESSION_ORIGIN), derivedId({ case_id: CASE_ID, number: 2 }))
   t.match(

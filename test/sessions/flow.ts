@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -453,10 +453,22 @@ t.test('what was changed by hand since, and cannot run', async (t) => {
   const text = readFileSync(file, 'utf8')
   const approve = () => service.request('POST', `${ref.path}/approve`)
 
-  writeFileSync(file, text.replace('provider: runbook', 'provider: gpt'))
-  t.match(await approve(), { status: 400, json: { code: 'unknown_provider' } })
-  t.match(await service.request('POST', `${ref.path}/revise`, { note: 'x' }), { status: 400 })
-  writeFileSync(file, text)
+  const other = service.file(ref.case_id, 'sessions', '2.md')
+  writeFileSync(
+    other,
+    '# Session 2: planning\n\nstate: plan_ready\nprovider: gpt\n\n## Plan\n\nx\n',
+  )
+  const sessions = await must(service, 'GET', `/cases/${ref.case_id}/sessions`)
+  const { id } = sessions.find(({ number }: { number: number }) => number === 2)
+  for (const action of ['approve', 'revise']) {
+    const path = `/cases/${ref.case_id}/sessions/${id}/${action}`
+    const body = action === 'revise' ? { note: 'x' } : undefined
+    t.match(await service.request('POST', path, body), {
+      status: 400,
+      json: { code: 'unknown_provider' },
+    })
+  }
+  rmSync(other)
   await must(service, 'PUT', `/cases/${ref.case_id}`, { workdir: '..' })
   t.match(await approve(), { status: 422, json: { code: 'untrusted_workdir' } })
   await must(service, 'PUT', `/cases/${ref.case_id}`, { workdir: 'nowhere' })
@@ -466,6 +478,42 @@ t.test('what was changed by hand since, and cannot run', async (t) => {
   t.match(await approve(), { status: 409, json: { code: 'unreadable_file' } })
   writeFileSync(file, text)
   t.match((await finished(service, ref)).session, { state: 'complete', problems: { length: 0 } })
+})
+
+t.test('what a session was created with is not changed by hand', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: ok })
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  const id = ref.path.split('/').at(-1)!
+  const changes: [key: string, value: string][] = [
+    ['id', randomUUID()],
+    ['session_type', 'verifying'],
+    ['provider', 'claude'],
+    ['started_at', '2020-01-01T00:00:00.000Z'],
+  ]
+  for (const [key, value] of changes) {
+    writeFileSync(file, text.replace(new RegExp(`^${key}: .*$`, 'm'), `${key}: ${value}`))
+    const session = await must(service, 'GET', ref.path)
+    const problem = { code: 'field_by_hand', file: 'sessions/1.md', message: new RegExp(value) }
+    t.match(session, { id, type: 'implementing', provider: 'runbook', problems: [problem] }, key)
+    t.not(session.started_at, value)
+  }
+  let all = text
+  for (const [key, value] of changes)
+    all = all.replace(new RegExp(`^${key}: .*$`, 'm'), `${key}: ${value}`)
+  writeFileSync(file, all)
+  await service.restart()
+  const session = await must(service, 'GET', ref.path)
+  t.match(session, { id, type: 'implementing', provider: 'runbook' }, 'also after a start')
+  t.equal(session.problems.length, changes.length)
+  await finished(service, ref)
+  t.match(
+    readFileSync(file, 'utf8'),
+    /session_started .*provider=runbook/,
+    'the record names the true provider',
+  )
+  t.match(await must(service, 'GET', `/cases/${ref.case_id}`), { state: 'VERIFYING' })
 })
 
 t.test('a session moves its case', async (t) => {

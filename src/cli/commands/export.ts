@@ -78,7 +78,9 @@ type Content = { text: string } | { base64: string } | { error: string }
 /** Null where the file is gone since it was listed. */
 async function contentOf(client: Asking, id: string, filename: string): Promise<Content | null> {
   try {
-    const bytes = await unlessGone(client.bytesOf(`/cases/${id}/memory/${filename}`))
+    const bytes = await unlessGone(
+      client.bytesOf(`/cases/${id}/memory/${encodeURIComponent(filename)}`),
+    )
     if (bytes === null) return null
     const decoded = decodeUtf8(bytes)
     return decoded.ok ? { text: decoded.text } : { base64: Buffer.from(bytes).toString('base64') }

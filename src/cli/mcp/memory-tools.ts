@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import type { Asking } from '../../client/client.ts'
 import { changeMemory, withParagraphs } from '../../client/memory-change.ts'
+import { isMemoryName, isRecordName, MEMORY_NAME_RULE } from '../../model/memory-name.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { MEMORY_FILE, SESSION_FILE } from '../../model/words.ts'
 import { caseArgument, caseIn, mustBeWhole } from './arguments.ts'
 import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { memoryUri } from './uris.ts'
 import { type MemoryJson, memoryRow } from './views.ts'
 
-const fileArgument = (which: string) => z.string().max(200).describe(which)
+const fileArgument = (which: string) => z.string().max(255).describe(which)
 
 export const memoryTools: readonly Tool[] = [
   tool({
@@ -65,7 +65,7 @@ export const memoryTools: readonly Tool[] = [
       'Adds a paragraph to the end of a memory file of a case, and makes the file where there is none. What stands there stays. It cannot write case.md or a session: the state of a case, its checklist, plans and proof are not changed by this.',
     input: {
       ...caseArgument,
-      filename: fileArgument('Letters, digits, ".", "_", "-", ending in .md').default('notes.md'),
+      filename: fileArgument('A file name that ends in .md, such as notes.md').default('notes.md'),
       text: z.string().describe('Markdown, added as it is after a blank line'),
     },
     output: { filename: z.string(), size: z.number(), uri: z.string() },
@@ -78,7 +78,7 @@ export const memoryTools: readonly Tool[] = [
       return access.served(async (client) => {
         const id = await caseIn(client, name)
         const added = text.replace(/^(?:[ \t]*\r?\n)+/, '').trimEnd()
-        const path = `/cases/${id}/memory/${filename}`
+        const path = `/cases/${id}/memory/${encodeURIComponent(filename)}`
         const { body } = await changeMemory(client, path, (present) =>
           withParagraphs(present ?? '', [added]),
         ).catch((error) => {
@@ -92,7 +92,7 @@ export const memoryTools: readonly Tool[] = [
 
 export async function memoryText(client: Asking, id: string, filename: string): Promise<string> {
   mustBeFilename(filename)
-  return (await client.ask('GET', `/cases/${id}/memory/${filename}`)).body
+  return (await client.ask('GET', `/cases/${id}/memory/${encodeURIComponent(filename)}`)).body
 }
 
 function tooLong(filename: string): Refusal {
@@ -105,8 +105,7 @@ function tooLong(filename: string): Refusal {
 /** What is of the record is written by no tool; the rest is for whoever works on the case. */
 function mustBeNotes(filename: string): void {
   mustBeFilename(filename)
-  const isRecord = /^(case|latest)\.md$/i.test(filename) || SESSION_FILE.test(filename)
-  if (!isRecord) return
+  if (!isRecordName(filename)) return
   throw new Refusal(
     'invalid_filename',
     `${filename} is part of the record, which no tool here writes. Use another name, such as notes.md; a plan is proposed with propose_plan. States and the checklist are for the operator to change.`,
@@ -115,9 +114,9 @@ function mustBeNotes(filename: string): void {
 
 /** Before it becomes a part of an address. */
 function mustBeFilename(filename: string): void {
-  if (MEMORY_FILE.test(filename)) return
+  if (isMemoryName(filename)) return
   throw new Refusal(
     'invalid_filename',
-    `${JSON.stringify(filename.slice(0, 120))} is no memory file name: expected letters, digits, ".", "_" and "-", the first a letter or digit, at most 103 characters, ending in ".md". Folders are not part of it.`,
+    `${JSON.stringify(filename.slice(0, 120))} is no memory file name: expected ${MEMORY_NAME_RULE}.`,
   )
 }

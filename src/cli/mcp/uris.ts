@@ -1,4 +1,5 @@
-import { MEMORY_FILE, UUID } from '../../model/words.ts'
+import { isMemoryName } from '../../model/memory-name.ts'
+import { UUID } from '../../model/words.ts'
 
 /** What a resource's address names. */
 export type Place =
@@ -22,7 +23,7 @@ const SESSION = /^([1-9][0-9]{0,5}|latest)$/
 
 /**
  * Null for whatever is no such address. Nothing is normalised, so that nothing is left to lead elsewhere:
- * each part must be an id, a number or a file name as it stands.
+ * each part must be an id or a number as it stands, or a file name, percent-encoded.
  */
 export function placeOf(uri: string): Place | null {
   const [isOne, case_id, kind, rest = '', offset] = ADDRESS.exec(uri) ?? []
@@ -36,8 +37,18 @@ export function placeOf(uri: string): Place | null {
       : null
   }
   if (kind === 'proof') return UUID.test(rest) ? { kind: 'proof', case_id, proof_id: rest } : null
-  if (!MEMORY_FILE.test(rest)) return null
-  return { kind: 'memory', case_id, filename: rest, offset: Number(offset ?? 0) }
+  const filename = decoded(rest)
+  if (filename === null || !isMemoryName(filename)) return null
+  return { kind: 'memory', case_id, filename, offset: Number(offset ?? 0) }
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part)
+  } catch (error) {
+    if (error instanceof URIError) return null
+    throw error
+  }
 }
 
 export const caseUri = (caseId: string): string => `${CASES_URI}/${caseId}`
@@ -46,4 +57,4 @@ export const sessionUri = (caseId: string, session: string | number): string =>
 export const proofUri = (caseId: string, proofId: string): string =>
   `${caseUri(caseId)}/proof/${proofId}`
 export const memoryUri = (caseId: string, filename: string): string =>
-  `${caseUri(caseId)}/memory/${filename}`
+  `${caseUri(caseId)}/memory/${encodeURIComponent(filename)}`

@@ -82,7 +82,7 @@ export function answering(files: Files): Asking {
   return {
     async bytesOf(path) {
       const [, id = '', filename = ''] = /^\/cases\/([^/]+)\/memory\/([^/]+)$/.exec(path) ?? []
-      return memoryBytes(files.layout, await folderOf(id), filename)
+      return memoryBytes(files.layout, await folderOf(id), decodeURIComponent(filename))
     },
     async ask(_method, address) {
       const { pathname, searchParams } = new URL(address, 'http://localhost')

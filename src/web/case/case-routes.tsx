@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
-import { caseId, proofId } from '../../http/params.ts'
+import { caseId, memoryFilename, proofId } from '../../http/params.ts'
 import { proofOf } from '../../model/case-folder.ts'
 import type { PageNeeds } from '../needs.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
@@ -34,7 +34,7 @@ export function caseRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
 
   app.get('/case/:id/memory/:file', pageHeaders(), async (c) => {
     const folder = await service.store.read(caseId(c))
-    const view = await memoryView(service, folder, c.req.param('file'))
+    const view = await memoryView(service, folder, memoryFilename(c, 'file'))
     const isSource = c.req.query('source') !== undefined
     return pageResponse(c, <MemoryPage {...{ assets, folder, view, isSource }} />)
   })

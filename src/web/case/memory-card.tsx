@@ -44,15 +44,15 @@ export function MemoryCard({ view: { id, files, path } }: { view: CaseView }) {
       <details class="fold needs-script" id="new-file" data-close>
         <summary class="button compact">New file</summary>
         <form class="form" id="new-file-form" data-opens={memoryPage(id, '')}>
-          <Field id="new-file-name" label="Name" hint="Letters, digits, - _ . and .md at the end">
+          <Field id="new-file-name" label="Name" hint="Any file name with .md at the end">
             <input
               id="new-file-name"
               aria-describedby="new-file-name-hint"
               name="filename"
               required
               placeholder="notes.md"
-              pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,99}\.md"
-              title="Letters, digits, dots, dashes and underscores; .md at the end"
+              pattern="[^.\/\\][^\/\\]*\.[mM][dD]"
+              title="A file name with .md at the end, without / or \\ and no dot in front"
               autocomplete="off"
             />
           </Field>

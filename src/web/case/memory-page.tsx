@@ -51,7 +51,7 @@ export function MemoryPage({ assets, folder, view, isSource }: MemoryPageProps) 
       {sealed === null && filename !== null && (
         <div
           id="memory-editor"
-          data-memory={`/cases/${id}/memory/${filename}`}
+          data-memory={`/cases/${id}/memory/${encodeURIComponent(filename)}`}
           data-new={file ? undefined : ''}
           data-keep
         />

@@ -55,7 +55,7 @@ export async function memoryView(
       called: `sessions/${lost}.md`,
       address: memoryPage(id, filename),
     })
-  const name = memoryName(filename, folder)
+  const name = memoryName(layout, folder, filename)
   const session = name.kind === 'session' ? name.number : null
   const called = session === null ? filename : `sessions/${session}.md`
   const read = await readMemory(layout, id, name)

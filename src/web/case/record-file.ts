@@ -1,7 +1,7 @@
 import type { HttpNeeds } from '../../http/needs.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
+import { isMemoryName } from '../../model/memory-name.ts'
 import { isBreaking, type Problem } from '../../model/problem.ts'
-import { MEMORY_FILE } from '../../model/words.ts'
 import { memoryPage, proofPage } from '../shell/addresses.ts'
 
 /** Why the values of case.md cannot be read, so that nothing of it can be changed here; null where they can. */
@@ -15,7 +15,7 @@ export function brokenCase({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: Case
 export function placeOf(id: string, { file, line }: Pick<Problem, 'file' | 'line'>): string | null {
   const proof = /^proof\/([0-9a-f-]{36})\.md$/.exec(file)?.[1]
   if (proof) return `${proofPage(id, proof)}${line === null ? '' : '?source'}${anchor(line)}`
-  const name = /^sessions\/(\d+\.md)$/.exec(file)?.[1] ?? (MEMORY_FILE.test(file) ? file : null)
+  const name = /^sessions\/(\d+\.md)$/.exec(file)?.[1] ?? (isMemoryName(file) ? file : null)
   if (name === null) return null
   return `${memoryPage(id, name)}${line === null ? '' : '?source'}${anchor(line)}`
 }

@@ -22,7 +22,7 @@ export function sessionPage(id: string, number: number | string): string {
 }
 
 export function memoryPage(id: string, filename: string): string {
-  return `/case/${id}/memory/${filename}`
+  return `/case/${id}/memory/${encodeURIComponent(filename)}`
 }
 
 export function proofPage(id: string, proof: string): string {

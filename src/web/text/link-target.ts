@@ -1,4 +1,5 @@
-import { MEMORY_FILE, SESSION_FILE } from '../../model/words.ts'
+import { isMemoryName } from '../../model/memory-name.ts'
+import { SESSION_FILE } from '../../model/words.ts'
 
 /** `external`: it leads to another site, or to a mail program. */
 export interface LinkTarget {
@@ -20,10 +21,20 @@ export function linkTarget(href: string, { base, idPrefix }: LinkPlace): LinkTar
     return isWeb(url) ? { href: url.href, kind: 'external' } : null
   }
   const [, folder, name, fragment] = /^(?:\.\/)?(sessions\/)?([^#?/]+)(#.*)?$/.exec(href) ?? []
-  if (base === undefined || !name) return null
-  if (!(folder ? SESSION_FILE : MEMORY_FILE).test(name)) return null
+  const file = decoded(name ?? '')
+  if (base === undefined || !(folder ? SESSION_FILE.test(file) : isMemoryName(file))) return null
   const inside = fragment ? `#${idPrefix}${fragment.slice(1)}` : ''
-  return { href: base + name + inside, kind: 'inside' }
+  return { href: base + encodeURIComponent(file) + inside, kind: 'inside' }
+}
+
+/** As the name of a file; what is not well encoded is the name as it stands. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch (error) {
+    if (error instanceof URIError) return name
+    throw error
+  }
 }
 
 /** Pure. The address of an image, which is linked and never loaded; null if it has none on the web. */

@@ -9,7 +9,7 @@ import { createFingerprint } from './fingerprint.ts'
 export interface KeptCase {
   /** Where its record stands. */
   at: number
-  /** Its folders and files, relative to its own folder, with commas; `.` is that folder. */
+  /** Its folders and files, relative to its own folder, one a line; `.` is that folder. */
   names: string
   /** Of the stamps of these, in this order. */
   print: number
@@ -54,7 +54,7 @@ export function printNow(
   names: string,
   stampNow: (path: string) => Parameters<typeof fingerprint.add>[0] | null,
 ): number | null {
-  for (const name of names.split(',')) {
+  for (const name of names.split('\n')) {
     const stamp = stampNow(name === '.' ? folder : `${folder}/${name}`)
     if (!stamp) {
       fingerprint.end()
@@ -67,11 +67,11 @@ export function printNow(
 
 /** The folders among the names, as `CaseEntry.folders` has them. */
 export function folderNamesIn(names: string): string[] {
-  return names.split(',').filter((name) => !name.endsWith('.md'))
+  return names.split('\n').filter((name) => !/\.md$/i.test(name))
 }
 
 /** Problems that do not depend on the case's own files alone. */
-const UNSURE: readonly string[] = ['trail_changed', 'duplicate_id', 'id_mismatch']
+const UNSURE: readonly string[] = ['trail_changed', 'field_by_hand', 'duplicate_id', 'id_mismatch']
 
 /**
  * Whether a reading of the same files by a service that knows nothing would give this entry. A broken file has

@@ -178,7 +178,7 @@ export function openKeptCases(
       const stamps = mayRest && isPlain(entry) ? stampsOf(entry) : null
       return stand(id, () => {
         const kept = {
-          names: stamps ? interned(stamps.map(([name]) => name).join(',')) : '',
+          names: stamps ? interned(stamps.map(([name]) => name).join('\n')) : '',
           print: stamps ? printOf(stamps) : 0,
           told: toldSum(told),
           parent: entry.file.value.parent,

@@ -42,7 +42,7 @@ export function makeCase(
   const { parent, created_at } = entry.file.value
   return {
     ...{ id, parent, created_at, otherFolders },
-    names: stamps.map(([name]) => name).join(','),
+    names: stamps.map(([name]) => name).join('\n'),
     print: printOf(stamps),
     json: JSON.stringify(json),
     row: JSON.stringify(triageRow(folder, json)),

@@ -9,12 +9,14 @@ export function isConflictCopy(name: string): boolean {
   return COPY.test(name)
 }
 
-/** So that the copy of a memory file has a name by which the API gives it too. */
-const MAX_STEM = 60
+/** With what is added, no name is longer than a file system takes: 255 bytes. */
+const MAX_STEM_BYTES = 200
 
 /** `case.md` becomes `case.conflict-20261120T095400.000Z.md`; `time` is ISO 8601 UTC with milliseconds. */
 export function conflictName(file: string, time: string, count = 1): string {
-  const stem = file.replace(/\.md$/, '').slice(0, MAX_STEM)
+  const characters = [...file.replace(/\.md$/i, '')]
+  while (Buffer.byteLength(characters.join('')) > MAX_STEM_BYTES) characters.pop()
+  const stem = characters.join('')
   const nth = count === 1 ? '' : `-${count}`
   return `${stem}.conflict-${time.replaceAll(/[-:]/g, '')}${nth}.md`
 }

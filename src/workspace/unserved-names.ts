@@ -1,0 +1,120 @@
+import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
+import type { Problem } from '../model/problem.ts'
+import { SESSION_FILE, UUID } from '../model/words.ts'
+import { isOfFolder, stampNow } from './disk/read-now.ts'
+import { type FileStamp, sameStamp } from './disk/safe-read.ts'
+import { isEditorFile } from './editor-files.ts'
+import { type EntryKind, kindsIn } from './folder-names.ts'
+import { isSettled } from './record.ts'
+import { isConflictCopy } from './rescue/conflict-copy.ts'
+
+/** A problem for each markdown file in a case's folder (`.`), its sessions or its proof that has a name which is not served. */
+export function unservedNames(
+  folder: string,
+  kinds: ReadonlyMap<string, EntryKind> | null,
+): Problem[] {
+  const problems: Problem[] = []
+  for (const [name, kind] of kinds ?? []) {
+    if (kind !== 'file' || !isMarkdown(name)) continue
+    const message = ADVICE[folder]!(name)
+    if (message === null) continue
+    problems.push(badName(folder === '.' ? name : `${folder}/${name}`, message))
+  }
+  return problems
+}
+
+/** Whether `unservedNames` may have something to say of a name. */
+function isMarkdown(name: string): boolean {
+  return /\.md[. ]*$/i.test(name) && !isEditorFile(name) && !isConflictCopy(name)
+}
+
+/** What to do about a name, by folder; null for one that is served. */
+const ADVICE: Record<string, (name: string) => string | null> = {
+  '.': (name) => {
+    if (name === 'case.md' || isNoteName(name)) return null
+    if (name.toLowerCase() === 'case.md') return `rename it to case.md, in lower case`
+    if (name.toLowerCase() === 'latest.md')
+      return 'latest.md means the newest session: give this memory file another name'
+    if (isMemoryName(name))
+      return `${name} means a session: move it to sessions/${name} if it is one, else give it another name`
+    return `rename it: a memory file has ${MEMORY_NAME_RULE}`
+  },
+  sessions: (name) => {
+    if (name === 'latest.md' || SESSION_FILE.test(name)) return null
+    return 'rename it to a session number, such as 3.md, or move a memory file up into the folder of the case'
+  },
+  proof: (name) => {
+    const id = name.slice(0, -3)
+    if (name.endsWith('.md') && UUID.test(id)) return null
+    if (UUID.test(id.toLowerCase())) return `rename it to ${id.toLowerCase()}.md, in lower case`
+    return 'a proof has a UUID in lower case as its name: rename it to one (uuidgen prints one), or attach it with casefile proof'
+  },
+}
+
+function badName(file: string, advice: string): Problem {
+  return {
+    code: 'bad_name',
+    file,
+    line: null,
+    message: `this file is not served under its name: ${advice}`,
+  }
+}
+
+const RECORD_FOLDERS: readonly string[] = ['sessions', 'proof', 'artifacts']
+const MOST_FOLDERS = 50
+
+/** Whether a folder in a case's folder is looked into for markdown files, which are not served from there. */
+export function isOtherFolder(name: string, kind: EntryKind): boolean {
+  return kind === 'folder' && !name.startsWith('.') && !RECORD_FOLDERS.includes(name)
+}
+
+interface Known {
+  folders: ReadonlyMap<string, FileStamp | null>
+  problems: readonly Problem[]
+}
+
+/**
+ * Problems for markdown files in other folders of a case, and in folders within. Each of these gets its stamp in
+ * `folders`, so that it is not listed again before it changes.
+ */
+export function unservedFolders(
+  caseFolder: string,
+  inside: ReadonlyMap<string, EntryKind>,
+  folders: Map<string, FileStamp | null>,
+  known: Known | undefined,
+): Problem[] {
+  const problems: Problem[] = []
+  const waiting = othersIn(inside, '')
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    const path = `${caseFolder}/${name}`
+    const stamp = stampNow(path)
+    if (!stamp || !isOfFolder(stamp)) continue
+    folders.set(name, isSettled(stamp) ? stamp : null)
+    const before = known?.folders.get(name)
+    const kinds = before && sameStamp(before, stamp) ? null : kindsIn(path)
+    if (kinds === 'hidden') continue
+    if (kinds === null) {
+      const prefix = `${name}/`
+      problems.push(...(known?.problems.filter(({ file }) => isDirectlyIn(file, prefix)) ?? []))
+      const inner = [...(known?.folders.keys() ?? [])].filter((each) => isDirectlyIn(each, prefix))
+      waiting.push(...inner)
+    } else {
+      const message = 'only the folder of the case itself is read: move it there'
+      const files = [...kinds].filter(([each, kind]) => kind === 'file' && isMarkdown(each))
+      problems.push(...files.map(([each]) => badName(`${name}/${each}`, message)))
+      waiting.push(...othersIn(kinds, `${name}/`))
+    }
+    waiting.splice(Math.max(0, MOST_FOLDERS - folders.size))
+  }
+  return problems
+}
+
+function othersIn(kinds: ReadonlyMap<string, EntryKind>, prefix: string): string[] {
+  return [...kinds]
+    .filter(([name, kind]) => isOtherFolder(name, kind) && !name.includes('\n'))
+    .map(([name]) => prefix + name)
+}
+
+function isDirectlyIn(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && !path.slice(prefix.length).includes('/')
+}
