@@ -7,7 +7,7 @@ import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
-import { pointLatest } from './latest-link.ts'
+import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 import type { Settling } from './settling.ts'
@@ -23,7 +23,7 @@ export interface EditWriterNeeds extends ReaderNeeds {
    * disk it is when `synced` resolves.
    */
   onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
-  log(line: string): void
+  latest: Latest
 }
 
 /** Puts the edits of a decision on the disk and what they make of it into the catalog. */
@@ -55,7 +55,7 @@ export function createEditWriter(
     const entry: CaseEntry = {
       ...{ id, file: file!, sessions: new Map(), proofs: new Map(), notes: new Map() },
       folders: new Map([['.', null]]), // whatever somebody may have put there since
-      ...{ vanished: false, strayLatest: false, problems: [] },
+      ...{ vanished: false, strayLatest: false, latest: '', problems: [] },
     }
     catalog.put(entry)
     publish(id, differences(undefined, entry), 'service')
@@ -80,21 +80,8 @@ export function createEditWriter(
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
       return false
     }
-    if (isTrail(edit)) await nameLatest(id)
+    if (edit.file === 'new-session') await needs.latest.update(catalog.entry(id)!)
     return true
-  }
-
-  /**
-   * `latest.md` names the newest session; it is not in git, so a clone's comes with the first write. It
-   * is for people's convenience only: the session is there without it.
-   */
-  async function nameLatest(id: string): Promise<void> {
-    try {
-      await pointLatest(layout.sessions(id), Math.max(...catalog.entry(id)!.sessions.keys()))
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      needs.log(`latest.md of case ${id} was not set: ${error.message}`)
-    }
   }
 
   /**

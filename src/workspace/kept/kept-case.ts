@@ -2,6 +2,7 @@ import { isSealed, type Session } from '../../model/session.ts'
 import { isRunning } from '../../model/session-state.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import type { FileStamp } from '../disk/safe-read.ts'
+import { isLatestWrong } from '../latest.ts'
 import { createFingerprint } from './fingerprint.ts'
 
 /** What is known in memory of a case whose values are on the disk. */
@@ -77,15 +78,9 @@ const UNSURE: readonly string[] = ['trail_changed', 'duplicate_id', 'id_mismatch
  * its last good value, a changed trail its true lines, a copy the problem that there is another case of its id,
  * and a session that is under way may be due to something.
  */
-export function isPlain({
-  file,
-  sessions,
-  proofs,
-  notes,
-  vanished,
-  strayLatest,
-}: CaseEntry): boolean {
-  if (vanished || strayLatest) return false
+export function isPlain(entry: CaseEntry): boolean {
+  const { file, sessions, proofs, notes, vanished, strayLatest } = entry
+  if (vanished || strayLatest || isLatestWrong(entry)) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   const isSound = records.every(
     ({ readable, problems }) => readable && !problems.some(({ code }) => UNSURE.includes(code)),
