@@ -23,6 +23,9 @@ export interface KeptCase {
 
 const fingerprint = createFingerprint()
 
+/** Of a case that is to be looked at again, although its files were read: no stamps have this. */
+export const LOOK_AGAIN = -1
+
 /** The stamps of all that was read of a case, by name; null where one of them cannot vouch for what was read. */
 export function stampsOf(entry: CaseEntry): [string, FileStamp][] | null {
   const named = allStampsOf(entry)
@@ -79,8 +82,13 @@ const UNSURE: readonly string[] = ['trail_changed', 'duplicate_id', 'id_mismatch
  * and a session that is under way may be due to something.
  */
 export function isPlain(entry: CaseEntry): boolean {
+  return hasPlainFiles(entry) && !isLatestWrong(entry)
+}
+
+/** The same, whatever the link to the newest session says. */
+export function hasPlainFiles(entry: CaseEntry): boolean {
   const { file, sessions, proofs, notes, vanished, strayLatest } = entry
-  if (vanished || strayLatest || isLatestWrong(entry)) return false
+  if (vanished || strayLatest) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   const isSound = records.every(
     ({ readable, problems }) => readable && !problems.some(({ code }) => UNSURE.includes(code)),
