@@ -2,6 +2,8 @@ import { isAbsolute, join, relative } from 'node:path'
 import { isBreaking, type Problem, type ProblemCode } from '../model/problem.ts'
 import { remedyOf } from '../model/problem-remedies.ts'
 import { textProblems } from '../sessions/text-problems.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import { isLatestWrong } from '../workspace/latest.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { findTwins } from './twin-sessions.ts'
 import type { View } from './view.ts'
@@ -36,15 +38,30 @@ export async function findingsIn(view: View): Promise<Finding[]> {
 }
 
 /** What `problems` of the case shows, and of each of its sessions. */
-async function caseProblems({ catalog, texts }: View, id: string): Promise<Problem[]> {
+async function caseProblems({ catalog, texts, hasServed }: View, id: string): Promise<Problem[]> {
   const folder = catalog.folder(id)
-  const found = [...(folder?.problems ?? [])]
+  const found = [...(folder?.problems ?? []), ...latestProblems(catalog.entry(id), hasServed)]
   for (const session of folder?.sessions ?? []) {
     const record = catalog.entry(id)?.sessions.get(session.number)
     if (!record?.value || !record.readable) continue
     found.push(...(await textProblems(await texts.session(id, record), session)))
   }
   return found
+}
+
+/** A missing link is no problem where no service has run yet, in CI say: the first start makes it. */
+function latestProblems(entry: CaseEntry | undefined, hasServed: boolean): Problem[] {
+  if (!entry || (!entry.strayLatest && !isLatestWrong(entry))) return []
+  if (!entry.strayLatest && entry.latest === '' && !hasServed) return []
+  const newest = Math.max(0, ...entry.sessions.keys())
+  const is = entry.strayLatest
+    ? 'this is a file of its own, not the link to the newest session'
+    : entry.latest === ''
+      ? 'the link to the newest session is missing'
+      : `the link leads to ${entry.latest}`
+  const wanted = newest === 0 ? 'there is no session' : `the newest session is ${newest}.md`
+  const message = `${is}; ${wanted}`
+  return [{ code: 'wrong_latest', file: 'sessions/latest.md', line: null, message }]
 }
 
 /** Conflict markers that two new sessions left are named as what they are. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { kindsNow, sessionNumbers } from '../workspace/folder-names.ts'
-import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
+import { keepStrayLatest, pointLatest, removeLatest } from '../workspace/latest-link.ts'
 import type { Mender } from './mender.ts'
 
 /** Lets `latest.md` name the newest session. A file in its place, which an editor left, is kept as a copy. */
@@ -11,7 +11,11 @@ export async function mendLatest(mender: Mender, { id }: CaseEntry): Promise<voi
     const kinds = kindsNow(folder)
     if (!kinds || kinds === 'hidden') return null
     const newest = sessionNumbers([...kinds.keys()]).at(-1)
-    if (newest === undefined) return null
+    if (newest === undefined) {
+      if (kinds.get('latest.md') !== 'link') return null
+      await removeLatest(folder)
+      return 'it is removed, since there is no session'
+    }
     if (kinds.get('latest.md') === 'file') {
       await keepStrayLatest(folder, mender.now())
       await pointLatest(folder, newest)

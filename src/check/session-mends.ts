@@ -1,5 +1,6 @@
 import { withFields } from '../markdown/field-edit.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
+import { keyLineValue, withKeyLines } from '../markdown/session-plain.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { editedSession } from '../markdown/session-texts.ts'
 import { readTrail } from '../markdown/trail-lines.ts'
@@ -47,9 +48,11 @@ export async function mendStateCopies(mender: Mender, entry: CaseEntry): Promise
     const path = layout.sessionFile(entry.id, number)
     await mender.mend(path, async () => {
       const edited = await edit(mender, entry.id, number, async (text) => {
-        const stated = statedIn(text, 'state')
+        const inFront = statedIn(text, 'state')
+        const stated = inFront ?? keyLineValue(text, 'state')
         if (stated === null || stated === 'abandoned') return text
-        const mended = withFields(text, [['state', value.state]])
+        const set = inFront === null ? withKeyLines : withFields
+        const mended = set(text, [['state', value.state]])
         const isSound = !('reason' in (await soundSession(mended, entry.id, number)))
         return isSound || !isSealed(text) ? mended : text
       })

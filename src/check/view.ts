@@ -26,6 +26,8 @@ export interface View {
   layout: Layout
   /** Where this machine's state of it would be: it need not be there, and is not made. */
   stateDir: string
+  /** Whether a service of this machine has served it. */
+  hasServed: boolean
   catalog: Catalog
   texts: Texts
   /** What the trails of this machine's sessions said last. */
@@ -82,7 +84,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   await lookForRuns() // a run that began meanwhile
   keptTexts?.close()
   return {
-    ...{ layout, stateDir, catalog, trails, isHeld },
+    ...{ layout, stateDir, catalog, trails, isHeld, hasServed: keptTexts !== null },
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),

@@ -1,12 +1,24 @@
 import { SESSION_KEYS } from '../model/session.ts'
-import { lineWalk, trimBlanks } from './lines.ts'
-import { yamlField } from './yaml-scalar.ts'
+import { lineEnding, lineWalk, trimBlanks } from './lines.ts'
+import { type YamlValue, yamlField, yamlText } from './yaml-scalar.ts'
 
-const KEY_LINE = /^(?:[-*] )?(?:\*\*)?([a-z_]+)(?:\*\*)?:(?:\*\*)?(.*)$/
-/** The key lines of the specification, and two that people add. */
-const KEYS: readonly string[] = SESSION_KEYS.filter(
-  (key) => !['number', 'plan_sha256', 'diff', 'tests', 'failed_tests'].includes(key),
-)
+const KEY_LINE = /^((?:[-*] )?(?:\*\*)?)([a-z][a-z0-9_]*)((?:\*\*)?:(?:\*\*)?)(.*)$/
+/** All but the number, which the file's name and its title say. */
+const KEYS: readonly string[] = SESSION_KEYS.filter((key) => key !== 'number')
+/** Their values are YAML; all others are texts as they stand. */
+const STRUCTURED: readonly string[] = ['diff', 'tests', 'failed_tests']
+
+/** A key line: what stands before its key, between key and value, and where the value stands. */
+interface KeyLine {
+  key: string
+  before: string
+  between: string
+  value: string
+  from: number
+  to: number
+  start: number
+  next: number
+}
 
 /**
  * The specification's own layout of a session file (§2.3): a title line, key lines, sections, no
@@ -17,16 +29,109 @@ export function plainFrontmatter(text: string): string {
   const seen = new Set<string>()
   const lines = ['---']
   const body = text.replace(/^\ufeff/, '')
-  const walk = lineWalk(body)
-  while (walk.move()) {
-    if (body.startsWith('## ', walk.start)) break
-    const match = walk.end > walk.start ? KEY_LINE.exec(body.slice(walk.start, walk.end)) : null
-    const key = match?.[1] ?? ''
-    const value = match ? trimBlanks(match[2]!) : ''
+  for (const { key, value, start } of headLines(body)) {
     if (value !== '' && KEYS.includes(key) && !seen.has(key)) {
       seen.add(key)
-      lines.push(`${key}: ${yamlField(key, value)}`)
-    } else if (walk.start > 0) lines.push('')
+      const isYaml = STRUCTURED.includes(key) && /^(?:\{.*\}|\[.*\])$/.test(value)
+      lines.push(`${key}: ${isYaml ? value : yamlField(key, value)}`)
+    } else if (start > 0) lines.push('')
   }
   return `${lines.join('\n').trimEnd()}\n---\n`
+}
+
+/** What a key line says; null without one. */
+export function keyLineValue(text: string, key: string): string | null {
+  return lineOf([...headLines(text)], key)?.value || null
+}
+
+/**
+ * The file with these key lines set, each where it stands. A missing one comes behind the key before it in the order
+ * of the service, in the form of the line beside it; one without a value is not added.
+ */
+export function withKeyLines(text: string, fields: [string, YamlValue][]): string {
+  return fields.reduce((edited, [key, value]) => withKeyLine(edited, key, value), text)
+}
+
+function withKeyLine(text: string, key: string, value: YamlValue): string {
+  if (!KEYS.includes(key)) return text
+  const written = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : yamlText(value)
+  const lines = [...headLines(text)]
+  const present = lineOf(lines, key)
+  if (present) {
+    if (present.value === written) return text
+    const gap = /\s$/.test(present.between) || written === '' ? '' : ' '
+    return text.slice(0, present.from) + gap + written + text.slice(present.to)
+  }
+  if (written === '') return text
+  const eol = lineEnding(text)
+  const place = placeOf(lines, key)
+  if (!place) return withFirstKeyLine(text, `${key}: ${written}`, eol)
+  const { line, isBehind } = place
+  const between = /\s$/.test(line.between) ? line.between : `${line.between} `
+  const added = line.before + key + between + written
+  if (!isBehind) return text.slice(0, line.start) + added + eol + text.slice(line.start)
+  const before = text.slice(0, line.next)
+  const gap = /[\r\n]$/.test(before) ? '' : eol
+  return before + gap + added + eol + text.slice(line.next)
+}
+
+/** The line beside which a key belongs: behind the nearest one before it, else before the first one after it. */
+function placeOf(
+  lines: readonly KeyLine[],
+  key: string,
+): { line: KeyLine; isBehind: boolean } | null {
+  const at = KEYS.indexOf(key)
+  for (const other of KEYS.slice(0, at).reverse()) {
+    const line = lineOf(lines, other)
+    if (line) return { line, isBehind: true }
+  }
+  for (const other of KEYS.slice(at + 1)) {
+    const line = lineOf(lines, other)
+    if (line) return { line, isBehind: false }
+  }
+  return null
+}
+
+/** Below the title, where there is one. */
+function withFirstKeyLine(text: string, line: string, eol: string): string {
+  const walk = lineWalk(text)
+  let at = text.startsWith('\ufeff') ? 1 : 0
+  let hasTitle = false
+  while (walk.move()) {
+    if (text.startsWith('## ', walk.start)) break
+    if (!text.startsWith('# ', Math.max(walk.start, at))) continue
+    hasTitle = true
+    at = walk.next
+    break
+  }
+  const before = text.slice(0, at)
+  const end = hasTitle ? (/[\r\n]$/.test(before) ? eol : eol + eol) : ''
+  const after = text.slice(at)
+  const gap = after === '' || /^[\r\n]/.test(after) ? '' : eol
+  return before + end + line + eol + gap + after
+}
+
+/** The line that counts: the first with a value, else the first. */
+function lineOf(lines: readonly KeyLine[], key: string): KeyLine | undefined {
+  const found = lines.filter((line) => line.key === key)
+  return found.find(({ value }) => value !== '') ?? found[0]
+}
+
+/** Every line above the first section; one that is no key line has an empty key. */
+function* headLines(text: string): Generator<KeyLine> {
+  const walk = lineWalk(text, text.startsWith('\ufeff') ? 1 : 0)
+  while (walk.move()) {
+    const { start, end, next } = walk
+    if (text.startsWith('## ', start)) return
+    const match = end > start ? KEY_LINE.exec(text.slice(start, end)) : null
+    if (!match) {
+      yield { key: '', before: '', between: '', value: '', from: end, to: end, start, next }
+      continue
+    }
+    const [, before = '', key = '', colon = '', rest = ''] = match
+    const value = trimBlanks(rest)
+    const from = value === '' ? end - rest.length : end - rest.length + rest.indexOf(value)
+    const between = colon + rest.slice(0, from - (end - rest.length))
+    yield { key, before, between, value, from, to: from + value.length, start, next }
+  }
 }

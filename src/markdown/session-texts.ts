@@ -13,6 +13,7 @@ import { newFrontmatter, withFields } from './field-edit.ts'
 import { trimBlanks } from './lines.ts'
 import { readSections, type SectionLayout, sectionText, withSection } from './sectioned.ts'
 import { evidenceYaml } from './session-evidence.ts'
+import { withKeyLines } from './session-plain.ts'
 import { withSeal, withTrail } from './trail-edit.ts'
 import { readTrail, TRAIL_HEADING } from './trail-lines.ts'
 import type { YamlValue } from './yaml-scalar.ts'
@@ -131,7 +132,8 @@ export async function editedSession(
   const written = read.ok ? read.envelope.front?.map.pairs : undefined
   const values = yamlFields({ ...present, ...edit.fields })
   const keys = SESSION_KEYS.filter((key) => {
-    const set = bare || (edit.fields !== undefined && key in edit.fields)
+    if (bare) return true // what was derived from the file's times and its place is kept from now on
+    const set = edit.fields !== undefined && key in edit.fields
     return set && (values[key] !== null || written?.has(key))
   })
   for (const name of ['hypothesis', 'plan', 'output'] as const) {
@@ -143,10 +145,8 @@ export async function editedSession(
     const list = candidatesText(edit.texts.candidates)
     edited = await withSection(edited, SESSION_LAYOUT, HEADINGS.candidates, list)
   }
-  edited = withFields(
-    edited,
-    keys.map((key) => [key, values[key]]),
-  )
+  const fields = keys.map((key): [string, YamlValue] => [key, values[key]])
+  edited = bare ? withKeyLines(edited, fields) : withFields(edited, fields)
   return edit.seal ? withSeal(edited, edit.seal.time) : edited
 }
 

@@ -34,6 +34,7 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Look at what was changed, then confirm it by the request that the message names, or put back what was there.',
   conflict_copy:
     'Take over what you need into the file that it is a copy of, then delete the copy.',
+  wrong_latest: 'Run casefile check --fix; a running service sets the link within a second.',
   bad_settings: 'Correct the setting as the message says, or remove its line.',
   untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
   bad_name: 'Rename or move it as the message says: a case is named by a lower-case UUID.',

@@ -30,6 +30,7 @@ export const PROBLEM_CODES = [
   'case_vanished',
   'changed_during_run', // by file, while a session executed: it does not count
   'conflict_copy', // a person's save that met a write of the service, kept beside the file
+  'wrong_latest', // the link to the newest session; only `casefile check` reports it
   'bad_settings', // casefile.md
   'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
   'bad_name', // a folder under cases/ that is no UUID, or a markdown file whose name is not served

@@ -20,6 +20,8 @@ export interface CaseEntry {
   vanished: boolean
   /** An editor put a plain file in place of the link latest.md. */
   strayLatest: boolean
+  /** Where the link latest.md leads; empty without one. */
+  latest: string
   /** What is wrong with its folders and names: links, copies, no permission. */
   problems: Problem[]
 }

@@ -5,6 +5,7 @@ import { isOfFolder, stampNow } from './disk/read-now.ts'
 import { type FileStamp, sameStamp } from './disk/safe-read.ts'
 import { isTempName } from './disk/temp-files.ts'
 import { type EntryKind, kindsIn, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
+import { latestIn } from './latest.ts'
 import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
@@ -56,10 +57,14 @@ export async function lookAtCase(
   }
   /** The keys of a folder's files: those that were known where it may not be listed. */
   const keysIn = <K>(folder: string, keys: (names: string[]) => K[], was: Iterable<K>) => {
-    const asKnown = { keys: [...was], hasStrayLatest: known?.strayLatest === true }
+    const asKnown = {
+      keys: [...was],
+      hasStrayLatest: known?.strayLatest === true,
+      latest: known?.latest ?? '',
+    }
     const name = basename(folder)
     if (inside === 'hidden') return { ...asKnown, hasStrayLatest: false }
-    if (inside.get(name) !== 'folder') return { keys: keys([]), hasStrayLatest: false }
+    if (inside.get(name) !== 'folder') return { keys: keys([]), hasStrayLatest: false, latest: '' }
     const stamp = stampNow(folder)
     const before = known?.folders.get(name)
     if (stamp && before && sameStamp(stamp, before)) {
@@ -71,7 +76,11 @@ export async function lookAtCase(
     const kinds = listed(folder, name, stamp)
     if (kinds === 'hidden') return { ...asKnown, hasStrayLatest: false }
     const hasStrayLatest = kinds?.get('latest.md') === 'file'
-    return { keys: keys([...(kinds?.keys() ?? [])]), hasStrayLatest }
+    return {
+      keys: keys([...(kinds?.keys() ?? [])]),
+      hasStrayLatest,
+      latest: latestIn(folder, kinds),
+    }
   }
 
   // a folder that is gone shows in the one that held it
@@ -118,6 +127,7 @@ export async function lookAtCase(
     ...{ id, file, sessions, proofs, notes, folders, problems },
     vanished: known?.vanished === true,
     strayLatest: numbers.hasStrayLatest,
+    latest: numbers.latest,
   }
 }
 

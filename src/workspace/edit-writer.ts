@@ -10,7 +10,7 @@ import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
 import { appendHistory, noteOf } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
-import { pointLatest } from './latest-link.ts'
+import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 import type { Settling } from './settling.ts'
@@ -27,6 +27,7 @@ export interface EditWriterNeeds extends ReaderNeeds {
    * disk it is when `synced` resolves.
    */
   onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
+  latest: Latest
   log(line: string): void
 }
 
@@ -70,7 +71,7 @@ export function createEditWriter(
       ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
       notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
       folders: new Map([['.', null]]), // whatever somebody may have put there since
-      ...{ vanished: false, strayLatest: false, problems: [] },
+      ...{ vanished: false, strayLatest: false, latest: '', problems: [] },
     }
     catalog.put(entry)
     publish(id, differences(undefined, entry), 'service')
@@ -107,7 +108,7 @@ export function createEditWriter(
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
       return false
     }
-    if (isTrail(edit)) await nameLatest(id)
+    if (edit.file === 'new-session') await needs.latest.update(catalog.entry(id)!)
     return true
   }
 
@@ -141,19 +142,6 @@ export function createEditWriter(
     if (notes === known.notes) return
     catalog.put({ ...known, notes })
     publish(id, [], 'service')
-  }
-
-  /**
-   * `latest.md` names the newest session; it is not in git, so a clone's comes with the first write. It
-   * is for people's convenience only: the session is there without it.
-   */
-  async function nameLatest(id: string): Promise<void> {
-    try {
-      await pointLatest(layout.sessions(id), Math.max(...catalog.entry(id)!.sessions.keys()))
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      needs.log(`latest.md of case ${id} was not set: ${error.message}`)
-    }
   }
 
   /**

@@ -15,7 +15,10 @@ import { conflictName } from './rescue/conflict-copy.ts'
  */
 type PointResult = 'pointed' | 'already' | 'in_the_way' | 'not_supported'
 
-/** Lets `latest.md` name session `number`, in one step: no reader ever finds it missing. */
+/**
+ * Lets `latest.md` name session `number`, in one step: no reader ever finds it missing. It is not synced, as what a
+ * crash takes away the next start makes again.
+ */
 export function pointLatest(sessionsFolder: string, number: number): Promise<PointResult> {
   return inFolder(sessionsFolder, async (folder) => {
     const latest = join(folder.path, 'latest.md')
@@ -35,12 +38,19 @@ export function pointLatest(sessionsFolder: string, number: number): Promise<Poi
       const isFree = lstatSync(latest, { throwIfNoEntry: false })?.isSymbolicLink() ?? true
       if (isFree) renameSync(temp, latest)
       else await discard(temp)
-      await folder.sync()
       return isFree ? 'pointed' : 'in_the_way'
     } catch (error) {
       await discard(temp)
       throw error
     }
+  })
+}
+
+/** Removes the link where no session is left for it to name. */
+export function removeLatest(sessionsFolder: string): Promise<void> {
+  return inFolder(sessionsFolder, async (folder) => {
+    const latest = join(folder.path, 'latest.md')
+    if (typeof linkTarget(latest) === 'string') await discard(latest)
   })
 }
 

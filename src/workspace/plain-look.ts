@@ -9,6 +9,7 @@ import type { FileStamp } from './disk/safe-read.ts'
 import { isTempName } from './disk/temp-files.ts'
 import { type EntryKind, kindsIn, proofIds, sessionNumbers } from './folder-names.ts'
 import { isSameTrail } from './known-trail.ts'
+import { latestIn } from './latest.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { type NoteFile, noteProblems } from './notes.ts'
@@ -96,7 +97,7 @@ export function plainLook(
   return {
     entry: {
       ...{ id, file, sessions, proofs, notes, folders, problems: [] },
-      ...{ vanished: false, strayLatest: false },
+      ...{ vanished: false, strayLatest: false, latest: latestOf(layout.sessions(id), inside) },
     },
     texts,
     otherFolders: [...inside]
@@ -104,6 +105,13 @@ export function plainLook(
       .map(([name]) => name),
   }
 }
+
+/** Where the link leads; anything else in its place is odd, and was found so before. */
+function latestOf(folder: string, inside: ReadonlyMap<string, EntryKind>): string {
+  return inside.get('sessions') === 'folder' ? latestIn(folder, LINK) : ''
+}
+
+const LINK: ReadonlyMap<string, EntryKind> = new Map([['latest.md', 'link']])
 
 const RECORD_FOLDERS = { sessions: true, proof: true }
 

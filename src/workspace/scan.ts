@@ -12,6 +12,7 @@ import { kindsNow } from './folder-names.ts'
 import { breath, inTurns } from './in-turns.ts'
 import type { KeptCase } from './kept/kept-case.ts'
 import type { KeyedMutex } from './keyed-mutex.ts'
+import type { Latest } from './latest.ts'
 import { createLook, type Look, type Takes } from './look.ts'
 import { looksSame } from './quick-look.ts'
 import { restoreHeld } from './restore.ts'
@@ -51,6 +52,8 @@ export interface ScanNeeds extends CaseLookNeeds {
   onUnknown?(ids: readonly string[]): Promise<void>
   /** Called when a case has new stamps and nothing else is new. */
   onSettled?(caseId: string): void
+  /** Sets latest.md; a look that leaves no trace has none. */
+  latest?: Latest
   /** Called when files of a case are left for a look in `wait` ms. */
   onUnsettled(caseId: string, wait: number): void
 }
@@ -79,15 +82,21 @@ export function createScan(needs: ScanNeeds): Scan {
     const stands = catalog.known(id) ?? laid(id)
     if (wrote.length === 0 && stands && (await looksSame(stands, layout.caseFolder(id)))) {
       if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
+      if (!('print' in stands)) await needs.latest?.update(stands) // what could not be set before
       return look
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
     noCases.delete(id)
     const entry = await lookAtCase(looking, id, known, look)
-    if (entry) bring(known, entry, { restored, wrote })
-    else if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known, wrote)
-    else if (wrote.length > 0) publish(id, [], 'service', wrote)
+    if (entry) {
+      bring(known, entry, { restored, wrote })
+      await needs.latest?.update(catalog.entry(id)!)
+    } else {
+      if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known, wrote)
+      else if (wrote.length > 0) publish(id, [], 'service', wrote)
+      await needs.latest?.clear(id)
+    }
     if (look.wait > 0) needs.onUnsettled(id, look.wait)
     return look
   }

@@ -1,6 +1,7 @@
 import type { CatalogNeeds } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { isInGit } from './git/git-contents.ts'
+import { createLatest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import type { Ownership } from './owner/ownership.ts'
 import { createSecondLook, type SecondLook } from './rescue/second-look.ts'
@@ -47,9 +48,16 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = needs
   const settling = createSettling()
   const leftovers = createCaseLeftovers(layout, log)
+  const latest = createLatest({
+    ...{ layout, log, later: (id, ms) => upkeep.later(id, ms) },
+    async mayNotWrite() {
+      return ownership.lost.aborted || git.isBusy('now')
+    },
+  })
   const shared = {
     ...needs,
     settling,
+    latest,
     isGits: git.touched,
     trails: createTrailMemory(state.trails),
     isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),

@@ -116,7 +116,7 @@ t.test('a plain case is found as it is by a look at its files', async (t) => {
     ...sample.map((id): [string, string] => [id, id]),
     ...names.map((name, n): [string, string] => [idOf(n), name]),
   ]) {
-    const found = plainLook(layout, id)
+    const found = plainLook(layout, id, trails)
     if (!found) continue
     plain.push(name)
     const entry = await looked(root, id)
@@ -147,9 +147,9 @@ t.test('what was changed only just now is left to a look that says so', async (t
   const layout = layoutOf(root, join(root, 'memory'))
   writeFileSync(layout.caseFile(idOf(1)), caseMd('One'))
   await settled()
-  t.ok(plainLook(layout, idOf(1)))
+  t.ok(plainLook(layout, idOf(1), trails))
   utimesSync(layout.caseFile(idOf(1)), 1, 1)
-  t.equal(plainLook(layout, idOf(1)), null)
+  t.equal(plainLook(layout, idOf(1), trails), null)
 })
 
 t.test('threads read the same cases as one alone, each once', async (t) => {
@@ -164,9 +164,17 @@ t.test('threads read the same cases as one alone, each once', async (t) => {
   const layout = layoutOf(root, join(root, 'memory'))
   const ids = Object.keys(cases)
   await settled()
-  const alone = ids.map((id) => makeCase(layout, id, toldOfCase)).filter((made) => made !== null)
+  const alone = ids
+    .map((id) => makeCase(layout, id, toldOfCase, trails))
+    .filter((made) => made !== null)
   t.equal(alone.length, count * 0.9)
-  const needs = { layout, toldOf: toldOfCase, thread: THREAD, log: (line: string) => t.fail(line) }
+  const needs = {
+    layout,
+    trails: '',
+    toldOf: toldOfCase,
+    thread: THREAD,
+    log: (line: string) => t.fail(line),
+  }
   for (const perThread of [10, 1000]) {
     const made = new Map<string, unknown>()
     await makeCases(ids, { ...needs, perThread }, (some) => {
@@ -192,7 +200,13 @@ t.test('what a thread that fails has taken is read all the same', async (t) => {
   await makeCases(
     Object.keys(files),
     {
-      ...{ layout, toldOf: toldOfCase, perThread: 10, log: (line: string) => said.push(line) },
+      ...{
+        layout,
+        trails: '',
+        toldOf: toldOfCase,
+        perThread: 10,
+        log: (line: string) => said.push(line),
+      },
       thread: new URL('../fixtures/failing-thread.ts', import.meta.url),
     },
     (some) => made.push(...some.map(({ id }) => id)),

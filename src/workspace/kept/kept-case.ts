@@ -3,6 +3,7 @@ import { isSealed, type Session } from '../../model/session.ts'
 import { isRunning } from '../../model/session-state.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import type { FileStamp } from '../disk/safe-read.ts'
+import { isLatestWrong } from '../latest.ts'
 import { createFingerprint } from './fingerprint.ts'
 
 /** What is known in memory of a case whose values are on the disk. */
@@ -22,6 +23,9 @@ export interface KeptCase {
 }
 
 const fingerprint = createFingerprint()
+
+/** Of a case that is to be looked at again, although its files were read: no stamps have this. */
+export const LOOK_AGAIN = -1
 
 /** The stamps of all that was read of a case, by name; null where one of them cannot vouch for what was read. */
 export function stampsOf(entry: CaseEntry): [string, FileStamp][] | null {
@@ -78,14 +82,13 @@ const UNSURE: readonly string[] = ['trail_changed', 'field_by_hand', 'duplicate_
  * its last good value, a changed trail its true lines, a copy the problem that there is another case of its id,
  * and a session that is under way may be due to something.
  */
-export function isPlain({
-  file,
-  sessions,
-  proofs,
-  notes,
-  vanished,
-  strayLatest,
-}: CaseEntry): boolean {
+export function isPlain(entry: CaseEntry): boolean {
+  return hasPlainFiles(entry) && !isLatestWrong(entry)
+}
+
+/** The same, whatever the link to the newest session says. */
+export function hasPlainFiles(entry: CaseEntry): boolean {
+  const { file, sessions, proofs, notes, vanished, strayLatest } = entry
   if (vanished || strayLatest) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   const isSound = records.every(

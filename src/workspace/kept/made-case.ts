@@ -3,10 +3,18 @@ import { caseJson } from '../../model/case-json.ts'
 import { triageRow } from '../../model/triage-row.ts'
 import type { CaseEntry } from '../case-entry.ts'
 import { folderOf } from '../case-folder-of.ts'
+import { isLatestWrong } from '../latest.ts'
 import type { Layout } from '../layout.ts'
 import { plainLook } from '../plain-look.ts'
 import type { TrailMemory } from '../trail-memory.ts'
-import { encodeEntry, isPlain, type KeptCase, printOf, stampsOf } from './kept-case.ts'
+import {
+  encodeEntry,
+  hasPlainFiles,
+  type KeptCase,
+  LOOK_AGAIN,
+  printOf,
+  stampsOf,
+} from './kept-case.ts'
 
 /** A case as it is kept, made from its files alone, so that any thread can do it. */
 export interface MadeCase extends Pick<KeptCase, 'names' | 'print' | 'parent' | 'created_at'> {
@@ -35,7 +43,7 @@ export function makeCase(
   const read = plainLook(layout, id, trails)
   if (!read) return null
   const { entry, texts, otherFolders } = read
-  const stamps = isPlain(entry) ? stampsOf(entry) : null
+  const stamps = hasPlainFiles(entry) ? stampsOf(entry) : null
   if (!stamps) return null
   const folder = folderOf(entry, () => false, undefined)
   const json = caseJson(folder, entry.file.mtimeMs)
@@ -43,7 +51,8 @@ export function makeCase(
   return {
     ...{ id, parent, created_at, otherFolders },
     names: stamps.map(([name]) => name).join('\n'),
-    print: printOf(stamps),
+    // links are set when the start is over: a clone has none
+    print: isLatestWrong(entry) ? LOOK_AGAIN : printOf(stamps),
     json: JSON.stringify(json),
     row: JSON.stringify(triageRow(folder, json)),
     entry: encodeEntry(entry),

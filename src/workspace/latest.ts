@@ -1,0 +1,85 @@
+import { readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import type { CaseEntry } from './case-entry.ts'
+import { hasCode } from './disk/errno.ts'
+import { type EntryKind, kindsNow, sessionNumbers } from './folder-names.ts'
+import { pointLatest, removeLatest } from './latest-link.ts'
+import type { Layout } from './layout.ts'
+
+/** Keeps `sessions/latest.md` at the newest session of a case, whatever brought or removed that. */
+export interface Latest {
+  /** The caller holds the mutex of the case. */
+  update(entry: CaseEntry): Promise<void>
+  /** The same where no case is: a switch of branches leaves the link, which git ignores. */
+  clear(caseId: string): Promise<void>
+}
+
+interface LatestNeeds {
+  layout: Layout
+  /** Whether git changes files just now, or nothing may be written any more. */
+  mayNotWrite(): Promise<boolean>
+  /** The case is to be looked at again in `ms`. */
+  later(caseId: string, ms: number): void
+  log(line: string): void
+}
+
+const RETRY_MS = 200
+
+/** It is for people's convenience only: where it cannot be set, that is logged, and the session is there without it. */
+export function createLatest({ layout, mayNotWrite, later, log }: LatestNeeds): Latest {
+  async function orLog(caseId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      log(`latest.md of case ${caseId} was not set: ${error.message}`)
+    }
+  }
+
+  return {
+    async update(entry) {
+      const { id } = entry
+      if (!isLatestWrong(entry)) return
+      if (await mayNotWrite()) return later(id, RETRY_MS)
+      const newest = newestOf(entry)
+      // also where the file system has no links, or a folder is in the way: no other try would help
+      entry.latest = targetOf(newest)
+      await orLog(id, async () => {
+        if (newest === null) await removeLatest(layout.sessions(id))
+        else await pointLatest(layout.sessions(id), newest)
+      })
+    },
+    async clear(caseId) {
+      const folder = layout.sessions(caseId)
+      const kinds = kindsNow(folder)
+      if (!kinds || kinds === 'hidden' || kinds.get('latest.md') !== 'link') return
+      if (sessionNumbers([...kinds.keys()]).length > 0 || (await mayNotWrite())) return
+      await orLog(caseId, () => removeLatest(folder))
+    },
+  }
+}
+
+/** Where `latest.md` leads; empty where it is not there, or is something else. */
+export function latestIn(folder: string, kinds: ReadonlyMap<string, EntryKind> | null): string {
+  if (kinds?.get('latest.md') !== 'link') return ''
+  try {
+    return readlinkSync(join(folder, 'latest.md'))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EINVAL', 'EACCES')) return '' // changed meanwhile, which shows in the next look
+    throw error
+  }
+}
+
+/** Whether the link does not name the newest session. A file in its place is another matter. */
+export function isLatestWrong(entry: CaseEntry): boolean {
+  return !entry.strayLatest && entry.latest !== targetOf(newestOf(entry))
+}
+
+function newestOf({ sessions }: Pick<CaseEntry, 'sessions'>): number | null {
+  return sessions.size === 0 ? null : Math.max(...sessions.keys())
+}
+
+function targetOf(newest: number | null): string {
+  return newest === null ? '' : `${newest}.md`
+}

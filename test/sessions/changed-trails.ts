@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { git } from '../fixtures/git-repository.ts'
+import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const TIME = '2026-11-24T00:00:00.000Z'
+const line = (number: number, state: string) =>
+  `${number}. ${TIME} session_state_changed old_state=plan_ready new_state=${state}\n`
+
+function fileOf(service: TestService, { case_id }: Ref): string {
+  return service.file(case_id, 'sessions', '1.md')
+}
+
+async function until(t: Test, what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 20_000
+  while (!(await isSo())) {
+    if (Date.now() > end) return t.fail(`not in 20 s: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  t.pass(what)
+}
+
+function sealed(text: string): string {
+  return `${text}9. ${TIME} session_sealed sha256=${hash('sha256', text)}\n`
+}
+
+/** What a person makes of the file of a session that waits for approval. */
+const CHANGES: Record<string, (text: string) => string> = {
+  'a line that makes it complete': (text) => text + line(8, 'complete'),
+  'a line that makes it approved': (text) => text + line(8, 'approved'),
+  'failed, with a seal that fits': (text) =>
+    sealed(text.replace('state: plan_ready', 'state: failed') + line(8, 'failed')),
+  'its last line is gone': (text) => text.replace(/^7\. .*\n/m, ''),
+  'a line is another one': (text) => text.replace(/^(3\. \S+).*$/m, '$1 context_loaded'),
+  'the trail is gone': (text) => text.slice(0, text.indexOf('## Audit trail')),
+}
+
+for (const [name, change] of Object.entries(CHANGES)) {
+  t.test(`while no service runs: ${name}`, async (t) => {
+    const service = await openTestService(t)
+    const ref = await planned(service, { runbook: step('echo hi') })
+    const file = fileOf(service, ref)
+    const text = readFileSync(file, 'utf8')
+    await service.close()
+    writeFileSync(file, change(text))
+    await service.restart()
+    const found = await must(service, 'GET', ref.path)
+    t.match(found, { state: 'plan_ready', problems: [{ code: 'trail_changed' }] })
+    t.equal(found.problems.length, 1)
+    await until(t, 'the file is as it was', () => readFileSync(file, 'utf8') === text)
+    await until(t, 'nothing is wrong', async () => {
+      return (await must(service, 'GET', ref.path)).problems.length === 0
+    })
+    t.equal((await finished(service, ref)).session.state, 'complete')
+  })
+}
+
+t.test('true lines are put back at the stop, without waiting for quiet', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: step('echo hi') })
+  const file = fileOf(service, ref)
+  const text = readFileSync(file, 'utf8')
+  appendFileSync(file, line(8, 'complete'))
+  t.match(await must(service, 'GET', ref.path), { problems: [{ code: 'trail_changed' }] })
+  await service.close()
+  t.equal(readFileSync(file, 'utf8'), text)
+})
+
+t.test('what git brings counts, and what git does not have is not lost', async (t) => {
+  const service = await openTestService(t)
+  const { root } = service
+  git(root, 'init', '--quiet')
+  const ref = await planned(service, { runbook: step('echo hi') })
+  const file = fileOf(service, ref)
+  const commit = (message: string) => {
+    git(root, 'add', '--all')
+    git(root, 'commit', '--quiet', '--message', message)
+  }
+  commit('planned')
+  await finished(service, ref)
+  const state = async () => (await must(service, 'GET', ref.path)).state
+  const lines = () => readFileSync(file, 'utf8').match(/^\d+\. .*$/gm)
+  const all = lines()
+
+  for (const isRunning of [true, false]) {
+    if (!isRunning) await service.close()
+    git(root, 'checkout', '--quiet', '--force', '.')
+    t.not(lines()?.length, all?.length, 'the lines of the run are gone')
+    if (!isRunning) await service.restart()
+    t.equal(await state(), 'complete', 'and count all the same')
+    await until(t, 'they come back', () => lines()?.length === all?.length)
+  }
+  t.strictSame(lines(), all)
+
+  commit('run')
+  for (const isRunning of [true, false]) {
+    const checkout = async (...where: string[]) => {
+      if (!isRunning) await service.close()
+      git(root, 'checkout', '--quiet', ...where)
+      if (!isRunning) await service.restart()
+    }
+    await checkout('HEAD~1')
+    await until(t, 'an old commit is shown as it was', async () => (await state()) === 'plan_ready')
+    t.equal(git(root, 'status', '--porcelain'), '', 'and stays as git has it')
+    await checkout('-')
+    await until(t, 'and so is the new one', async () => (await state()) === 'complete')
+  }
+})
+
+t.test('git stash takes no field away from a session that runs', async (t) => {
+  const service = await openTestService(t)
+  const { root } = service
+  git(root, 'init', '--quiet')
+  const ref = await planned(service, {
+    runbook: step('until test -e go; do sleep 0.02; done'),
+  })
+  git(root, 'add', '--all')
+  git(root, 'commit', '--quiet', '--message', 'planned')
+  const { plan_sha256 } = await must(service, 'POST', `${ref.path}/approve`)
+  await reaches(service, ref, 'executing')
+  git(root, 'stash', '--quiet')
+  t.equal((await must(service, 'GET', ref.path)).plan_sha256, plan_sha256)
+  writeFileSync(`${root}/go`, '')
+  await reaches(service, ref, 'complete')
+  t.match(readFileSync(fileOf(service, ref), 'utf8'), `\nplan_sha256: ${plan_sha256}\n`)
+})
