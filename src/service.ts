@@ -94,7 +94,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       upkeep.hint('', 'rename')
     },
   })
-  const git = createGitActivity(memoryRoot)
+  const git = createGitActivity(memoryRoot, log)
   const leaveParser = useParser()
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },

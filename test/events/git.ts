@@ -6,7 +6,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -71,6 +73,24 @@ const PLACES: Record<string, (root: string) => string> = {
   },
 }
 
+/** The same for a short test: ways to reach the folder in which git keeps its own files. */
+const LINKED_PLACES: typeof PLACES = {
+  'in a repository whose .git is a symbolic link': (root) => {
+    gitIn(root, 'init', '--quiet')
+    renameSync(join(root, '.git'), join(dirname(root), 'repository'))
+    symlinkSync('../repository', join(root, '.git'))
+    return root
+  },
+  'in a repository whose .git is a file, as in a submodule': (root) => {
+    gitIn(root, 'init', '--quiet')
+    const memory = join(root, 'memory')
+    const modules = join(root, '.git', 'modules')
+    mkdirSync(modules)
+    gitIn(memory, 'init', '--quiet', '--separate-git-dir', join(modules, 'memory'))
+    return memory
+  },
+}
+
 interface Repository {
   app: TestService
   told: Told
@@ -90,7 +110,7 @@ interface Repository {
 /** A service on cases that are committed; its git hooks and settings are those of nobody. */
 async function openRepository(
   t: Test,
-  place: keyof typeof PLACES,
+  place: string,
   count: number,
   options: { gitPatienceMs?: number } = {},
 ): Promise<Repository> {
@@ -101,7 +121,7 @@ async function openRepository(
   const app = await openTestService(t, { files: { memory: { cases } }, ...options })
   await app.close()
   rmSync(join(app.memory, 'index.md'))
-  const folder = PLACES[place]!(app.root)
+  const folder = { ...PLACES, ...LINKED_PLACES }[place]!(app.root)
   const git = (...args: string[]) => gitIn(folder, ...args)
   const commit = (message: string) => {
     git('add', '--all')
@@ -417,7 +437,7 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
   })
 }
 
-for (const place of Object.keys(PLACES)) {
+for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {
     const repository = await openRepository(t, place, 4, { gitPatienceMs: 1000 })
     const { app, told, ids, folder, git, settled } = repository
