@@ -16,10 +16,10 @@ import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
-import { createRedactor } from './sessions/redaction.ts'
+import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
-import { after } from './stopping.ts'
+import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
@@ -54,13 +54,30 @@ export interface Service extends HttpNeeds {
 
 /**
  * Opens a workspace: takes ownership, clears what a service that died left, reads the files, ends
- * the sessions that died with it. What was opened is closed in reverse by `close`.
+ * the sessions that died with it. What was opened is closed in reverse, by `close` or where opening fails.
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const environment = options.environment ?? process.env
-  const redactor = createRedactor(environment)
+  const redactor = createRedactor(options.environment ?? process.env)
   const print = options.log ?? ((line) => console.error(`casefile: ${line}`)) // which bears a full disk
   const log = (line: string) => print(redactor.text(line)) // it may quote what a program said
+  const undo = createUndoStack()
+  try {
+    return await open(options, undo, redactor, log)
+  } catch (error) {
+    await undo.close().catch((failure: unknown) => {
+      log(`the service did not open, and not all of it was closed: ${String(failure)}`)
+    })
+    throw error
+  }
+}
+
+async function open(
+  options: ServiceOptions,
+  undo: UndoStack,
+  redactor: Redactor,
+  log: (line: string) => void,
+): Promise<Service> {
+  const environment = options.environment ?? process.env
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
   const places = await openPlaces(options, environment, log)
@@ -68,6 +85,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const kind = options.short ? { short: true } : {}
   let facts: Record<string, unknown> = kind
   const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
+  undo.add(ownership.release)
+  undo.add(useParser())
   const layout = layoutOf(root, memoryRoot)
   const mutex = createKeyedMutex()
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
@@ -94,24 +113,33 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       upkeep.hint('', 'rename')
     },
   })
+  undo.add(keeper.close)
   const git = createGitActivity(memoryRoot, log)
-  const leaveParser = useParser()
+  const { ensure } = createGitIgnoring(memoryRoot)
+  const whyNot = async () =>
+    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
+  const index = createIndexFile({ layout, catalog, log, whyNot })
+  const search = createSearch({
+    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
+  })
+  undo.add(
+    () => index.close(),
+    () => search.close(),
+  )
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
-  }).catch(after(keeper.close, ownership.release))
+  })
+  undo.add(() => eventLog.close())
   const webhooks = await openWebhooks({
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
-  }).catch(after(eventLog.close, keeper.close, ownership.release))
+  })
+  undo.add(() => webhooks.close())
   const teller = createTeller({ catalog, toldOf, log: eventLog, now }, eventLog.marks)
   const telling = createTelling({
     ...{ teller, catalog, keeper, eventLog },
     onHandEdit: (id) => handEdits.look(id),
   })
-  const { ensure } = createGitIgnoring(memoryRoot)
-  const whyNot = async () =>
-    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
-  const index = createIndexFile({ layout, catalog, log, whyNot })
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
@@ -132,9 +160,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
   })
   const records = redactedUpdates(store, redactor)
-  const search = createSearch({
-    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
-  })
   changes.subscribe((change) => {
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
@@ -162,56 +187,47 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const problems = async () => [...(await settings()).problems, ...scan.strangers()]
   let vigil: Vigil | null = null
 
-  async function close(): Promise<void> {
-    upkeep.stopWaiting()
-    await Promise.all([parts.sessions.close(), providers.close()])
-    await vigil?.close()
-    await handEdits.close()
-    await holds.idle()
-    await scan.findLost()
+  undo.add(() => mutex.idle())
+  undo.add(() => upkeep.close())
+  undo.add(() => secondLook.idle())
+  undo.add(() => mutex.idle())
+  undo.add(() => {
     closed = true
-    await mutex.idle()
-    await secondLook.idle()
-    await upkeep.close()
-    await mutex.idle()
-    await webhooks.close()
-    await eventLog.close()
-    await index.close()
-    await search.close()
-    await keeper.close()
-    await ownership.release()
-    await leaveParser()
-  }
+  })
+  undo.add(() => scan.findLost())
+  undo.add(() => holds.idle())
+  undo.add(() => handEdits.close())
+  undo.add(() => vigil?.close())
+  undo.add(
+    () => parts.sessions.close(),
+    () => providers.close(),
+  )
+  undo.add(upkeep.stopWaiting)
 
-  try {
-    await emptyTrash(state.trash, layout.cases)
-    await clearLeftovers(state, log)
-    await secondLook.recover()
-    await plans.prune()
-    if (options.trust) await trustAtStart(places, log)
-    await holds.load()
-    const began = performance.now()
-    await scan.all()
-    upkeep.sawAll(began)
-    await leftovers.clear()
-    await parts.sessions.recover()
-    await telling.begin(await problems())
-    index.changed() // a clone has none
-    vigil = createVigil({
-      ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-      onTick: async () => teller.tellWorkspace(await problems()),
-    })
-  } catch (error) {
-    await close()
-    throw error
-  }
+  await emptyTrash(state.trash, layout.cases)
+  await clearLeftovers(state, log)
+  await secondLook.recover()
+  await plans.prune()
+  if (options.trust) await trustAtStart(places, log)
+  await holds.load()
+  const began = performance.now()
+  await scan.all()
+  upkeep.sawAll(began)
+  await leftovers.clear()
+  await parts.sessions.recover()
+  await telling.begin(await problems())
+  index.changed() // a clone has none
+  vigil = createVigil({
+    ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
+    onTick: async () => teller.tellWorkspace(await problems()),
+  })
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
     ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
     ...{ watching: vigil.health, watched: vigil.ready },
-    ...{ now, newId, log, dev: options.dev ?? false, startedAt: now(), close },
-    ...{ build, webhooks, providers },
+    ...{ now, newId, log, dev: options.dev ?? false, startedAt: now() },
+    ...{ build, webhooks, providers, close: undo.close },
     listening({ url, port }) {
       facts = { ...kind, url }
       webhooks.begin(port)
