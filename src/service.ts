@@ -4,7 +4,7 @@ import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
 import { createTelling } from './events/telling.ts'
-import { toldOfCase } from './events/told-marks.ts'
+import { factsIn, toldOfCase } from './events/told-marks.ts'
 import { readUnknown } from './events/unknown-cases.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { HttpNeeds } from './http/needs.ts'
@@ -25,6 +25,7 @@ import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
+import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
@@ -152,6 +153,10 @@ async function open(
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     onUnknown: readUnknown({ layout, keeper, log }),
+    deletions: {
+      published: (id) => factsIn(eventLog.marks, id),
+      byGit: createGitDeletions(memoryRoot, log),
+    },
     onWritten: (...written) => holds.onWritten(...written),
     isLive: () => vigil?.isLive() ?? false,
     onMemoryRoot: () => vigil?.check(),

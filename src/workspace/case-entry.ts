@@ -20,6 +20,8 @@ export interface CaseEntry {
   vanished: boolean
   /** An editor put a plain file in place of the link latest.md. */
   strayLatest: boolean
+  /** The sessions whose files were deleted by hand: by their ids, the numbers in the names of the files. */
+  deleted: Record<string, number>
   /** What is wrong with its folders and names: links, copies, no permission. */
   problems: Problem[]
 }

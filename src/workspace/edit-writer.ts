@@ -6,6 +6,7 @@ import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
+import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
 import { pointLatest } from './latest-link.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
@@ -55,7 +56,7 @@ export function createEditWriter(
     const entry: CaseEntry = {
       ...{ id, file: file!, sessions: new Map(), proofs: new Map(), notes: new Map() },
       folders: new Map([['.', null]]), // whatever somebody may have put there since
-      ...{ vanished: false, strayLatest: false, problems: [] },
+      ...{ vanished: false, strayLatest: false, deleted: {}, problems: [] },
     }
     catalog.put(entry)
     publish(id, differences(undefined, entry), 'service')
@@ -147,6 +148,10 @@ export function createEditWriter(
       const before = known.proofs.get(proofId)
       const record = await readProofRecord(needs, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
+    }
+    if (movedOn(known, entry)) {
+      entry.deleted = {}
+      entry.problems = known.problems.filter(({ code }) => code !== 'session_missing')
     }
     await take(entry, edit, synced)
   }

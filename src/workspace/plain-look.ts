@@ -81,7 +81,7 @@ export function plainLook(layout: Layout, id: string): PlainCase | null {
   return {
     entry: {
       ...{ id, file, sessions, proofs, notes, folders, problems: [] },
-      ...{ vanished: false, strayLatest: false },
+      ...{ vanished: false, strayLatest: false, deleted: {} },
     },
     texts,
     otherFolders: [...inside]

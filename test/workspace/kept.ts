@@ -150,6 +150,7 @@ function entryOf(id: string, title = 'A case', numbers: number[] = []): CaseEntr
     folders: new Map([['.', stamp]]),
     vanished: false,
     strayLatest: false,
+    deleted: {},
     problems: [],
   }
 }

@@ -84,8 +84,9 @@ export function isPlain({
   notes,
   vanished,
   strayLatest,
+  deleted,
 }: CaseEntry): boolean {
-  if (vanished || strayLatest) return false
+  if (vanished || strayLatest || Object.keys(deleted).length > 0) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   const isSound = records.every(
     ({ readable, problems }) => readable && !problems.some(({ code }) => UNSURE.includes(code)),
