@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
+import type { Search } from '../src/search/search.ts'
 import { openService } from '../src/service.ts'
 import { createUndoStack } from '../src/stopping.ts'
 
@@ -32,8 +33,9 @@ t.test('a service whose parts fail to close gives the workspace back', async (t)
   const dir = t.testdir({ root: {}, state: {} })
   const options = { root: join(dir, 'root'), stateDir: join(dir, 'state') }
   const service = await openService({ ...options, log: () => {} })
-  const { close } = service.search
-  service.search.close = async () => {
+  const search = service.search as Search
+  const { close } = search
+  search.close = async () => {
     await close()
     throw new Error('the search')
   }

@@ -560,3 +560,55 @@ t.test('an index.md that git tracks is left as it is', async (t) => {
   t.match(readFileSync(path, 'utf8'), /As it was committed/)
   t.match(app.log.join('\n'), /index\.md is not written: git tracks it/)
 })
+
+t.test(
+  'sessions that git takes away follow the files, those deleted by hand are missed',
+  async (t) => {
+    const repository = await openRepository(t, 'in the repository of the code', 2)
+    const { app, told, ids, run, git, commit, settled } = repository
+    const [id] = ids as [string]
+    const { json } = await app.request('POST', `/cases/${id}/sessions`, { type: 'planning' })
+    await told.next(
+      ({ payload }) => payload.session_id === json.id && payload.new_state === 'plan_ready',
+    )
+    await settled()
+    commit('with')
+    git('checkout', '--quiet', '-b', 'without')
+    git('rm', '--quiet', '-r', app.file(id, 'sessions'))
+    git('commit', '--quiet', '--message', 'without')
+    git('checkout', '--quiet', '-')
+    await settled()
+    const from = told.history.length
+    const problems = async () => {
+      const found = (await app.request('GET', `/cases/${id}`)).json.problems
+      return found.map((each: { code: string }) => each.code)
+    }
+    const sessions = async () =>
+      (await app.request('GET', `/cases/${id}/sessions`)).json.length as number
+    await run('checkout', '--quiet', 'without')
+    await settled()
+    t.same([await sessions(), await problems()], [0, []])
+    await run('checkout', '--quiet', '-')
+    await settled()
+    t.same([await sessions(), await problems()], [1, []])
+    t.strictSame(toldBy(told, from), {}, 'none of it is a problem')
+
+    await app.close()
+    git('checkout', '--quiet', 'without')
+    await app.restart()
+    t.same([await sessions(), await problems()], [0, []], 'also while no service ran')
+    await app.close()
+    git('checkout', '--quiet', '-')
+    rmSync(app.file(id, 'sessions', '1.md'))
+    await app.restart()
+    t.same([await sessions(), await problems()], [0, []], 'it was not known here')
+    git('checkout', '--quiet', '--', '.')
+    await app.service.upkeep.sweep()
+    await app.service.upkeep.current()
+    t.equal(await sessions(), 1)
+    await app.close()
+    rmSync(app.file(id, 'sessions', '1.md'))
+    await app.restart()
+    t.same([await sessions(), await problems()], [0, ['session_missing']], 'deleted by hand')
+  },
+)
