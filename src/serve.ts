@@ -66,7 +66,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
       },
     }
   } catch (error) {
-    await service.close()
+    await service.close().catch((failure: unknown) => service.log(String(failure)))
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
 import { createTelling } from './events/telling.ts'
-import { toldOfCase } from './events/told-marks.ts'
+import { factsIn, toldOfCase } from './events/told-marks.ts'
 import { readUnknown } from './events/unknown-cases.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import type { HttpNeeds } from './http/needs.ts'
@@ -17,15 +17,16 @@ import type { ServiceOptions } from './service-options.ts'
 import { createHandActs } from './sessions/hand-acts.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
-import { createRedactor } from './sessions/redaction.ts'
+import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
-import { after } from './stopping.ts'
+import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
+import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createHoldFiles } from './workspace/hold-files.ts'
@@ -57,13 +58,30 @@ export interface Service extends HttpNeeds {
 
 /**
  * Opens a workspace: takes ownership, clears what a service that died left, reads the files, ends
- * the sessions that died with it. What was opened is closed in reverse by `close`.
+ * the sessions that died with it. What was opened is closed in reverse, by `close` or where opening fails.
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const environment = options.environment ?? process.env
-  const redactor = createRedactor(environment)
+  const redactor = createRedactor(options.environment ?? process.env)
   const print = options.log ?? ((line) => console.error(`casefile: ${line}`)) // which bears a full disk
   const log = (line: string) => print(redactor.text(line)) // it may quote what a program said
+  const undo = createUndoStack()
+  try {
+    return await open(options, undo, redactor, log)
+  } catch (error) {
+    await undo.close().catch((failure: unknown) => {
+      log(`the service did not open, and not all of it was closed: ${String(failure)}`)
+    })
+    throw error
+  }
+}
+
+async function open(
+  options: ServiceOptions,
+  undo: UndoStack,
+  redactor: Redactor,
+  log: (line: string) => void,
+): Promise<Service> {
+  const environment = options.environment ?? process.env
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
   const places = await openPlaces(options, environment, log)
@@ -71,6 +89,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const kind = options.short ? { short: true } : {}
   let facts: Record<string, unknown> = kind
   const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
+  undo.add(ownership.release)
+  undo.add(useParser())
   const layout = layoutOf(root, memoryRoot)
   const mutex = createKeyedMutex()
   const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
@@ -97,17 +117,31 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       upkeep.hint('', 'rename')
     },
   })
-  const git = createGitActivity(memoryRoot)
+  undo.add(keeper.close)
+  const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const history = openHistoryJournal(state.history, log)
-  const leaveParser = useParser()
+  undo.add(() => history.close())
+  const { ensure } = createGitIgnoring(memoryRoot)
+  const whyNot = async () =>
+    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
+  const index = createIndexFile({ layout, catalog, log, whyNot })
+  const search = createSearch({
+    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
+  })
+  undo.add(
+    () => index.close(),
+    () => search.close(),
+  )
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
-  }).catch(after(keeper.close, ownership.release))
+  })
+  undo.add(() => eventLog.close())
   const webhooks = await openWebhooks({
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
-  }).catch(after(eventLog.close, keeper.close, ownership.release))
+  })
+  undo.add(() => webhooks.close())
   const teller = createTeller(
     {
       catalog,
@@ -122,10 +156,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ teller, catalog, keeper, eventLog },
     onHandEdit: (id) => handEdits.look(id),
   })
-  const { ensure } = createGitIgnoring(memoryRoot)
-  const whyNot = async () =>
-    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
-  const index = createIndexFile({ layout, catalog, log, whyNot })
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
@@ -140,6 +170,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     history,
     onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
+    deletions: {
+      published: (id) => factsIn(eventLog.marks, id),
+      byGit: createGitDeletions(memoryRoot, log),
+    },
     onWritten: (...written) => holds.onWritten(...written),
     isLive: () => vigil?.isLive() ?? false,
     onMemoryRoot: () => vigil?.check(),
@@ -150,9 +184,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const records = redactedUpdates(store, redactor)
   const handActs = createHandActs({
     ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
-  })
-  const search = createSearch({
-    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
   })
   changes.subscribe((change) => {
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
@@ -183,59 +214,49 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const problems = async () => [...(await settings()).problems, ...scan.strangers()]
   let vigil: Vigil | null = null
 
-  async function close(): Promise<void> {
-    upkeep.stopWaiting()
-    await Promise.all([parts.sessions.close(), providers.close()])
-    await vigil?.close()
-    await handEdits.close()
-    await handActs.close()
-    await holds.idle()
-    await scan.findLost()
+  undo.add(() => mutex.idle())
+  undo.add(() => upkeep.close())
+  undo.add(() => secondLook.idle())
+  undo.add(() => mutex.idle())
+  undo.add(() => {
     closed = true
-    await mutex.idle()
-    await secondLook.idle()
-    await upkeep.close()
-    await mutex.idle()
-    await webhooks.close()
-    await eventLog.close()
-    await index.close()
-    await search.close()
-    await keeper.close()
-    history.close()
-    await ownership.release()
-    await leaveParser()
-  }
+  })
+  undo.add(() => scan.findLost())
+  undo.add(() => holds.idle())
+  undo.add(() => handActs.close())
+  undo.add(() => handEdits.close())
+  undo.add(() => vigil?.close())
+  undo.add(
+    () => parts.sessions.close(),
+    () => providers.close(),
+  )
+  undo.add(upkeep.stopWaiting)
 
-  try {
-    await emptyTrash(state.trash, layout.cases)
-    await clearLeftovers(state, log)
-    await secondLook.recover()
-    await plans.prune()
-    if (options.trust) await trustAtStart(places, log)
-    await holds.load()
-    const began = performance.now()
-    await scan.all()
-    upkeep.sawAll(began)
-    await leftovers.clear()
-    await parts.sessions.recover()
-    await telling.begin(await problems())
-    handActs.begin()
-    index.changed() // a clone has none
-    vigil = createVigil({
-      ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-      onTick: async () => teller.tellWorkspace(await problems()),
-    })
-  } catch (error) {
-    await close()
-    throw error
-  }
+  await emptyTrash(state.trash, layout.cases)
+  await clearLeftovers(state, log)
+  await secondLook.recover()
+  await plans.prune()
+  if (options.trust) await trustAtStart(places, log)
+  await holds.load()
+  const began = performance.now()
+  await scan.all()
+  upkeep.sawAll(began)
+  await leftovers.clear()
+  await parts.sessions.recover()
+  await telling.begin(await problems())
+  handActs.begin()
+  index.changed() // a clone has none
+  vigil = createVigil({
+    ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
+    onTick: async () => teller.tellWorkspace(await problems()),
+  })
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
     ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
     ...{ watching: vigil.health, watched: vigil.ready },
-    ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now(), close },
-    ...{ build, webhooks, providers },
+    ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
+    ...{ build, webhooks, providers, close: undo.close },
     listening({ url, port }) {
       facts = { ...kind, url }
       webhooks.begin(port)

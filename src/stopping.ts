@@ -35,10 +35,33 @@ export function stopSignal(): Promise<void> {
   })
 }
 
-/** Undoes what was opened before, then throws on. */
-export function after(...undo: (() => Promise<void>)[]) {
-  return async (error: unknown): Promise<never> => {
-    for (const each of undo) await each()
-    throw error
+/** What closes the parts that were opened, the last one first. */
+export interface UndoStack {
+  /** Steps that are run at the same time. */
+  add(...steps: (() => unknown)[]): void
+  /** Runs every step, also after one that fails; then throws what failed: one error as it is, several as one. */
+  close(): Promise<void>
+}
+
+export function createUndoStack(): UndoStack {
+  const stack: (() => unknown)[][] = []
+  let closing: Promise<void> | null = null
+
+  async function close(): Promise<void> {
+    const errors: unknown[] = []
+    for (let steps = stack.pop(); steps; steps = stack.pop()) {
+      for (const each of await Promise.allSettled(steps.map(async (step) => step()))) {
+        if (each.status === 'rejected') errors.push(each.reason)
+      }
+    }
+    if (errors.length === 1) throw errors[0]
+    if (errors.length === 0) return
+    const reasons = errors.map((error) => String(error)).join('; ')
+    throw new AggregateError(errors, `${errors.length} parts failed to close: ${reasons}`)
+  }
+
+  return {
+    add: (...steps) => void stack.push(steps),
+    close: () => (closing ??= close()),
   }
 }

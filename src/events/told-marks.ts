@@ -16,9 +16,9 @@ export function marksOf(caseId: string, facts: CaseFacts | null): Record<string,
 /** The same without their keys, in the order of `keysOf`. */
 function textsOf(facts: CaseFacts | null): (string | null)[] {
   if (!facts) return [null, ...PARTS.map(() => null)]
-  const { state, fields, problems } = facts
+  const { state, fields, problems, files } = facts
   const ofParts = PARTS.map((part) => (isEmpty(facts[part]) ? null : JSON.stringify(facts[part])))
-  return [JSON.stringify({ state, fields, problems }), ...ofParts]
+  return [JSON.stringify({ state, fields, problems, files }), ...ofParts]
 }
 
 function isEmpty(facts: object): boolean {

@@ -15,6 +15,8 @@ export interface CaseFacts {
   proofs: Record<string, ProofFacts>
   /** By session id: the number of the last trail line. */
   sessions: Record<string, number>
+  /** By session id: the number in the name of its file; an older log has none. */
+  files?: Record<string, number>
   /** By file name. */
   notes: Record<string, NoteFacts>
   problems: Problem[]

@@ -30,6 +30,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   session_changed: 'Restore the file from git.',
   foreign_session: 'Leave it to the machine that it runs on, or abandon it.',
   case_vanished: 'Look at git status: a switch of branches took the files of a running session.',
+  session_missing:
+    'Restore the file; or, if it is meant to be gone, start another session or change the state of the case.',
   changed_during_run:
     'Look at what was changed, then confirm it by the request that the message names, or put back what was there.',
   conflict_copy:

@@ -28,6 +28,7 @@ export const PROBLEM_CODES = [
   'session_changed', // sealed bytes or evidence differ from their hash
   'foreign_session', // live, but no run of this machine
   'case_vanished',
+  'session_missing', // its file was deleted by hand
   'changed_during_run', // by file, while a session executed: it does not count
   'conflict_copy', // a person's save that met a write of the service, kept beside the file
   'wrong_latest', // the link to the newest session; only `casefile check` reports it

@@ -22,6 +22,8 @@ export interface CaseEntry {
   strayLatest: boolean
   /** Where the link latest.md leads; empty without one. */
   latest: string
+  /** The sessions whose files were deleted by hand: by their ids, the numbers in the names of the files. */
+  deleted: Record<string, number>
   /** What is wrong with its folders and names: links, copies, no permission. */
   problems: Problem[]
 }

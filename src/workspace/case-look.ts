@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
+import { type DeletionNeeds, deletedProblems, deletedSessions } from './deleted-sessions.ts'
 import { isOfFolder, stampNow } from './disk/read-now.ts'
 import { type FileStamp, sameStamp } from './disk/safe-read.ts'
 import { isTempName } from './disk/temp-files.ts'
@@ -16,6 +17,7 @@ import { unservedFolders, unservedNames } from './unserved-names.ts'
 export interface CaseLookNeeds extends ReaderNeeds {
   /** Called for a folder that holds no record, with what is wrong in it. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
+  deletions?: DeletionNeeds
   /** Called with what stands in a case's folder, its sessions/ or its proof/, of which no stamp was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
@@ -70,7 +72,11 @@ export async function lookAtCase(
     if (stamp && before && sameStamp(stamp, before)) {
       folders.set(name, stamp)
       if (needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
-      problems.push(...known!.problems.filter(({ file }) => isOrIn(file, name)))
+      problems.push(
+        ...known!.problems.filter(
+          (each) => isOrIn(each.file, name) && each.code !== 'session_missing',
+        ),
+      )
       return asKnown
     }
     const kinds = listed(folder, name, stamp)
@@ -123,8 +129,11 @@ export async function lookAtCase(
   }
   // what is left of a folder for another look is not to be passed over then
   if (look.wait > 0) for (const name of folders.keys()) folders.set(name, null)
+  const now = { id, file, sessions }
+  const deleted = await deletedSessions(needs.deletions, known, now, byGit('sessions'))
+  problems.push(...deletedProblems(deleted))
   return {
-    ...{ id, file, sessions, proofs, notes, folders, problems },
+    ...{ id, file, sessions, proofs, notes, folders, deleted, problems },
     vanished: known?.vanished === true,
     strayLatest: numbers.hasStrayLatest,
     latest: numbers.latest,

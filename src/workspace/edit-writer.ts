@@ -7,6 +7,7 @@ import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
+import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
 import { appendHistory, noteOf } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
@@ -71,7 +72,7 @@ export function createEditWriter(
       ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
       notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
       folders: new Map([['.', null]]), // whatever somebody may have put there since
-      ...{ vanished: false, strayLatest: false, latest: '', problems: [] },
+      ...{ vanished: false, strayLatest: false, latest: '', deleted: {}, problems: [] },
     }
     catalog.put(entry)
     publish(id, differences(undefined, entry), 'service')
@@ -194,6 +195,10 @@ export function createEditWriter(
       const before = known.proofs.get(proofId)
       const record = await readProofRecord(needs, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
+    }
+    if (movedOn(known, entry)) {
+      entry.deleted = {}
+      entry.problems = known.problems.filter(({ code }) => code !== 'session_missing')
     }
     await take(entry, edit, synced)
   }

@@ -5,6 +5,7 @@ import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { countsAsVerified } from '../model/proof.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
+import { sessionFiles } from './deleted-sessions.ts'
 
 /**
  * What there is to tell of a case. Of one whose case.md cannot be read nothing is told but its
@@ -28,7 +29,7 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   return {
     state: readable ? shownState(folder) : (before?.state ?? null),
     fields: readable ? fieldsHash(folder) : (before?.fields ?? ''),
-    ...{ proofs, sessions, notes },
+    ...{ proofs, sessions, notes, files: sessionFiles(entry) },
     problems: folder.problems,
   }
 }

@@ -97,7 +97,8 @@ export function plainLook(
   return {
     entry: {
       ...{ id, file, sessions, proofs, notes, folders, problems: [] },
-      ...{ vanished: false, strayLatest: false, latest: latestOf(layout.sessions(id), inside) },
+      ...{ vanished: false, strayLatest: false, deleted: {} },
+      latest: latestOf(layout.sessions(id), inside),
     },
     texts,
     otherFolders: [...inside]

@@ -6,7 +6,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -71,6 +73,24 @@ const PLACES: Record<string, (root: string) => string> = {
   },
 }
 
+/** The same for a short test: ways to reach the folder in which git keeps its own files. */
+const LINKED_PLACES: typeof PLACES = {
+  'in a repository whose .git is a symbolic link': (root) => {
+    gitIn(root, 'init', '--quiet')
+    renameSync(join(root, '.git'), join(dirname(root), 'repository'))
+    symlinkSync('../repository', join(root, '.git'))
+    return root
+  },
+  'in a repository whose .git is a file, as in a submodule': (root) => {
+    gitIn(root, 'init', '--quiet')
+    const memory = join(root, 'memory')
+    const modules = join(root, '.git', 'modules')
+    mkdirSync(modules)
+    gitIn(memory, 'init', '--quiet', '--separate-git-dir', join(modules, 'memory'))
+    return memory
+  },
+}
+
 interface Repository {
   app: TestService
   told: Told
@@ -90,7 +110,7 @@ interface Repository {
 /** A service on cases that are committed; its git hooks and settings are those of nobody. */
 async function openRepository(
   t: Test,
-  place: keyof typeof PLACES,
+  place: string,
   count: number,
   options: { gitPatienceMs?: number } = {},
 ): Promise<Repository> {
@@ -101,7 +121,7 @@ async function openRepository(
   const app = await openTestService(t, { files: { memory: { cases } }, ...options })
   await app.close()
   rmSync(join(app.memory, 'index.md'))
-  const folder = PLACES[place]!(app.root)
+  const folder = { ...PLACES, ...LINKED_PLACES }[place]!(app.root)
   const git = (...args: string[]) => gitIn(folder, ...args)
   const commit = (message: string) => {
     git('add', '--all')
@@ -417,7 +437,7 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
   })
 }
 
-for (const place of Object.keys(PLACES)) {
+for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {
     const repository = await openRepository(t, place, 4, { gitPatienceMs: 1000 })
     const { app, told, ids, folder, git, settled } = repository
@@ -540,3 +560,55 @@ t.test('an index.md that git tracks is left as it is', async (t) => {
   t.match(readFileSync(path, 'utf8'), /As it was committed/)
   t.match(app.log.join('\n'), /index\.md is not written: git tracks it/)
 })
+
+t.test(
+  'sessions that git takes away follow the files, those deleted by hand are missed',
+  async (t) => {
+    const repository = await openRepository(t, 'in the repository of the code', 2)
+    const { app, told, ids, run, git, commit, settled } = repository
+    const [id] = ids as [string]
+    const { json } = await app.request('POST', `/cases/${id}/sessions`, { type: 'planning' })
+    await told.next(
+      ({ payload }) => payload.session_id === json.id && payload.new_state === 'plan_ready',
+    )
+    await settled()
+    commit('with')
+    git('checkout', '--quiet', '-b', 'without')
+    git('rm', '--quiet', '-r', app.file(id, 'sessions'))
+    git('commit', '--quiet', '--message', 'without')
+    git('checkout', '--quiet', '-')
+    await settled()
+    const from = told.history.length
+    const problems = async () => {
+      const found = (await app.request('GET', `/cases/${id}`)).json.problems
+      return found.map((each: { code: string }) => each.code)
+    }
+    const sessions = async () =>
+      (await app.request('GET', `/cases/${id}/sessions`)).json.length as number
+    await run('checkout', '--quiet', 'without')
+    await settled()
+    t.same([await sessions(), await problems()], [0, []])
+    await run('checkout', '--quiet', '-')
+    await settled()
+    t.same([await sessions(), await problems()], [1, []])
+    t.strictSame(toldBy(told, from), {}, 'none of it is a problem')
+
+    await app.close()
+    git('checkout', '--quiet', 'without')
+    await app.restart()
+    t.same([await sessions(), await problems()], [0, []], 'also while no service ran')
+    await app.close()
+    git('checkout', '--quiet', '-')
+    rmSync(app.file(id, 'sessions', '1.md'))
+    await app.restart()
+    t.same([await sessions(), await problems()], [0, []], 'it was not known here')
+    git('checkout', '--quiet', '--', '.')
+    await app.service.upkeep.sweep()
+    await app.service.upkeep.current()
+    t.equal(await sessions(), 1)
+    await app.close()
+    rmSync(app.file(id, 'sessions', '1.md'))
+    await app.restart()
+    t.same([await sessions(), await problems()], [0, ['session_missing']], 'deleted by hand')
+  },
+)

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
-import { must, planned, ran, reaches, step } from '../fixtures/session-client.ts'
+import { must, newSession, planned, ran, reaches, step } from '../fixtures/session-client.ts'
 import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -408,3 +408,43 @@ t.test(
     t.strictSame((await told.words())[0], 'memory_updated notes.md', 'the case is gone')
   },
 )
+
+t.test('a session file deleted by hand is a problem until the case goes on', async (t) => {
+  const app = await openTestService(t)
+  const told = listen(t, app)
+  const ref = await planned(app)
+  const file = app.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file)
+  const shown = async () => {
+    const { state, problems } = (await app.request('GET', `/cases/${ref.case_id}`)).json
+    return [state, ...problems.map((each: Record<string, string>) => `${each.code} ${each.file}`)]
+  }
+  const problem = 'session_missing sessions/1.md'
+  await told.news()
+  rmSync(file)
+  const found = await told.next(({ event_type }) => event_type === 'problem_found')
+  t.match(found.payload, { code: 'session_missing', message: /start another session/ })
+  t.strictSame(await told.words(), [`problem_found ${problem}`], 'no state of it is invented')
+  t.strictSame(await shown(), ['PLANNING', problem])
+
+  await app.restart()
+  t.strictSame(await shown(), ['PLANNING', problem], 'also after a restart')
+  save(file, String(text))
+  t.strictSame(await shown(), ['PLANNING'], 'it is back')
+
+  await app.close()
+  rmSync(file)
+  await app.restart()
+  t.strictSame(await shown(), ['PLANNING', problem], 'deleted while no service ran')
+  await must(app, 'PUT', `/cases/${ref.case_id}/state`, { state: 'BLOCKED' })
+  t.strictSame(await shown(), ['BLOCKED'], 'the operator went on')
+  await app.restart()
+  t.strictSame(await shown(), ['BLOCKED'])
+
+  await reaches(app, await newSession(app, ref.case_id, {}), 'plan_ready')
+  const other = listen(t, app)
+  rmSync(app.file(ref.case_id, 'sessions', '2.md'))
+  await other.next(({ event_type }) => event_type === 'problem_found')
+  await newSession(app, ref.case_id, {})
+  t.strictSame(await shown(), ['BLOCKED'], 'with another session')
+})

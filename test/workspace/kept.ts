@@ -151,6 +151,7 @@ function entryOf(id: string, title = 'A case', numbers: number[] = []): CaseEntr
     vanished: false,
     strayLatest: false,
     latest: `${Math.max(...numbers)}.md`,
+    deleted: {},
     problems: [],
   }
 }

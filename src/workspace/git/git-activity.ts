@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { hasCode } from '../disk/errno.ts'
-import { readRegular } from '../disk/safe-read.ts'
+import { join } from 'node:path'
+import { codeOf, hasCode } from '../disk/errno.ts'
+import { findDotGit } from './dot-git.ts'
 
 /** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
 export interface GitActivity {
@@ -27,8 +27,11 @@ interface Span {
   to: number
 }
 
-/** `folder` lies in the repository; without one, nothing is ever git's. */
-export function createGitActivity(folder: string): GitActivity {
+/**
+ * `folder` lies in the repository; without one, nothing is ever git's. What the disk does not let us look at counts
+ * as not there, which the log says once.
+ */
+export function createGitActivity(folder: string, log: (line: string) => void): GitActivity {
   const spans: Span[] = []
   let gitDir: string | null = null
   let lookAgainAt = Number.NEGATIVE_INFINITY
@@ -36,10 +39,31 @@ export function createGitActivity(folder: string): GitActivity {
   let lookedAt = Number.NEGATIVE_INFINITY
   let looked = Promise.resolve(false)
   let wasBusy = false
+  let hasFailed = false
+
+  function unknown(error: unknown): null {
+    if (codeOf(error) === '') throw error
+    if (!hasFailed) log(`what git is doing cannot be seen: ${(error as Error).message}`)
+    hasFailed = true
+    return null
+  }
+
+  /** At once: every request asks. */
+  function statsOf(path: string): Stats | null {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false }) ?? null
+    } catch (error) {
+      return hasCode(error, 'ENOTDIR') ? null : unknown(error)
+    }
+  }
+
+  function isRebasing(git: string): boolean {
+    return REBASES.some((name) => statsOf(join(git, name)) !== null)
+  }
 
   async function gitFolder(): Promise<string | null> {
     if (performance.now() < lookAgainAt) return gitDir
-    gitDir = await findGitFolder(folder)
+    gitDir = (await findDotGit(folder, unknown))?.gitDir ?? null
     lookAgainAt = performance.now() + LOOK_AGAIN_MS
     return gitDir
   }
@@ -91,37 +115,4 @@ export function createGitActivity(folder: string): GitActivity {
 /** Some file systems keep no time of birth; the lock is written at once and at the end. */
 function bornAt({ birthtimeMs, mtimeMs }: Stats): number {
   return birthtimeMs > 0 ? birthtimeMs : mtimeMs
-}
-
-function isRebasing(git: string): boolean {
-  return REBASES.some((name) => statsOf(join(git, name)) !== null)
-}
-
-/** At once: every request asks. Null when nothing is there, or the folder does not let us look. */
-function statsOf(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null
-  } catch (error) {
-    if (hasCode(error, 'EACCES')) return null
-    throw error
-  }
-}
-
-/** The nearest repository's own folder; that of a worktree or submodule is named in a file. */
-async function findGitFolder(folder: string): Promise<string | null> {
-  for (let place = folder; ; place = dirname(place)) {
-    const dotGit = join(place, '.git')
-    const stats = statsOf(dotGit)
-    if (stats?.isDirectory()) return dotGit
-    if (stats) {
-      const named = await linkedFolder(dotGit)
-      if (named) return resolve(place, named)
-    }
-    if (place === dirname(place)) return null
-  }
-}
-
-async function linkedFolder(path: string): Promise<string | null> {
-  const read = await readRegular(path, { maxBytes: 4096 })
-  return read.ok ? (/^gitdir: (.+)/.exec(read.bytes.toString())?.[1]?.trim() ?? null) : null
 }

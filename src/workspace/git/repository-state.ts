@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readdir, realpath } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { hasCode, isBarred } from '../disk/errno.ts'
 import { isWithin } from '../disk/path-within.ts'
 import { readRegular } from '../disk/safe-read.ts'
-import { isFolder, isOpenFolder } from '../folder-names.ts'
+import { isOpenFolder } from '../folder-names.ts'
+import { asPath, type DotGit, findDotGit } from './dot-git.ts'
 import { runGit } from './git-command.ts'
 import { excludedPaths } from './git-excluded.ts'
 import { type GitLimits, isolatedGit } from './git-scratch.ts'
@@ -32,7 +33,7 @@ export async function repositoryState(
   options: RepositoryStateOptions,
 ): Promise<Map<string, string>> {
   const state = new Map<string, string>()
-  const found = await findDotGit(folder)
+  const found = await findDotGit(folder, ignoreUnreadable)
   if (found === null) return state
   const { gitDir } = found
   const common = await commonOf(gitDir)
@@ -60,7 +61,7 @@ export async function repositoryState(
 
 /** Where the objects of the repository that a folder is in are kept, whatever git thinks of it. */
 export async function objectsFolder(folder: string): Promise<string | null> {
-  const found = await findDotGit(folder)
+  const found = await findDotGit(folder, ignoreUnreadable)
   return found && join(await commonOf(found.gitDir), 'objects')
 }
 
@@ -68,33 +69,9 @@ async function commonOf(gitDir: string): Promise<string> {
   return resolve(gitDir, asPath(await textOf(join(gitDir, 'commondir'))) ?? '.')
 }
 
-interface DotGit {
-  /** The folder that has the `.git`. */
-  top: string
-  gitDir: string
-}
-
-/** The nearest one; that of a worktree or submodule is a file that names it. */
-async function findDotGit(folder: string): Promise<DotGit | null> {
-  for (let top = folder; ; top = dirname(top)) {
-    const place = await realpath(join(top, '.git')).catch(ignoreUnreadable)
-    if (place) {
-      if (await isFolder(place)) return { top, gitDir: place }
-      const named = asPath(/^gitdir: (.+)/.exec((await textOf(place)) ?? '')?.[1])
-      if (named) return { top, gitDir: resolve(top, named) }
-    }
-    if (top === dirname(top)) return null
-  }
-}
-
 function ignoreUnreadable(error: unknown): null {
   if (hasCode(error, 'ENOENT', 'ENOTDIR') || isBarred(error)) return null
   throw error
-}
-
-/** What a file gives as one, which need not be possible. */
-function asPath(text: string | null | undefined): string | undefined {
-  return text?.replaceAll('\0', '').trim()
 }
 
 async function textOf(path: string): Promise<string | null> {

@@ -88,8 +88,8 @@ export function isPlain(entry: CaseEntry): boolean {
 
 /** The same, whatever the link to the newest session says. */
 export function hasPlainFiles(entry: CaseEntry): boolean {
-  const { file, sessions, proofs, notes, vanished, strayLatest } = entry
-  if (vanished || strayLatest) return false
+  const { file, sessions, proofs, notes, vanished, strayLatest, deleted } = entry
+  if (vanished || strayLatest || Object.keys(deleted).length > 0) return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   const isSound = records.every(
     ({ readable, problems }) => readable && !problems.some(({ code }) => UNSURE.includes(code)),

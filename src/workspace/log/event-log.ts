@@ -19,7 +19,10 @@ export interface EventLog {
   readonly isNew: boolean
   /** As of opening. */
   readonly marks: ReadonlyMap<string, JsonValue>
-  /** Empties `marks`, which are large. */
+  /**
+   * Empties `marks`, which are large. From now on the checkpoint callback gives them: where a service that was
+   * killed left much to read for them, a checkpoint is saved soon, so that the next start reads less.
+   */
   forgetMarks(): void
   /**
    * Takes a batch at once: ids are given in order, the write is under way. What is in it must not be
@@ -68,6 +71,9 @@ export interface EventLogOptions {
 
 const SEGMENT_BYTES = 4 * 1024 * 1024
 const KEEP_EVENTS = 10_000
+/** More than this takes a start a tenth of a second to read. */
+const MUCH_BYTES = 1024 * 1024
+const SOON_MS = 500
 
 /** Only for the owner of the state folder. The folder is made if it is missing. */
 export async function openEventLog(folder: string, options: EventLogOptions): Promise<EventLog> {
@@ -82,6 +88,7 @@ export async function openEventLog(folder: string, options: EventLogOptions): Pr
   let baseline: LogBatch | null = null
   let hasAppended = false
   let isClosed = false
+  let soon: NodeJS.Timeout | undefined
   let upkeep = Promise.resolve()
   const listeners = new Set<(event: LogEvent) => void>()
 
@@ -175,7 +182,10 @@ export async function openEventLog(folder: string, options: EventLogOptions): Pr
   return {
     isNew: !isComplete,
     marks,
-    forgetMarks: () => marks.clear(),
+    forgetMarks() {
+      marks.clear()
+      if (found.replayedBytes > MUCH_BYTES) soon = setTimeout(saveCheckpoint, SOON_MS).unref()
+    },
     append,
     flushed: commit.flushed,
     get failure() {
@@ -198,6 +208,7 @@ export async function openEventLog(folder: string, options: EventLogOptions): Pr
     },
     async close() {
       isClosed = true
+      clearTimeout(soon)
       const isWritten = await isFlushed()
       commit.stop()
       await upkeep

@@ -28,6 +28,8 @@ export interface RecoveredLog {
   last: LogPosition
   /** The last batch that the checkpoint on the disk covers. */
   checkpointed: number
+  /** How much of the log had to be read for the marks that the checkpoint does not have. */
+  replayedBytes: number
 }
 
 /**
@@ -42,7 +44,7 @@ export async function recoverLog(folder: string, needs: RepairNeeds): Promise<Re
   const { batch = 0, upTo = 0, marks = new Map<string, JsonValue>() } = checkpoint ?? {}
   const found: RecoveredLog = {
     ...{ segments: [], marks, isComplete: checkpoint !== null },
-    ...{ last: { batch, upTo }, checkpointed: batch },
+    ...{ last: { batch, upTo }, checkpointed: batch, replayedBytes: 0 },
   }
   const names = await segmentNames(folder)
   for (const { first } of names) found.last.upTo = Math.max(found.last.upTo, first - 1)
@@ -86,6 +88,7 @@ async function segmentNames(folder: string) {
 function replay({ lines }: Scanned, found: RecoveredLog): void {
   for (const { line, header } of lines) {
     if (header.batch <= found.checkpointed) continue
+    found.replayedBytes += line.length
     if (header.baseline) {
       found.marks.clear()
       found.isComplete = true

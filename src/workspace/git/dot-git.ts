@@ -1,0 +1,46 @@
+import { realpath } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { hasCode } from '../disk/errno.ts'
+import { readRegular } from '../disk/safe-read.ts'
+import { isFolder } from '../folder-names.ts'
+
+export interface DotGit {
+  /** The folder that has the `.git`. */
+  top: string
+  /** The repository's own folder: real, or as a worktree or submodule names it in the file `.git`. */
+  gitDir: string
+}
+
+/**
+ * The nearest repository of a folder, as git finds it: `.git` may be a folder, a symbolic link to one, or a file
+ * that names one. `onError` gets what kept a `.git` from being looked at; it may throw, else the `.git` counts
+ * as not there.
+ */
+export async function findDotGit(
+  folder: string,
+  onError: (error: unknown) => null,
+): Promise<DotGit | null> {
+  for (let top = folder; ; top = dirname(top)) {
+    const gitDir = await gitDirIn(top).catch(ifMissing).catch(onError)
+    if (gitDir) return { top, gitDir }
+    if (top === dirname(top)) return null
+  }
+}
+
+async function gitDirIn(top: string): Promise<string | null> {
+  const place = await realpath(join(top, '.git'))
+  if (await isFolder(place)) return place
+  const read = await readRegular(place, { maxBytes: 4096 })
+  const named = read.ok ? asPath(/^gitdir: (.+)/.exec(read.bytes.toString())?.[1]) : undefined
+  return named ? resolve(top, named) : null
+}
+
+function ifMissing(error: unknown): null {
+  if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+  throw error
+}
+
+/** What a file gives as one, which need not be possible. */
+export function asPath(text: string | null | undefined): string | undefined {
+  return text?.replaceAll('\0', '').trim()
+}
