@@ -258,7 +258,8 @@ t.test('the trail is found below any text, and put back after any damage', async
       '> ',
       '\r',
       '[^1]: x\n',
-      '    ],
+      '<<<<<<< a\n',
+    ],
   )
   const text = await newSessionText(SESSION)
   await fc.assert(
@@ -437,7 +438,6 @@ t.test('evidence that is no longer what the session completed with is noticed', 
   const diff = { file: 'a.ts', additions: 3, deletions: 1 }
   const tests = { run: 47, passed: 47, failed: 0 }
   const texts = { plan: 'The plan', output: 'ok 1\n' }
-<<<<<<< HEAD
   const codes = async (changed: string) =>
     (await readSessionTexts(changed, sessionOf(changed))).problems.map((each) => each.code)
   const fields = { evidence_sha256: evidenceHash({ diff, tests, failed_tests: [] }, texts) }
