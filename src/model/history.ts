@@ -26,6 +26,8 @@ export interface Act {
   text?: string | undefined
   /** If not given, the one who makes the change. */
   who?: string
+  /** ISO 8601; if not given, now. */
+  at?: string
 }
 
 export const HISTORY_KINDS = [

@@ -168,7 +168,7 @@ export function createStore(needs: StoreNeeds): Store {
 
   function recorded(folder: CaseFolder, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
     const acts = actsOf(folder, edit, by)
-    return { edit, lines: acts.map((act) => historyLine(act, by, needs.now())) }
+    return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? needs.now())) }
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
@@ -180,11 +180,12 @@ export function createStore(needs: StoreNeeds): Store {
     id: string,
     textOf: () => Promise<string>,
     by: Actor = SERVICE_ACTOR,
+    at = needs.now(),
   ): Promise<CaseFolder> {
     return writing(id, async () => {
       const text = await textOf()
       const act = { what: by.from === 'import' ? 'imported' : 'created' }
-      const history = withHistory(null, [historyLine(act, by, needs.now())])
+      const history = withHistory(null, [historyLine(act, by, at)])
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
       let caseRead: CaseReading | null = null
@@ -200,7 +201,7 @@ export function createStore(needs: StoreNeeds): Store {
   return {
     read,
     update,
-    create: (value, by) => createOf(value.id, () => newCaseText(value), by),
+    create: (value, by) => createOf(value.id, () => newCaseText(value), by, value.created_at),
     createOf: (id, text, by) => createOf(id, async () => text, by),
     record(id, acts, by = SERVICE_ACTOR) {
       return writing(id, async () => {
