@@ -30,6 +30,10 @@ export interface Act {
   at?: string
 }
 
+export interface TimedAct extends Act {
+  at: string
+}
+
 export const HISTORY_KINDS = [
   'created',
   'imported',

@@ -3,7 +3,7 @@ import { CASE_FILE, type CaseReading, MAX_CASE_BYTES, newCaseText } from '../mar
 import { historyLine, withHistory } from '../markdown/history-file.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
-import { type Act, type Actor, SERVICE_ACTOR } from '../model/history.ts'
+import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/history.ts'
 import { actsOf } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
@@ -69,10 +69,6 @@ export interface WorkDone {
   wrote(path: string): void
   /** What the history says of it. */
   acts(acts: readonly Act[]): void
-}
-
-export interface TimedAct extends Act {
-  at: string
 }
 
 export interface StoreNeeds extends EditWriterNeeds {
