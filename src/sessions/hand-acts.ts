@@ -70,9 +70,11 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     if (!before || !after || maker === 'service' || maker === 'git') return
     if (store.isWriting(caseId)) return
     const isAway = maker === 'away'
-    const wasMerged = isAway && before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    const isRecorded = isAway && (isOther || journal.due(caseId).lines.length > 0)
     for (const act of actsBetween(before, after, what)) {
-      if (wasMerged && act.key !== 'state') continue // those of another machine came with its history
+      // by another machine, whose history git brought, or by a service that was killed
+      if (isRecorded && act.key !== 'state') continue
       const path = act.file === undefined ? layout.caseFolder(caseId) : pathOf(caseId, act.file)
       const { file: _, ...noted } = act
       const at = isAway || act.file ? timeOf(path, needs.now()) : needs.now()

@@ -202,6 +202,7 @@ export function createStore(needs: StoreNeeds): Store {
     record(id, acts, by = SERVICE_ACTOR) {
       return writing(id, async () => {
         const folder = await current(id)
+        await record(id) // what is due belongs to what the history says
         const history = (await historyOf(layout, id)) ?? []
         const lines = acts({ ...folder, history }).map((act) => historyLine(act, by, act.at))
         if (lines.length > 0) needs.history.begin(id, lines, null)
