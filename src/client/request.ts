@@ -41,7 +41,8 @@ export function request(address: string, wanted: Wanted): Promise<HttpResponse> 
     const asked = requestOf(address, { method, signal, headers: { ...headers, ...length } })
     asked.on('error', (error) => reject(lost(error)))
     asked.on('response', (incoming) => resolve(responseOf(incoming, lost)))
-    asked.end(body)
+    // bytes: node would send the head in the encoding of a text, which is not that of a name in a header
+    asked.end(body === undefined ? undefined : Buffer.from(body))
   })
 }
 

@@ -105,28 +105,29 @@ export function sessionActs(
   const name = `session ${session.number}`
   const isNew = lines.some((line) => session.trail.includes(line))
   const trail = isNew ? session.trail : [...session.trail, ...lines]
-  return lines.flatMap(({ event, fields: of, number }): Act[] => {
+  return lines.flatMap(({ event, fields: of, number, time: at }): Act[] => {
     const until = trail.filter((line) => line.number <= number)
     switch (event) {
       case 'session_created': {
         const what = `${name} started (${session.type}, ${session.provider})`
-        return [{ what, text: textOf(of.note) }]
+        return [{ at, what, text: textOf(of.note) }]
       }
       case 'plan_written': {
         const what = `${name} plan ready (revision ${revisionNumber(until)}, ${short(of.sha256)})`
         const text = isPlanUnchanged(until) ? UNCHANGED_PLAN : undefined
-        return [{ what, text }]
+        return [{ at, what, text }]
       }
       case 'plan_edited':
         return [
           {
+            at,
             what: `${name} plan edited${of.by === 'hand' ? ' by hand' : ''} (${short(of.sha256)})`,
           },
         ]
       case 'plan_approved':
-        return [{ what: `${name} approved ${WHERE[from]} (plan ${short(of.plan_sha256)})` }]
+        return [{ at, what: `${name} approved ${WHERE[from]} (plan ${short(of.plan_sha256)})` }]
       case 'session_state_changed':
-        return movedActs(name, of, { ...session, ...fields })
+        return movedActs(name, of, { ...session, ...fields }).map((act) => ({ ...act, at }))
       default:
         return []
     }
@@ -172,7 +173,7 @@ function attachedAct({ sessions }: CaseFolder, proof: Proof): Act {
   const text = objectionTo(proof, sessions)?.text ?? testText(proof)
   const session = sessions.find(({ id }) => id === proof.session_id)
   const of = session ? ` to session ${session.number}` : ''
-  return { what: `${proofName(proof)} attached${of}`, text }
+  return { at: proof.created_at, what: `${proofName(proof)} attached${of}`, text }
 }
 
 function verifiedActs(folder: CaseFolder, id: string, verification: Verification): Act[] {
@@ -184,7 +185,9 @@ function verifiedActs(folder: CaseFolder, id: string, verification: Verification
   const { accepted } = verification
   const isAccepted = accepted !== null && accepted !== proof.accepted
   const done = isAccepted ? 'accepted' : 'verified'
-  const act = { what: `${proofName(proof)} ${done}`, text: isAccepted ? accepted : undefined }
+  const text = isAccepted ? accepted : undefined
+  const at = verification.verified_at
+  const act = { at, what: `${proofName(proof)} ${done}`, text }
   return [act, ...shownActs(folder, { ...folder, proofs })]
 }
 

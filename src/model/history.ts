@@ -26,6 +26,12 @@ export interface Act {
   text?: string | undefined
   /** If not given, the one who makes the change. */
   who?: string
+  /** ISO 8601; if not given, now. */
+  at?: string
+}
+
+export interface TimedAct extends Act {
+  at: string
 }
 
 export const HISTORY_KINDS = [

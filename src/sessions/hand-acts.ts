@@ -1,15 +1,15 @@
-import { lstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CaseFacts, Maker } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
-import { HISTORY_FILE, lastStateChange } from '../model/history.ts'
+import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
 import { proofName } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Change } from '../workspace/case-entry.ts'
+import { stampNow } from '../workspace/disk/read-now.ts'
 import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { Store, TimedAct } from '../workspace/store.ts'
+import type { Store } from '../workspace/store.ts'
 
 /**
  * Records in the history what people change in the files themselves, once the files stand still. What git brings
@@ -70,9 +70,11 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     if (!before || !after || maker === 'service') return
     if (store.isWriting(caseId)) return
     const isAway = maker === 'away'
-    const wasMerged = isAway && before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
+    const isRecorded = isAway && (isOther || journal.due(caseId).lines.length > 0)
     for (const act of actsBetween(before, after, what)) {
-      if (wasMerged && act.key !== 'state') continue // those of another machine came with its history
+      // by another machine, whose history git brought, or by a service that was killed
+      if (isRecorded && act.key !== 'state') continue
       const path = act.file === undefined ? layout.caseFolder(caseId) : pathOf(caseId, act.file)
       const { file: _, ...noted } = act
       const at = isAway || act.file ? timeOf(path, needs.now()) : needs.now()
@@ -124,8 +126,8 @@ export function createHandActs(needs: HandActNeeds): HandActs {
   }
 
   function isGits(path: string): boolean {
-    const stats = lstatSync(path, { throwIfNoEntry: false })
-    return stats !== undefined && needs.isGits(stats.ctimeMs, path)
+    const stamp = stampNow(path)
+    return stamp !== null && needs.isGits(stamp.ctimeMs, path)
   }
 
   return {
@@ -226,8 +228,8 @@ function namedOutcome({ case: { outcome } }: CaseFolder, state: CaseState): stri
 
 /** When the file was saved; a time that is long past, or still to come, was given to it. */
 function timeOf(path: string, now: string): string {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  const saved = stats ? new Date(stats.mtimeMs).toISOString() : now
+  const stamp = stampNow(path)
+  const saved = stamp ? new Date(stamp.mtimeMs).toISOString() : now
   return saved < now ? saved : now
 }
 

@@ -3,7 +3,7 @@ import { CASE_FILE, type CaseReading, MAX_CASE_BYTES, newCaseText } from '../mar
 import { historyLine, withHistory } from '../markdown/history-file.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
-import { type Act, type Actor, SERVICE_ACTOR } from '../model/history.ts'
+import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/history.ts'
 import { actsOf } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
@@ -71,10 +71,6 @@ export interface WorkDone {
   wrote(path: string, note: string | null): void
   /** What the history says of it. */
   acts(acts: readonly Act[]): void
-}
-
-export interface TimedAct extends Act {
-  at: string
 }
 
 export interface StoreNeeds extends EditWriterNeeds {
@@ -170,7 +166,7 @@ export function createStore(needs: StoreNeeds): Store {
 
   function recorded(folder: CaseFolder, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
     const acts = actsOf(folder, edit, by)
-    return { edit, lines: acts.map((act) => historyLine(act, by, needs.now())) }
+    return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? needs.now())) }
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
@@ -182,11 +178,12 @@ export function createStore(needs: StoreNeeds): Store {
     id: string,
     textOf: () => Promise<string>,
     by: Actor = SERVICE_ACTOR,
+    at = needs.now(),
   ): Promise<CaseFolder> {
     return writing(id, async () => {
       const text = await textOf()
       const act = { what: by.from === 'import' ? 'imported' : 'created' }
-      const history = withHistory(null, [historyLine(act, by, needs.now())])
+      const history = withHistory(null, [historyLine(act, by, at)])
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
       let caseRead: CaseReading | null = null
@@ -202,11 +199,12 @@ export function createStore(needs: StoreNeeds): Store {
   return {
     read,
     update,
-    create: (value, by) => createOf(value.id, () => newCaseText(value), by),
+    create: (value, by) => createOf(value.id, () => newCaseText(value), by, value.created_at),
     createOf: (id, text, by) => createOf(id, async () => text, by),
     record(id, acts, by = SERVICE_ACTOR) {
       return writing(id, async () => {
         const folder = await current(id)
+        await record(id) // what is due belongs to what the history says
         const history = (await historyOf(layout, id)) ?? []
         const lines = acts({ ...folder, history }).map((act) => historyLine(act, by, act.at))
         if (lines.length > 0) needs.history.begin(id, lines, null)

@@ -158,7 +158,10 @@ t.test('cases are made, copied, moved and deleted as folders', async (t) => {
 
   mkdirSync(app.file(moved)) // a folder without any record is no case
   cpSync(app.file(id), app.file(copy), { recursive: true })
-  t.strictSame(await told.words(), ['problem_found duplicate_id case.md'])
+  t.strictSame(await told.words(), [
+    'memory_updated history.md',
+    'problem_found duplicate_id case.md',
+  ])
   change(app.file(copy, 'case.md'), `id: ${id}`, `id: ${copy}`)
   t.strictSame(await told.words(), ['case_created', 'problem_cleared duplicate_id case.md'])
   rmSync(app.file(moved), { recursive: true })

@@ -77,7 +77,7 @@ t.test('each act is a line with who, what and why', async (t) => {
     'Ada · PLANNING → IMPLEMENTING',
     'runbook · session 1 complete · 1 test: 1 passed, 0 failed',
     'runbook · IMPLEMENTING → VERIFYING',
-    `Ada · ${named} attached to session 1`,
+    `Ada · ${named} attached to session 1 · 1 test: 1 passed, 0 failed`,
     `Ada · ${named} verified`,
     'Ada · edited title, tags · title: B',
     'Ada · added checklist item · x (log)',
@@ -148,7 +148,8 @@ t.test('the headers say who, on one line', async (t) => {
     t.strictSame([status, json.code], [400, 'bad_request'], JSON.stringify(headers))
   }
   const name = Buffer.from('Grace Höpper').toString('latin1')
-  const { json } = await app.request('POST', '/cases', { title: 'A' }, { 'casefile-actor': name })
+  const headers = { 'casefile-actor': name, 'content-type': 'application/json' }
+  const { json } = await app.request('POST', '/cases', Buffer.from('{"title": "A"}'), headers)
   t.strictSame(lines(app, json.id), ['Grace Höpper · created'])
 })
 
