@@ -102,8 +102,14 @@ t.test('the README can be pasted', needsCurl, async (t) => {
     )
     t.match(blocked, /case\.md:reason: Waiting for operations/)
     t.match(waiting, /^memory\/cases\/c12d54ae-.*\/sessions\/1\.md\n$/, 'the one of the sample')
-    t.match(approved, /^memory\/cases\/6802b34d-.*\/sessions\/1\.md:2026-11-11T13:09:30\.\d{3}Z plan_approved$/m)
-    t.match(approved, /1\.md:2026\S+ session_state_changed .*new_state=failed reason="The run stopped/m)
+    t.match(
+      approved,
+      /^memory\/cases\/6802b34d-.*\/sessions\/1\.md:2026-11-11T13:09:30\.\d{3}Z plan_approved$/m,
+    )
+    t.match(
+      approved,
+      /1\.md:2026\S+ session_state_changed .*new_state=failed reason="The run stopped/m,
+    )
     t.match(changed, /^memory\/cases\/6802b34d-.*\/sessions\/1\.md\n$/)
     t.match(plan, /^## Plan\n[\s\S]*git apply[\s\S]*$/)
     t.notMatch(plan, /## Execution output/)
