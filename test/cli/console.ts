@@ -340,3 +340,20 @@ t.test('a checklist item, and the end of a case', async (t) => {
   t.notOk(existsSync(join(cli.root, `memory/cases/${made.id}`)))
   t.match(await cli.run('delete', 'door', '--yes'), { code: 3 })
 })
+
+t.test('the tests that failed are named below their count', async (t) => {
+  const cli = cliHere(t)
+  await cli.serve()
+  const report = `not ok 1 - keeps the session\\n  ---\\n  message: got 401\\n  at: test/login.ts:12\\n  ...\\nok 2\\n1..2\\n`
+  const description = step(`printf '${report}'; exit 1`, 'sh run id=test proof=tap')
+  await cli.runWith({ input: description }, 'new', 'Sign-in fails', '-d', '-')
+  await cli.run('start', 'sign-in')
+  const named = / {2}✗ keeps the session {2}test\/login\.ts:12\n {4}got 401\n/.source
+  const followed = new RegExp(`! 1 of 2 tests failed\\n${named}.*! failed`)
+  t.match(await cli.run('approve', 'sign-in', '--yes'), { code: 5, stdout: followed })
+  t.match(await cli.run('tail', 'sign-in'), { code: 5, stdout: followed })
+  t.match(await cli.run('show', 'sign-in', '1'), {
+    code: 0,
+    stdout: new RegExp(`Tests {2}1 of 2 tests failed\\n${named}`),
+  })
+})

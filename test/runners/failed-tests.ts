@@ -45,11 +45,7 @@ const surefire = results(
       'expected: <true> but was: <false>',
       'LoginTest.java:42',
     ),
-    failed(
-      'com.example.CartTest > sums',
-      'java.lang.NullPointerException at com.example.Cart.sum(Cart.java:12) at com.example.CartTest.sums(CartTest.java:19)',
-      'CartTest.java:19',
-    ),
+    failed('com.example.CartTest > sums', 'java.lang.NullPointerException', 'CartTest.java:19'),
   ],
   { skipped: 1 },
 )

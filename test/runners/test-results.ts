@@ -245,7 +245,7 @@ t.test('a report reader', async (t) => {
     const reader = openReportReader()
     t.teardown(reader.close)
     const reason = 'the report nests its tests more than 100 deep'
-    t.strictSame(await reader.read(`TAP version 14\n${deep.join('')}`), { results: null, reason })
+    t.strictSame(await reader.read(deep.join('')), { results: null, reason })
   })
   await t.test('says so where the parser breaks', async (t) => {
     const reader = openReportReader()

@@ -139,11 +139,16 @@ function describe(
     (file === null ? (findLocation(causeIn(text)) ?? findLocation(text)) : null)
   return {
     path,
-    message: message || text.trim() || type || null,
+    message: message || beforeStack(text) || type || null,
     file: file ?? found?.file ?? null,
     // an assertion is a better place than the line where its test begins
     line: found?.line ?? (line !== null && /^\d{1,9}$/.test(line) ? Number(line) : null),
   }
+}
+
+/** Of a text that has no message of its own. */
+function beforeStack(text: string): string {
+  return text.trim().split(/\n\s+at /, 1)[0]!
 }
 
 /** Node prints the error of its runner first, and below it the one that the test threw. */

@@ -45,8 +45,8 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
   const main = (
     <div class="session-main" id="session-main">
       {waits && <PlanSection view={view} />}
-      {isOver(session.state) && !isOutputFirst && <ChangedFiles view={view} />}
       <FailedTests view={view} />
+      {isOver(session.state) && !isOutputFirst && <ChangedFiles view={view} />}
       <OutputSection view={view} />
       {isOver(session.state) && isOutputFirst && <ChangedFiles view={view} />}
       {!waits && <PlanSection view={view} />}
