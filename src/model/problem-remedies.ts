@@ -17,9 +17,11 @@ const REMEDIES: Record<ProblemCode, string> = {
     'Correct the field to what the place of the file says, or remove it; put a sealed session back where it came from.',
   duplicate_id: 'Give the copy the id of its own folder, or delete it.',
   too_complex: 'Simplify lists or quotes that are nested very deep.',
-  proof_gate: 'Attach and verify the proof that is missing, or take back the state.',
+  proof_gate:
+    'Attach and verify the proof that is missing, accept one with a reason, or take back the state.',
   proof_changed: 'Restore the content, or verify the proof as it is now.',
-  outside_fence: 'Move the text into the fence and verify the proof again, or move it elsewhere.',
+  outside_fence:
+    'Move the text into the fence and verify the proof again, or move it into a memory file.',
   invalid_plan: 'Edit the plan; the message has its line.',
   trail_changed:
     'Nothing: the true lines come back with the next write; or restore the file from git.',
