@@ -80,10 +80,10 @@ export function verifyProof(
 ): Edit[] {
   const proof = proofOf(folder, id)
   if (accept !== null && proof.empty) {
-    throw new Refusal(
-      'wrong_state',
-      `Proof ${id} is empty, so there is nothing to accept. Attach one that says something.`,
-    )
+    const message = 'the proof is empty, so there is nothing to accept'
+    throw new Refusal('bad_request', `accept: ${message}. Attach one that says something.`, {
+      errors: [{ path: 'accept', message }],
+    })
   }
   const isSame = countsAsVerified(proof) && !isToBeStamped(proof)
   if (isSame && (accept === null || accept === proof.accepted)) return []

@@ -18,9 +18,11 @@ const REMEDIES: Record<ProblemCode, string> = {
   duplicate_id: 'Give the copy the id of its own folder, or delete it.',
   too_complex: 'Simplify lists or quotes that are nested very deep.',
   bad_checklist: 'Write the line as the message says: - [ ] <what> (<type>, required).',
-  proof_gate: 'Attach and verify the proof that is missing, or take back the state.',
+  proof_gate:
+    'Attach and verify the proof that is missing, accept one with a reason, or take back the state.',
   proof_changed: 'Restore the content, or verify the proof as it is now.',
-  outside_fence: 'Move the text into the fence and verify the proof again, or move it elsewhere.',
+  outside_fence:
+    'Move the text into the fence and verify the proof again, or move it into a memory file.',
   invalid_plan: 'Edit the plan; the message has its line.',
   trail_changed:
     'Nothing: the service puts the true lines back; where none runs, casefile check --fix does.',

@@ -15,7 +15,7 @@ t.test('docs/cli.md is what the definitions say (npm run docs:cli)', async (t) =
 })
 
 t.test('every command', async (t) => {
-  t.equal(all.length, 30)
+  t.equal(all.length, 33)
   for (const command of all) {
     t.test(command.name(), async (t) => {
       const isJson = command.name() === 'mcp' // by its protocol

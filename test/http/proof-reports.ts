@@ -251,7 +251,7 @@ t.test('an empty proof opens nothing', async (t) => {
     supports: false,
     why_not: 'it is empty',
   })
-  t.equal((await verify(id, HAND, { accept: 'It will do.' })).status, 422)
+  t.equal((await verify(id, HAND, { accept: 'It will do.' })).status, 400)
   t.equal((await resolve(id)).status, 422)
 })
 

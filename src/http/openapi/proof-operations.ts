@@ -52,7 +52,7 @@ export const proofOperations: Operations = {
     isConditional: true,
     isOperators: true,
     answers: one(proof, 'The proof as it is now.'),
-    refusals: [...FILE_REFUSALS, 'bad_request', 'wrong_state'],
+    refusals: [...FILE_REFUSALS, 'bad_request'],
   },
   'GET /cases/:id/memory': {
     ...{ id: 'listMemory', tag: 'Memory', summary: 'The memory files of a case' },
