@@ -362,11 +362,11 @@ t.test('a folder without cases is nothing to check, and gets none', async (t) =>
 t.test('a copy of a resolved case takes no proof along', async (t) => {
   const proof = (id: string) =>
     `---\nid: ${PROOF}\ncase_id: ${id}\ntype: log\nverified: true\nsha256: ${OK_SHA256}\n---\n\n\`\`\`\nok\n\`\`\`\n`
-  const files = {
+  const files = () => ({
     'case.md': `---\nid: ${CASE_ID}\ntitle: Door\nstate: RESOLVED\n---\n\nIt squeaks.\n`,
     proof: { [`${PROOF}.md`]: proof(CASE_ID) },
-  }
-  const root = t.testdir({ root: { memory: { cases: { [CASE_ID]: files, [OTHER]: files } } } })
+  })
+  const root = t.testdir({ root: { memory: { cases: { [CASE_ID]: files(), [OTHER]: files() } } } })
   const options = { root: join(root, 'root'), stateDir: join(root, 'state') }
   const { fixed, findings } = await checkWorkspace({ ...options, fix: true }, process.env)
   t.match(fixed, { length: 1 })

@@ -285,7 +285,7 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
       json: { code: 'invalid_plan', errors: [{ path: 'plan line 1' }] },
     })
     replace(ref, step('touch never', 'sh run foo=1'), '')
-    t.match(await approve(ref.path), { status: 400 })
+    t.match(await approve(ref.path), { status: 422, json: { code: 'invalid_plan' } })
     t.notOk(existsSync(join(service.root, 'e/never')))
     t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
   })
@@ -461,7 +461,7 @@ t.test('a plan that somebody emptied, or whose heading they changed', async (t) 
   const { plan } = await must(service, 'GET', ref.path)
   writeFileSync(file, text.replace('## Plan\n', '### plan:\n'))
   t.match(await must(service, 'GET', ref.path), { plan, problems: { length: 0 } }, 'read as meant')
-  writeFileSync(file, text.replace(/## Plan\n[^]*?(?=## Execution)/, '## Plan\n\n'))
+  writeFileSync(file, text.replace(/## Plan\n[\s\S]*?(?=## Execution)/, '## Plan\n\n'))
   const problem = { code: 'invalid_plan', message: /blank/ }
   t.match(await must(service, 'GET', ref.path), { plan: '', problems: [problem] })
   t.match(await service.request('POST', `${ref.path}/approve`), {
