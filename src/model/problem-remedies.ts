@@ -9,7 +9,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   too_large: 'Move long texts into a memory file of the case.',
   bad_encoding: 'Save the file as UTF-8.',
   merge_conflict: "Choose what is to stay, remove git's marker lines, save, then git add the file.",
-  bad_frontmatter: 'Mend the line; a value that holds a colon or a # needs quotes.',
+  bad_frontmatter:
+    'Put --- on a line of its own above and below the fields, at the very top; a value that holds a colon or a # needs quotes.',
   duplicate_key: 'Remove one of the two lines.',
   wrong_type: 'Write the value as the message says.',
   unknown_state: 'Write one of the states that the message names.',

@@ -23,6 +23,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 const OTHER = '00000000-0000-4000-8000-000000000001'
 const PROOF = '11111111-1111-4111-8111-111111111111'
+const OK_SHA256 = '2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df'
 
 type Tree = NonNullable<Parameters<Test['testdir']>[0]>
 
@@ -342,9 +343,33 @@ t.test('--fix brings back the git files, and takes half-written ones away', asyn
   t.equal(readFileSync(join(memoryRoot, '.gitattributes'), 'utf8'), '*.md text\n', 'as it was')
 })
 
-t.test('a folder without memory/ has no problems, and gets none', async (t) => {
-  const root = t.testdir({})
-  const options = { root, stateDir: join(root, '../state-of-nothing'), fix: true }
-  t.strictSame(await checkWorkspace(options, process.env), { fixed: [], left: [], findings: [] })
-  t.strictSame(readdirSync(root), [])
+t.test('a folder without cases is nothing to check, and gets none', async (t) => {
+  const root = t.testdir({ other: {} })
+  const check = (options: object) =>
+    checkWorkspace({ root, stateDir: join(root, '../state-of-nothing'), ...options }, process.env)
+  const nothing = { code: 'not_found', message: /no cases in .*--root.*--memory-root/ }
+  await t.rejects(check({ fix: true }), nothing)
+  for (const memoryRoot of ['other', 'not-there']) await t.rejects(check({ memoryRoot }), nothing)
+  t.strictSame(readdirSync(root), ['other'])
+  t.match(await runBuilt(['check', '--root', root]), {
+    code: 2,
+    stderr: /could not check.*no cases/,
+  })
+  writeFileSync(join(root, 'casefile.md'), '---\nprovider: runbook\n---\n')
+  t.strictSame(await check({}), { fixed: [], left: [], findings: [] }, 'a new workspace is one')
+})
+
+t.test('a copy of a resolved case takes no proof along', async (t) => {
+  const proof = (id: string) =>
+    `---\nid: ${PROOF}\ncase_id: ${id}\ntype: log\nverified: true\nsha256: ${OK_SHA256}\n---\n\n\`\`\`\nok\n\`\`\`\n`
+  const files = () => ({
+    'case.md': `---\nid: ${CASE_ID}\ntitle: Door\nstate: RESOLVED\n---\n\nIt squeaks.\n`,
+    proof: { [`${PROOF}.md`]: proof(CASE_ID) },
+  })
+  const root = t.testdir({ root: { memory: { cases: { [CASE_ID]: files(), [OTHER]: files() } } } })
+  const options = { root: join(root, 'root'), stateDir: join(root, 'state') }
+  const { fixed, findings } = await checkWorkspace({ ...options, fix: true }, process.env)
+  t.ok(JSON.stringify(fixed).includes(`id is ${OTHER} now`), 'the copy gets an id of its own')
+  const found = findings.map(({ code, file }) => `${code} ${file.split('/').slice(2).join('/')}`)
+  t.same(found.sort(), [`id_mismatch ${OTHER}/proof/${PROOF}.md`, `proof_gate ${OTHER}/case.md`])
 })

@@ -285,7 +285,7 @@ t.test('an approval counts once, and for the text that was shown', async (t) => 
       json: { code: 'invalid_plan', errors: [{ path: 'plan line 1' }] },
     })
     replace(ref, step('touch never', 'sh run foo=1'), '')
-    t.match(await approve(ref.path), { status: 400 })
+    t.match(await approve(ref.path), { status: 422, json: { code: 'invalid_plan' } })
     t.notOk(existsSync(join(service.root, 'e/never')))
     t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
   })
@@ -514,6 +514,27 @@ t.test('what a session was created with is not changed by hand', async (t) => {
     'the record names the true provider',
   )
   t.match(await must(service, 'GET', `/cases/${ref.case_id}`), { state: 'VERIFYING' })
+})
+
+t.test('a plan that somebody emptied, or whose heading they changed', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: ok })
+  const file = service.file(ref.case_id, 'sessions', '1.md')
+  const text = readFileSync(file, 'utf8')
+  const { plan } = await must(service, 'GET', ref.path)
+  writeFileSync(file, text.replace('## Plan\n', '### plan:\n'))
+  t.match(await must(service, 'GET', ref.path), { plan, problems: { length: 0 } }, 'read as meant')
+  writeFileSync(file, text.replace(/## Plan\n[\s\S]*?(?=## Execution)/, '## Plan\n\n'))
+  const problem = { code: 'invalid_plan', message: /blank/ }
+  t.match(await must(service, 'GET', ref.path), { plan: '', problems: [problem] })
+  t.match(await service.request('POST', `${ref.path}/approve`), {
+    status: 422,
+    json: { code: 'invalid_plan', detail: /The plan is blank.*Write one/ },
+  })
+  const other = service.file(ref.case_id, 'sessions', '2.md')
+  writeFileSync(other, '# Session 2: planning\n\n## Plan\n\nx\n')
+  const { problems } = await must(service, 'GET', `/cases/${ref.case_id}`)
+  t.match(problems, [{ code: 'missing_state', file: 'sessions/2.md', message: /abandoned/ }])
 })
 
 t.test('a session moves its case', async (t) => {
