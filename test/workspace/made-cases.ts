@@ -20,6 +20,7 @@ import { layoutOf } from '../../src/workspace/layout.ts'
 import { createLook } from '../../src/workspace/look.ts'
 import { plainLook } from '../../src/workspace/plain-look.ts'
 import { createSettling } from '../../src/workspace/settling.ts'
+import { readTrailMemory } from '../../src/workspace/trail-memory.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/memory', import.meta.url))
@@ -30,11 +31,15 @@ const caseMd = (title: string, more = '') => `---\ntitle: ${title}\n---\n${more}
 /** The tick in which a stamp does not tell every change is over. */
 const settled = () => delay(80)
 
+/** Of nothing a trail is remembered. */
+const trails = readTrailMemory('/nowhere')
+
 /** What a start that reads one case after the other finds. */
 function looked(root: string, id: string) {
   const layout = layoutOf(root, join(root, 'memory'))
   const needs = {
     ...{ layout, isHeld: () => false, isGits: () => false, toldNotes: () => ({}) },
+    ...{ trails, isInGit: async () => false },
     lastGood: { remember() {}, recall: () => null, forget() {} },
   }
   return lookAtCase(needs, id, undefined, createLook(createSettling(), 'all'))
@@ -164,9 +169,17 @@ t.test('threads read the same cases as one alone, each once', async (t) => {
   const layout = layoutOf(root, join(root, 'memory'))
   const ids = Object.keys(cases)
   await settled()
-  const alone = ids.map((id) => makeCase(layout, id, toldOfCase, trails)).filter((made) => made !== null)
+  const alone = ids
+    .map((id) => makeCase(layout, id, toldOfCase, trails))
+    .filter((made) => made !== null)
   t.equal(alone.length, count * 0.9)
-  const needs = { layout, trails: '', toldOf: toldOfCase, thread: THREAD, log: (line: string) => t.fail(line) }
+  const needs = {
+    layout,
+    trails: '/nowhere',
+    toldOf: toldOfCase,
+    thread: THREAD,
+    log: (line: string) => t.fail(line),
+  }
   for (const perThread of [10, 1000]) {
     const made = new Map<string, unknown>()
     await makeCases(ids, { ...needs, perThread }, (some) => {
@@ -192,7 +205,13 @@ t.test('what a thread that fails has taken is read all the same', async (t) => {
   await makeCases(
     Object.keys(files),
     {
-      ...{ layout, trails: '', toldOf: toldOfCase, perThread: 10, log: (line: string) => said.push(line) },
+      ...{
+        layout,
+        trails: '/nowhere',
+        toldOf: toldOfCase,
+        perThread: 10,
+        log: (line: string) => said.push(line),
+      },
       thread: new URL('../fixtures/failing-thread.ts', import.meta.url),
     },
     (some) => made.push(...some.map(({ id }) => id)),
