@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { checkWorkspace } from '../../src/check/check-command.ts'
 import { git } from '../fixtures/git-repository.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -125,4 +127,19 @@ t.test('git stash takes no field away from a session that runs', async (t) => {
   writeFileSync(`${root}/go`, '')
   await reaches(service, ref, 'complete')
   t.match(readFileSync(fileOf(service, ref), 'utf8'), `\nplan_sha256: ${plan_sha256}\n`)
+})
+
+t.test('check judges by what is remembered, and --fix puts that back', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: step('echo hi') })
+  const file = fileOf(service, ref)
+  const text = readFileSync(file, 'utf8')
+  await service.close()
+  writeFileSync(file, text.replace('state: plan_ready', 'state: complete') + line(8, 'complete'))
+  const place = { root: service.root, stateDir: join(service.root, '..', 'state') }
+  const found = await checkWorkspace(place, {})
+  t.match(found.findings, [{ code: 'trail_changed' }])
+  const fixed = await checkWorkspace({ ...place, fix: true }, {})
+  t.strictSame(fixed.findings, [])
+  t.equal(readFileSync(file, 'utf8'), text)
 })
