@@ -47,7 +47,8 @@ function restored(
     }
   }
   for (const each of part.lines) {
-    pieces.push(withoutBroken(text.slice(at, each.start)))
+    const between = withoutBroken(text.slice(at, each.start))
+    if (between !== '') pieces.push(between)
     at = each.next
     const found = wanted.indexOf(trailLineText(each.line), next)
     if (found < 0) continue

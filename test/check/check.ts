@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -200,7 +201,7 @@ const mends: MendCase[] = [
         sessions: { '2.md': (await waiting()).replace('state: plan_ready', 'state: complete # !') },
       },
     }),
-    fixed: /sessions\/2\.md: state is plan_ready again/,
+    fixed: /sessions\/2\.md: state is plan_ready now, .*this machine did not write that trail/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete # !', 'state: plan_ready # !'),
   },
@@ -212,7 +213,7 @@ const mends: MendCase[] = [
         sessions: { '2.md': (await abandoned()).replace('state: abandoned', 'state: complete') },
       },
     }),
-    fixed: /state is abandoned again/,
+    fixed: /state is abandoned now, .*this machine did not write that trail/,
     file: [CASE_ID, 'sessions/2.md'],
     change: (text) => text.replace('state: complete', 'state: abandoned'),
   },
@@ -306,6 +307,14 @@ t.test('--fix lets latest.md lead to the newest session', async (t) => {
   t.match((await space.check(true)).fixed.join('\n'), /latest\.md: it leads to session 10/)
   t.equal(readlinkSync(latest), '10.md')
   t.strictSame((await space.check(true)).fixed, [])
+  rmSync(latest)
+  symlinkSync('2.md', latest)
+  const [wrong] = (await space.check()).findings
+  t.match(wrong, {
+    code: 'wrong_latest',
+    message: 'the link leads to 2.md; the newest session is 10.md',
+  })
+  t.strictSame(codesOf(await space.check(true)), [])
 
   await t.test('and keeps what an editor put in its place', async (t) => {
     const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })

@@ -587,6 +587,20 @@ t.test('the plain layout of the specification', async (t) => {
     const edited = await editedSession(file, read, { texts: { output: '```' }, lines })
     t.strictSame(await textsOf(edited), { ...(await textsOf(file)), output: '```' })
     t.strictSame(sessionOf(edited), { ...read, state: 'created', trail: lines })
+    t.notMatch(edited, /^\ufeff?---/, 'it stays plain')
+    const fields = {
+      state: 'failed' as const,
+      completed_at: null,
+      plan_sha256: 'a'.repeat(64),
+      diff: { file: 'a b.ts', additions: 1, deletions: 2 },
+      tests: { run: 3, passed: 2, failed: 1 },
+      failed_tests: [{ name: 'a, b', message: null, file: 'c.ts', line: 1 }],
+    }
+    const set = await editedSession(edited, sessionOf(edited), { fields })
+    t.strictSame(sessionOf(set), { ...sessionOf(edited), ...fields, state: 'created' })
+    t.strictSame(await editedSession(set, sessionOf(set), { fields }), set)
+    t.equal(set.match(/state\W+(?:complete|failed)/g)?.length, 1)
+    t.strictSame(set.match(/(?<!\r)\n/g), file.includes('\r') ? null : set.match(/\n/g))
   }
   t.equal(derivedId(SESSION_ORIGIN), derivedId({ case_id: CASE_ID, number: 2 }))
   t.match(

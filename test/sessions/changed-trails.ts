@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { checkWorkspace } from '../../src/check/check-command.ts'
 import { git } from '../fixtures/git-repository.ts'
 import { finished, must, planned, type Ref, reaches, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -16,7 +18,7 @@ function fileOf(service: TestService, { case_id }: Ref): string {
 async function until(t: Test, what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 20_000
   while (!(await isSo())) {
-    if (Date.now() > end) return t.fail(`not in 20 s: ${what}`)
+    if (Date.now() > end) throw new Error(`not in 20 s: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   t.pass(what)
@@ -34,7 +36,7 @@ const CHANGES: Record<string, (text: string) => string> = {
     sealed(text.replace('state: plan_ready', 'state: failed') + line(8, 'failed')),
   'its last line is gone': (text) => text.replace(/^7\. .*\n/m, ''),
   'a line is another one': (text) => text.replace(/^(3\. \S+).*$/m, '$1 context_loaded'),
-  'the trail is gone': (text) => text.slice(0, text.indexOf('## Audit trail')),
+  'the trail is gone': (text) => text.slice(0, text.indexOf('\n## Audit trail')),
 }
 
 for (const [name, change] of Object.entries(CHANGES)) {
@@ -125,4 +127,19 @@ t.test('git stash takes no field away from a session that runs', async (t) => {
   writeFileSync(`${root}/go`, '')
   await reaches(service, ref, 'complete')
   t.match(readFileSync(fileOf(service, ref), 'utf8'), `\nplan_sha256: ${plan_sha256}\n`)
+})
+
+t.test('check judges by what is remembered, and --fix puts that back', async (t) => {
+  const service = await openTestService(t)
+  const ref = await planned(service, { runbook: step('echo hi') })
+  const file = fileOf(service, ref)
+  const text = readFileSync(file, 'utf8')
+  await service.close()
+  writeFileSync(file, text.replace('state: plan_ready', 'state: complete') + line(8, 'complete'))
+  const place = { root: service.root, stateDir: join(service.root, '..', 'state') }
+  const found = await checkWorkspace(place, {})
+  t.match(found.findings, [{ code: 'trail_changed' }])
+  const fixed = await checkWorkspace({ ...place, fix: true }, {})
+  t.strictSame(fixed.findings, [])
+  t.equal(readFileSync(file, 'utf8'), text)
 })

@@ -1,9 +1,11 @@
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   readFileSync,
   readlinkSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -188,11 +190,42 @@ t.test('a state of abandoned by hand takes the power to run away', async (t) => 
   t.equal((await service.request('POST', `${ref.path}/approve`)).status, 422)
 })
 
-t.test('latest.md of a clone comes with the first write', async (t) => {
+t.test('latest.md names the newest session, whatever brought it', async (t) => {
   const service = await openTestService(t)
   const ref = await planned(service, { runbook: run('echo hi') })
-  const latest = service.file(ref.case_id, 'sessions', 'latest.md')
-  rmSync(latest)
-  await finished(service, ref)
-  t.equal(readlinkSync(latest), '1.md')
+  const file = (name: string) => service.file(ref.case_id, 'sessions', name)
+  const leadsTo = async (target: string | null, why: string) => {
+    const end = Date.now() + 20_000
+    const now = () => {
+      const isThere = lstatSync(file('latest.md'), { throwIfNoEntry: false })
+      return isThere ? readlinkSync(file('latest.md')) : null
+    }
+    while (now() !== target && Date.now() < end) await new Promise((r) => setTimeout(r, 20))
+    t.equal(now(), target, why)
+  }
+  t.equal(readlinkSync(file('latest.md')), '1.md', 'a request')
+  const { length } = service.log
+  rmSync(file('latest.md'))
+  await leadsTo('1.md', 'it was removed')
+  writeFileSync(file('2.md'), '# Session 2: planning\n\nstate: plan_ready\n\n## Plan\n\nx\n')
+  await leadsTo('2.md', 'a session by hand')
+  const shown = await service.request('GET', `/cases/${ref.case_id}/memory/latest.md`)
+  t.match(shown.text, /^# Session 2/)
+  rmSync(file('2.md'))
+  await leadsTo('1.md', 'its deletion')
+  await service.close()
+  rmSync(file('latest.md'))
+  await service.restart()
+  await leadsTo('1.md', 'a start')
+  await service.close()
+  rmSync(file('latest.md'))
+  symlinkSync('9.md', file('latest.md'))
+  await service.restart()
+  await leadsTo('1.md', 'a start that finds it dangling')
+  const text = readFileSync(file('1.md'))
+  rmSync(file('1.md'))
+  await leadsTo(null, 'no session is left')
+  writeFileSync(file('1.md'), text)
+  await leadsTo('1.md', 'and it is back')
+  t.equal(service.log.length, length)
 })

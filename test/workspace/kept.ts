@@ -150,7 +150,7 @@ function entryOf(id: string, title = 'A case', numbers: number[] = []): CaseEntr
     folders: new Map([['.', stamp]]),
     vanished: false,
     strayLatest: false,
-    latest: `${Math.max(...numbers)}.md`,
+    latest: numbers.length === 0 ? '' : `${Math.max(...numbers)}.md`,
     deleted: {},
     problems: [],
   }

@@ -20,6 +20,7 @@ import { layoutOf } from '../../src/workspace/layout.ts'
 import { createLook } from '../../src/workspace/look.ts'
 import { plainLook } from '../../src/workspace/plain-look.ts'
 import { createSettling } from '../../src/workspace/settling.ts'
+import { readTrailMemory } from '../../src/workspace/trail-memory.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/memory', import.meta.url))
@@ -30,11 +31,15 @@ const caseMd = (title: string, more = '') => `---\ntitle: ${title}\n---\n${more}
 /** The tick in which a stamp does not tell every change is over. */
 const settled = () => delay(80)
 
+/** Of nothing a trail is remembered. */
+const trails = readTrailMemory('/nowhere')
+
 /** What a start that reads one case after the other finds. */
 function looked(root: string, id: string) {
   const layout = layoutOf(root, join(root, 'memory'))
   const needs = {
     ...{ layout, isHeld: () => false, isGits: () => false },
+    ...{ trails, isInGit: async () => false },
     lastGood: { remember() {}, recall: () => null, forget() {} },
   }
   return lookAtCase(needs, id, undefined, createLook(createSettling(), 'all'))
@@ -170,7 +175,7 @@ t.test('threads read the same cases as one alone, each once', async (t) => {
   t.equal(alone.length, count * 0.9)
   const needs = {
     layout,
-    trails: '',
+    trails: '/nowhere',
     toldOf: toldOfCase,
     thread: THREAD,
     log: (line: string) => t.fail(line),
@@ -202,7 +207,7 @@ t.test('what a thread that fails has taken is read all the same', async (t) => {
     {
       ...{
         layout,
-        trails: '',
+        trails: '/nowhere',
         toldOf: toldOfCase,
         perThread: 10,
         log: (line: string) => said.push(line),
