@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createGroupCommit } from '../../src/workspace/disk/group-commit.ts'
@@ -186,6 +187,22 @@ t.test('the baseline of a new log is there whole or not at all', async (t) => {
   t.equal(next.isNew, false)
   t.same([next.marks.size, next.marks.get('2')], [99, 'two'])
 })
+
+t.test(
+  'a start that had to read much saves a checkpoint, so that the next one need not',
+  async (t) => {
+    const folder = t.testdir({})
+    const killed = await opened(t, folder)
+    killed.append(batch('much', { large: 'x'.repeat(1024 * 1024) }))
+    await killed.flushed()
+    const path = join(folder, 'checkpoint.jsonl')
+    const next = await opened(t, folder)
+    next.forgetMarks()
+    while (!existsSync(path)) await delay(10)
+    const last = await opened(t, folder)
+    t.equal(String(last.marks.get('large')).length, 1024 * 1024)
+  },
+)
 
 t.test('a torn end is cut off, wherever it was torn', async (t) => {
   const folder = t.testdir({ made: {}, torn: {} })
