@@ -63,12 +63,9 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.post('/:id/answer', operatorOnly(service, 'answer'), async (c) => {
     const { text } = await readJson(c, answerSchema)
-    const change = (present: CaseFolder) => {
-      mustMatch(c, present)
-      return answerQuestion(present, text)
-    }
     const options = { history: true, by: await actorOf(service, c) }
-    return answer(c, await store.update(caseId(c), change, options))
+    const folder = await store.update(caseId(c), (each) => answerQuestion(each, text), options)
+    return answer(c, folder)
   })
 
   app.get('/:id/history', async (c) => {

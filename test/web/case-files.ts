@@ -146,5 +146,8 @@ t.test('nothing that a page reads is changed by it', async (t) => {
   for (const path of ['', '/memory/case.md', '/memory/other.md']) await pageOf(`/case/${id}${path}`)
   t.ok(readFileSync(app.file(id, 'case.md')).equals(before))
   const names = (await app.request('GET', `/cases/${id}/memory`)).json
-  t.equal(names.length, 1)
+  t.strictSame(
+    names.map(({ filename }: { filename: string }) => filename),
+    ['case.md', 'history.md'],
+  )
 })

@@ -91,7 +91,6 @@ export const caseOperations: Operations = {
     description:
       'Of a case that is NEEDS_USER_INPUT: its reason is the question. The case goes back to the state before; question and answer stay in its history.',
     body: answerSchema,
-    isConditional: true,
     isOperators: true,
     answers: one(caseSchema, 'The case as it is now.'),
     refusals: [...FILE_REFUSALS, 'wrong_state'],
