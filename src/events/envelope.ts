@@ -10,11 +10,12 @@ export interface Envelope {
 
 /** A trail line as the event that it is: sent as read back from the file (design §2). */
 export function trailEnvelope(session: Session, line: TrailLine): Envelope {
+  // a field of that name in a trail must not pass for another session
+  const { session_id: _, case_id: __, ...fields } = line.fields
   return {
     event_type: line.event,
     timestamp: line.time,
-    // last: a field of that name in a trail must not pass for another session
-    payload: { ...line.fields, case_id: session.case_id, session_id: session.id },
+    payload: { ...fields, case_id: session.case_id, session_id: session.id },
   }
 }
 
