@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { useParser } from '../markdown/parser-pool.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
+import { stampNow } from '../workspace/disk/read-now.ts'
 import { isInGit } from '../workspace/git/git-contents.ts'
 import { createHoldFiles } from '../workspace/hold-files.ts'
 import { TEXTS_FILE } from '../workspace/kept/kept-reader.ts'
@@ -91,11 +91,15 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   }
 }
 
+function isThere(path: string): boolean {
+  return stampNow(path) !== null
+}
+
 /** A folder that holds no cases is not the one that was meant: it must not look as if nothing were wrong in it. */
 async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<void> {
-  const isNew = join(root, 'memory') === memoryRoot && existsSync(join(root, SETTINGS_FILE))
+  const isNew = join(root, 'memory') === memoryRoot && isThere(join(root, SETTINGS_FILE))
   const places = [cases, ...Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))]
-  if (isNew || places.some((path) => existsSync(path))) return
+  if (isNew || places.some((path) => isThere(path))) return
   throw new Refusal(
     'not_found',
     `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that has cases/ in it with --memory-root; casefile init makes a new one.`,

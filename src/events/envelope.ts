@@ -13,11 +13,12 @@ export interface Envelope {
  * line: older files have the hash of the evidence there.
  */
 export function trailEnvelope(session: Session, line: TrailLine): Envelope {
-  const fields = line.event === 'session_completed' ? {} : line.fields
+  // a field of that name in a trail must not pass for another session
+  const { session_id: _, case_id: __, ...rest } = line.fields
+  const fields = line.event === 'session_completed' ? {} : rest
   return {
     event_type: line.event,
     timestamp: line.time,
-    // last: a field of that name in a trail must not pass for another session
     payload: { ...fields, case_id: session.case_id, session_id: session.id },
   }
 }

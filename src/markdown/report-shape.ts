@@ -8,4 +8,4 @@ export function looksLikeReport(text: string): boolean {
 
 const TAP = /^[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d)/m
 const JUNIT = /<testsuites?[\s/>]/
-const GO = /^\{[^\n]*"Action":"/m
+const GO = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m

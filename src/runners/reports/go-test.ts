@@ -36,7 +36,7 @@ const ACTIONS: ReadonlySet<string> = new Set([
 /** What a test prints can be megabytes; a message is found at its beginning. */
 const MAX_OUTPUT = 16 * 1024
 
-const EVENT_LINE = /^\{[^\n]*"Action":"/m
+const EVENT_LINE = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m
 /** Before Go 1.20, a build that failed was no event. */
 const PLAIN_FAILURE = /^FAIL\t(\S+) \[((?:build|setup) failed)\]\s*$/
 
