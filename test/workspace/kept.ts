@@ -450,6 +450,8 @@ for (const [name, damage] of Object.entries({
       await damaged()
       const { status, json } = await app.request(method, path, body)
       t.ok(status < 300, `${method} ${path}: ${JSON.stringify(json)}`)
+      const state = async () => (await app.request('GET', `${path}/${json.id}`)).json.state
+      while (method === 'POST' && /created|planning/.test(await state())) await delay(20)
     }
     await damaged()
     const before = app.service.eventLog.last
