@@ -1,9 +1,11 @@
 import { basename, join } from 'node:path'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Session } from '../model/session.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { createDurable, writeDurable } from '../workspace/disk/durable-write.ts'
 import { renameArtifacts } from '../workspace/output/artifact-renaming.ts'
+import type { RecordFile } from '../workspace/record.ts'
 import { conflictName } from '../workspace/rescue/conflict-copy.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
 import { acceptTrail } from './accept-trail.ts'
@@ -46,7 +48,9 @@ export async function mendTwins(mender: Mender, entry: CaseEntry): Promise<void>
 
 /** The number under which a mend that was cut short has written it already. */
 function numberOf({ sessions }: CaseEntry, { session }: TwinSession): number | undefined {
-  return [...sessions].find(([, record]) => record.value?.id === session.id)?.[0]
+  const isLater = ({ readable, value }: RecordFile<Session | null>) =>
+    readable && value?.id === session.id
+  return [...sessions].find(([, record]) => isLater(record))?.[0]
 }
 
 async function write(

@@ -72,9 +72,10 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const keptTexts = readKeptTexts(join(stateDir, KEPT_FOLDER, TEXTS_FILE))
   const scan = createScan({
-    ...{ layout, lastGood: asLastRead(keptTexts), isHeld, catalog, mutex: createKeyedMutex() },
+    ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
     ...{ settling: createSettling(), isGits: () => false },
     trails,
+    lastText: lastTextIn(keptTexts),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
     onUnsettled() {}, // everything is taken as it is
@@ -109,15 +110,12 @@ async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<voi
 /** Reading leaves no trace, not even in the state folder. */
 const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }
 
-/** The texts as the last service read them. */
-function asLastRead(texts: KeptTexts | null): LastGood {
+/** The texts as the last service read them: for trails alone, since what a broken file said before is not in it. */
+function lastTextIn(texts: KeptTexts | null): (key: string) => string | null {
   let places: Map<string, number> | null = null
-  return {
-    ...KEEPS_NOTHING,
-    recall(key) {
-      const [id, file] = partsOfKey(key)
-      places ??= texts?.places() ?? new Map()
-      return texts?.read(id, places.get(id) ?? -1)?.[file] ?? null
-    },
+  return (key) => {
+    const [id, file] = partsOfKey(key)
+    places ??= texts?.places() ?? new Map()
+    return texts?.read(id, places.get(id) ?? -1)?.[file] ?? null
   }
 }

@@ -15,6 +15,7 @@ import type { FileStamp } from './disk/safe-read.ts'
 import { isFolderNow } from './folder-names.ts'
 import { withKnownId } from './known-id.ts'
 import { asItRuns } from './known-trail.ts'
+import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
@@ -22,6 +23,7 @@ import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
 
 export interface ReaderNeeds extends TrueTrailNeeds {
   layout: Layout
+  lastGood: LastGood
 }
 
 /** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */

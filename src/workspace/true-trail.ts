@@ -2,11 +2,11 @@ import { readSession, type SessionOrigin, type SessionReading } from '../markdow
 import type { Session } from '../model/session.ts'
 import { gitNamesOf } from './git/git-contents.ts'
 import { isSameTrail, isStartOf, withKnownTrail } from './known-trail.ts'
-import type { LastGood } from './last-good.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 
 export interface TrueTrailNeeds {
-  lastGood: LastGood
+  /** The text of a session file as it was last read and could be believed. */
+  lastText(key: string): string | null
   /** What the trails of this machine's sessions said last. */
   trails: TrailMemory
   /** Whether a session runs here, so that its trail grows by this service alone. */
@@ -58,7 +58,7 @@ export async function withTrueTrail(
 function lastKnown(needs: TrueTrailNeeds, value: Session, found: FoundSession): Session | null {
   const remembered = needs.trails.recall(value.case_id, value.id)
   if (remembered) return asRemembered(value, remembered)
-  const text = needs.lastGood.recall(found.key)
+  const text = needs.lastText(found.key)
   const last = text === null ? null : readSession(text, found.origin).value
   return last?.id === value.id ? last : null
 }
@@ -80,7 +80,7 @@ async function isFromGit(
   if (!isEarlier) return true
   const remembered = needs.trails.recall(value.case_id, value.id)
   const names = remembered && isSameTrail(remembered.lines, known.trail) ? remembered.gitNames : []
-  const last = needs.lastGood.recall(key)
+  const last = needs.lastText(key)
   const isLast =
     last !== null && isSameTrail(readSession(last, origin).value?.trail ?? [], known.trail)
   return needs.isInGit(isLast ? [...names, ...gitNamesOf(last)] : names)

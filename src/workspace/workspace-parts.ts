@@ -59,6 +59,7 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     settling,
     latest,
     isGits: git.touched,
+    lastText: needs.lastGood.recall,
     trails: createTrailMemory(state.trails),
     isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),
   }

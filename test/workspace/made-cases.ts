@@ -39,7 +39,7 @@ function looked(root: string, id: string) {
   const layout = layoutOf(root, join(root, 'memory'))
   const needs = {
     ...{ layout, isHeld: () => false, isGits: () => false },
-    ...{ trails, isInGit: async () => false },
+    ...{ trails, lastText: () => null, isInGit: async () => false },
     lastGood: { remember() {}, recall: () => null, forget() {} },
   }
   return lookAtCase(needs, id, undefined, createLook(createSettling(), 'all'))

@@ -56,6 +56,7 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
     ...(kept ? { found: kept.found } : {}),
     ...{ settling: createSettling(), isGits: () => false },
+    lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
