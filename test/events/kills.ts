@@ -70,7 +70,7 @@ t.test(
     }
 
     async function requests(): Promise<void> {
-    while (!isOver) {
+      while (!isOver) {
         await delay(between(0, 40))
         if (!isUp) continue
         const [id, isNew] = [pick(ids), random() < 0.3]
