@@ -17,14 +17,14 @@ export type ObjectionCode = (typeof OBJECTION_CODES)[number]
 
 export interface Objection {
   code: ObjectionCode
-  /** In words, for behind "proof 1f769663:". */
+  /** Words that follow "proof 1f769663:" in a message. */
   text: string
   /** What to do, as an order. */
   remedy: string
 }
 
-/** No reason makes up for these: an accepted proof has them settled first. */
-const FINAL: readonly ObjectionCode[] = ['changed', 'empty', 'not_counted']
+/** Accepting a proof does not override these. */
+const NOT_OVERRIDABLE: readonly ObjectionCode[] = ['changed', 'empty', 'not_counted']
 
 /**
  * Why a proof supports nothing, whether it is verified or not; null where it does. What the report and the
@@ -32,20 +32,21 @@ const FINAL: readonly ObjectionCode[] = ['changed', 'empty', 'not_counted']
  */
 export function objectionTo(proof: Proof, sessions: readonly Session[]): Objection | null {
   const found = objectionsTo(proof, sessions)
-  const [first] = proof.accepted === null ? found : found.filter(({ code }) => FINAL.includes(code))
+  const [first] =
+    proof.accepted === null ? found : found.filter(({ code }) => NOT_OVERRIDABLE.includes(code))
   if (!first) return null
   const text = found.map((each) => each.text).join(', and ')
   return {
     code: first.code,
-    text: FINAL.includes(first.code) ? first.text : text,
+    text: NOT_OVERRIDABLE.includes(first.code) ? first.text : text,
     remedy: first.remedy,
   }
 }
 
-/** Whether the operator accepted a proof that would not support its claim by itself, and why it would not. */
+/** What the operator overrode by accepting a proof; null for a proof that was not accepted, or needed no override. */
 export function acceptedDespite(proof: Proof, sessions: readonly Session[]): string | null {
   if (proof.accepted === null) return null
-  const found = objectionsTo(proof, sessions).filter(({ code }) => !FINAL.includes(code))
+  const found = objectionsTo(proof, sessions).filter(({ code }) => !NOT_OVERRIDABLE.includes(code))
   return found.length === 0 ? null : found.map(({ text }) => text).join(', and ')
 }
 

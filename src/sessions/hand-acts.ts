@@ -1,3 +1,4 @@
+import { existsSync, lstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CaseFacts, Maker } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
@@ -13,12 +14,12 @@ import type { Store } from '../workspace/store.ts'
 
 /**
  * Records in the history what people change in the files themselves, once the files stand still. What git brings
- * is not recorded: the history of where it was done comes with it.
+ * is not recorded: git also brings the history lines that the other machine wrote.
  */
 export interface HandActs {
-  /** What of the records of a case differs from what was read before. */
+  /** To be called when records of a case were read again and differ, before `changed`. */
   saw(caseId: string, changes: readonly Change[]): void
-  /** What of a case is published differs from what was published before. */
+  /** To be called when the published facts of a case changed. */
   changed(caseId: string, before: CaseFacts | null, after: CaseFacts | null, maker: Maker): void
   /** Writes what an earlier service left to be written. */
   begin(): void
@@ -30,13 +31,13 @@ export interface HandActNeeds {
   layout: Layout
   journal: HistoryJournal
   operator(): Promise<string>
-  /** Whether git made a change of this time. */
+  /** Whether git made the change at this time. */
   isGits(ctimeMs: number, path: string): boolean
   now(): string
   log(line: string): void
 }
 
-/** No file of a case that a person saved within this time is written by the service unasked. */
+/** Wait this long after a person saves before writing to the case. */
 const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
@@ -75,15 +76,21 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     for (const act of actsBetween(before, after, what)) {
       // by another machine, whose history git brought, or by a service that was killed
       if (isRecorded && act.key !== 'state') continue
-      const path = act.file === undefined ? layout.caseFolder(caseId) : pathOf(caseId, act.file)
-      const { file: _, ...noted } = act
-      const at = isAway || act.file ? timeOf(path, needs.now()) : needs.now()
+      const { file, folder, ...noted } = act
+      const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
+      const at = isAway || file ? timeOf(path, needs.now()) : needs.now()
       journal.note(caseId, { ...noted, path, at, isAway })
     }
     if (journal.noted(caseId).length > 0) arm(caseId, isAway ? 0 : QUIET_MS)
   }
 
   const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
+
+  /** Where a file was deleted; git removes a folder that it leaves empty. */
+  function folderOf(caseId: string, folder: string | undefined): string {
+    const inside = folder === undefined ? null : pathOf(caseId, folder)
+    return inside !== null && existsSync(inside) ? inside : layout.caseFolder(caseId)
+  }
 
   function arm(caseId: string, ms: number): void {
     if (closed) return
@@ -159,8 +166,10 @@ function changedKeys<T extends object>(before: T, after: T): string[] {
 }
 
 type FoundAct = Pick<NotedAct, 'key' | 'what' | 'from' | 'hasReason'> & {
-  /** Relative to the folder of the case; of what is gone, none. */
+  /** Relative to the folder of the case; none for a file that is gone. */
   file?: string
+  /** The folder of a file that is gone. */
+  folder?: string
 }
 
 function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined): FoundAct[] {
@@ -171,7 +180,9 @@ function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined
     const hasReason = fields.has('reason')
     acts.push({ key: 'state', what: '', from: before.state!, hasReason, file: 'case.md' })
   }
-  const names = [...fields].filter((name) => name !== 'state' && !(isMoved && WITH_STATE.has(name)))
+  const names = [...fields].filter(
+    (name) => name !== 'state' && !(isMoved && FIELDS_IN_STATE_LINE.has(name)),
+  )
   const isOnlyMoved = isMoved && fields.size > 0 && names.length === 0
   if (before.state && before.fields !== after.fields && !isOnlyMoved) {
     const what = `edited case.md by hand${names.length === 0 ? '' : ` (${names.join(', ')})`}`
@@ -186,21 +197,22 @@ function actsBetween(before: CaseFacts, after: CaseFacts, seen: Seen | undefined
   }
   for (const [id, { type }] of Object.entries(before.proofs)) {
     if (Object.hasOwn(after.proofs, id)) continue
-    acts.push({ key: `proof ${id}`, what: `${proofName({ id, type })} deleted by hand` })
+    const what = `${proofName({ id, type })} deleted by hand`
+    acts.push({ key: `proof ${id}`, what, folder: 'proof' })
   }
   for (const id of Object.keys(before.sessions)) {
     if (Object.hasOwn(after.sessions, id)) continue
     const number = seen?.sessions.get(id)
     const what = `${number === undefined ? 'a session' : `session ${number}`} deleted by hand`
-    acts.push({ key: `session ${id}`, what })
+    acts.push({ key: `session ${id}`, what, folder: 'sessions' })
   }
   return acts
 }
 
 /** What the line of a change of state says already. */
-const WITH_STATE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
+const FIELDS_IN_STATE_LINE: ReadonlySet<string> = new Set(['state', 'reason', 'outcome'])
 /** States that the reason belongs to, whenever it was written. */
-const REASONED: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
+const STATES_WITH_REASON: ReadonlySet<CaseState> = new Set(['BLOCKED', 'NEEDS_USER_INPUT'])
 
 /** The change of state that the history does not have yet, if the state is still another. */
 function stateAct(
@@ -212,10 +224,10 @@ function stateAct(
   const state = shownState(folder)
   const from = lastStateChange(folder.history ?? [])?.to ?? noted
   if (from === undefined || !isCaseState(from) || from === state) return []
-  const isShut = folder.case.state !== state
-  const text = isShut
+  const isGateClosed = folder.case.state !== state
+  const text = isGateClosed
     ? `case.md says ${folder.case.state}, which counts once the proof gate is open`
-    : hasReason || REASONED.has(state)
+    : hasReason || STATES_WITH_REASON.has(state)
       ? folder.case.reason
       : null
   const named = namedOutcome(folder, state)

@@ -3,10 +3,10 @@ import {
   closeSync,
   existsSync,
   fdatasyncSync,
-  ftruncateSync,
   openSync,
   readFileSync,
-  writeSync,
+  renameSync,
+  writeFileSync,
 } from 'node:fs'
 import { hasCode } from './disk/errno.ts'
 
@@ -26,7 +26,7 @@ export interface NotedAct {
   from?: string
   /** Whether the reason was changed with it. */
   hasReason?: boolean
-  /** The file that was changed, where there is one. */
+  /** The file that was changed; of a file that was deleted, its folder. */
   path?: string
   /** Seen at a start: it was changed while no service ran. */
   isAway?: boolean
@@ -37,7 +37,7 @@ export interface NotedAct {
  * change and its line writes the line at the next start, and only if the change was made.
  */
 export interface HistoryJournal {
-  /** Before a change is made. With `change` null the lines count at once. */
+  /** Before a change is made. With `change` null the lines are due at once. */
   begin(caseId: string, lines: readonly string[], change: ChangedFile | null): number
   /** The change was made: its lines are due. */
   made(id: number): void
@@ -47,12 +47,12 @@ export interface HistoryJournal {
   due(caseId: string): { ids: number[]; lines: string[] }
   /** The lines are in the file. */
   written(ids: readonly number[]): void
-  /** The lines cannot be written for now: they are to outlast a power cut. */
+  /** Flushes the journal to the disk, since lines must wait. */
   sync(): void
-  /** Keeps an act until it is written; of two about the same thing, the first. */
+  /** Keeps an act until it is written. One that says the same of the same thing is kept once, and of a state the first. */
   note(caseId: string, act: NotedAct): void
   noted(caseId: string): NotedAct[]
-  /** The acts are in lines by now, or are no acts after all. */
+  /** The acts are written, or turned out to be none: stops keeping them. */
   settled(caseId: string, acts: readonly NotedAct[]): void
   /** The cases that something is kept of. */
   cases(): string[]
@@ -68,30 +68,37 @@ interface Entry {
   act: NotedAct | null
 }
 
-/** A file that grew larger is written again with what is still needed. */
+/** A larger journal is written again without the entries that are done. */
 const MAX_BYTES = 1024 * 1024
 
 export function openHistoryJournal(path: string, log: (line: string) => void): HistoryJournal {
   const entries = new Map<number, Entry>()
   let next = 1
   let size = 0
+  let limit = MAX_BYTES
   for (const [id, entry] of readEntries(path, log)) {
     next = Math.max(next, id + 1)
     if (entry && (entry.isDue || entry.act || wasMade(entry.change))) {
       entries.set(id, { ...entry, isDue: entry.act === null })
     }
   }
-  const file = openSync(path, 'a', 0o600)
-  rewrite()
+  let file = rewrite()
 
-  function rewrite(): void {
-    ftruncateSync(file, 0)
-    size = 0
-    for (const [id, entry] of entries) append([id, stored(entry)])
+  /** The new journal gets its place as a whole, so that a kill leaves the old one or the new one. */
+  function rewrite(): number {
+    const fresh = `${path}.new`
+    const text = [...entries].map(([id, entry]) => recordText([id, stored(entry)])).join('')
+    writeFileSync(fresh, text, { mode: 0o600, flush: true })
+    renameSync(fresh, path)
+    size = Buffer.byteLength(text)
+    limit = Math.max(MAX_BYTES, 2 * size)
+    return openSync(path, 'a')
   }
 
-  function append(record: unknown): void {
-    size += writeSync(file, `${JSON.stringify(record)}\n`)
+  function append(record: [id: number, entry: Stored | null]): void {
+    const text = recordText(record)
+    writeFileSync(file, text)
+    size += Buffer.byteLength(text)
   }
 
   function add(entry: Entry): number {
@@ -103,7 +110,9 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
 
   function remove(ids: readonly number[]): void {
     for (const id of ids) if (entries.delete(id)) append([id, null])
-    if (size > 0 && (entries.size === 0 || size > MAX_BYTES)) rewrite()
+    if (size <= limit) return
+    closeSync(file)
+    file = rewrite()
   }
 
   const idsOf = (caseId: string) =>
@@ -125,7 +134,8 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
     sync: () => fdatasyncSync(file),
     note(caseId, act) {
       const isKnown = [...entries.values()].some(
-        (entry) => entry.caseId === caseId && entry.act?.key === act.key,
+        (entry) =>
+          entry.caseId === caseId && entry.act?.key === act.key && entry.act.what === act.what,
       )
       if (!isKnown) add({ caseId, lines: [], change: null, isDue: false, act })
     },
@@ -143,6 +153,11 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
 }
 
 type Stored = Pick<Entry, 'caseId' | 'lines' | 'change' | 'act'>
+
+/** The leading line break ends a line that a crash left half-written. */
+function recordText(record: [id: number, entry: Stored | null]): string {
+  return `\n${JSON.stringify(record)}\n`
+}
 
 function stored({ caseId, lines, change, act }: Entry): Stored {
   return { caseId, lines, change, act }

@@ -1,4 +1,13 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { readTrailLine, trailLineText } from '../markdown/trail-line.ts'
 import { type ServiceFields, type Session, serviceFields } from '../model/session.ts'
@@ -15,8 +24,8 @@ export interface RememberedTrail {
   fields: ServiceFields
   /** The names that git would give to the file as it was then. */
   gitNames: string[]
-  /** How many of the lines were there before the last write: a crash may have come between memory and file. */
-  before: number
+  /** The same for the file before the last write. If we crashed after remembering, the file is still that one. */
+  gitNamesBefore: string[]
 }
 
 /**
@@ -26,16 +35,16 @@ export interface RememberedTrail {
  */
 export interface TrailMemory {
   recall(caseId: string, sessionId: string): RememberedTrail | null
-  /** Resolves when it is on the disk. `known`: how many lines the trail had before this write. */
-  remember(session: Session, text: string, known: number): Promise<void>
-  /** The same for a trail that git brought, if the session is one of those remembered. */
+  /** Resolves when it is on the disk. `keptLines`: how many lines the trail had before this write. */
+  remember(session: Session, text: string, keptLines: number): Promise<void>
+  /** Replaces what is remembered by a trail that came from git; does nothing for a session that is not remembered. */
   accept(session: Session, text: string): Promise<void>
   forget(caseId: string): void
 }
 
 /** Its file has one such line of JSON for each write. */
 interface Entry {
-  /** How many of the lines before it stay. */
+  /** Keep this many of the earlier lines, then append `lines`. */
   at: number
   lines: string[]
   fields: ServiceFields
@@ -45,10 +54,11 @@ interface Entry {
 export function createTrailMemory(folder: string): TrailMemory {
   const pathOf = (caseId: string, sessionId: string) => join(folder, caseId, sessionId)
 
-  async function append(session: Session, text: string, at: number): Promise<void> {
+  async function append(session: Session, text: string, keptLines: number): Promise<void> {
     const path = pathOf(session.case_id, session.id)
-    const isNew = sizeOf(path) === null
-    const from = isNew ? 0 : at
+    const size = sizeOf(path) ?? 0
+    const isNew = size === 0
+    const from = isNew ? 0 : keptLines
     const entry: Entry = {
       at: from,
       lines: session.trail.slice(from).map(trailLineText),
@@ -59,9 +69,12 @@ export function createTrailMemory(folder: string): TrailMemory {
       if (isNew) mkdirSync(join(folder, session.case_id), { recursive: true, mode: 0o700 })
       const fd = openSync(path, 'a', 0o600)
       try {
-        // behind what a crash left half-written
-        writeSync(fd, `\n${JSON.stringify(entry)}\n`)
+        // the leading line break ends a line that a crash left half-written
+        writeFileSync(fd, `\n${JSON.stringify(entry)}\n`)
         await syncDescriptor(fd)
+      } catch (error) {
+        ftruncateSync(fd, size)
+        throw error
       } finally {
         closeSync(fd)
       }
@@ -92,23 +105,25 @@ export function readTrailMemory(folder: string): TrailMemory {
   return { recall, async remember() {}, async accept() {}, forget() {} }
 }
 
-/** Null where what stands there makes no trail: then nothing is known. */
+/** Null if the file is not a valid trail: then the session counts as not remembered. */
 function trailIn(text: string): RememberedTrail | null {
   let lines: string[] = []
   let last: Entry | null = null
+  let gitNamesBefore: string[] = []
   for (const line of text.split('\n')) {
     const entry = line === '' ? null : entryIn(line)
     if (!entry) continue
     if (entry.at > lines.length) return null
     lines = [...lines.slice(0, entry.at), ...entry.lines]
+    gitNamesBefore = last?.git ?? []
     last = entry
   }
   const read = lines.map((line) => readTrailLine(line)).filter((line) => line !== null)
   if (!last || read.length < lines.length) return null
-  return { lines: read, fields: last.fields, gitNames: last.git, before: last.at }
+  return { lines: read, fields: last.fields, gitNames: last.git, gitNamesBefore }
 }
 
-/** Null for a line that a crash cut off: the write that it announces was never made. */
+/** Null for a line that a crash cut off: the session file was not written either. */
 function entryIn(line: string): Entry | null {
   try {
     return JSON.parse(line)

@@ -29,9 +29,9 @@ interface FoundSession {
 }
 
 /**
- * The session as it counts. Its trail is compared with what it said when this machine last looked, which is remembered
- * over a restart. What git brought counts as it stands, with one exception: a file from before lines that git does not
- * have has lost them.
+ * The session with the trail that we believe. The trail in the file is compared with what it said when this machine last
+ * looked, which is remembered over a restart. What git brought counts as it stands, with one exception: if git brings an
+ * older file back and does not have the lines added since, these lines still count.
  */
 export async function withTrueTrail(
   needs: TrueTrailNeeds,
@@ -43,7 +43,7 @@ export async function withTrueTrail(
   const { present } = found
   const held = needs.isHeld(present?.id ?? value.id)
   const isOther = present !== undefined && present.id !== value.id
-  // a branch may have another session of this number
+  // after a switch of branches the same number can be another session
   const known = present && (held || !isOther) ? present : lastKnown(needs, value, found)
   if (!known) return read
   const isChanged = value.id === known.id && !isSameTrail(value.trail, known.trail)
@@ -54,18 +54,22 @@ export async function withTrueTrail(
   return withKnownTrail(value, read.problems, known, held)
 }
 
-/** What the session was before this service looked for the first time: from what it wrote, else from what it read. */
+/** What the session was before this service looked for the first time: from the trail memory, else from its last text. */
 function lastKnown(needs: TrueTrailNeeds, value: Session, found: FoundSession): Session | null {
   const remembered = needs.trails.recall(value.case_id, value.id)
-  if (remembered) return asRemembered(value, remembered)
+  if (remembered) return asRemembered(value, remembered, found.text)
   const text = needs.lastText(found.key)
   const last = text === null ? null : readSession(text, found.origin).value
   return last?.id === value.id ? last : null
 }
 
-function asRemembered(value: Session, { lines, fields, before }: RememberedTrail): Session {
-  // the last write was announced, and a crash kept it from the file
-  if (isSameTrail(value.trail, lines.slice(0, before))) return value
+function asRemembered(
+  value: Session,
+  { lines, fields, gitNamesBefore }: RememberedTrail,
+  text: string,
+): Session {
+  // we crashed after remembering a write and before making it
+  if (gitNamesOf(text).some((name) => gitNamesBefore.includes(name))) return value
   return { ...value, ...fields, trail: lines }
 }
 

@@ -17,7 +17,7 @@ inBrowser('the focus goes on with the work; a case that goes says so', async (t,
   await page.keyboard.press('Enter')
   await focused('#add-item > summary')
   await page.click('#attach-proof > summary')
-  await page.fill('#proof-content', 'ok 1')
+  await page.fill('#proof-content', 'ok 1\n1..1')
   await page.click('#attach-form button[type=submit]')
   await focused('[id^=proof-] a')
   await page.click('.verify-form button')

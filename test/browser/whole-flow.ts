@@ -126,9 +126,10 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await page.keyboard.type('without a mouse')
   const row = page.getByRole('link', { name: 'Typed without a mouse' })
   await eventually(() => page.locator('[data-row]').count(), isOne)
-  await page.keyboard.press('Escape')
-  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
   await eventually(() => isFocused(row))
+  await page.keyboard.press('j')
+  t.ok(await isFocused(row), 'there is no other row')
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/case/${id}`)
 

@@ -468,7 +468,7 @@ t.test(
     })
     t.strictSame(
       whole.memory.map(({ filename }) => filename),
-      ['case.md', 'review.md', 'runbook.md', '1.md'],
+      ['case.md', 'history.md', 'review.md', 'runbook.md', '1.md'],
     )
     t.match(whole.memory.at(-1)!.text, /^## Audit trail$/m, 'also what no endpoint tells')
   },

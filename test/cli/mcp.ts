@@ -90,7 +90,7 @@ t.test('the tools', async (t) => {
     const found = (await agent.call('get_case', { case: 'right after' })).json
     t.match(found, {
       ...{ id: WAITING, state: 'PLANNING', gate: { open: false }, session_count: 1, cut: [] },
-      ...{ sessions: [{ number: 1, state: 'plan_ready' }], memory: { length: 3 } },
+      ...{ sessions: [{ number: 1, state: 'plan_ready' }], memory: { length: 4 } },
     })
     t.match((await agent.call('list_sessions', { case: WAITING })).json, { total: 1 })
     const session = await agent.call('get_session', { case: WAITING.slice(0, 4), session: 1 })
@@ -100,7 +100,7 @@ t.test('the tools', async (t) => {
     t.match(proofs[0], { verified: true, supports: true, content: undefined })
     const proof = await agent.call('get_proof', { case: PROVED, proof: proofs[0].id, limit: 13 })
     t.match(proof.json, { content: 'Read by Grace', next_offset: 13, total_characters: 82 })
-    t.match((await agent.call('list_memory', { case: WAITING })).json.memory, { length: 3 })
+    t.match((await agent.call('list_memory', { case: WAITING })).json.memory, { length: 4 })
     const record = await agent.call('read_memory', { case: WAITING, filename: 'latest.md' })
     t.match(record.text, /^---\nid: /)
     t.strictSame(tree(here.root), before)

@@ -149,7 +149,7 @@ t.test('a session that dies with its service is told to have failed', async (t) 
   const tail = cli.start('tail', 'door')
   await tail.says(/│ begun/)
   await service.restart()
-  t.match(await tail.ended, { code: 5, stdout: /! failed: /, stderr: /session 1 is failed/ })
+  t.match(await tail.ended, { code: 5, stdout: /! failed: /, stderr: /session 1 failed: / })
 })
 
 t.test('a session that is followed late is told with what it printed before', async (t) => {

@@ -54,7 +54,7 @@ t.test('the demo plays the whole flow', async (t) => {
     /POST \S+\/approve \{"plan_sha256":"ba079732…"\} -> 200/,
     /mend {2}src\/token\.js: return claims\.exp/,
     /test {2}ok 23 - /,
-    /21 session_completed/,
+    /22 session_completed/,
     /wrote src\/token\.js/,
     /tests +23 of 23 pass/,
     /diff +src\/token\.js: \+1 -1/,
