@@ -1,4 +1,3 @@
-import { existsSync, lstatSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CaseFacts, Maker } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
@@ -89,7 +88,7 @@ export function createHandActs(needs: HandActNeeds): HandActs {
   /** Where a file was deleted; git removes a folder that it leaves empty. */
   function folderOf(caseId: string, folder: string | undefined): string {
     const inside = folder === undefined ? null : pathOf(caseId, folder)
-    return inside !== null && existsSync(inside) ? inside : layout.caseFolder(caseId)
+    return inside !== null && stampNow(inside) !== null ? inside : layout.caseFolder(caseId)
   }
 
   function arm(caseId: string, ms: number): void {

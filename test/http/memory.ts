@@ -219,7 +219,7 @@ t.test('a name that is safe in a path is a file of the case', async (t) => {
   }
   const listed = (await request('GET', `/cases/${id}/memory`)).json
   const filenames = listed.map(({ filename }: { filename: string }) => filename)
-  t.same(filenames, ['case.md', ...names].sort())
+  t.same(filenames, ['case.md', 'history.md', ...names].sort())
   const page = (await request('GET', `/case/${id}`)).text
   t.match(page, `/case/${id}/memory/100%25.md`, 'links lead there')
   t.same((await request('GET', `/cases/${id}`)).json.problems, [])

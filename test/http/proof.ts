@@ -472,7 +472,7 @@ t.test('a checklist made by hand is read as it is meant', async (t) => {
       '',
       '## Another section',
       '',
-      '- [ ] Elsewhere (log, required)',
+      '- [ ] Elsewhere (log)',
       '',
     ].join('\n'),
   )
