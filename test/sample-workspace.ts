@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { copySample } from '../src/demo/sample-copy.ts'
 import { editedCase, readCase } from '../src/markdown/case-file.ts'
+import { readHistory } from '../src/markdown/history-file.ts'
 import { countedProof, readProof } from '../src/markdown/proof-file.ts'
 import { readSession } from '../src/markdown/session-file.ts'
 import { editedSession, readSessionTexts } from '../src/markdown/session-texts.ts'
@@ -79,6 +80,8 @@ t.test('an edit that changes nothing gives every file back byte for byte', async
         const { checklist: _, ...fields } = value!
         if (bytes.startsWith('---')) t.equal(await editedCase(bytes, value!, { fields }), bytes)
         else t.equal(value!.title, 'Say in the answer how long a sign-in still lasts')
+      } else if (name === 'history') {
+        t.ok(readHistory(bytes).every(({ kind }) => kind !== 'note'))
       } else t.match(name, /^(?:runbook|notes|review)$/)
     })
   }

@@ -118,10 +118,7 @@ async function syncedIn(cases: string, folder: string): Promise<void> {
   }
 }
 
-/**
- * As nobody looks into a hidden folder, no other name is needed for what is half-written, and the
- * files are synced while their folder is.
- */
+/** No program looks into a hidden folder, so what is half-written needs no other name. */
 async function fillFolder(
   hidden: string,
   { text, history }: NewCaseFiles,
@@ -130,7 +127,7 @@ async function fillFolder(
   const written = await Promise.allSettled([
     writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), { meanwhile }),
     writeNewFile(join(hidden, HISTORY_FILE), Buffer.from(history), {}),
-    syncFolder(hidden),
   ])
   for (const each of written) if (each.status === 'rejected') throw each.reason
+  await syncFolder(hidden)
 }

@@ -210,7 +210,7 @@ t.test('sessions and proof are found too, the trail is not', async (t) => {
     (await find(q)).flatMap(({ lines }) => lines.map((l) => l.file))
   t.match(await files('quokka'), [/sessions\/1\.md$/, /sessions\/1\.md$/, /runbook\.md$/])
   t.match(await files('wombat'), [new RegExp(`proof/${id}\\.md$`)])
-  t.strictSame(await find('session_created'), [])
+  t.strictSame(await find('context_loaded'), [])
 })
 
 t.test('texts that mean harm cost little, and hide nothing else', async (t) => {

@@ -88,7 +88,7 @@ t.test('an agent plans, and what it was told is kept', async (t) => {
   const trail = trailOf(service, ref)
   t.match(trail, `prompt=1-plan-prompt.md prompt_bytes=${Buffer.byteLength(prompt)}`)
   t.match(trail, `prompt_sha256=${sha256(prompt)}`)
-  t.match(trail, /files=\["case\.md","casefile\.md","notes\.md"\]/)
+  t.match(trail, /files=\["case\.md","casefile\.md","history\.md","notes\.md"\]/)
   t.match(trail, /guarded mode=plan guard=(?:mount|comparison reason=)/)
   t.match(trail, /agent_started mode=plan/)
   const log = readFileSync(service.file(id, 'artifacts', '1-plan-agent.log'), 'utf8')

@@ -364,25 +364,22 @@ t.test('a session that was put there, or changed while nothing remembered it', a
   const trail = text.slice(text.indexOf('## Audit trail'))
   writeFileSync(
     at.app.file(at.id, 'sessions', '2.md'),
-    text.replace(at.run.id, FORGED_SESSION).replace('number: 1', 'number: 2'),
+    text.replaceAll(at.run.id, FORGED_SESSION).replace('number: 1', 'number: 2'),
   )
   t.strictSame(await codes(at), ['changed_during_run sessions/2.md'])
   await at.app.close()
   const number = trail.trim().split('\n').length - 1
   const time = '2026-11-21T10:00:00.000Z'
   const line = `${number}. ${time} session_state_changed old_state=plan_ready new_state=complete`
-  writeFileSync(path, `${text.replace('state: plan_ready', 'state: complete')}${line}\n`)
+  const forged = `${text.replace('state: plan_ready', 'state: complete')}${line}\n`
+  writeFileSync(path, forged)
   await at.app.restart()
-  t.match(await must(at.app, 'GET', at.run.path), {
-    state: 'plan_ready',
-    problems: [{ code: 'changed_during_run', file: 'sessions/1.md' }],
-  })
-  for (const file of ['1.md', '2.md']) {
-    const memory = `/cases/${at.id}/memory/${file}`
-    const { text: bytes } = await at.app.request('GET', memory)
-    t.match(await at.app.request('PUT', memory, bytes), { status: 200 }, file)
-  }
-  t.match(await must(at.app, 'GET', at.run.path), { state: 'complete' })
+  t.match(await must(at.app, 'GET', at.run.path), { state: 'plan_ready' }, 'a forged line is none')
+  const memory = (file: string) => `/cases/${at.id}/memory/${file}`
+  const { text: bytes } = await at.app.request('GET', memory('2.md'))
+  t.match(await at.app.request('PUT', memory('2.md'), bytes), { status: 200 })
+  t.match(await at.app.request('PUT', memory('1.md'), forged), { status: 422 })
+  t.match(await must(at.app, 'GET', at.run.path), { state: 'plan_ready' })
   t.strictSame(
     (await codes(at)).filter((code) => code.startsWith('changed_during_run')),
     [],

@@ -118,11 +118,12 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   }
   const untrusted = { status: 422, code: 'untrusted_provider' }
   const unknown = { status: 400, code: 'unknown_provider' }
+  const missing = { status: 422, code: 'provider_unavailable' }
 
   t.match(await answered(), { ...untrusted, detail: /"mine" \(command \["touch","owned"\]\)/ })
   t.match(await answered('mine'), { ...untrusted, detail: /casefile trust/ })
   t.match(await answered('fast'), { ...untrusted, detail: /preset claude \["--dangerous"\]/ })
-  t.match(await answered('same'), { status: 201 }, 'needs no trust')
+  t.match(await answered('same'), missing, 'needs no trust')
   t.match(await answered('broken'), { ...untrusted, detail: /with a mistake.*GET \/health/ })
   t.match(await healthProblems(service), [
     { code: 'bad_settings', line: 7 },
@@ -131,7 +132,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
 
   t.match(await trusted(service), /mine: a command.*\n +plan +touch owned\n +work +touch owned\n/)
   t.match(await answered('mine'), { status: 201 })
-  t.match(await answered('fast'), { status: 201 })
+  t.match(await answered('fast'), missing)
 
   writeFileSync(join(service.root, 'casefile.md'), providers('touch, other'))
   t.match(await answered('mine'), { ...untrusted, detail: /has changed since/ })
@@ -142,7 +143,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   const sessions = await must(service, 'GET', `/cases/${id}/sessions`)
   t.strictSame(
     sessions.map(({ provider }: { provider: string }) => provider),
-    ['mine', 'fast', 'mine', 'same'],
+    ['mine', 'mine'],
   )
   t.notOk(existsSync(join(service.root, 'owned')), 'what plans plans in a copy')
 })
@@ -151,16 +152,22 @@ t.test('a session whose file names an untrusted provider is not approved', async
   const providers = 'providers: { mine: { kind: acp, command: [touch, owned] } }'
   const service = await openTestService(t, { files: { 'casefile.md': settingsText(providers) } })
   const ref = await planned(service, { runbook: step('echo hi') })
-  const file = service.file(ref.case_id, 'sessions', '1.md')
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(file, text.replace('provider: runbook', 'provider: mine'))
+  const text = readFileSync(service.file(ref.case_id, 'sessions', '1.md'), 'utf8')
+  // as another machine planned it
+  const id = '77777777-7777-4777-8777-777777777777'
+  const other = { case_id: ref.case_id, id, path: `/cases/${ref.case_id}/sessions/${id}` }
+  const theirs = text
+    .replaceAll(ref.id, id)
+    .replace('number: 1', 'number: 2')
+    .replaceAll(/provider(: |=)runbook/g, 'provider$1mine')
+  writeFileSync(service.file(ref.case_id, 'sessions', '2.md'), theirs)
   const refused = { status: 422, json: { code: 'untrusted_provider' } }
-  t.match(await service.request('POST', `${ref.path}/approve`), refused)
-  t.match(await service.request('POST', `${ref.path}/revise`, { note: 'again' }), refused)
+  t.match(await service.request('POST', `${other.path}/approve`), refused)
+  t.match(await service.request('POST', `${other.path}/revise`, { note: 'again' }), refused)
   await trusted(service)
-  t.match(await service.request('POST', `${ref.path}/approve`), { status: 200 })
-  await (await stream(service, ref)).closed
-  t.match(await must(service, 'GET', ref.path), { state: 'complete', output: /^hi$/m })
+  t.match(await service.request('POST', `${other.path}/approve`), { status: 200 })
+  await (await stream(service, other)).closed
+  t.match(await must(service, 'GET', other.path), { state: 'complete', output: /^hi$/m })
   t.notOk(existsSync(join(service.root, 'owned')), 'a runbook needs no agent')
 })
 

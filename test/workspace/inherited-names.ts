@@ -75,13 +75,12 @@ t.test('in files', async (t) => {
       t.equal(verified, false)
       t.match(await get(`/cases/${id.proof}/gate`), { open: false })
 
-      // no session type, so no session
       const { problems } = await get(`/cases/${id.session}`)
       const said = problems.map(({ code, message }: Record<string, string>) => [code, message])
       t.match(said.slice(0, 3), [
         ['unknown_state', `state: ${name} is none of created`],
         ['state_by_hand', `state: ${name} was written by hand; the session is planning`],
-        ['wrong_type', `session_type: ${name} is no session type`],
+        ['field_by_hand', `session_type: ${name} was written by hand`],
       ])
       t.strictSame(await get(`/cases/${id.session}/sessions`), [])
       // an event and fields of that name move nothing
