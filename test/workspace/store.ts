@@ -404,14 +404,18 @@ t.test('a person who saves while our file is being written loses nothing either'
     if (written.size === 1) meanwhile = () => {}
   })
   t.equal((await app.request('PUT', `/cases/${id}`, { title: 'New' })).status, 200)
-  t.equal(written.size, 2, 'it is written again')
+  t.equal(written.size, 3, 'it is written again, and the history once')
   t.match(await readFile(path, 'utf8'), /title: New\n.*\n\nSaved meanwhile\n/s)
 
   meanwhile = () => saveNow(path, (text) => `${text}.`)
   const reply = await app.request('PUT', `/cases/${id}`, { title: 'Newer' })
   t.match(reply, { status: 409, json: { code: 'changed_meanwhile' } }, 'who never stops wins')
   t.match(await readFile(path, 'utf8'), /title: New\n.*\n\.+$/s)
-  t.strictSame(await readdir(app.file(id)), ['case.md'], 'and nothing half-written is left')
+  t.strictSame(
+    (await readdir(app.file(id))).sort(),
+    ['case.md', 'history.md'],
+    'and nothing half-written is left',
+  )
 })
 
 /** Holds each sync of a folder until `act` calls what it is given, with an error or without. */
@@ -443,33 +447,36 @@ t.test('a new case has its name once it is whole', async (t) => {
   t.equal(await readFile(layout.caseFile(idOf(1)), 'utf8'), caseMd('New'))
 })
 
-t.test('a change is answered when its folder is synced, and logged meanwhile', async (t) => {
-  const app = await openTestService(t)
-  const { id } = await app.newCase({ title: 'Old' })
-  const { eventLog } = app.service
-  const logged: string[] = []
-  eventLog.subscribe(({ type }) => void logged.push(type))
-  const isLogged = new Promise<void>((resolve) => {
-    t.teardown(eventLog.subscribe(() => resolve()))
-  })
-  const held: ((error?: Error) => void)[] = []
-  onFolderSync(t, (end) => void held.push(end))
-  let isAnswered = false
-  const answer = app.request('PUT', `/cases/${id}`, { title: 'New' }).then((reply) => {
-    isAnswered = true
-    return reply
-  })
-  await isLogged
-  t.strictSame([logged, held.length, isAnswered], [['case_updated'], 1, false])
-  held[0]!()
-  t.match(await answer, { status: 200, json: { title: 'New' } })
-  t.strictSame(logged, ['case_updated'], 'and told once')
+t.test(
+  'a change is logged and answered when its folder is synced, after its history',
+  async (t) => {
+    const app = await openTestService(t)
+    const { id } = await app.newCase({ title: 'Old' })
+    const logged: string[] = []
+    t.teardown(app.service.eventLog.subscribe(({ type }) => void logged.push(type)))
+    const held: ((error?: Error) => void)[] = []
+    onFolderSync(t, (end) => void held.push(end))
+    let isAnswered = false
+    const answer = app.request('PUT', `/cases/${id}`, { title: 'New' }).then((reply) => {
+      isAnswered = true
+      return reply
+    })
+    for (const [index, what] of ['case.md', 'history.md'].entries()) {
+      await until(() => held.length > index)
+      t.strictSame([logged, held.length, isAnswered], [[], index + 1, false], what)
+      held[index]!()
+    }
+    t.match(await answer, { status: 200, json: { title: 'New' } })
+    t.strictSame(logged, ['case_updated'], 'and sent once')
 
-  const refused = app.request('PUT', `/cases/${id}`, { title: 'Newer' })
-  await until(() => held.length > 1)
-  held[1]!(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
-  t.match(await refused, { json: { code: 'storage_failed' } }, 'a sync that fails is no success')
-})
+    const refused = app.request('PUT', `/cases/${id}`, { title: 'Newer' })
+    await until(() => held.length > 2)
+    held[2]!(Object.assign(new Error('EIO: i/o error'), { code: 'EIO' }))
+    await until(() => held.length > 3)
+    held[3]!()
+    t.match(await refused, { json: { code: 'storage_failed' } }, 'a sync that fails is no success')
+  },
+)
 
 t.test('who asks for a sync of a folder while one is under way shares the next', async (t) => {
   const folder = t.testdir({})
