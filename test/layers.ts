@@ -176,7 +176,7 @@ const bad: { name: string; tree: Tree; found: string[] }[] = [
   },
   {
     name: 'a file has 251 lines, another 250',
-    tree: { 'web/long.ts': '//\n'.repeat(251), 'web/fits.ts': '//\n'.repeat(250) },
+    tree: { 'web/long.ts': '//\n'.repeat(401), 'web/fits.ts': '//\n'.repeat(400) },
     found: ['size web/long.ts'],
   },
   {
