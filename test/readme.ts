@@ -97,7 +97,7 @@ t.test('the README can be pasted', needsCurl, async (t) => {
       const text = printed[index]!
       t.match(promised instanceof RegExp ? text : JSON.parse(text), promised, what)
     }
-    const [, blocked, waiting, approved, changed, plan, commit, byHand] = printed.slice(
+    const [, blocked, waiting, approved, changed, plan, history, commit, byHand] = printed.slice(
       flowPromises.length,
     )
     t.match(blocked, /case\.md:reason: Waiting for operations/)
@@ -113,6 +113,7 @@ t.test('the README can be pasted', needsCurl, async (t) => {
     t.match(changed, /^memory\/cases\/6802b34d-.*\/sessions\/1\.md\n$/)
     t.match(plan, /^## Plan\n[\s\S]*git apply[\s\S]*$/)
     t.notMatch(plan, /## Execution output/)
+    t.match(history, /^# History\n\n- \S+ · .* · created\n[\s\S]* · VERIFYING → RESOLVED/)
     t.match(commit, /src\/token\.js \| 2 \+-[\s\S]*Compare seconds with seconds\n$/)
     t.match(JSON.parse(byHand!), { title: 'Sign out by request', state: 'OPEN', problems: [] })
   })
