@@ -9,6 +9,7 @@ import type { CaseEntry, Change } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
+import { diskRefusal } from './disk/storage-refusal.ts'
 import { appendHistory, noteOf } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
 import type { Latest } from './latest.ts'
@@ -129,9 +130,10 @@ export function createEditWriter(
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
       return isKnown ? new Map(notes).set(HISTORY_FILE, note) : notes
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      const refusal = error instanceof Refusal ? error : diskRefusal(error)
+      if (!refusal) throw error
       history.sync()
-      needs.log(`the history of case ${id} gets its newest lines later: ${error.message}`)
+      needs.log(`the history of case ${id} gets its newest lines later: ${refusal.message}`)
       return notes
     }
   }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hasCode } from './disk/errno.ts'
+import { diskRefusal } from './disk/storage-refusal.ts'
 
 /** A file that a change replaces: `before` is the hash of what stood there, null for nothing. */
 export interface ChangedFile {
@@ -47,7 +48,7 @@ export interface HistoryJournal {
   due(caseId: string): { ids: number[]; lines: string[] }
   /** The lines are in the file. */
   written(ids: readonly number[]): void
-  /** Flushes the journal to the disk, since lines must wait. */
+  /** Flushes the journal to the disk, since lines must wait. A disk that fails is logged: the change is made already. */
   sync(): void
   /** Keeps an act until it is written. One that says the same of the same thing is kept once, and of a state the first. */
   note(caseId: string, act: NotedAct): void
@@ -73,6 +74,8 @@ const MAX_BYTES = 1024 * 1024
 
 export function openHistoryJournal(path: string, log: (line: string) => void): HistoryJournal {
   const entries = new Map<number, Entry>()
+  /** Removed from `entries`, but not from the file yet. */
+  const removed = new Set<number>()
   let next = 1
   let size = 0
   let limit = MAX_BYTES
@@ -84,15 +87,22 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
   }
   let file = rewrite()
 
-  /** The new journal gets its place as a whole, so that a kill leaves the old one or the new one. */
+  /** The new journal gets its place as a whole, so that a kill or an error leaves the old one or the new one. */
   function rewrite(): number {
     const fresh = `${path}.new`
     const text = [...entries].map(([id, entry]) => recordText([id, stored(entry)])).join('')
-    writeFileSync(fresh, text, { mode: 0o600, flush: true })
-    renameSync(fresh, path)
+    const opened = openSync(fresh, 'w', 0o600)
+    try {
+      writeFileSync(opened, text)
+      fdatasyncSync(opened)
+      renameSync(fresh, path)
+    } catch (error) {
+      closeSync(opened)
+      throw error
+    }
     size = Buffer.byteLength(text)
     limit = Math.max(MAX_BYTES, 2 * size)
-    return openSync(path, 'a')
+    return opened
   }
 
   function append(record: [id: number, entry: Stored | null]): void {
@@ -102,6 +112,7 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
   }
 
   function add(entry: Entry): number {
+    writeRemoved()
     const id = next++
     append([id, stored(entry)])
     entries.set(id, entry)
@@ -109,10 +120,30 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
   }
 
   function remove(ids: readonly number[]): void {
-    for (const id of ids) if (entries.delete(id)) append([id, null])
+    for (const id of ids) if (entries.delete(id)) removed.add(id)
+    logged(writeRemoved)
+  }
+
+  function writeRemoved(): void {
+    for (const id of removed) {
+      append([id, null])
+      removed.delete(id)
+    }
     if (size <= limit) return
-    closeSync(file)
+    const old = file
     file = rewrite()
+    closeSync(old)
+  }
+
+  /** What a failing disk must not undo: the change was made, or its line is in the history. */
+  function logged(write: () => void): void {
+    try {
+      write()
+    } catch (error) {
+      const refusal = diskRefusal(error)
+      if (!refusal) throw error
+      log(`${path} could not be written: ${refusal.message}`)
+    }
   }
 
   const idsOf = (caseId: string) =>
@@ -131,7 +162,7 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
       return { ids, lines: ids.flatMap((id) => entries.get(id)!.lines) }
     },
     written: remove,
-    sync: () => fdatasyncSync(file),
+    sync: () => logged(() => fdatasyncSync(file)),
     note(caseId, act) {
       const isKnown = [...entries.values()].some(
         (entry) =>

@@ -34,7 +34,7 @@ export const sessionOperations: Operations = {
   'POST /cases/:id/sessions': {
     ...{ id: 'createSession', tag: 'Sessions', summary: 'A new session, which begins to plan' },
     description:
-      'It is answered in state `created` and plans by itself; then it waits, in state `plan_ready`. Nothing is executed before it is approved. With `again` it plans again after a session that failed: type and provider are those of that session if not given, and the failure goes into the note.',
+      'It is answered in state `created` and plans by itself; then it waits, in state `plan_ready`. Nothing is executed before it is approved. Either `type` or `again` is needed: with `again` it plans again after a session that failed: type and provider are those of that session if not given, and the failure goes into the note.',
     body: newSessionSchema,
     isOperators: true,
     answers: made(session, 'The session; its plan will wait for approval.'),
@@ -110,6 +110,7 @@ export const sessionOperations: Operations = {
       },
       204: { description: 'Nothing more will come.' },
     },
+    refusals: ['bad_request'],
   },
   'GET /cases/:id/sessions/:sid/plans': {
     ...{ id: 'listPlans', tag: 'Sessions', summary: 'The plans that a session had' },
