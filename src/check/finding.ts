@@ -55,7 +55,7 @@ function latestProblems(entry: CaseEntry | undefined, hasServed: boolean): Probl
   if (!entry.strayLatest && entry.latest === '' && !hasServed) return []
   const newest = Math.max(0, ...entry.sessions.keys())
   const is = entry.strayLatest
-    ? 'this is a file of its own, not the link to the newest session'
+    ? 'this is a plain file, not the link to the newest session'
     : entry.latest === ''
       ? 'the link to the newest session is missing'
       : `the link leads to ${entry.latest}`

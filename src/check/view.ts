@@ -96,7 +96,7 @@ function isThere(path: string): boolean {
   return stampNow(path) !== null
 }
 
-/** A folder that holds no cases is not the one that was meant: it must not look as if nothing were wrong in it. */
+/** Rejects a folder without cases: it is probably not the one that was meant, and "no problems" would mislead. */
 async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<void> {
   const isNew = join(root, 'memory') === memoryRoot && isThere(join(root, SETTINGS_FILE))
   const places = [cases, ...Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))]

@@ -133,7 +133,7 @@ async function checked(
   return null
 }
 
-/** Case, session and history files; the others are for whoever works on the case to write. */
+/** Case, session and history files; anybody who works on the case may write the others. */
 function isRecord(c: ServiceContext): boolean {
   const filename = memoryFilename(c)
   return (

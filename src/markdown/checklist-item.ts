@@ -87,7 +87,7 @@ function meaning(inner: string): {
   return { type: null, flag: 'unclear' }
 }
 
-/** Of words that nothing separates: a type, also in words of its own, or one with its flag. */
+/** Reads words without a separator: a proof type, or one with its flag. */
 function meaningOfWords(part: string): ReturnType<typeof meaning> {
   const words = part.toLowerCase().split(/\s+/)
   const first = words[0]!

@@ -17,7 +17,7 @@ const BODY = /^ {0,3}(?:#{2,6}[ \t]|```|~~~)/
 const YAML_LINE = /^(?:[ \t]|- |#)/
 
 /**
- * Where a file that has no frontmatter holds what was meant to be it: below blank lines, an indented `---` or
+ * Finds what was meant as frontmatter in a file that has none: below blank lines, an indented `---` or
  * other text, or without its first `---`. Else nothing would be left of the fields, and the file would say
  * that they are not set.
  */

@@ -79,7 +79,7 @@ export function stateActs(
   return [{ what: `${from} → ${to}${outcome ? ` (${outcome})` : ''}`, text: text ?? undefined }]
 }
 
-/** What proved it, where nobody gave a reason. */
+/** What proved the case, if no reason was given. */
 function whyResolved(folder: CaseFolder, state: CaseState): string | undefined {
   if (state !== 'RESOLVED') return undefined
   const types = folder.proofs

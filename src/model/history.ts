@@ -57,7 +57,7 @@ export type HistoryKind = (typeof HISTORY_KINDS)[number]
 export interface HistoryEntry {
   /** ISO 8601; null for a note that names no time. */
   at: string | null
-  /** Null for a note that names nobody, and where the files do not say. */
+  /** Null for a note without a name, and if the files do not say. */
   who: string | null
   what: string
   text: string | null

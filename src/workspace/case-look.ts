@@ -15,7 +15,7 @@ import { isConflictCopy } from './rescue/conflict-copy.ts'
 import { unservedFolders, unservedNames } from './unserved-names.ts'
 
 export interface CaseLookNeeds extends ReaderNeeds {
-  /** Called for a folder that holds no record, with what is wrong in it. */
+  /** Called for a folder without any record, with what is wrong in it. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
   deletions?: DeletionNeeds
   /** Called with what stands in a case's folder, its sessions/ or its proof/, of which no stamp was known. */

@@ -15,7 +15,7 @@ import { hashOf } from './record.ts'
 import type { Keepers } from './rescue/pre-images.ts'
 import { endingOf } from './wholeness.ts'
 
-/** So often is tried anew where somebody saves the file all the time. */
+/** How often an append is tried again if somebody keeps saving the file. */
 const ATTEMPTS = 20
 const PAUSE_MS = 10
 
@@ -50,7 +50,7 @@ export async function appendHistory(
   async function appendOnce(): Promise<WrittenHistory> {
     const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
     if (!read.ok && read.reason === 'missing') {
-      // nobody noted who made a case that is older than its history, or that a person made
+      // an older case, or one that a person made, has no record of its author
       const created = { what: 'created', who: 'unknown' }
       const first = historyLine(created, SERVICE_ACTOR, file.value.created_at)
       const text = withHistory(null, [first, ...lines])

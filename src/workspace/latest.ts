@@ -9,7 +9,7 @@ import type { Layout } from './layout.ts'
 
 /** Keeps `sessions/latest.md` at the newest session of a case, whatever brought or removed that. */
 export interface Latest {
-  /** The caller holds the mutex of the case. */
+  /** The caller must have the mutex of the case. */
   update(entry: CaseEntry): Promise<void>
   /** The same where no case is: a switch of branches leaves the link, which git ignores. */
   clear(caseId: string): Promise<void>

@@ -146,7 +146,7 @@ function describe(
   }
 }
 
-/** Of a text that has no message of its own. */
+/** The message for a text that has none. */
 function beforeStack(text: string): string {
   return text.trim().split(/\n\s+at /, 1)[0]!
 }

@@ -20,7 +20,7 @@ export interface ReportReader {
 
 const TOO_LONG: ReportReading = { results: null, reason: 'the report took too long to read' }
 
-/** Reads test reports in a thread of its own: the parser may need minutes for a hostile one. */
+/** Reads test reports in a separate thread: the parser may need minutes for a hostile one. */
 export function openReportReader(budgetMs = BUDGET_MS): ReportReader {
   let worker: Worker | null = null
   let ready = false
