@@ -55,6 +55,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const id = caseId(c)
     const filename = memoryFilename(c)
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)
+    if (bytes.byteLength === 0) mustBeMeant(c, filename)
     if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
       const by = await actorOf(service, c)
       await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
@@ -84,6 +85,16 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   })
 
   return app
+}
+
+/** A request without any body is more likely a slip than the wish to empty a file. */
+function mustBeMeant(c: ServiceContext, filename: string): void {
+  const isStated = c.req.header('content-length') ?? c.req.header('transfer-encoding')
+  if (isStated !== undefined) return
+  throw new Refusal(
+    'bad_request',
+    `The request has no body, so ${filename} was left as it is. Send the text of the file; to empty it, send Content-Length: 0.`,
+  )
 }
 
 interface Put {

@@ -45,13 +45,15 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const id = caseId(c)
     const wanted = await readJson(c, newProofSchema, { maxBytes: MAX_BODY_BYTES })
     const { artifact, type, session_id } = wanted
-    const { content, exit_code } =
+    const { content, exit_code, isReport } =
       wanted.content === undefined
         ? await candidateContent(service, id, artifact!, session_id)
-        : { content: wanted.content, exit_code: null }
+        : { content: wanted.content, exit_code: null, isReport: false }
     mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
     await service.store.read(id) // an unknown case is refused before anything is counted
-    const counted = await countContent(content)
+    const found = await countContent(content)
+    const tests = found.tests ?? (isReport ? { run: 0, passed: 0, failed: 0 } : null)
+    const counted = { ...found, tests }
     const proof = { id: service.newId(), type, content, counted, exit_code, session_id }
     const folder = await store.update(
       id,

@@ -50,6 +50,9 @@ function readEnd(text: string, checked: boolean): ItemReading {
 function saysRequired(text: string): boolean {
   if (!/required/i.test(text)) return false
   if (/[,;:|/\u2013\u2014-][ \t*_`]*required[ \t.,;:!*_`)\]}|]*$/i.test(text)) return true
+  // behind the brackets, before a colon, or with a mark: (log) required, (required: log), required: x, (log, required?)
+  if (/[)\]}][ \t]*required\b|(?:^|[([{,])[ \t]*required[ \t]*:|\brequired[?!]/i.test(text))
+    return true
   const groups = text.matchAll(/[([{]([^()[\]{}]*)[)\]}]/g)
   return [...groups].some(([, inner]) => meaning(inner!).flag === 'required')
 }

@@ -6,6 +6,6 @@ export function looksLikeReport(text: string): boolean {
   return TAP.test(text) || JUNIT.test(text) || GO.test(text)
 }
 
-const TAP = /^[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d)/m
-const JUNIT = /<testsuites?[\s/>]/
+const TAP = /^[ \t]*(?:TAP version 1|1\.\.\d|Bail out!|(?:not )?ok \d|not ok(?=[ \t\r\n]|$))/m
+const JUNIT = /<(?:[\w.-]+:)?testsuites?[\s/>]/
 const GO = /^\{[^\n]*"Action"[ \t]*:[ \t]*"/m

@@ -127,8 +127,11 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     folder: CaseFolder,
     { key, at, what, from, hasReason, path }: NotedAct,
   ): TimedAct[] {
+    if (path !== undefined && isGits(path)) return []
     if (key === 'state') return stateAct(folder, at, from, hasReason === true)
-    return path !== undefined && isGits(path) ? [] : [{ at, what }]
+    // a session that git took away is no problem
+    const isMissing = folder.problems.some(({ code }) => code === 'session_missing')
+    return key.startsWith('session ') && !isMissing ? [] : [{ at, what }]
   }
 
   function isGits(path: string): boolean {

@@ -40,6 +40,9 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
   const { store, catalog, layout, sessions, touchedInRun, now, log } = needs
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
+  /** By proof, the hash of the file whose counts are known to be those of its content. */
+  const counted = new Map<string, string>()
+  const startedMs = Date.now()
   let closed = false
 
   function look(caseId: string): void {
@@ -68,9 +71,12 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
   /** As their files say, whatever of it counts while a session runs. */
   function toBeStamped(caseId: string): { proof: Proof; mtimeMs: number }[] {
     const records = [...(catalog.entry(caseId)?.proofs.values() ?? [])]
-    return records.flatMap(({ value: proof, readable, mtimeMs }) =>
-      proof && readable && isToBeStamped(proof) ? [{ proof, mtimeMs }] : [],
-    )
+    return records.flatMap(({ value: proof, readable, mtimeMs, hash }) => {
+      if (!proof || !readable) return []
+      // a person may have written counts that the content does not give
+      const isEdited = proof.intact && mtimeMs > startedMs && counted.get(proof.id) !== hash
+      return isToBeStamped(proof) || isEdited ? [{ proof, mtimeMs }] : []
+    })
   }
 
   function isDue(session: Session, folder: CaseFolder): boolean {
@@ -133,9 +139,10 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
 
   /** A person wrote a proof: it gets the hash of its content, and its report is counted. */
   async function stamp(caseId: string, proofId: string): Promise<void> {
-    await updateCounted(needs, caseId, proofId, (folder, counted) =>
-      stampProof(folder, proofId, counted),
+    await updateCounted(needs, caseId, proofId, (folder, found) =>
+      stampProof(folder, proofId, found),
     )
+    counted.set(proofId, catalog.entry(caseId)?.proofs.get(proofId)?.hash ?? '')
   }
 
   async function answerLatest(caseId: string): Promise<void> {

@@ -8,7 +8,7 @@ import type { Layout } from '../workspace/layout.ts'
 import { readArtifact } from '../workspace/output/artifacts.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
-import { stepsOf } from './trail-steps.ts'
+import { stepsOf, type TrailStep } from './trail-steps.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
 
@@ -23,6 +23,8 @@ export interface CandidateContent {
   content: string
   /** Of the step that printed it; null where that was 0, or no step printed it. */
   exit_code: number | null
+  /** Whether the step was to leave a test report: without one, nothing ran. */
+  isReport: boolean
 }
 
 /**
@@ -44,15 +46,23 @@ export async function candidateContent(
   const names = reading?.value?.candidates.map((each) => each.artifact) ?? []
   if (!session || !names.includes(artifact)) throw noCandidate(artifact, names)
   const content = await readArtifact(layout, id, artifact, MAX_PROOF_CONTENT_BYTES)
-  if (content !== null) return { content, exit_code: exitCodeOf(session, artifact) }
+  if (content !== null) {
+    const step = stepOf(session, artifact)
+    const isReport = step !== undefined && step.proof !== null && step.proof !== 'log'
+    return { content, exit_code: exitCodeOf(step), isReport }
+  }
   throw elsewhere(artifact, session.number)
 }
 
-/** How the step that left an artifact ended, as a shell gives it. */
-function exitCodeOf({ number, trail }: Session, artifact: string): number | null {
-  const step = stepsOf(number, trail).findLast(
+/** The step that left an artifact. */
+function stepOf({ number, trail }: Session, artifact: string): TrailStep | undefined {
+  return stepsOf(number, trail).findLast(
     ({ artifacts }) => artifacts.report === artifact || artifacts.log === artifact,
   )
+}
+
+/** How a step ended, as a shell gives it. */
+function exitCodeOf(step: TrailStep | undefined): number | null {
   if (!step?.finished) return null // the session has failed, which says enough
   const { exit, signal, start_error } = step.finished.fields
   if (typeof exit === 'number') return exit === 0 ? null : exit

@@ -9,7 +9,8 @@ const MAX_DEPTH = 100
 const TOO_DEEP = new RegExp(`^ {${4 * MAX_DEPTH},}(?:# Subtest|(?:not )?ok\\b|1\\.\\.)`, 'm')
 
 /** Prose, and what `go test` prints for a package, has no number behind `ok`. */
-const MARKS = /^(?:TAP version 1[34]|1\.\.\d+| *(?:not )?ok \d+|Bail out!|# Subtest:)(?=\s|$)/m
+const MARKS =
+  /^(?:TAP version 1[34]|1\.\.\d+| *(?:not )?ok \d+|not ok|Bail out!|# Subtest:)(?=\s|$)/m
 
 /** Where a TAP report seems to begin; -1 where there is none. */
 export function findTap(text: string): number {
