@@ -120,7 +120,7 @@ async function open(
   undo.add(keeper.close)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
-  const history = openHistoryJournal(state.history, log)
+  const history = openHistoryJournal(state.history, layout.caseFolder, log)
   undo.add(() => history.close())
   const { ensure } = createGitIgnoring(memoryRoot)
   const whyNot = async () =>

@@ -112,7 +112,9 @@ export function createTeller(
       const mtimeMs = isRemoved ? entry.folders.get('.')?.mtimeMs : (file ?? entry.file).mtimeMs
       return mtimeMs === undefined ? now() : new Date(mtimeMs).toISOString()
     }
-    const events = caseEvents(caseId, before, after, maker, wrote)
+    // one that the disk did not give back has its event once it can be read
+    const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '')
+    const events = caseEvents(caseId, before, after, maker, readable)
     const envelopes = events.flatMap((event): Envelope[] => {
       if ('type' in event) {
         const { type, payload } = event

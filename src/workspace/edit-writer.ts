@@ -92,7 +92,7 @@ export function createEditWriter(
       return true
     }
     const hasLines = lines.length > 0
-    const begun = hasLines ? history.begin(id, lines, changedFile(layout, known, edit)) : 0
+    const begun = hasLines ? history.begin(id, lines, changedFile(known, edit)) : 0
     let isPlaced = false
     try {
       const placed = await placeEdit(layout, known, edit, needs)

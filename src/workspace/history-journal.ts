@@ -8,11 +8,13 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs'
+import { join } from 'node:path'
 import { hasCode } from './disk/errno.ts'
 import { diskRefusal } from './disk/storage-refusal.ts'
 
 /** A file that a change replaces: `before` is the hash of what stood there, null for nothing. */
 export interface ChangedFile {
+  /** Relative to the folder of the case, as the workspace may be moved. */
   path: string
   before: string | null
 }
@@ -72,7 +74,11 @@ interface Entry {
 /** A larger journal is written again without the entries that are done. */
 const MAX_BYTES = 1024 * 1024
 
-export function openHistoryJournal(path: string, log: (line: string) => void): HistoryJournal {
+export function openHistoryJournal(
+  path: string,
+  caseFolder: (caseId: string) => string,
+  log: (line: string) => void,
+): HistoryJournal {
   const entries = new Map<number, Entry>()
   /** Removed from `entries`, but not from the file yet. */
   const removed = new Set<number>()
@@ -81,7 +87,7 @@ export function openHistoryJournal(path: string, log: (line: string) => void): H
   let limit = MAX_BYTES
   for (const [id, entry] of readEntries(path, log)) {
     next = Math.max(next, id + 1)
-    if (entry && (entry.isDue || entry.act || wasMade(entry.change))) {
+    if (entry && (entry.isDue || entry.act || wasMade(caseFolder(entry.caseId), entry.change))) {
       entries.set(id, { ...entry, isDue: entry.act === null })
     }
   }
@@ -212,8 +218,8 @@ function readEntries(path: string, log: (line: string) => void): Map<number, Ent
   return found
 }
 
-function wasMade(change: ChangedFile | null): boolean {
-  return change !== null && hashNow(change.path) !== change.before
+function wasMade(folder: string, change: ChangedFile | null): boolean {
+  return change !== null && hashNow(join(folder, change.path)) !== change.before
 }
 
 function hashNow(path: string): string | null {

@@ -142,8 +142,8 @@ function fileOf(edit: FileEdit): string {
 }
 
 /** The file that an edit replaces or makes, as it is before. */
-export function changedFile(layout: Layout, entry: CaseEntry, edit: FileEdit): ChangedFile {
-  const path = `${layout.caseFolder(entry.id)}/${fileOf(edit)}`
+export function changedFile(entry: CaseEntry, edit: FileEdit): ChangedFile {
+  const path = fileOf(edit)
   switch (edit.file) {
     case 'case':
       return { path, before: entry.file.hash }

@@ -10,11 +10,15 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 t.test('after a kill the lines of changes that were made are due, and no others', async (t) => {
   const dir = t.testdir({ 'made.md': 'new', 'unmade.md': 'old' })
   const path = join(dir, 'history.jsonl')
-  const journal = openHistoryJournal(path, () => {})
+  const journal = openHistoryJournal(
+    path,
+    () => dir,
+    () => {},
+  )
   const before = sha256('old')
-  journal.begin(ID, ['made'], { path: join(dir, 'made.md'), before })
-  journal.begin(ID, ['not made'], { path: join(dir, 'unmade.md'), before })
-  journal.begin(ID, ['new file that is missing'], { path: join(dir, 'gone.md'), before: null })
+  journal.begin(ID, ['made'], { path: 'made.md', before })
+  journal.begin(ID, ['not made'], { path: 'unmade.md', before })
+  journal.begin(ID, ['new file that is missing'], { path: 'gone.md', before: null })
   journal.begin(ID, ['at once'], null)
   journal.written([journal.begin(ID, ['written'], null)])
   journal.drop(journal.begin(ID, ['dropped'], null))
@@ -22,13 +26,21 @@ t.test('after a kill the lines of changes that were made are due, and no others'
   journal.note(ID, { key: 'state', at: '2026-11-20T09:56:12.310Z', what: '', from: 'BLOCKED' })
   journal.close()
   appendFileSync(path, '[9,{"caseI') // the kill
-  const again = openHistoryJournal(path, () => {})
+  const again = openHistoryJournal(
+    path,
+    () => dir,
+    () => {},
+  )
   t.strictSame(again.due(ID).lines, ['made', 'at once'])
   t.match(again.noted(ID), [{ key: 'state', from: 'OPEN' }], 'the first of two about the same')
   again.written(again.due(ID).ids)
   again.settled(ID, again.noted(ID))
   again.close()
-  const last = openHistoryJournal(path, () => {})
+  const last = openHistoryJournal(
+    path,
+    () => dir,
+    () => {},
+  )
   t.strictSame([last.due(ID).lines, last.noted(ID), last.cases()], [[], [], []])
   last.close()
 })
@@ -36,12 +48,20 @@ t.test('after a kill the lines of changes that were made are due, and no others'
 t.test('a change counts as made once its file is another', async (t) => {
   const dir = t.testdir({ 'case.md': 'old' })
   const path = join(dir, 'history.jsonl')
-  const journal = openHistoryJournal(path, () => {})
-  journal.begin(ID, ['a line'], { path: join(dir, 'case.md'), before: sha256('old') })
+  const journal = openHistoryJournal(
+    path,
+    () => dir,
+    () => {},
+  )
+  journal.begin(ID, ['a line'], { path: 'case.md', before: sha256('old') })
   t.strictSame(journal.due(ID).lines, [], 'not before')
   journal.close()
   writeFileSync(join(dir, 'case.md'), 'new')
-  const again = openHistoryJournal(path, () => {})
+  const again = openHistoryJournal(
+    path,
+    () => dir,
+    () => {},
+  )
   t.strictSame(again.due(ID).lines, ['a line'])
   again.close()
 })
