@@ -27,7 +27,7 @@ export interface Search {
 
 interface SearchNeeds {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'known' | 'digest' | 'version' | 'changesSince'>
+  catalog: Pick<Catalog, 'ids' | 'known' | 'entry' | 'digest' | 'version' | 'changesSince'>
   /** In the state folder. */
   file: string
   version: string
@@ -101,9 +101,14 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     const known = catalog.known(id)
     if (!row || !known) return null
     const facts = summaryOf(row)
-    if ('print' in known) return { id, names: known.names.split('\n'), print: known.print, facts }
-    const stamps = stampsOf(known)
-    return { id, names: namesOf(known), print: stamps ? printOf(stamps) : 0, facts }
+    // what is cached of a case whose files had just changed names no files
+    if ('print' in known && known.names !== '') {
+      return { id, names: known.names.split('\n'), print: known.print, facts }
+    }
+    const entry = 'print' in known ? catalog.entry(id) : known
+    if (!entry) return null
+    const stamps = stampsOf(entry)
+    return { id, names: namesOf(entry), print: stamps ? printOf(stamps) : 0, facts }
   }
 
   /** Where nothing is resolved yet, no index is needed to say so. */
