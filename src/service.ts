@@ -26,6 +26,7 @@ import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
 import { emptyTrash } from './workspace/disk/remove-folder.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
+import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
@@ -184,6 +185,7 @@ async function open(
   const records = redactedUpdates(store, redactor)
   const handActs = createHandActs({
     ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
+    isInGit: (names) => isInGit(memoryRoot, names),
   })
   changes.subscribe((change) => {
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)

@@ -97,7 +97,7 @@ export function verifyProof(
   const before = proof.intact ? proof.accepted : null
   const verified_at = countsAsVerified(proof) ? (proof.verified_at ?? now) : now
   const verification = { verified_at, accepted: accept ?? before }
-  return [{ file: 'proof', id, counted, verification }]
+  return [{ file: 'proof', id, counted: withMissingReport(counted, proof), verification }]
 }
 
 /** Writes hash and counts into a proof that a person wrote or edited; nothing if they are right. */
@@ -105,10 +105,15 @@ export function stampProof(folder: CaseFolder, id: string, counted: Counted): Ed
   const proof = folder.proofs.find((each) => each.id === id)
   if (!proof || proof.sha256 !== counted.sha256) return []
   if (!isToBeStamped(proof) && !contradicts(counted.tests, proof.tests)) return []
-  return [{ file: 'proof', id, counted, verification: null }]
+  return [{ file: 'proof', id, counted: withMissingReport(counted, proof), verification: null }]
 }
 
 /** A step that was to leave a report and left none has `run: 0`, which its content does not say. */
+function withMissingReport(counted: Counted, { intact, tests }: Proof): Counted {
+  const isMissing = counted.tests === null && intact && tests?.run === 0
+  return isMissing ? { ...counted, tests } : counted
+}
+
 function contradicts(counted: ReportCounts | null, stated: ReportCounts | null): boolean {
   if (counted === null) return (stated?.run ?? 0) > 0
   return (

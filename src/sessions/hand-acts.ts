@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
 import type { CaseFacts, Maker } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
@@ -7,6 +8,8 @@ import { proofName } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Change } from '../workspace/case-entry.ts'
 import { stampNow } from '../workspace/disk/read-now.ts'
+import { readRegular } from '../workspace/disk/safe-read.ts'
+import { gitNamesOf } from '../workspace/git/git-contents.ts'
 import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { Store } from '../workspace/store.ts'
@@ -32,6 +35,8 @@ export interface HandActNeeds {
   operator(): Promise<string>
   /** Whether git made the change at this time. */
   isGits(ctimeMs: number, path: string): boolean
+  /** Whether the repository of the workspace has a content of one of these names. */
+  isInGit(names: readonly string[]): Promise<boolean>
   now(): string
   log(line: string): void
 }
@@ -119,7 +124,9 @@ export function createHandActs(needs: HandActNeeds): HandActs {
   async function record(caseId: string): Promise<void> {
     const noted = journal.noted(caseId)
     const by = { who: await needs.operator(), from: 'api' as const }
-    await store.record(caseId, (folder) => noted.flatMap((act) => actOf(folder, act)), by)
+    const acts: NotedAct[] = []
+    for (const act of noted) if (act.isAway || !(await isInGit(act.path))) acts.push(act)
+    await store.record(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
     journal.settled(caseId, noted)
   }
 
@@ -132,6 +139,12 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     // a session that git took away is no problem
     const isMissing = folder.problems.some(({ code }) => code === 'session_missing')
     return key.startsWith('session ') && !isMissing ? [] : [{ at, what }]
+  }
+
+  /** A short git command may be over before it is seen; then its repository has what the file says. */
+  async function isInGit(path: string | undefined): Promise<boolean> {
+    const read = path === undefined ? null : await readRegular(path, { maxBytes: MAX_PROOF_BYTES })
+    return read?.ok === true && needs.isInGit(gitNamesOf(read.bytes))
   }
 
   function isGits(path: string): boolean {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -564,4 +565,22 @@ t.test('a PUT of a sealed session file is always refused', async (t) => {
     t.equal(reply.json.code, 'session_ended')
   }
   t.equal((await request('GET', path(id, '1.md'))).text, text)
+})
+
+t.test('a request without any body empties no file', async (t) => {
+  const { id } = await newCase()
+  t.equal((await request('PUT', path(id, 'notes.md'), 'text')).status, 201)
+  const { hostname, port } = new URL(app.url)
+  const status = await new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.end(
+        `PUT ${path(id, 'notes.md')} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`,
+      )
+    })
+    let text = ''
+    socket.on('data', (data) => (text += data))
+    socket.on('end', () => resolve(text)).on('error', reject)
+  })
+  t.match(status, /^HTTP\/1\.1 400 .*has no body/s)
+  t.equal((await request('GET', path(id, 'notes.md'))).text, 'text')
 })

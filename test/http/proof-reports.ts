@@ -136,6 +136,31 @@ t.test('a report that shows nothing supports nothing', async (t) => {
   }
 })
 
+t.test('failures in other shapes are failures too', async (t) => {
+  const shapes: [content: string, code: string][] = [
+    ['<testsuite tests="1" errors="1"><testcase name="a"/></testsuite>', 'incomplete'],
+    [
+      '<testsuites failures="1"><testsuite><testcase name="a"/></testsuite></testsuites>',
+      'incomplete',
+    ],
+    [
+      '<j:testsuite xmlns:j="x"><j:testcase><j:failure/></j:testcase></j:testsuite>',
+      'tests_failed',
+    ],
+    ['<testsuite><testcase name="a" status="failed"/></testsuite>', 'tests_failed'],
+    ['ok a\nnot ok b\n', 'tests_failed'],
+    [
+      '{"Action": "fail", "Package": "p", "Test": "T"}\n{"Action": "fail", "Package": "p"}\n',
+      'tests_failed',
+    ],
+  ]
+  for (const [content, code] of shapes) {
+    const { id } = await app.newCase()
+    await verify(id, (await attach(id, content)).id)
+    t.match(await gate(id), { open: false, objections: [{ code }] }, content)
+  }
+})
+
 t.test('what is no report counts as before', async (t) => {
   for (const content of ['I saw it work.', 'diff --git a/a b/a\n-ok\n+not okay\n', 'ok']) {
     const { id } = await app.newCase()
@@ -221,6 +246,35 @@ t.test(
     }
   },
 )
+
+t.test('a step that was to leave a report and left none ran nothing', async (t) => {
+  const { id } = await app.newCase({
+    description: 'x\n\n```sh run id=test proof=tap\necho hi\n```\n',
+  })
+  const { candidates } = await ended(app, id)
+  const { artifact } = candidates[0]
+  const reply = await app.request('POST', `/cases/${id}/proof`, { type: 'test-log', artifact })
+  t.match(reply.json, { tests: { run: 0 }, supports: false, why_not: 'nothing ran' })
+  t.match((await verify(id, reply.json.id)).json, { supports: false, why_not: 'nothing ran' })
+  t.equal((await resolve(id)).status, 422)
+})
+
+t.test('counts that a person edits are counted again', async (t) => {
+  const told = listen(t, app)
+  const { id } = await app.newCase()
+  const proof = await attach(id, FAILING)
+  await verify(id, proof.id)
+  const path = app.file(id, 'proof', `${proof.id}.md`)
+  const before = await readFile(path, 'utf8')
+  await told.news()
+  const passed = 'tests: { run: 23, passed: 23, failed: 0 }'
+  await writeFile(path, before.replace(/^tests: .*$/m, passed).replace(/^failed_tests: .*\n/m, ''))
+  const counted = /^tests: \{ run: 23, passed: 21, failed: 2 \}$/m
+  while (!counted.test(await readFile(path, 'utf8'))) {
+    await told.next(({ payload }) => payload.proof_id === proof.id)
+  }
+  t.equal((await resolve(id)).status, 422)
+})
 
 t.test('what a person writes and verifies by hand counts at once, and gets its hash', async (t) => {
   const told = listen(t, app)

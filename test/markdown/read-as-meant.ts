@@ -84,6 +84,8 @@ t.test(
           '- [ ] x: log, required',
         ],
         ...['- x (required)', '-[ ] x (test-log, required)', 'x (test-log, required)'],
+        ...['- [ ] x (log) required', '- [ ] x (required: log)', '- [ ] x (log, required?)'],
+        '- [ ] required: x',
         ...['| x | test-log | required |\n|---|---|---|'],
       ].map((line): [string, number] => [list(line), 7]),
       ['Words\n\n- [ ] x (test-log, required)\n', 3],

@@ -3,7 +3,7 @@ import { hasCode } from '../disk/errno.ts'
 import { runGit } from './git-command.ts'
 
 /** The names that git gives to a file of this content: in a repository with SHA-1, and in one with SHA-256. */
-export function gitNamesOf(text: string): string[] {
+export function gitNamesOf(text: string | Uint8Array): string[] {
   const bytes = Buffer.from(text)
   const blob = Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes])
   return [hash('sha1', blob), hash('sha256', blob)]
