@@ -1,7 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { renameSync, symlinkSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -188,9 +198,11 @@ t.test('on a full disk a write is 507, nothing is lost, and the service lives', 
     const before = (await app.request('GET', `/cases/${id}`)).json
     const files = await filesIn(join(folder, 'cases'))
     const filler = join(folder, 'filler')
-    await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch((error) => {
-      if (error.code !== 'ENOSPC') throw error
-    })
+    // again before each request: what the service replaces meanwhile frees a page
+    const fill = () =>
+      appendFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch((error) => {
+        if (error.code !== 'ENOSPC') throw error
+      })
 
     const path = `/cases/${id}`
     const writes: [string, string, (object | string)?][] = [
@@ -205,6 +217,7 @@ t.test('on a full disk a write is 507, nothing is lost, and the service lives', 
       ['POST', `${path}/sessions`, { type: 'planning' }],
     ]
     for (const [method, where, body] of writes) {
+      await fill()
       const reply = await app.request(method, where, body)
       t.equal(reply.status, 507, `${method} ${where}: ${reply.text}`)
       t.match(reply.json, { code: 'storage_full', detail: /Free space/ })
