@@ -19,7 +19,7 @@ for (const { path, headers, file } of recorded) {
   answers.set(path, { headers, body: () => bytes })
   if (!Array.isArray(JSON.parse(bytes.toString()))) continue
   const values = JSON.parse(bytes.toString())
-  answers.set(`${path}?stringify`, { headers, body: () => JSON.stringify(values) })
+  answers.set(`${path}?stringify`, { headers, body: () => `${JSON.stringify(values)}\n` })
 }
 
 const server = createServer((request, response) => {
