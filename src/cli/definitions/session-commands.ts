@@ -40,7 +40,7 @@ function startCommand(): Command {
     examples: [
       ['casefile start "sign-in"', 'plan it'],
       ['casefile start c12d --type investigating --note "Look at the clock first"', 'look only'],
-      ['casefile start c12d --again', 'plan again: the note holds why the newest session failed'],
+      ['casefile start c12d --again', 'plan again: the note says why the newest session failed'],
     ],
     exits: FOLLOWED,
   })
