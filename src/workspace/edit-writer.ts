@@ -95,6 +95,8 @@ export function createEditWriter(
     const begun = hasLines ? history.begin(id, lines, changedFile(known, edit)) : 0
     let isPlaced = false
     try {
+      // a power cut between the two files would else lose who approved; of other files a start sees what changed
+      if (hasLines && isTrail(edit)) await history.sync()
       const placed = await placeEdit(layout, known, edit, needs)
       isPlaced = true
       if (hasLines) history.made(begun)
@@ -132,7 +134,7 @@ export function createEditWriter(
     } catch (error) {
       const refusal = error instanceof Refusal ? error : diskRefusal(error)
       if (!refusal) throw error
-      history.sync()
+      await history.sync()
       needs.log(`the history of case ${id} gets its newest lines later: ${refusal.message}`)
       return notes
     }

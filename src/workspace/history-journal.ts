@@ -8,7 +8,9 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { syncData } from './disk/descriptors.ts'
+import { syncFolder } from './disk/durable-write.ts'
 import { hasCode } from './disk/errno.ts'
 import { diskRefusal } from './disk/storage-refusal.ts'
 
@@ -50,8 +52,8 @@ export interface HistoryJournal {
   due(caseId: string): { ids: number[]; lines: string[] }
   /** The lines are in the file. */
   written(ids: readonly number[]): void
-  /** Flushes the journal to the disk, since lines must wait. A disk that fails is logged: the change is made already. */
-  sync(): void
+  /** Resolves when a power cut does not take what was begun. A disk that fails is logged. */
+  sync(): Promise<void>
   /** Keeps an act until it is written. One that says the same of the same thing is kept once, and of a state the first. */
   note(caseId: string, act: NotedAct): void
   noted(caseId: string): NotedAct[]
@@ -85,6 +87,7 @@ export function openHistoryJournal(
   let next = 1
   let size = 0
   let limit = MAX_BYTES
+  let isNameSynced = false
   for (const [id, entry] of readEntries(path, log)) {
     next = Math.max(next, id + 1)
     if (entry && (entry.isDue || entry.act || wasMade(caseFolder(entry.caseId), entry.change))) {
@@ -106,6 +109,7 @@ export function openHistoryJournal(
       closeSync(opened)
       throw error
     }
+    isNameSynced = false
     size = Buffer.byteLength(text)
     limit = Math.max(MAX_BYTES, 2 * size)
     return opened
@@ -146,9 +150,30 @@ export function openHistoryJournal(
     try {
       write()
     } catch (error) {
-      const refusal = diskRefusal(error)
-      if (!refusal) throw error
-      log(`${path} could not be written: ${refusal.message}`)
+      logDiskError(error)
+    }
+  }
+
+  function logDiskError(error: unknown): void {
+    const refusal = diskRefusal(error)
+    if (!refusal) throw error
+    log(`${path} could not be written: ${refusal.message}`)
+  }
+
+  async function sync(): Promise<void> {
+    try {
+      // opened anew, since `file` may be closed meanwhile
+      const opened = openSync(path, 'r')
+      try {
+        await syncData(opened)
+      } finally {
+        closeSync(opened)
+      }
+      if (isNameSynced) return
+      await syncFolder(dirname(path))
+      isNameSynced = true
+    } catch (error) {
+      logDiskError(error)
     }
   }
 
@@ -168,7 +193,7 @@ export function openHistoryJournal(
       return { ids, lines: ids.flatMap((id) => entries.get(id)!.lines) }
     },
     written: remove,
-    sync: () => logged(() => fdatasyncSync(file)),
+    sync,
     note(caseId, act) {
       const isKnown = [...entries.values()].some(
         (entry) =>

@@ -21,7 +21,7 @@ import type { KeyedMutex } from './keyed-mutex.ts'
 import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
 import type { Texts } from './texts.ts'
-import { mustBeReadable, mustFit } from './write-edit.ts'
+import { mustBeReadable, mustFit, mustHaveRoomFor } from './write-edit.ts'
 
 export interface UpdateOptions {
   /** Load the sections of this session for the decision (`folder.texts`). */
@@ -157,6 +157,7 @@ export function createStore(needs: StoreNeeds): Store {
         const edits = decide(asked)
         mustBeReadable(catalog.entry(id)!, edits)
         const [first, ...others] = edits.map((edit) => recorded(folder, edit, options.by))
+        if (others.length > 0) await mustHaveRoomFor(layout.caseFolder(id), edits)
         if (first && !(await write(id, first, attempt))) continue
         await follow(id, folder, others)
         return catalog.folder(id)!

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { CASE_FILE, type CaseReading, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
@@ -18,6 +19,8 @@ import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import { changeDurable } from './disk/change-durable.ts'
 import { changedMeanwhile, type Placed, placeNewDurable } from './disk/durable-write.ts'
+import { stampNow } from './disk/read-now.ts'
+import { mustHaveRoom } from './disk/room.ts'
 import { decodeUtf8 } from './disk/safe-read.ts'
 import type { ChangedFile } from './history-journal.ts'
 import type { Layout } from './layout.ts'
@@ -173,6 +176,21 @@ export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
             : undefined
     if (record && !record.readable) throw unreadable(fileOf(edit), record)
   }
+}
+
+/** What most file systems give to a file at a time. */
+const BLOCK_BYTES = 4096
+
+/** Refuses edits that the disk has no room for, before any of them is made: what each file is, what it gets, its name. */
+export function mustHaveRoomFor(caseFolder: string, edits: readonly Edit[]): Promise<void> {
+  let bytes = 0
+  for (const edit of edits) {
+    const present =
+      edit.file === 'held-state' ? 0 : (stampNow(join(caseFolder, fileOf(edit)))?.size ?? 0)
+    const wanted = present + Buffer.byteLength(JSON.stringify(edit))
+    bytes += (Math.ceil(wanted / BLOCK_BYTES) + 1) * BLOCK_BYTES
+  }
+  return mustHaveRoom(caseFolder, bytes, caseFolder)
 }
 
 /** What goes with a write of a text. */

@@ -9,7 +9,9 @@ import {
   readFile,
   rename,
   rm,
+  stat,
   symlink,
+  truncate,
   writeFile,
 } from 'node:fs/promises'
 import { METHODS } from 'node:http'
@@ -181,10 +183,44 @@ function mountSmall(t: Test, folder: string): boolean {
   return true
 }
 
+/** Appends to a file until nothing fits on its disk any more. */
+async function fillUp(filler: string): Promise<void> {
+  await appendFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch((error) => {
+    if (error.code !== 'ENOSPC') throw error
+  })
+}
+
 async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries.filter((each) => each.isFile()).map((each) => each.name)
 }
+
+t.test('a disk with room for a part of a change takes none of it', async (t) => {
+  t.teardown(() => {}) // see openTestService
+  const folder = t.testdir()
+  if (!mountSmall(t, folder)) return
+  await t.test('there', async (t) => {
+    const app = await openTestService(t, { memoryRoot: folder })
+    const filler = join(folder, 'filler')
+    const answers: number[] = []
+    for (let pages = 0; pages <= 8; pages++) {
+      const { id } = await app.newCase({ title: 'Nearly full' })
+      await app.request('GET', `/cases/${id}`)
+      await fillUp(filler)
+      await truncate(filler, (await stat(filler)).size - pages * 4096)
+      const files = await filesIn(join(folder, 'cases', id))
+      const reply = await app.request('POST', `/cases/${id}/sessions`, { type: 'planning' })
+      answers.push(reply.status)
+      if (reply.status === 507)
+        t.strictSame(await filesIn(join(folder, 'cases', id)), files, `${pages} pages`)
+      else t.equal(reply.status, 201, `${pages} pages`)
+      await rm(filler)
+      await app.request('DELETE', `/cases/${id}`)
+    }
+    t.equal(answers[0], 507)
+    t.equal(answers.at(-1), 201)
+  })
+})
 
 t.test('on a full disk a write is 507, nothing is lost, and the service lives', async (t) => {
   t.teardown(() => {}) // see openTestService
@@ -199,11 +235,6 @@ t.test('on a full disk a write is 507, nothing is lost, and the service lives', 
     const files = await filesIn(join(folder, 'cases'))
     const filler = join(folder, 'filler')
     // again before each request: what the service replaces meanwhile frees a page
-    const fill = () =>
-      appendFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch((error) => {
-        if (error.code !== 'ENOSPC') throw error
-      })
-
     const path = `/cases/${id}`
     const writes: [string, string, (object | string)?][] = [
       ['POST', '/cases', { title: 'New' }],
@@ -217,7 +248,7 @@ t.test('on a full disk a write is 507, nothing is lost, and the service lives', 
       ['POST', `${path}/sessions`, { type: 'planning' }],
     ]
     for (const [method, where, body] of writes) {
-      await fill()
+      await fillUp(filler)
       const reply = await app.request(method, where, body)
       t.equal(reply.status, 507, `${method} ${where}: ${reply.text}`)
       t.match(reply.json, { code: 'storage_full', detail: /Free space/ })

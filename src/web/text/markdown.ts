@@ -32,12 +32,13 @@ const renderer = createWorkerPool<Rendered>(new URL('./markdown-worker.ts', impo
 /**
  * Safe HTML of a markdown text. Nothing in it loads, runs or submits anything, whatever the text says,
  * and all of the text is in sight: raw HTML as text, images as links. Null when the text takes more
- * than 2 s: show it as plain text then. Rejects when a step's fence is not at its line.
+ * than 2 s or is nested too deep: show it as plain text then. Rejects when a step's fence is not at its line.
  */
 export async function renderMarkdown(
   text: string,
   options: MarkdownOptions = {},
 ): Promise<string | null> {
+  if (isNestedTooDeep(text)) return null
   const rendered = await renderer.ask(JSON.stringify([text, options]))
   return rendered?.html ?? null
 }
@@ -47,5 +48,15 @@ export async function renderEverything(
   text: string,
   options: MarkdownOptions = {},
 ): Promise<Rendered | null> {
+  if (isNestedTooDeep(text)) return null
   return renderer.ask(JSON.stringify([text, { ...options, everything: true }]))
+}
+
+/**
+ * Whether a line begins more than 100 quotes or lists, one in the other: its HTML would take seconds, and nobody
+ * means it. A line of nothing but dashes or stars is a rule.
+ */
+function isNestedTooDeep(text: string): boolean {
+  const opening = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){100}.*$/gm
+  return [...text.matchAll(opening)].some(([line]) => !/^[- \t]*$|^[* \t]*$/.test(line))
 }

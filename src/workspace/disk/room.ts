@@ -1,0 +1,28 @@
+import { closeSync, openSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeDescriptor } from './descriptors.ts'
+import { pinFolder } from './pinned-folder.ts'
+import { storageRefusal } from './storage-refusal.ts'
+import { tempName } from './temp-files.ts'
+
+/**
+ * Refuses with `storage_full` if the disk of `folder` has no room for `bytes` more: before a change of several files,
+ * so that a full disk does not let the first through and refuse the second. The file that is written for it is removed.
+ */
+export async function mustHaveRoom(folder: string, bytes: number, within: string): Promise<void> {
+  const pinned = pinFolder(folder, within)
+  try {
+    const path = tempName(join(pinned.path, 'room'))
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      await writeDescriptor(file, Buffer.alloc(bytes))
+    } finally {
+      closeSync(file)
+      unlinkSync(path)
+    }
+  } catch (error) {
+    throw storageRefusal(error, folder)
+  } finally {
+    pinned.close()
+  }
+}
