@@ -160,7 +160,11 @@ t.test('a command of casefile.md', async (t) => {
 
 t.test('planning that comes to nothing', async (t) => {
   const cases: [name: string, spec: CommandSpec, message: string | RegExp][] = [
-    ['no plan', script('echo'), 'mine ended without a plan'],
+    [
+      'no plan',
+      script('echo'),
+      'mine ended without a plan, and said nothing. It can be asked again',
+    ],
     [
       'an exit code',
       script('echo P; echo "cannot\n  log in." >&2; exit 3'),
@@ -199,7 +203,7 @@ t.test('planning that comes to nothing', async (t) => {
       script(`echo '{"type":"result","status":"error","error":{"message":"no key"}}'; echo x >&2`, {
         stream: 'gemini',
       }),
-      'mine failed, as it says: no key: x',
+      'mine failed: no key',
     ],
   ]
   for (const [name, spec, message] of cases) {

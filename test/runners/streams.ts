@@ -34,7 +34,7 @@ function shown({ event, fields }: StreamNote): string {
 }
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed, as it says: ${words}` })
+const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true })
 
 type Case = [name: string, lines: (object | string)[], notes: string[], end: Partial<StreamEnd>]
 

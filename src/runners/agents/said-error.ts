@@ -4,7 +4,7 @@ import { type Foreign, objectOf, textOf } from './foreign.ts'
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000
 /** Where a stack begins, and the rest of an error that node printed. */
-const STACK = /\s+at (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
+const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
 
 /**
  * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
