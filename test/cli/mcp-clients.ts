@@ -6,12 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { MCP_AGENTS } from '../fixtures/agents/mcp-clients.ts'
-import {
-  homeEnvironment,
-  REAL_AGENTS,
-  type RealAgentId,
-  whyMissing,
-} from '../fixtures/agents/real-agents.ts'
+import { homeEnvironment, REAL_AGENTS, whyMissing } from '../fixtures/agents/real-agents.ts'
 import { CLI } from '../fixtures/cli.ts'
 import { isFull } from '../fixtures/full.ts'
 import { openScriptedModel } from '../fixtures/scripted-model.ts'
@@ -45,7 +40,7 @@ async function ended(
   return { code, stdout: await stdout, stderr: await stderr }
 }
 
-for (const id of Object.keys(MCP_AGENTS) as RealAgentId[]) {
+for (const id of Object.keys(MCP_AGENTS) as (keyof typeof MCP_AGENTS)[]) {
   const skip = isFull ? (whyMissing(id) ?? false) : 'in full only'
   t.test(`${id} finds the tools and uses them`, { skip, timeout: 120_000 }, async (t) => {
     const { root, home, env, file, command } = scene(t)
