@@ -1,5 +1,6 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import { COPILOT_FILES } from '../agents/project-files.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -9,6 +10,10 @@ export interface AcpSpec extends AgentSpec {
   modes: { plan: string | null; work: string | null }
   /** Modes that the operator names in casefile.md. */
   named: { plan: string | null; work: string | null }
+  /** Environment that it always gets, over the service's. */
+  fixedEnv: Readonly<Record<string, string>>
+  /** Environment that it gets where the service has no such variable. */
+  defaultEnv: Readonly<Record<string, string>>
   /** Further environment while it plans. */
   planEnv: Readonly<Record<string, string>>
   /** `_meta` of session/new in each mode. */
@@ -62,6 +67,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'Its read-only mode runs every command in a sandbox of the operating system.',
     },
     modes: { plan: 'read-only', work: null },
+    // It tells Codex that the folder is trusted.
+    projectFiles: ['.codex/'],
   },
   {
     ...plainAgent('copilot-acp', 'Copilot CLI (ACP)', 'copilot', ['--acp']),
@@ -75,6 +82,9 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       plan: 'https://agentclientprotocol.com/protocol/session-modes#plan',
       work: 'https://agentclientprotocol.com/protocol/session-modes#agent',
     },
+    projectFiles: COPILOT_FILES,
+    // With "true" it would trust the folder, and allow everything.
+    fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
   },
   {
     ...plainAgent('gemini-acp', 'Gemini CLI (ACP)', 'gemini', ['--acp']),
@@ -85,6 +95,15 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'In plan mode its tools write to its own folder of plans only; its request to leave the mode is never granted.',
     },
     modes: { plan: 'plan', work: 'default' },
+    // Also where the user's own settings trust the folder: it may have changed since.
+    fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
+    // These it takes from a .env of the folder, or above, even then, unless it has them.
+    defaultEnv: {
+      GEMINI_API_KEY: '',
+      GOOGLE_API_KEY: '',
+      GOOGLE_CLOUD_PROJECT: '',
+      GOOGLE_CLOUD_LOCATION: '',
+    },
   },
   {
     ...plainAgent('opencode-acp', 'opencode (ACP)', 'opencode', ['acp']),
@@ -115,6 +134,9 @@ export function plainAgent(
     planMode: { holds: 'advice', note: '' },
     modes: UNNAMED,
     named: UNNAMED,
+    projectFiles: [],
+    fixedEnv: {},
+    defaultEnv: {},
     planEnv: {},
     meta: { plan: null, work: null },
   }

@@ -76,13 +76,22 @@ function linkOf(
   const { report, guard, env } = agent
   return openLink({
     ...{ title: spec.title, argv, cwd: workdir, guard, signal },
-    env: ground ? env : { ...env, ...spec.planEnv },
+    env: environmentOf(spec, env, ground !== null),
     onStart: (pid) => report.processStarted(pid),
     onOutput: (stream, bytes) => report.output(stream, bytes),
     onUpdate: turn.onUpdate,
     onPermission: turn.onPermission,
     room: queue.room,
   })
+}
+
+/** What an agent gets in each mode. */
+export function environmentOf(
+  { defaultEnv, fixedEnv, planEnv }: AcpSpec,
+  env: Record<string, string>,
+  works: boolean,
+): Record<string, string> {
+  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? {} : planEnv) }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {
