@@ -1,3 +1,4 @@
+import { writeDurable } from '../../workspace/disk/durable-write.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
@@ -40,6 +41,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     () => unwritten.abort(),
   )
   const turn = turnOf(conversation, queue)
+  if (!ground) await writePlanFiles(conversation)
   const link = await linkOf(conversation, turn, queue)
   if ('startError' in link) {
     await finish({ exit: null, signal: null, startError: link.startError })
@@ -62,6 +64,8 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
 function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue): Turn {
   return createTurn({
     ...{ title: spec.title, ground, signal },
+    planTools: ground ? null : spec.planTools,
+    saysInWords: spec.saysInWords,
     note: queue.add,
     noted: queue.idle,
     output: (text) => agent.report.output('stdout', Buffer.from(text)),
@@ -80,6 +84,7 @@ function linkOf(
     onStart: (pid) => report.processStarted(pid),
     onOutput: (stream, bytes) => report.output(stream, bytes),
     onUpdate: turn.onUpdate,
+    onOwn: turn.onOwn,
     onPermission: turn.onPermission,
     room: queue.room,
   })
@@ -87,11 +92,11 @@ function linkOf(
 
 /** What an agent gets in each mode. */
 export function environmentOf(
-  { defaultEnv, fixedEnv, planEnv }: AcpSpec,
+  { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
   env: Record<string, string>,
   works: boolean,
 ): Record<string, string> {
-  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? {} : planEnv) }
+  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? workEnv : planEnv) }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {
@@ -106,8 +111,8 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
   turn.holdSession(session.sessionId)
   const present = { link, watch: turn.watch, ...session }
   const planMode = ground ? null : await toPlanMode(present, spec, signal)
-  if (planMode) turn.holdMode(planMode.mode)
-  else await toWorkMode(present, spec, signal)
+  const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
+  if (mode !== null) turn.holdMode(mode)
   const { note } = agent.report
   const fields: AgentFacts = {
     mode: ground ? 'work' : 'plan',
@@ -115,10 +120,17 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
     ...(session.version === null ? {} : { version: session.version }),
     ...warningAbout(spec, session.version),
     ...(planMode ? { plan_mode: planMode.how } : {}),
+    ...(planMode || mode === null ? {} : { work_mode: mode }),
   }
   await note({ event: 'agent_started', fields })
   await note({ event: 'agent_session', fields: { agent_session: session.sessionId } })
   return turn.run(link, session.sessionId, agent.prompt)
+}
+
+async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
+  for (const [name, text] of Object.entries(spec.planFiles)) {
+    await writeDurable(`${agent.folder}/${name}`, Buffer.from(text), { mode: 0o600 })
+  }
 }
 
 /** The operator who names a mode without bounds gets it. */

@@ -1,3 +1,4 @@
+import { planOfWords } from '../agents/plan-text.ts'
 import type { AgentStream } from './agent-stream.ts'
 import { createMessages } from './messages.ts'
 
@@ -10,6 +11,10 @@ export function createPlainStream(): AgentStream {
       return []
     },
     dropped: messages.spoil,
-    end: () => ({ ...messages.end(), plan: null, verdict: { ok: true } }),
+    end() {
+      const ended = messages.end()
+      const text = ended.messages.join('')
+      return { ...ended, plan: planOfWords(text) === null ? null : text, verdict: { ok: true } }
+    },
   }
 }
