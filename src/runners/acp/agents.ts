@@ -11,6 +11,8 @@ export interface AcpSpec extends AgentSpec {
   named: { plan: string | null; work: string | null }
   /** Further environment while it plans. */
   planEnv: Readonly<Record<string, string>>
+  /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
+  countsTurn: boolean
   /** `_meta` of session/new in each mode. */
   meta: { plan: Meta | null; work: Meta | null }
 }
@@ -96,6 +98,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     },
     modes: { plan: 'plan', work: 'build' },
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLANS) },
+    // it says what the last request of the turn used
+    countsTurn: false,
   },
 ]
 
@@ -116,6 +120,7 @@ export function plainAgent(
     modes: UNNAMED,
     named: UNNAMED,
     planEnv: {},
+    countsTurn: true,
     meta: { plan: null, work: null },
   }
 }

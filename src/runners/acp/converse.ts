@@ -1,3 +1,4 @@
+import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
@@ -54,6 +55,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     throw signal.aborted && error === signal.reason ? stopped(spec) : error
   } finally {
     const exit = await link.end(isGood)
+    for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
   }
@@ -61,7 +63,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
 
 function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue): Turn {
   return createTurn({
-    ...{ title: spec.title, ground, signal },
+    ...{ title: spec.title, ground, signal, countsTurn: spec.countsTurn },
     note: queue.add,
     noted: queue.idle,
     output: (text) => agent.report.output('stdout', Buffer.from(text)),
@@ -94,7 +96,7 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
   const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
-  turn.holdSession(session.sessionId)
+  turn.holdSession(session.sessionId, session.model)
   const present = { link, watch: turn.watch, ...session }
   const planMode = ground ? null : await toPlanMode(present, spec, signal)
   if (planMode) turn.holdMode(planMode.mode)

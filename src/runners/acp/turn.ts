@@ -1,3 +1,4 @@
+import type { AgentUsage } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
@@ -10,6 +11,7 @@ import { createOwnSession } from './own-session.ts'
 import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript, toolFacts } from './transcript.ts'
+import { createUsageReader } from './usage.ts'
 
 /** For an agent to end its turn once it was told to. */
 const CANCEL_MS = 5000
@@ -18,6 +20,8 @@ export interface TurnNeeds {
   title: string
   /** Null while planning. */
   ground: Ground | null
+  /** Whether the `usage` of its answer counts the whole turn. */
+  countsTurn: boolean
   note(note: AgentNote): void
   /** Resolves when the notes are on disk. */
   noted(): Promise<void>
@@ -30,12 +34,14 @@ export interface Turn {
   onUpdate(params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
-  /** From here on nothing counts that is of another session. */
-  holdSession(id: string): void
+  /** From here on nothing counts that is of another session. `model` is that which it says it begins with. */
+  holdSession(id: string, model: string | null): void
   /** From here on any other mode ends the turn; rejects one that was left again already. */
   holdMode(mode: string): void
   /** Sends the prompt, and waits for the end of the turn. */
   run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
+  /** What it said so far of its use. */
+  usage(): AgentUsage
 }
 
 export interface TurnEnd {
@@ -56,6 +62,7 @@ export function createTurn(needs: TurnNeeds): Turn {
     if (held !== null && mode !== held) stop({ mode })
   })
   const session = createOwnSession(needs.output)
+  const usage = createUsageReader(needs)
   const transcript = createTranscript({ note, output: needs.output, onMode: watch.told })
 
   function stop(why: Stop): void {
@@ -97,7 +104,13 @@ export function createTurn(needs: TurnNeeds): Turn {
     try {
       transcript.begin()
       const params = { sessionId, prompt: [{ type: 'text', text: prompt }] }
-      const ask = () => stopReason(link, sessionId, params, stopping.signal)
+      const ask = () => {
+        const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
+          usage.answer(answer)
+          return answer
+        })
+        return stopReason(link, sessionId, answered, stopping.signal)
+      }
       const reason = stopped === null ? await ask() : null
       await needs.noted()
       mustHaveEnded(title, stopped, reason)
@@ -115,17 +128,23 @@ export function createTurn(needs: TurnNeeds): Turn {
 
   return {
     onUpdate(params) {
-      if (!session.isForeign(params)) transcript.take(params)
+      if (session.isForeign(params)) return
+      usage.update(objectOf(objectOf(params).update))
+      transcript.take(params)
     },
     onPermission,
     watch,
-    holdSession: session.is,
+    holdSession(id, model) {
+      session.is(id)
+      usage.session(model)
+    },
     holdMode(mode) {
       held = mode
       const last = watch.last() ?? mode
       if (last !== mode) throw leftMode(title, last)
     },
     run,
+    usage: usage.end,
   }
 }
 
@@ -133,10 +152,9 @@ export function createTurn(needs: TurnNeeds): Turn {
 async function stopReason(
   link: Link,
   sessionId: string,
-  params: object,
+  answered: Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<string | null> {
-  const answered = link.ask('session/prompt', params, NEVER)
   try {
     const answer = await unlessAborted(stopping, answered)
     return textOf(objectOf(answer).stopReason) ?? 'nothing'

@@ -1,3 +1,4 @@
+import { NO_USAGE } from '../agents/agent-usage.ts'
 import type { AgentStream } from './agent-stream.ts'
 import { createMessages } from './messages.ts'
 
@@ -10,6 +11,6 @@ export function createPlainStream(): AgentStream {
       return []
     },
     dropped: messages.spoil,
-    end: () => ({ ...messages.end(), plan: null, verdict: { ok: true } }),
+    end: () => ({ ...messages.end(), plan: null, verdict: { ok: true }, usage: NO_USAGE }),
   }
 }
