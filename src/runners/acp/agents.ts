@@ -1,6 +1,7 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
+import { COPILOT_FILES } from '../agents/project-files.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -14,6 +15,10 @@ export interface AcpSpec extends AgentSpec {
   modes: { plan: string | null; work: string | null }
   /** Modes that the operator names in casefile.md. */
   named: { plan: string | null; work: string | null }
+  /** Environment that it always gets, over the service's. */
+  fixedEnv: Readonly<Record<string, string>>
+  /** Environment that it gets where the service has no such variable. */
+  defaultEnv: Readonly<Record<string, string>>
   /** Further environment in each mode. */
   planEnv: Readonly<Record<string, string>>
   workEnv: Readonly<Record<string, string>>
@@ -25,6 +30,8 @@ export interface AcpSpec extends AgentSpec {
   planTools: readonly string[] | null
   /** It says its notices and errors as words of its answer: the protocol has fields, and it does not use them. */
   saysInWords: boolean
+  /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
+  countsTurn: boolean
   /** `_meta` of session/new in each mode. */
   meta: { plan: Meta | null; work: Meta | null }
 }
@@ -46,9 +53,6 @@ const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
 
 /** By itself it asks only for what is outside of the folder. */
 const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' }
-
-/** With this variable of the user's it would ask for nothing, and still say that it does. */
-const COPILOT_ASKS = { COPILOT_ALLOW_ALL: 'false' }
 
 const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
@@ -90,6 +94,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     },
     // in its mode `agent` a model decides in our place
     modes: { plan: 'read-only', work: 'workspace-write' },
+    // It tells Codex that the folder is trusted.
+    projectFiles: ['.codex/'],
   },
   {
     ...plainAgent('copilot-acp', 'Copilot CLI (ACP)', 'copilot', ['--acp']),
@@ -98,9 +104,10 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
-    planEnv: COPILOT_ASKS,
-    workEnv: COPILOT_ASKS,
     saysInWords: true,
+    projectFiles: COPILOT_FILES,
+    // With "true" it would trust the folder, ask for nothing, and still say that it does.
+    fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
   },
   {
     ...plainAgent('gemini-acp', 'Gemini CLI (ACP)', 'gemini', ['--acp']),
@@ -113,6 +120,15 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'default', work: 'default' },
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
+    // Also where the user's own settings trust the folder: it may have changed since.
+    fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
+    // These it takes from a .env of the folder, or above, even then, unless it has them.
+    defaultEnv: {
+      GEMINI_API_KEY: '',
+      GOOGLE_API_KEY: '',
+      GOOGLE_CLOUD_PROJECT: '',
+      GOOGLE_CLOUD_LOCATION: '',
+    },
   },
   {
     ...plainAgent('opencode-acp', 'opencode (ACP)', 'opencode', ['acp']),
@@ -125,6 +141,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'build', work: 'build' },
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
     workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    // it says what the last request of the turn used
+    countsTurn: false,
   },
 ]
 
@@ -144,12 +162,16 @@ export function plainAgent(
     planMode: { holds: 'advice', note: '' },
     modes: UNNAMED,
     named: UNNAMED,
+    projectFiles: [],
+    fixedEnv: {},
+    defaultEnv: {},
     planEnv: {},
     workEnv: {},
     planArgs: [],
     planFiles: {},
     planTools: null,
     saysInWords: false,
+    countsTurn: true,
     meta: { plan: null, work: null },
   }
 }

@@ -1,5 +1,6 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
+import { COPILOT_FILES, GEMINI_FILES } from '../agents/project-files.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
@@ -42,7 +43,9 @@ function claude(): CommandSpec {
 }
 
 function codex(): CommandSpec {
-  const end = ['--json', '--skip-git-repo-check']
+  // Then it leaves the project's settings, servers, hooks and rules alone, also where the user's own settings trust it.
+  const untrusted = ['-c', 'projects={untrusted_projects}']
+  const end = ['--json', '--skip-git-repo-check', ...untrusted]
   const line = (...argv: string[]): CommandLine => ({ argv: ['codex', ...argv], prompt: 'stdin' })
   return {
     ...preset('codex', 'Codex', 'npm install -g @openai/codex'),
@@ -69,6 +72,7 @@ function copilot(): CommandSpec {
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
     ...preset('copilot', 'GitHub Copilot CLI', 'npm install -g @github/copilot'),
+    projectFiles: COPILOT_FILES,
     planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
     plan: line(...start, ...only, '--session-id={id}'),
     resume: line(...start, ...only, '--resume={session}'),
@@ -77,15 +81,19 @@ function copilot(): CommandSpec {
 }
 
 function gemini(): CommandSpec {
+  // Without --skip-trust it ends at once where nobody has trusted the folder.
   const start = ['gemini', '{args}', '-o', 'stream-json', '--skip-trust']
   const line = (policy: string, ...argv: string[]): CommandLine => ({
     argv: [...start, '--policy', '{folder}/policy.toml', ...argv],
     prompt: 'stdin',
+    // At the moment in which it reads its settings: so it has none of the project's, whatever the user's own trust.
+    env: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     files: { 'policy.toml': policy },
   })
   const plan = ['--approval-mode', 'default']
   return {
     ...preset('gemini', 'Gemini CLI', 'npm install -g @google/gemini-cli'),
+    projectFiles: GEMINI_FILES,
     planMode: {
       holds: 'tools',
       note: 'By a policy it is given no tools but those that read files and search in them.',
@@ -130,6 +138,6 @@ function preset<Id extends keyof typeof AGENT_ENV>(id: Id, title: string, instal
   const env = AGENT_ENV[id]
   return {
     ...{ id, kind: 'command' as const, title, program: id, install, env, stream: id },
-    ...{ version: ['--version'], bad: [] },
+    ...{ version: ['--version'], bad: [], projectFiles: [] },
   }
 }
