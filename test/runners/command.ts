@@ -343,7 +343,7 @@ echo "$*" > args; cat > prompt`
     const { spec, env } = fake(
       t,
       'gemini',
-      `test "$1" = --version || { grep -A1 exit_plan_mode "$5" > policy; ${prints(
+      `test "$1" = --version || { cp "$5" policy; ${prints(
         { type: 'message', role: 'assistant', content: '## Plan\nP' },
         { type: 'result', status: 'success' },
       )}
@@ -483,7 +483,14 @@ t.test('the presets', async (t) => {
     PRESETS.map(({ id }) => id),
     ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
   )
-  const values = { prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' }
+  const values = {
+    prompt: 'P',
+    prompt_file: 'F',
+    id: ID,
+    session: 'old',
+    folder: '/f',
+    untrusted_projects: '',
+  }
   for (const { id, program, plan, resume, work } of PRESETS) {
     t.test(id, async (t) => {
       for (const line of [plan, resume, work]) {

@@ -177,6 +177,7 @@ t.test('an error as a part of a sentence', async (t) => {
     '\n    at run (file:///x/chunk.js:1:2)\n    at async Turn.run (node:internal:3:4) {\n  status: 400\n}'
   const cases: [said: string, expected: string][] = [
     ['API Error: 400 no', 'API Error: 400 no'],
+    ['[API Error: terminated]', 'API Error: terminated'],
     [json, 'no key (400)'],
     [`[API Error: ${json}]`, 'API Error: no key (400)'],
     [JSON.stringify({ error: { message: json } }), 'no key (400)'],

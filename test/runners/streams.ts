@@ -66,7 +66,11 @@ function shown({ event, fields }: StreamNote): string {
 }
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true })
+const failed = (words: string) => ({
+  ok: false as const,
+  reason: `failed: ${words}`,
+  isSaid: true as const,
+})
 
 type Case = [
   name: string,
@@ -341,8 +345,7 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
-const CODEX_400 =
-  '{"error":{"message":"scripted 400","type":"invalid_request_error","param":null,"code":null}}'
+const CODEX_400 = 'scripted 400'
 const codexShell = (command: string) => `tool_call shell execute /bin/bash -lc ${command}`
 
 cases('codex', [
@@ -449,8 +452,7 @@ cases('codex', [
   ],
 ])
 
-const GEMINI_400 =
-  '[API Error: {"error":{"code":400,"message":"scripted 400","status":"INVALID_ARGUMENT"}}]'
+const GEMINI_400 = 'API Error: scripted 400'
 const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 

@@ -46,6 +46,8 @@ const CLAUDE_SAFE = {
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
 }
 
+const CLAUDE_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
+const CLAUDE_MODES = ['EnterPlanMode', 'ExitPlanMode']
 const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 
 /** Its own words on which tools it has, before its model is asked. */
@@ -60,12 +62,13 @@ const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#age
 export const ACP_AGENTS: readonly AcpSpec[] = [
   {
     ...plainAgent('claude-agent-acp', 'Claude Code (ACP)', 'claude-agent-acp', []),
-    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    install: CLAUDE_INSTALL,
     env: AGENT_ENV.claude,
     bad: [
       {
         below: '0.100.0',
-        why: 'its plan mode can write without asking where bypassing permissions is available',
+        why: 'what it says of itself comes as a part of its answer',
+        advice: `npm gives this old one to Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
       },
     ],
     planMode: {
@@ -81,7 +84,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
           options: { tools: CLAUDE_READS, strictMcpConfig: true, ...CLAUDE_SAFE },
         },
       },
-      work: { claudeCode: { options: CLAUDE_SAFE } },
+      // older ones offer it these, and a mode that it left ends its work
+      work: { claudeCode: { options: { disallowedTools: CLAUDE_MODES, ...CLAUDE_SAFE } } },
     },
   },
   {

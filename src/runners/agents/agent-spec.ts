@@ -18,8 +18,8 @@ export interface AgentSpec {
    * with all that is in it. Measured, see docs/security.md.
    */
   projectFiles: readonly string[]
-  /** Versions below one that are known for something bad. */
-  bad: readonly { below: string; why: string }[]
+  /** Versions below one that are known for something bad; `advice` is a sentence on what to do. */
+  bad: readonly { below: string; why: string; advice?: string }[]
   /** How strongly its own plan mode holds, as measured (docs/agents.md). */
   planMode: PlanModeStrength
 }

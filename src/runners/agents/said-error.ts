@@ -11,7 +11,8 @@ const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+
  * its status where that is told, and not too long.
  */
 export function saidError(text: string): string {
-  return clauseOf(messageIn(withoutStack(text.slice(0, MAX_TEXT)).trim(), 0))
+  const said = withoutStack(text.slice(0, MAX_TEXT)).trim()
+  return clauseOf(messageIn(/^\[([^[\]]*)\]$/.exec(said)?.[1] ?? said, 0))
 }
 
 export function withoutStack(text: string): string {
