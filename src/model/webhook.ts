@@ -62,6 +62,7 @@ export const FURTHER_EVENTS: readonly string[] = [
   'agent_session',
   'agent_plan',
   'tool_call',
+  'agent_retry',
   'denied',
   'notes_unlisted',
   'plan_violation',

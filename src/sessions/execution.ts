@@ -149,6 +149,7 @@ async function agentsWork(
   const agent = {
     closed: [needs.layout.memoryRoot],
     timeoutMs: settings.timeout.work,
+    retriesMs: settings.timeout.retries,
     prompt: text,
     newId: needs.newId(),
     resume: null,

@@ -1,7 +1,9 @@
 import t from 'tap'
+import { retryText } from '../../src/model/agent-retry.ts'
 import { createBoundedMap } from '../../src/runners/agents/bounded-map.ts'
 import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
+import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { StreamEnd, StreamNote } from '../../src/runners/streams/agent-stream.ts'
 import { STREAM_FORMATS } from '../../src/runners/streams/formats.ts'
 
@@ -9,29 +11,44 @@ type Format = keyof typeof STREAM_FORMATS
 
 interface Told {
   notes: string[]
+  /** What a person is shown. */
+  text: string
   end: StreamEnd
 }
 
 /** What a format makes of the events; a text is a line as it stands, `!` in front one of stderr. */
 function told(format: Format, lines: readonly (object | string)[]): Told {
-  const stream = STREAM_FORMATS[format]()
+  let text = ''
+  const shownOutput = createReadableOutput({
+    write(more) {
+      text += more
+    },
+    clean: (whole) => whole.replaceAll('s3cret', '[redacted KEY]'),
+    workdir: '/work',
+  })
+  const stream = STREAM_FORMATS[format](shownOutput)
   const notes: StreamNote[] = []
   for (const line of lines) {
-    const text = typeof line === 'string' ? line : JSON.stringify(line)
-    const found = text.startsWith('!') ? stream.errorLine?.(text.slice(1)) : stream.line(text)
+    const words = typeof line === 'string' ? line : JSON.stringify(line)
+    const found = words.startsWith('!') ? stream.errorLine?.(words.slice(1)) : stream.line(words)
+    for (const note of found ?? []) shownOutput.note(note)
     notes.push(...(found ?? []))
   }
-  return { notes: notes.map(shown), end: stream.end() }
+  return { notes: notes.map(shown), text, end: stream.end() }
 }
 
 function shown({ event, fields }: StreamNote): string {
   if (event === 'agent_session') return `session ${fields.agent_session}`
   if (event === 'agent_plan')
     return `plan ${fields.entries.map(({ content, status }) => `${content}:${status}`).join(' ')}`
+  if (event === 'agent_retry') return retryText({ ...fields })
   const { tool, kind = '-', title = '-' } = fields
   const how = event === 'denied' ? fields.reason : fields.status
   return `${event} ${tool} ${kind} ${title} ${how}`
 }
+
+const notShown = () =>
+  createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
 const failed = (words: string) => ({ ok: false, reason: `failed, as it says: ${words}` })
@@ -610,7 +627,7 @@ t.test('a message that is too long is not kept in part', async (t) => {
   const much = told('claude', Array(5).fill(claudeText(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
-  const stream = STREAM_FORMATS.plain()
+  const stream = STREAM_FORMATS.plain(notShown())
   stream.line('## Plan')
   stream.dropped?.()
   stream.line('## Plan')
@@ -644,7 +661,7 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
     keyof typeof events,
     typeof events.claude,
   ][]) {
-    const stream = STREAM_FORMATS[format]()
+    const stream = STREAM_FORMATS[format](notShown())
     const line = (event: object) => stream.line(JSON.stringify(event))
     for (let at = 0; at <= 2000; at++) line(of(`${at}`)[0])
     t.strictSame(line(of('0')[1]), [], `${format}: the first is forgotten`)

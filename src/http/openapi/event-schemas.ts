@@ -56,6 +56,7 @@ const TRAIL: Readonly<Record<string, z.ZodRawShape>> = {
   agent_session: { agent_session: text },
   agent_plan: { entries: z.array(z.unknown()) },
   tool_call: { tool: text },
+  agent_retry: {},
   denied: { tool: text, reason: text },
   notes_unlisted: {},
   plan_violation: {},

@@ -1,5 +1,9 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import type { AgentStream } from '../streams/agent-stream.ts'
+import { errorLine as geminiLogLine } from '../streams/gemini.ts'
+import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
+import { CLAUDE_RETRIES } from './retry.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -9,8 +13,12 @@ export interface AcpSpec extends AgentSpec {
   modes: { plan: string | null; work: string | null }
   /** Modes that the operator names in casefile.md. */
   named: { plan: string | null; work: string | null }
+  /** Further environment. */
+  ownEnv: Readonly<Record<string, string>>
   /** Further environment while it plans. */
   planEnv: Readonly<Record<string, string>>
+  /** Reads the lines that one run writes to its standard error. */
+  openLog: (() => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode. */
   meta: { plan: Meta | null; work: Meta | null }
 }
@@ -49,8 +57,13 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     },
     modes: { plan: 'plan', work: null },
     meta: {
-      plan: { claudeCode: { options: { tools: ['Read', 'Grep', 'Glob'], ...CLAUDE_SAFE } } },
-      work: { claudeCode: { options: CLAUDE_SAFE } },
+      plan: {
+        claudeCode: {
+          options: { tools: ['Read', 'Grep', 'Glob'], ...CLAUDE_SAFE },
+          ...CLAUDE_RETRIES,
+        },
+      },
+      work: { claudeCode: { options: CLAUDE_SAFE, ...CLAUDE_RETRIES } },
     },
   },
   {
@@ -85,6 +98,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'In plan mode its tools write to its own folder of plans only; its request to leave the mode is never granted.',
     },
     modes: { plan: 'plan', work: 'default' },
+    openLog: () => geminiLogLine,
   },
   {
     ...plainAgent('opencode-acp', 'opencode (ACP)', 'opencode', ['acp']),
@@ -95,6 +109,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'Its plan mode alone leaves the shell open: so bash, edit and webfetch are denied by OPENCODE_PERMISSION.',
     },
     modes: { plan: 'plan', work: 'build' },
+    ownEnv: OPENCODE_LOGS,
+    openLog: () => createOpencodeLog().line,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLANS) },
   },
 ]
@@ -115,7 +131,9 @@ export function plainAgent(
     planMode: { holds: 'advice', note: '' },
     modes: UNNAMED,
     named: UNNAMED,
+    ownEnv: {},
     planEnv: {},
+    openLog: null,
     meta: { plan: null, work: null },
   }
 }

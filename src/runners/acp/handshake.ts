@@ -38,10 +38,12 @@ export async function tryHandshake(
   const link = await openLink({
     ...{ title, argv: [spec.program, ...spec.args, ...args], cwd },
     ...{ guard: NO_GUARD, signal: limit },
-    env: { ...env, ...spec.planEnv },
+    env: { ...env, ...spec.ownEnv, ...spec.planEnv },
     onStart: async () => {},
-    onOutput: () => {},
+    onRaw: () => {},
+    onNoise: () => {},
     onUpdate: () => {},
+    onExtension: () => {},
     onPermission: async () => CANCELLED,
     room: async () => {},
   })

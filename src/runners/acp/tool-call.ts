@@ -79,6 +79,25 @@ export function contentText(update: unknown): string {
     .join('\n\n')
 }
 
+const MAX_ANSWER = 100_000
+
+/** What a tool answered, as far as an update says it. */
+export function answerIn(update: unknown): string {
+  const { rawOutput } = objectOf(update)
+  const raw = objectOf(rawOutput)
+  const names = ['formatted_output', 'aggregated_output', 'output', 'stdout', 'error', 'message']
+  const said = [textOf(rawOutput), ...names.map((name) => textOf(raw[name]))].find((text) => text)
+  const text = contentText(update) || said || ''
+  return text.length > MAX_ANSWER ? text.slice(-MAX_ANSWER) : text
+}
+
+/** The agent's own list of things to do, where a call keeps it. */
+export function todosIn(update: unknown): readonly unknown[] | null {
+  const { todos } = objectOf(objectOf(update).rawInput)
+  const items = listOf(todos)
+  return items.length > 0 && items.every((item) => textOf(objectOf(item).status)) ? items : null
+}
+
 function toolName(call: Foreign): string | null {
   const meta = objectOf(call._meta)
   return textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)

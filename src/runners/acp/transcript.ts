@@ -1,10 +1,14 @@
+import { basename } from 'node:path'
+import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
 import { planAmong, planOf } from '../agents/plan-text.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
-import { idOf, readToolCall, type ToolCall } from './tool-call.ts'
+import { isRetryNotice, retryIn, retryInExtension } from './retry.ts'
+import { answerIn, idOf, readToolCall, type ToolCall, todosIn } from './tool-call.ts'
 
 /** Far more than any plan may have. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -19,7 +23,7 @@ const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
 export interface TranscriptNeeds {
   note(note: AgentNote): void
-  output(text: string): void
+  shown: ReadableOutput
   onMode(mode: string): void
 }
 
@@ -29,15 +33,30 @@ export interface Transcript {
   begin(): void
   /** A `session/update`, of whatever shape. */
   take(params: unknown): void
+  /** A notification that is not of the protocol itself. */
+  takeExtension(method: string, params: unknown): void
   /** The call of a request for permission, with what was told of it before. */
   call(update: unknown): ToolCall
+  /** A call that was refused here; what its tool says to that is not shown again. */
+  refused(call: ToolCall, reason: string): void
   /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
   isTooLong(): boolean
 }
 
-export function createTranscript({ note, output, onMode }: TranscriptNeeds): Transcript {
-  const calls = createBoundedMap<ToolCall>()
+interface KnownCall {
+  present: ToolCall
+  /** That it began is in the trail and in the output. */
+  isNoted: boolean
+  isRefused: boolean
+  /** It keeps the agent's own list of things to do, and is told as that. */
+  isList: boolean
+  /** The last that its tool answered. */
+  answer: string
+}
+
+export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Transcript {
+  const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
   let message: { id: string | null } | null = null
@@ -46,14 +65,34 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
   let planFile: string | null = null
   let planUpdate: string | null = null
 
-  function call(update: unknown): ToolCall {
+  function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
     const before = calls.get(id)
-    const present = readToolCall(update, before)
-    calls.set(id, present)
+    const present = readToolCall(update, before?.present)
     planFile = present.planFile ?? planFile
-    const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.status
-    if (!before || isEnd) noteCall(present)
+    const todos = todosIn(update)
+    if (todos !== null || before?.isList) {
+      calls.set(id, { present, isNoted: true, isRefused: false, isList: true, answer: '' })
+      if (todos !== null) plan(todos)
+      return present
+    }
+    const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.present.status
+    // many begin a call before they know what it works on: one more update is waited for
+    const isTelling = isAsked || before !== undefined || isOnSomething(present)
+    const isFirst = !before?.isNoted && isTelling
+    if (isFirst && !isEnd) {
+      noteCall(present)
+      shown.call(id, toolFacts(present))
+    }
+    const isNoted = before?.isNoted === true || isFirst
+    const isRefused = before?.isRefused ?? false
+    const answer = answerIn(update) || before?.answer || ''
+    calls.set(id, { present, isNoted, isRefused, isList: false, answer })
+    if (isEnd) noteCall(present)
+    if (isEnd && !isRefused) {
+      const status = present.status === 'failed' ? 'failed' : 'completed'
+      shown.result(id, toolFacts(present), { status, text: answer })
+    }
     return present
   }
 
@@ -65,13 +104,29 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
     })
   }
 
+  function refused(present: ToolCall, reason: string): void {
+    note({ event: 'denied', fields: { ...toolFacts(present), reason } })
+    shown.result(present.id, toolFacts(present), { status: 'denied', text: reason })
+    calls.set(present.id, {
+      present,
+      isNoted: true,
+      isRefused: true,
+      isList: false,
+      answer: '',
+    })
+  }
+
   function say({ content, messageId }: Foreign): void {
     const text = textOf(objectOf(content).text)
     if (text === null) return
+    if (isRetryNotice(text)) {
+      noteRetry({})
+      return
+    }
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
-    output(text)
+    shown.part(text, `message ${textOf(messageId) ?? ''}`)
     length += text.length + 1
     if (length > MAX_TEXT) return
     const id = textOf(messageId)
@@ -82,8 +137,11 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
 
   function plan(entries: unknown): void {
     const read = listOf(entries).map((entry) => {
-      const { content, status } = objectOf(entry)
-      return { content: textOf(content) ?? '', status: textOf(status) ?? 'pending' }
+      const { content, description, status } = objectOf(entry)
+      return {
+        content: textOf(content) ?? textOf(description) ?? '',
+        status: textOf(status) ?? 'pending',
+      }
     })
     const text = JSON.stringify(read)
     if (text === entriesNoted) return
@@ -101,6 +159,7 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
   function take(params: unknown): void {
     const update = objectOf(objectOf(params).update)
     const kind = textOf(update.sessionUpdate) ?? ''
+    noteRetry(retryIn(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
@@ -108,6 +167,10 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
       message = null
       takeOther(kind, update)
     }
+  }
+
+  function noteRetry(retry: AgentRetry | null): void {
+    if (retry !== null && isTurn) note({ event: 'agent_retry', fields: retry })
   }
 
   function tellMode({ currentModeId, configOptions }: Foreign): void {
@@ -119,10 +182,10 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
     switch (kind) {
       case 'tool_call':
       case 'tool_call_update':
-        call(update)
+        call(update, false)
         return
       case 'agent_thought_chunk':
-        output(textOf(objectOf(update.content).text) ?? '')
+        shown.part(textOf(objectOf(update.content).text) ?? '', 'thought')
         return
       case 'plan':
         plan(update.entries)
@@ -131,10 +194,10 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
         planDocument(update)
         return
       case 'notice':
-        output(`\n${textOf(update.title) ?? ''}\n`)
+        shown.line(textOf(update.title) ?? '')
         return
       default:
-        output(`\n[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}\n`)
+        shown.line(`[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}`)
     }
   }
 
@@ -143,7 +206,9 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
       isTurn = true
     },
     take,
-    call,
+    takeExtension: (method, params) => noteRetry(retryInExtension(method, params)),
+    call: (update) => call(update, true),
+    refused,
     plan(request) {
       const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))
       const file = request || !isMarked ? planFile : null
@@ -154,6 +219,25 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
   }
 }
 
-export function toolFacts({ tool, kind, title }: ToolCall): ToolFacts {
+export function toolFacts(call: ToolCall): ToolFacts {
+  const { tool, kind } = call
+  const title = titleWithPlace(call)
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
+}
+
+const ON_FILES = ['edit', 'read', 'delete', 'move']
+
+/** A title need not say on what file a tool works, or what a shell is to do. */
+function titleWithPlace({ kind, title, paths, commands }: ToolCall): string | null {
+  const [command] = commands
+  if (kind === 'execute' && command !== undefined) {
+    return title?.includes(command) ? title : [title, command].filter((each) => each).join(': ')
+  }
+  const [path] = paths
+  if (path === undefined || !ON_FILES.includes(kind ?? '')) return title
+  return title?.includes(basename(path)) ? title : [title, path].filter((each) => each).join(' ')
+}
+
+function isOnSomething({ kind, paths, commands }: ToolCall): boolean {
+  return paths.length > 0 || commands.length > 0 || kind === 'switch_mode'
 }

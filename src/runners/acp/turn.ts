@@ -2,6 +2,7 @@ import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { unlessAborted, within } from '../agents/patience.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
 import type { Ground } from './ground.ts'
 import type { Link, PermissionAnswer } from './link.ts'
@@ -9,7 +10,7 @@ import { type ModeWatch, watchMode } from './mode-setting.ts'
 import { createOwnSession } from './own-session.ts'
 import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
-import { createTranscript, type Transcript, toolFacts } from './transcript.ts'
+import { createTranscript, type Transcript } from './transcript.ts'
 
 /** For an agent to end its turn once it was told to. */
 const CANCEL_MS = 5000
@@ -21,13 +22,14 @@ export interface TurnNeeds {
   note(note: AgentNote): void
   /** Resolves when the notes are on disk. */
   noted(): Promise<void>
-  output(text: string): void
+  shown: ReadableOutput
   signal: AbortSignal
 }
 
 /** One turn of a conversation: what the agent asks for is judged, what it tells is kept. */
 export interface Turn {
   onUpdate(params: unknown): void
+  onExtension(method: string, params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
   /** From here on nothing counts that is of another session. */
@@ -55,8 +57,8 @@ export function createTurn(needs: TurnNeeds): Turn {
   const watch = watchMode((mode) => {
     if (held !== null && mode !== held) stop({ mode })
   })
-  const session = createOwnSession(needs.output)
-  const transcript = createTranscript({ note, output: needs.output, onMode: watch.told })
+  const session = createOwnSession(needs.shown.line)
+  const transcript = createTranscript({ note, shown: needs.shown, onMode: watch.told })
 
   function stop(why: Stop): void {
     stopped ??= why
@@ -70,7 +72,7 @@ export function createTurn(needs: TurnNeeds): Turn {
   async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
     const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
     denials.add(call.title ?? call.tool)
-    note({ event: 'denied', fields: { ...toolFacts(call), reason } })
+    transcript.refused(call, reason)
     await needs.noted()
   }
 
@@ -116,6 +118,9 @@ export function createTurn(needs: TurnNeeds): Turn {
   return {
     onUpdate(params) {
       if (!session.isForeign(params)) transcript.take(params)
+    },
+    onExtension(method, params) {
+      if (!session.isForeign(params)) transcript.takeExtension(method, params)
     },
     onPermission,
     watch,

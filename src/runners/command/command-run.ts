@@ -2,9 +2,9 @@ import { writeDurable } from '../../workspace/disk/durable-write.ts'
 import { agentVersion } from '../agents/agent-version.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
-import { runStepProcess, type StepProcessResult } from '../process/step-process.ts'
-import { STREAM_FORMATS } from '../streams/formats.ts'
-import { createListener, type Heard } from './command-listener.ts'
+import { runStepProcess } from '../process/step-process.ts'
+import { type CommandEnd, complaintAbout } from './command-complaint.ts'
+import { createListener } from './command-listener.ts'
 import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
 
 export interface CommandRun {
@@ -23,10 +23,6 @@ export interface CommandRun {
   signal: AbortSignal
 }
 
-export interface CommandEnd extends Heard {
-  result: StepProcessResult
-}
-
 const PROMPT_FILE = 'prompt.md'
 
 /**
@@ -41,14 +37,21 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
   await writeFiles(run)
 
   const id = mode === 'plan' ? 'plan-agent' : 'agent'
-  await report.stepStarted({ id, cwd: '.', proof: null }, run.timeoutMs)
+  const hasRaw = spec.stream !== 'plain'
+  await report.stepStarted({ id, cwd: '.', proof: null, hasRaw }, run.timeoutMs)
   await report.note({ event: 'agent_started', fields: facts })
   const session = knownSession(run)
   if (session !== null) {
     await report.note({ event: 'agent_session', fields: { agent_session: session } })
   }
 
-  const listener = createListener(STREAM_FORMATS[spec.stream](), report, session)
+  const listener = createListener({
+    format: spec.stream,
+    report,
+    session,
+    workdir: run.workdir,
+    retriesMs: agent.retriesMs ?? Number.POSITIVE_INFINITY,
+  })
   const result = await runStepProcess({
     ...{ argv: commandOf(run, prompt), cwd: run.workdir, env, guard, scratch: run.scratch },
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
@@ -60,9 +63,17 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     onOutput: listener.output,
   })
   const heard = await listener.end()
+  const end = { result, ...heard }
+  if (hasRaw) showEnd(run, end)
   const { aborted: _, ...outcome } = result
   await report.stepFinished(outcome)
-  return { result, ...heard }
+  return end
+}
+
+/** The last line of the output: how it ended. */
+function showEnd({ spec, agent, signal }: CommandRun, end: CommandEnd): void {
+  const how = signal.aborted ? 'was stopped' : (complaintAbout(end) ?? 'ended well')
+  agent.report.output('stdout', Buffer.from(`\n[${spec.title} ${how}]\n`))
 }
 
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {

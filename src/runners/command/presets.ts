@@ -1,4 +1,5 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
+import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** Without the first rule plan mode ends by itself, as approved, and everything is allowed then. */
@@ -110,6 +111,7 @@ function opencode(): CommandSpec {
       OPENCODE_PERMISSION: JSON.stringify(permission),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_SHARE: '1',
+      ...OPENCODE_LOGS,
     },
   })
   // All that reads; the rest by name too, since what the user's own settings allow by name would win.
