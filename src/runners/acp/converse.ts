@@ -72,7 +72,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   try {
     const end = await speak(link, turn, conversation)
     isGood = true
-    shown.line(`\n[${spec.title} ended its turn]`)
+    shown.end(`${spec.title} ended its turn`)
     return end
   } catch (error) {
     const retries = limit.reached()
@@ -85,7 +85,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     if (failure instanceof RunnerFailure) {
       // of what it writes about itself a person is shown the end, where something went wrong
       if (noise.text() !== '') agent.report.output('stderr', Buffer.from(`\n${noise.text()}`))
-      shown.line(`\n[${failure.message}]`)
+      shown.end(failure.message)
     }
     throw failure
   } finally {

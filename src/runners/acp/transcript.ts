@@ -8,7 +8,7 @@ import type { ReadableOutput } from '../agents/readable-output.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { isRetryNotice, retryIn, retryInExtension } from './retry.ts'
-import { answerIn, idOf, readToolCall, type ToolCall, todosIn } from './tool-call.ts'
+import { idOf, printedIn, readToolCall, resultIn, type ToolCall, todosIn } from './tool-call.ts'
 
 /** Far more than any plan may have. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -51,8 +51,8 @@ interface KnownCall {
   isRefused: boolean
   /** It keeps the agent's own list of things to do, and is told as that. */
   isList: boolean
-  /** The last that its tool answered. */
-  answer: string
+  /** What its command printed so far. */
+  printed: string
 }
 
 export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Transcript {
@@ -72,7 +72,7 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
     planFile = present.planFile ?? planFile
     const todos = todosIn(update)
     if (todos !== null || before?.isList) {
-      calls.set(id, { present, isNoted: true, isRefused: false, isList: true, answer: '' })
+      calls.set(id, { present, isNoted: true, isRefused: false, isList: true, printed: '' })
       if (todos !== null) plan(todos)
       return present
     }
@@ -86,12 +86,11 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
     }
     const isNoted = before?.isNoted === true || isFirst
     const isRefused = before?.isRefused ?? false
-    const answer = answerIn(update) || before?.answer || ''
-    calls.set(id, { present, isNoted, isRefused, isList: false, answer })
+    const printed = printedIn(update, before?.printed ?? '')
+    calls.set(id, { present, isNoted, isRefused, isList: false, printed })
     if (isEnd) noteCall(present)
     if (isEnd && !isRefused) {
-      const status = present.status === 'failed' ? 'failed' : 'completed'
-      shown.result(id, toolFacts(present), { status, text: answer })
+      shown.result(id, toolFacts(present), resultIn(update, present.status, printed))
     }
     return present
   }
@@ -112,7 +111,7 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
       isNoted: true,
       isRefused: true,
       isList: false,
-      answer: '',
+      printed: '',
     })
   }
 
@@ -126,10 +125,10 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
-    shown.part(text, `message ${textOf(messageId) ?? ''}`)
+    const id = textOf(messageId)
+    shown.part(text, id === null ? '' : `message ${id}`)
     length += text.length + 1
     if (length > MAX_TEXT) return
-    const id = textOf(messageId)
     if (message !== null && message.id === id) messages[messages.length - 1] += text
     else messages.push(text)
     message = { id }
@@ -238,6 +237,8 @@ function titleWithPlace({ kind, title, paths, commands }: ToolCall): string | nu
   return title?.includes(basename(path)) ? title : [title, path].filter((each) => each).join(' ')
 }
 
-function isOnSomething({ kind, paths, commands }: ToolCall): boolean {
+function isOnSomething({ kind, title, paths, commands }: ToolCall): boolean {
+  // a title of more than one word is a command itself
+  if (kind === 'execute') return commands.length > 0 || /\S\s+\S/.test(title ?? '')
   return paths.length > 0 || commands.length > 0 || kind === 'switch_mode'
 }

@@ -1,6 +1,7 @@
 import { retryText } from '../../model/agent-retry.ts'
 import { plainText } from '../../workspace/disk/plain-text.ts'
 import type { AgentNote, ToolFacts } from '../contract.ts'
+import { createBoundedMap } from './bounded-map.ts'
 import { beginningOf } from './cut-text.ts'
 
 /**
@@ -10,13 +11,18 @@ import { beginningOf } from './cut-text.ts'
 export interface ReadableOutput {
   /** A whole message. One that repeats the last is not shown again. */
   message(text: string): void
-  /** A part of a message, shown at once. Parts with another key are another message. */
-  part(text: string, key?: string | null): void
+  /**
+   * A part of a message, shown at once. Parts with another key are another message; without a key, so
+   * is what begins like a sentence right behind the end of one.
+   */
+  part(text: string, key?: string): void
   call(id: string, facts: ToolFacts): void
   /** A call has ended; one that never began is shown now. */
   result(id: string, facts: ToolFacts, result: ToolResult): void
   /** A line by itself. */
   line(text: string): void
+  /** How it all ended. */
+  end(text: string): void
   /** Of what is noted in the trail: the agent's own list, and that its model did not answer. */
   note(note: AgentNote): void
 }
@@ -42,59 +48,65 @@ const MAX_ITEMS = 20
 const MAX_ITEM = 80
 /** More of a result is not looked at, from its beginning or its end. */
 const MAX_RESULT = 50_000
+const SENTENCE_END = /\S[.!?:]$/
+const SENTENCE_BEGINNING = /^[A-Z#*]/
 const WORDS = { completed: 'ok', failed: 'failed', denied: 'denied' } as const
 
 export function createReadableOutput(needs: ReadableNeeds): ReadableOutput {
   const { write, clean, workdir, onProgress = () => {} } = needs
-  let isMidLine = false
-  let isMidMessage = false
+  /** The last two characters of the output; it begins as if behind a blank line. */
+  let behind = '\n\n'
+  let isMessage = false
   let openKey: string | null = null
   let lastMessage = ''
   let shownCall: string | null = null
-  let isEmpty = true
+  const known = createBoundedMap<true>()
 
   function put(text: string): void {
     if (text === '') return
-    isMidLine = !text.endsWith('\n')
-    isEmpty = false
+    behind = (behind + text.slice(-2)).slice(-2)
     write(text)
   }
 
   function endLine(): void {
-    if (isMidLine) put('\n')
+    if (!behind.endsWith('\n')) put('\n')
   }
 
-  /** A message has a blank line before it, and one behind it. */
+  function blankLine(): void {
+    endLine()
+    if (behind !== '\n\n') put('\n')
+  }
+
   function beginMessage(): void {
-    endLine()
-    if (!isEmpty) put('\n')
+    blankLine()
     shownCall = null
-    isMidMessage = true
+    isMessage = true
   }
 
-  function beginLine(): void {
-    endLine()
-    if (isMidMessage) put('\n')
-    isMidMessage = false
+  function line(text: string): void {
+    if (isMessage) blankLine()
+    else endLine()
+    isMessage = false
     openKey = null
+    lastMessage = ''
+    shownCall = null
+    put(`${text}\n`)
   }
 
   function shortened(text: string): string {
     return clean(text).replaceAll(`${workdir}/`, '')
   }
 
-  function call(id: string, facts: ToolFacts): void {
-    onProgress()
-    beginLine()
+  function cleanCall(facts: ToolFacts): string {
     const title = facts.title && shortened(facts.title)
-    put(`→ ${callText({ ...facts, ...(title ? { title } : {}) })}\n`)
-    shownCall = id
+    return callText({ ...facts, ...(title ? { title } : {}) })
   }
 
-  function line(text: string): void {
-    beginLine()
-    shownCall = null
-    put(`${text}\n`)
+  function call(id: string, facts: ToolFacts): void {
+    onProgress()
+    line(`→ ${cleanCall(facts)}`)
+    known.set(id, true)
+    shownCall = id
   }
 
   return {
@@ -106,22 +118,28 @@ export function createReadableOutput(needs: ReadableNeeds): ReadableOutput {
       lastMessage = text.trim()
       put(`${text.trimEnd()}\n`)
     },
-    part(text, key = null) {
+    part(text, key = '') {
       if (text === '') return
       onProgress()
-      if (!isMidMessage || openKey !== (key ?? '')) beginMessage()
-      openKey = key ?? ''
-      put(text)
+      const isNext = key === '' && SENTENCE_END.test(behind) && SENTENCE_BEGINNING.test(text)
+      const isNew = !isMessage || openKey !== key || isNext
+      if (isNew) beginMessage()
+      openKey = key
+      put(isNew ? text.replace(/^(?:[ \t]*\n)+/, '') : text)
     },
     call,
     result(id, facts, { status, text }) {
-      if (shownCall !== id) call(id, facts)
+      if (!known.has(id)) call(id, facts)
       onProgress()
+      const which = shownCall === id ? '' : ` (${cleanCall(facts)})`
       const said = resultText(facts, status, shortened(withoutMiddle(text)))
-      put(`  ${WORDS[status]}${said === '' ? '' : `: ${said}`}\n`)
-      shownCall = null
+      line(`  ${WORDS[status]}${which}${said === '' ? '' : `: ${said}`}`)
     },
     line,
+    end(text) {
+      blankLine()
+      line(`[${text}]`)
+    },
     note({ event, fields }) {
       if (event === 'agent_retry') line(retryText({ ...fields }))
       if (event !== 'agent_plan') return

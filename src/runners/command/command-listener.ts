@@ -17,6 +17,8 @@ export interface Listener {
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
   /** Resolves when all is told, and rejects if it could not be. */
   end(): Promise<Heard>
+  /** The last line of the output: how it ended. */
+  showEnd(text: string): void
 }
 
 export interface Heard {
@@ -108,6 +110,7 @@ export function createListener(needs: ListenerNeeds): Listener {
       else if (name === 'stdout') raw.bytes(bytes)
       lines[name].write(bytes)
     },
+    showEnd: shown.end,
     async end() {
       lines.stdout.end()
       lines.stderr.end()

@@ -64,16 +64,14 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
   })
   const heard = await listener.end()
   const end = { result, ...heard }
-  if (hasRaw) showEnd(run, end)
+  if (hasRaw) listener.showEnd(`${spec.title} ${howEnded(run, end)}`)
   const { aborted: _, ...outcome } = result
   await report.stepFinished(outcome)
   return end
 }
 
-/** The last line of the output: how it ended. */
-function showEnd({ spec, agent, signal }: CommandRun, end: CommandEnd): void {
-  const how = signal.aborted ? 'was stopped' : (complaintAbout(end) ?? 'ended well')
-  agent.report.output('stdout', Buffer.from(`\n[${spec.title} ${how}]\n`))
+function howEnded({ signal }: CommandRun, end: CommandEnd): string {
+  return signal.aborted ? 'was stopped' : (complaintAbout(end) ?? 'ended well')
 }
 
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {

@@ -117,7 +117,7 @@ function blocksOf(event: Foreign): Foreign[] {
 /** What a tool answered: a text, or blocks of it. */
 function textIn(content: unknown): string {
   const blocks = listOf(content).map((block) => textOf(objectOf(block).text) ?? '')
-  return textOf(content) ?? blocks.join('\n')
+  return (textOf(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
 }
 
 /** `error_status` is null where the model could not be reached. */
