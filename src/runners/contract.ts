@@ -1,6 +1,7 @@
 import type { AgentRetry } from '../model/agent-retry.ts'
 import type { Case } from '../model/case.ts'
 import type { PlanStep } from '../model/plan-step.ts'
+import type { UsageCounts } from '../model/usage.ts'
 import type { Guard } from './process/guard.ts'
 
 /**
@@ -128,6 +129,12 @@ export type AgentNote =
   | { event: 'denied'; fields: ToolFacts & { reason: string } }
   | { event: 'agent_retry'; fields: AgentRetry }
   | { event: 'agent_plan'; fields: { entries: { content: string; status: string }[] } }
+  | {
+      event: 'agent_usage'
+      fields: UsageCounts & { mode: AgentFacts['mode']; model: string | null }
+      /** Which numbers count the whole conversation, the runs before this one too. */
+      cumulative: 'tokens' | 'cost' | null
+    }
 
 export interface AgentFacts {
   mode: 'plan' | 'work'
@@ -136,8 +143,10 @@ export interface AgentFacts {
   version?: string
   /** What is known against this version. */
   warning?: string
-  /** How the agent's own plan mode was set, and read back. */
+  /** How the agent's own mode to plan in was set, and read back. */
   plan_mode?: string
+  /** The mode that it says it works in. */
+  work_mode?: string
 }
 
 export interface ToolFacts {
@@ -150,6 +159,8 @@ export interface StepOutcome {
   exit: number | null
   signal: string | null
   timedOut: boolean
+  /** Its turn had ended well, it did not exit by itself, and the service ended it: `exit` is 0 then. */
+  endedByService?: boolean
   startError?: string
   durationMs: number
 }

@@ -36,7 +36,9 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
+  /** What a run used is one line, and always counts. */
   function isTooMuch(event: AgentNote['event']): boolean {
+    if (event === 'agent_usage') return false
     if (event === 'agent_session') return ++sessions > MAX_SESSIONS
     return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
   }

@@ -1,4 +1,6 @@
 import { retryText } from '../../model/agent-retry.ts'
+import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
 import { createReadableOutput, type ReadableOutput } from '../agents/readable-output.ts'
@@ -60,6 +62,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
   const readLog = spec.openLog?.() ?? (() => [])
   const turn = turnOf(conversation, queue, shown, note)
+  if (!ground) await writePlanFiles(conversation)
   const link = await linkOf(conversation, turn, queue, (line) => {
     noise.add(line)
     for (const each of readLog(line) ?? []) note(each)
@@ -90,6 +93,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     throw failure
   } finally {
     const exit = await link.end(isGood)
+    for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
   }
@@ -114,7 +118,9 @@ function turnOf(
   note: (note: AgentNote) => void,
 ): Turn {
   return createTurn({
-    ...{ title: spec.title, ground, signal, shown, note },
+    ...{ title: spec.title, ground, signal, shown, note, countsTurn: spec.countsTurn },
+    planTools: ground ? null : spec.planTools,
+    saysInWords: spec.saysInWords,
     noted: queue.idle,
   })
 }
@@ -128,15 +134,24 @@ function linkOf(
   const { report, guard, env } = agent
   return openLink({
     ...{ title: spec.title, argv, cwd: workdir, guard, signal },
-    env: { ...env, ...spec.ownEnv, ...(ground ? {} : spec.planEnv) },
+    env: environmentOf(spec, env, ground !== null),
     onStart: (pid) => report.processStarted(pid),
     onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),
     onNoise,
     onUpdate: turn.onUpdate,
-    onExtension: turn.onExtension,
+    onOwn: turn.onOwn,
     onPermission: turn.onPermission,
     room: queue.room,
   })
+}
+
+/** What an agent gets in each mode. */
+export function environmentOf(
+  { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
+  env: Record<string, string>,
+  works: boolean,
+): Record<string, string> {
+  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? workEnv : planEnv) }
 }
 
 interface Tail {
@@ -164,11 +179,11 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
   const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
-  turn.holdSession(session.sessionId)
+  turn.holdSession(session.sessionId, session.model)
   const present = { link, watch: turn.watch, ...session }
   const planMode = ground ? null : await toPlanMode(present, spec, signal)
-  if (planMode) turn.holdMode(planMode.mode)
-  else await toWorkMode(present, spec, signal)
+  const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
+  if (mode !== null) turn.holdMode(mode)
   const { note } = agent.report
   const fields: AgentFacts = {
     mode: ground ? 'work' : 'plan',
@@ -176,10 +191,17 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
     ...(session.version === null ? {} : { version: session.version }),
     ...warningAbout(spec, session.version),
     ...(planMode ? { plan_mode: planMode.how } : {}),
+    ...(planMode || mode === null ? {} : { work_mode: mode }),
   }
   await note({ event: 'agent_started', fields })
   await note({ event: 'agent_session', fields: { agent_session: session.sessionId } })
   return turn.run(link, session.sessionId, agent.prompt)
+}
+
+async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
+  for (const [name, text] of Object.entries(spec.planFiles)) {
+    await writeDurable(`${agent.folder}/${name}`, Buffer.from(text), { mode: 0o600 })
+  }
 }
 
 /** The operator who names a mode without bounds gets it. */

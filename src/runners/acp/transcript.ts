@@ -3,11 +3,13 @@ import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
-import { planAmong, planOf } from '../agents/plan-text.ts'
+import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
+import { saidError } from '../agents/said-error.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
-import { isRetryNotice, retryIn, retryInExtension } from './retry.ts'
+import { endsPlanning } from './permission.ts'
+import { retryIn } from './retry.ts'
 import { idOf, printedIn, readToolCall, resultIn, type ToolCall, todosIn } from './tool-call.ts'
 
 /** Far more than any plan may have. */
@@ -18,6 +20,8 @@ const WITHOUT_USE = [
   ...['user_message_chunk', 'available_commands_update', 'session_info_update', 'usage_update'],
   ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
 ]
+/** Copilot's notices, each a piece of its own. */
+const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*)$/
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
@@ -25,6 +29,8 @@ export interface TranscriptNeeds {
   note(note: AgentNote): void
   shown: ReadableOutput
   onMode(mode: string): void
+  /** See `AcpSpec`. */
+  saysInWords: boolean
 }
 
 /** What an agent says and does in its turn, as it tells it. */
@@ -33,14 +39,18 @@ export interface Transcript {
   begin(): void
   /** A `session/update`, of whatever shape. */
   take(params: unknown): void
-  /** A notification that is not of the protocol itself. */
-  takeExtension(method: string, params: unknown): void
+  /** That it asks its model again, where it says it in another way than by an update. */
+  takeRetry(retry: AgentRetry | null): void
   /** The call of a request for permission, with what was told of it before. */
   call(update: unknown): ToolCall
   /** A call that was refused here; what its tool says to that is not shown again. */
   refused(call: ToolCall, reason: string): void
   /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
+  /** Why there is none, for a sentence that begins with the agent's name. */
+  noPlan(): string
+  /** How it says that its turn failed; null where it does not. */
+  failure(): string | null
   isTooLong(): boolean
 }
 
@@ -55,7 +65,8 @@ interface KnownCall {
   printed: string
 }
 
-export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Transcript {
+export function createTranscript(needs: TranscriptNeeds): Transcript {
+  const { note, shown, onMode, saysInWords } = needs
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
@@ -64,12 +75,18 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
   let entriesNoted = ''
   let planFile: string | null = null
   let planUpdate: string | null = null
+  /** The plan of a tool that ends planning, whether or not it asks for it. */
+  let handedIn: string | null = null
+  /** The last piece of a message, until something else happens. */
+  let lastWords = ''
+  let isBroken = false
 
   function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
     const before = calls.get(id)
     const present = readToolCall(update, before?.present)
     planFile = present.planFile ?? planFile
+    if (endsPlanning(present)) handedIn = present.plan ?? handedIn
     const todos = todosIn(update)
     if (todos !== null || before?.isList) {
       calls.set(id, { present, isNoted: true, isRefused: false, isList: true, printed: '' })
@@ -118,15 +135,18 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
   function say({ content, messageId }: Foreign): void {
     const text = textOf(objectOf(content).text)
     if (text === null) return
-    if (isRetryNotice(text)) {
-      noteRetry({})
-      return
-    }
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
     const id = textOf(messageId)
-    shown.part(text, id === null ? '' : `message ${id}`)
+    const isNotice = saysInWords && OWN_NOTICE.test(text.trim())
+    const isOwn = isNotice || (saysInWords && isErrorAlone(text))
+    if (isOwn) message = null
+    if (isNotice && /Retrying\.\.\.$/.test(text.trim())) takeRetry({})
+    else if (isOwn) shown.message(text.trim())
+    else shown.part(text, id === null ? '' : `message ${id}`)
+    if (isOwn && !isErrorAlone(text)) return
+    lastWords = text
     length += text.length + 1
     if (length > MAX_TEXT) return
     if (message !== null && message.id === id) messages[messages.length - 1] += text
@@ -158,23 +178,40 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
   function take(params: unknown): void {
     const update = objectOf(objectOf(params).update)
     const kind = textOf(update.sessionUpdate) ?? ''
-    noteRetry(retryIn(update))
+    takeRetry(retryIn(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
+    else if (isTurn && kind === 'session_info_update') tellStatus(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
       // What follows is another message, whether or not the agent numbers them.
       message = null
+      lastWords = ''
       takeOther(kind, update)
     }
   }
 
-  function noteRetry(retry: AgentRetry | null): void {
+  function takeRetry(retry: AgentRetry | null): void {
     if (retry !== null && isTurn) note({ event: 'agent_retry', fields: retry })
   }
 
   function tellMode({ currentModeId, configOptions }: Foreign): void {
     const mode = textOf(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
+  }
+
+  /** Of codex: the words of the error come behind it. */
+  function tellStatus({ _meta }: Foreign): void {
+    const { type } = objectOf(objectOf(objectOf(_meta).codex).threadStatus)
+    if (type === 'systemError') isBroken = true
+    if (type === 'active') isBroken = false
+  }
+
+  function failure(): string | null {
+    const said = messages.join('\n\n')
+    const isError = isBroken || (saysInWords && isErrorAlone(lastWords)) || isErrorAlone(said)
+    if (!isError) return null
+    const words = saidError(lastWords || said).replace(/^error: /i, '')
+    return words === '' ? 'failed without saying why' : `failed: ${words}`
   }
 
   function takeOther(kind: string, update: Foreign): void {
@@ -192,9 +229,11 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
       case 'plan_update':
         planDocument(update)
         return
-      case 'notice':
-        shown.line(textOf(update.title) ?? '')
+      case 'notice': {
+        const texts = [update.title, update.description].map(textOf).filter((text) => text)
+        shown.line(texts.join(': '))
         return
+      }
       default:
         shown.line(`[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}`)
     }
@@ -205,15 +244,17 @@ export function createTranscript({ note, shown, onMode }: TranscriptNeeds): Tran
       isTurn = true
     },
     take,
-    takeExtension: (method, params) => noteRetry(retryInExtension(method, params)),
+    takeRetry,
     call: (update) => call(update, true),
     refused,
     plan(request) {
       const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))
       const file = request || !isMarked ? planFile : null
-      const written = [request?.plan, planUpdate, file].find((text) => text?.trim())
+      const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
+    noPlan: () => noPlan(messages),
+    failure,
     isTooLong: () => length > MAX_TEXT,
   }
 }

@@ -1,3 +1,4 @@
+import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
@@ -11,6 +12,7 @@ import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-f
 export function createCodexStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   let verdict = NO_VERDICT
+  let usage = NO_USAGE
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
@@ -24,6 +26,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
         return onItem(objectOf(event.item), event.type === 'item.completed')
       case 'turn.completed':
         verdict = { ok: true }
+        usage = usageIn(event.usage)
         return []
       case 'turn.failed':
         verdict = said(objectOf(event.error).message)
@@ -65,7 +68,17 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     shown.message(text)
   }
 
-  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict }) }
+  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
+}
+
+/** It counts a conversation from its beginning, also where it is resumed; it does not name its model. */
+function usageIn(usage: unknown): AgentUsage {
+  const names = {
+    input: ['input_tokens'],
+    output: ['output_tokens'],
+    cached: 'cached_input_tokens',
+  }
+  return { ...NO_USAGE, ...tokenSums(usage, names), cumulative: 'tokens' }
 }
 
 /** It counts when it asks again on the same connection only in its own log. */

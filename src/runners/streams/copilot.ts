@@ -1,3 +1,5 @@
+import { modelName } from '../../model/usage.ts'
+import { NO_USAGE } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, numberOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
@@ -18,6 +20,7 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
   let error: unknown = null
   /** The last request of its model that failed. */
   let failure: Foreign = {}
+  let model: string | null = null
   let verdict = NO_VERDICT
 
   function line(text: string): StreamNote[] {
@@ -27,10 +30,10 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     switch (event?.type) {
       case 'assistant.message':
         // what a subagent says, it says to the agent
-        if (!data.parentToolCallId) {
-          messages.add(textOf(data.content) ?? '')
-          shown.message(textOf(data.content) ?? '')
-        }
+        if (data.parentToolCallId) return []
+        model = modelName(data.model) ?? model
+        messages.add(textOf(data.content) ?? '')
+        shown.message(textOf(data.content) ?? '')
         return []
       case 'tool.execution_start':
         return onStart(data)
@@ -90,7 +93,12 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     return session(event.sessionId)
   }
 
-  return { line, end: () => ({ ...messages.end(), plan: null, verdict }) }
+  function end() {
+    // it counts no tokens, only premium requests
+    return { ...messages.end(), plan: null, verdict, usage: { ...NO_USAGE, model } }
+  }
+
+  return { line, end }
 }
 
 function factsOf(data: Foreign): ToolFacts {

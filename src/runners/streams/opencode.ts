@@ -1,3 +1,5 @@
+import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../model/usage.ts'
+import { costOf, NO_USAGE, summed, sumOf } from '../agents/agent-usage.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
@@ -23,6 +25,7 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
   const log = createOpencodeLog()
   /** Nothing came of this request of its model so far. */
   let isSilent = false
+  let counts: UsageCounts | null = null
 
   function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): StreamNote[] {
     const told = Math.max(rejections.line, rejections.result)
@@ -50,6 +53,10 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
     }
     isSilent = event.type === 'step_start'
     if (event.type === 'error') failure = said(messageOf(objectOf(event.error)))
+    if (event.type === 'step_finish') {
+      const step = countsIn(part)
+      counts = counts ? summed([counts, step]) : step
+    }
     return event.type === 'tool_use' ? onTool(part) : []
   }
 
@@ -82,7 +89,9 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
     const ended = messages.end()
     const none: Verdict = { ok: false, reason: 'ended without an answer' }
     const verdict: Verdict = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
-    return { ...ended, plan: null, verdict }
+    const { cost_usd, ...tokens } = counts ?? NO_COUNTS
+    const usage = { ...NO_USAGE, ...tokens, cost_usd: costOf(cost_usd, tokens) }
+    return { ...ended, plan: null, verdict, usage }
   }
 
   return { line, errorLine, end }
@@ -97,6 +106,18 @@ function resultOf({ status, output, error, metadata }: Foreign, isDenied: boolea
   const { exit } = objectOf(metadata)
   if (typeof exit !== 'number' || exit === 0) return { status: 'completed', text }
   return { status: 'failed', text: `exit ${exit}\n${text}` }
+}
+
+/** It counts apart what came from a cache, what went there, and the reasoning. */
+function countsIn({ tokens, cost }: Foreign): UsageCounts {
+  const { input, output, reasoning, cache } = objectOf(tokens)
+  const { read, write } = objectOf(cache)
+  return {
+    input_tokens: sumOf([input, read, write]),
+    output_tokens: sumOf([output, reasoning]),
+    cached_tokens: tokenCount(read),
+    cost_usd: dollarCount(cost),
+  }
 }
 
 function messageOf(error: Foreign): unknown {
