@@ -289,8 +289,8 @@ cases('claude', [
     recorded('claude', 'plan-own-tool'),
     [
       `session ${UUID}`,
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} in_progress',
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} failed',
+      'tool_call ExitPlanMode - - in_progress',
+      'tool_call ExitPlanMode - - failed',
     ],
     { plan: '1. Raise the limit.', verdict: { ok: true } },
   ],
@@ -306,8 +306,8 @@ cases('claude', [
     ),
     [
       `session ${UUID}`,
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} in_progress',
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} failed',
+      'tool_call ExitPlanMode - - in_progress',
+      'tool_call ExitPlanMode - - failed',
       'denied ExitPlanMode - - permission was not granted',
     ],
     { plan: '1. Raise the limit.', verdict: { ok: true, anyExit: true } },
@@ -360,7 +360,9 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
 })
 const CODEX_400 =
   '{"error":{"message":"scripted 400","type":"invalid_request_error","param":null,"code":null}}'
-const codexShell = (command: string) => `tool_call shell execute /bin/bash -lc ${command}`
+/** Without the quotes, and the shell, that it puts around a command. */
+const codexShell = (command: string) =>
+  `tool_call shell execute ${command.replace(/^(['"])(.*)\1/, '$2')}`
 
 cases('codex', [
   [
@@ -425,7 +427,7 @@ cases('codex', [
       { type: 'turn.completed' },
     ],
     [
-      "denied shell execute bash -lc 'ls' declined by its own policy",
+      'denied shell execute ls declined by its own policy',
       'tool_call patch edit a, b completed',
       'denied patch - - patch rejected: read-only',
       'denied shell - - exec_command failed: rejected: rm',
@@ -444,10 +446,10 @@ cases('codex', [
       { type: 'turn.completed' },
     ],
     [
-      "denied shell execute bash -lc 'ls' exec_command failed: rejected by user approval settings",
-      "denied shell execute bash -lc 'ls' exec command rejected by user",
-      "tool_call shell execute bash -lc 'ls' failed",
-      "tool_call shell execute bash -lc 'ls' failed",
+      'denied shell execute ls exec_command failed: rejected by user approval settings',
+      'denied shell execute ls exec command rejected by user',
+      'tool_call shell execute ls failed',
+      'tool_call shell execute ls failed',
     ],
     { verdict: { ok: true } },
   ],
@@ -794,6 +796,97 @@ cases('plain', [
   ],
   ['nothing', [], [], { messages: [], verdict: { ok: true } }],
 ])
+
+t.test('what a person is shown', async (t) => {
+  const seen = (format: Format, scene: string) => told(format, recorded(format, scene)).text
+  const plan = `I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->\n`
+  const warning =
+    'warning: Model metadata for `scripted` not found. Defaulting to fallback metadata; this can degrade performance and cause issues\n'
+  const retried = (of: string) =>
+    [1, 2].map((attempt) => `the model answered 500, attempt ${attempt}${of}\n`).join('')
+  const texts: [Format, scene: string, text: string][] = [
+    [
+      'claude',
+      'work',
+      `→ Read app.js\n  ok: 2 lines\n→ Edit app.js\n  ok: The file app.js has been updated successfully. (file state is current in your context — no need to Read it back)\n→ Bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'codex',
+      'work',
+      `${warning}→ shell cat 'app.js'\n  ok: limit = 1\n→ patch app.js\n  ok\n→ shell cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'gemini',
+      'work',
+      `→ read_file app.js\n  ok\n→ replace app.js\n  ok\n→ run_shell_command cat app.js\n  ok: limit = 10\n\nThe limit is ten now.`,
+    ],
+    [
+      'opencode',
+      'work',
+      `→ read app.js\n  ok: 6 lines\n→ edit app.js\n  ok: Edit applied successfully.\n→ bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'copilot',
+      'work',
+      `→ view app.js\n  ok: limit = 1\n→ edit app.js\n  ok: File app.js updated with changes.\n→ bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'claude',
+      'failing-command',
+      `→ Bash echo broken; exit 3\n  failed: Exit code 3 broken\n\nThe command failed.\n`,
+    ],
+    [
+      'codex',
+      'failing-command',
+      `${warning}→ shell echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
+    ],
+    [
+      'opencode',
+      'failing-command',
+      `→ bash echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
+    ],
+    [
+      'copilot',
+      'failing-command',
+      `→ bash echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
+    ],
+    ['claude', 'fault-500-then-plan', `${retried(' of 10')}\n${plan}`],
+    ['copilot', 'fault-500-then-plan', `${retried('')}\n${plan}`],
+    ['gemini', 'fault-500-then-plan', `${retried('')}\n${plan.trimEnd()}`],
+    [
+      'opencode',
+      'todos',
+      `to do: [>] Raise the limit, [ ] Run the tests\nto do: [x] Raise the limit, [x] Run the tests\n\nBoth are done.\n`,
+    ],
+  ]
+  for (const [format, scene, text] of texts)
+    t.equal(seen(format, scene), text, `${format} ${scene}`)
+
+  const command = (output: string, status = 'completed') => [
+    codexItem('started', codexCommand('in_progress', null)),
+    codexItem('completed', codexCommand(status, status === 'failed' ? 1 : 0, output)),
+  ]
+  const lines = Array.from({ length: 3000 }, (_, at) => `${at + 1}\n`).join('')
+  t.equal(told('codex', command(lines)).text, '→ shell ls\n  ok: 3000 lines, the last: 3000\n')
+  t.equal(
+    told('codex', command('\u001b[31mred\u001b[0m\rdone')).text,
+    '→ shell ls\n  ok: 2 lines, the last: done\n',
+  )
+  t.equal(told('codex', ['Not JSON.', '{"type":"new"}']).text, 'Not JSON.\n', 'as it is')
+  const long = `${'a'.repeat(290)} s3cret ${'b'.repeat(9000)}`
+  t.match(told('codex', command(long, 'failed')).text, /failed: exit 1 a+ \[r … b{300}\n$/)
+  t.notMatch(told('codex', command(long, 'failed')).text, 's3c', 'half a secret is none')
+
+  const [first, second] = command('x').map((event) => JSON.stringify(event))
+  const other = JSON.stringify(
+    codexItem('started', { ...codexCommand('in_progress', null), id: '2' }),
+  )
+  t.equal(
+    told('codex', [first!, other, second!]).text,
+    '→ shell ls\n→ shell ls\n  ok (shell ls): x\n',
+    'the result of a call that is not the last',
+  )
+})
 
 t.test('a message that is too long is not kept in part', async (t) => {
   const half = 'x'.repeat(600 * 1024)

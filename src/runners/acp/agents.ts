@@ -3,7 +3,6 @@ import type { AgentSpec } from '../agents/agent-spec.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import { COPILOT_FILES } from '../agents/project-files.ts'
 import type { AgentStream } from '../streams/agent-stream.ts'
-import { errorLine as geminiLogLine } from '../streams/gemini.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import { CLAUDE_RETRY } from './retry.ts'
 
@@ -135,7 +134,6 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       GOOGLE_CLOUD_PROJECT: '',
       GOOGLE_CLOUD_LOCATION: '',
     },
-    openLog: () => geminiLogLine,
   },
   {
     ...plainAgent('opencode-acp', 'opencode (ACP)', 'opencode', ['acp']),

@@ -157,10 +157,10 @@ export function createReadableOutput(needs: ReadableNeeds): ReadableOutput {
 export function callText({ tool, kind, title }: ToolFacts): string {
   const what = oneLine(title ?? '', MAX_CALL)
   if (what === '') return oneLine(tool, MAX_CALL)
-  // some titles begin with the name of the tool, and some agents name only the kind of a tool
   const isNamed = what.toLowerCase().startsWith(tool.toLowerCase())
-  const isOnlyKind = tool === kind && kind !== 'execute'
-  return isNamed || isOnlyKind ? what : `${oneLine(tool, MAX_CALL)} ${what}`
+  // some agents name only the kind of a tool, and say in the title what it does
+  const isSaid = tool === kind && (kind === 'other' || /^[A-Z][a-z]+ /.test(what))
+  return isNamed || isSaid ? what : `${oneLine(tool, MAX_CALL)} ${what}`
 }
 
 /** What a tool answered, in one line. Of what a command printed the end counts most. */

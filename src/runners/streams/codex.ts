@@ -1,3 +1,4 @@
+import type { AgentRetry } from '../../model/agent-retry.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
@@ -34,7 +35,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
       case 'error':
         // also told of a connection that is made again: what the turn says counts
         verdict = said(event.message)
-        return onRetry(textOf(event.message) ?? '')
+        return onError(textOf(event.message) ?? '')
       default:
         return []
     }
@@ -63,6 +64,11 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     return [toolCall(facts, status)]
   }
 
+  function onError(message: string): StreamNote[] {
+    const again = codexRetry(message)
+    return again === null ? [] : retry(again)
+  }
+
   function say(text: string): void {
     messages.add(text)
     shown.message(text)
@@ -81,16 +87,20 @@ function usageIn(usage: unknown): AgentUsage {
   return { ...NO_USAGE, ...tokenSums(usage, names), cumulative: 'tokens' }
 }
 
-/** It counts when it asks again on the same connection only in its own log. */
 const RECONNECTING = /^Reconnecting\.{3} (\d+)\/(\d+)(?: \((.*)\))?$/s
 const STATUS = /\bstatus (\d{3})\b/
 
-function onRetry(message: string): StreamNote[] {
-  const [found, attempt, of, reason = ''] = RECONNECTING.exec(message) ?? []
-  if (found === undefined) return []
+/** That it connects again; what it repeats on the same connection is in its own log alone. */
+export function codexRetry(message: string, details = ''): AgentRetry | null {
+  const [found, attempt, of, inside = ''] = RECONNECTING.exec(message) ?? []
+  if (found === undefined) return null
+  const reason = inside || details
   const status = STATUS.exec(reason)?.[1]
-  const what = status === undefined ? { reason: clauseOf(reason) } : { status: Number(status) }
-  return retry({ attempt: Number(attempt), of: Number(of), ...what })
+  return {
+    attempt: Number(attempt),
+    of: Number(of),
+    ...(status === undefined ? { reason: clauseOf(reason) } : { status: Number(status) }),
+  }
 }
 
 function resultOf({ exit_code, aggregated_output, error }: Foreign, status: string): ToolResult {
@@ -117,9 +127,12 @@ function factsOf(item: Foreign): ToolFacts | null {
   }
 }
 
+const WITHIN_SHELL = /^\S*\b(?:ba|z)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/
+
 /** Without the shell that it puts around every command. */
 function innerCommand(command: string): string {
-  return /^\S*\b(?:ba|z)?sh -l?c '([^']*)'$/.exec(command)?.[1] ?? command
+  const [, single, double] = WITHIN_SHELL.exec(command) ?? []
+  return single ?? double ?? command
 }
 
 /** In place of what a command prints, in one line: a command that was not run. */

@@ -123,7 +123,7 @@ function usageIn(stats: unknown, asked: string | null): AgentUsage {
 const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying\b/
 
 /** That it asks its model again is only in its log. */
-export function errorLine(text: string): StreamNote[] {
+function errorLine(text: string): StreamNote[] {
   const [found, attempt, status] = RETRY.exec(text) ?? []
   if (found === undefined) return []
   const known = status === undefined ? {} : { status: Number(status) }
