@@ -130,8 +130,10 @@ export interface AgentFacts {
   version?: string
   /** What is known against this version. */
   warning?: string
-  /** How the agent's own plan mode was set, and read back. */
+  /** How the agent's own mode to plan in was set, and read back. */
   plan_mode?: string
+  /** The mode that it says it works in. */
+  work_mode?: string
 }
 
 export interface ToolFacts {
@@ -144,6 +146,8 @@ export interface StepOutcome {
   exit: number | null
   signal: string | null
   timedOut: boolean
+  /** Its turn had ended well, it did not exit by itself, and the service ended it: `exit` is 0 then. */
+  endedByService?: boolean
   startError?: string
   durationMs: number
 }

@@ -32,7 +32,12 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
   const agent = objectOf(
     await askWithin(INITIALIZE_MS, { link, ...options }, 'initialize', {
       protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientCapabilities: {
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        // so that what an agent says of itself does not come as a part of its answer
+        session: { notices: {} },
+      },
       clientInfo: clientInfo(),
     }),
   )

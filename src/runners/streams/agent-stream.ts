@@ -1,4 +1,5 @@
 import type { AgentUsage } from '../agents/agent-usage.ts'
+import { saidError } from '../agents/said-error.ts'
 import type { AgentNote } from '../contract.ts'
 
 /**
@@ -31,9 +32,9 @@ export interface StreamEnd {
 
 /**
  * Whether the agent says that it succeeded. `anyExit`: whatever its exit code, where that is known to
- * lie. `reason` goes on a sentence that begins with the agent's name.
+ * lie. `reason` goes on a sentence that begins with the agent's name; `isSaid` where it is in the agent's own words.
  */
-export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string }
+export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string; isSaid?: true }
 
 export const NO_VERDICT: Verdict = {
   ok: false,
@@ -41,6 +42,7 @@ export const NO_VERDICT: Verdict = {
 }
 
 export function said(what: unknown): Verdict {
-  const text = typeof what === 'string' && what.trim() !== '' ? what : 'no reason'
-  return { ok: false, reason: `failed, as it says: ${text}` }
+  const text = typeof what === 'string' ? saidError(what) : ''
+  if (text === '') return { ok: false, reason: 'failed without saying why' }
+  return { ok: false, reason: `failed: ${text}`, isSaid: true }
 }
