@@ -14,6 +14,7 @@ import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
+import { agentFileProblems, installedReaders } from './sessions/agent-files.ts'
 import { createHandActs } from './sessions/hand-acts.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
@@ -213,7 +214,12 @@ async function open(
   })
   const { providers, handEdits, plans } = parts
   sessions = parts.sessions
-  const problems = async () => [...(await settings()).problems, ...scan.strangers()]
+  const readers = await installedReaders(environment, root)
+  const problems = async () => {
+    const present = await settings()
+    const files = await agentFileProblems(root, readers, present.files)
+    return [...present.problems, ...files, ...scan.strangers()]
+  }
   let vigil: Vigil | null = null
 
   undo.add(() => mutex.idle())

@@ -13,6 +13,7 @@ export function examinationText(found: Examination): string {
     ['cases', visibleText(found.memoryRoot)],
     ['state folder', visibleText(found.state)],
     ['casefile.md', found.trust],
+    ['agent files', visibleText(found.agentFiles)],
     ['git', found.git === null ? 'not found; diffs and histories need it' : visibleText(found.git)],
     ['read-only mount', mount],
   ]

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import { closeGuard, type Guard } from '../runners/process/guard.ts'
+import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/agent-files.ts'
 import { planGuard } from '../sessions/protection.ts'
 import { allStatuses, type ProviderStatus } from '../sessions/provider-status.ts'
 import { providerOf } from '../sessions/providers.ts'
@@ -18,6 +19,8 @@ export interface Examination {
   state: string
   /** In a few words. */
   trust: string
+  /** The same of files of the project that installed agents act on. */
+  agentFiles: string
   /** Null where there is none. */
   git: string | null
   /** The mounts that keep an agent from writing while it plans. */
@@ -40,10 +43,11 @@ export async function examine(
   return {
     ...{ root, memoryRoot, state: state.root, providers },
     trust: trustWords(settings),
+    agentFiles: await agentFileWords(root, environment, settings),
     git: await gitVersion(root),
     guard: await guardOf(places, environment),
     standard: settings.provider,
-    complaint: complaintAbout(settings, providers),
+    complaint: await complaintAbout(settings, providers, root),
   }
 }
 
@@ -78,6 +82,18 @@ function trustWords(settings: TrustedSettings): string {
   return words[settings.trust] + more
 }
 
+async function agentFileWords(
+  root: string,
+  environment: NodeJS.ProcessEnv,
+  { files }: TrustedSettings,
+): Promise<string> {
+  const readers = await installedReaders(environment, root)
+  const problems = await agentFileProblems(root, readers, files)
+  if (problems.length === 0) return 'none that need trust'
+  const names = problems.map(({ file }) => file).join(', ')
+  return `not trusted: ${names}; look at them with: casefile trust`
+}
+
 async function gitVersion(cwd: string): Promise<string | null> {
   try {
     const { stdout } = await runGit(['--version'], { cwd, timeoutMs: 10_000 })
@@ -91,12 +107,14 @@ async function gitVersion(cwd: string): Promise<string | null> {
   }
 }
 
-function complaintAbout(
+async function complaintAbout(
   settings: TrustedSettings,
   providers: readonly ProviderStatus[],
-): string | null {
+  root: string,
+): Promise<string | null> {
   try {
-    providerOf(settings.provider, settings)
+    const provider = providerOf(settings.provider, settings)
+    await mustTrustFiles(provider, { root, folder: root }, settings.files)
   } catch (error) {
     if (error instanceof Refusal) return `${SETTINGS_FILE}, provider: ${error.message}`
     throw error

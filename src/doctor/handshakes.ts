@@ -4,6 +4,7 @@ import { type Handshake, tryHandshake } from '../runners/acp/handshake.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import { findProgram } from '../runners/process/find-program.ts'
 import { endMarked } from '../runners/process/process-sweep.ts'
+import { notStarted, whyUntrusted } from '../sessions/agent-files.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
 import { openRunFolder } from '../workspace/output/run-folder.ts'
@@ -27,13 +28,20 @@ export async function* handshakes(
     if (!trusted || !spec || !isAcp(spec)) continue
     const where = { path: environment.PATH, cwd: places.root }
     if ((await findProgram(spec.program, where)) === null) continue
+    // what casefile.md defines may name a file of the workspace
+    const atRoot = source === 'casefile.md'
+    const place = { root: places.root, folder: places.root }
+    const why = atRoot ? await whyUntrusted(spec, place, settings.files) : null
+    if (why !== null) {
+      yield { id, handshake: { ok: false, reason: notStarted(id, why) } }
+      continue
+    }
     const mark = randomUUID()
     const folder = await openRunFolder(places.state.scratch, `doctor-${mark}`)
     try {
       const ids = { mark, case_id: mark, session_id: mark }
       const { env } = stepEnvironment(environment, ids, settings, spec.env)
-      // what casefile.md defines may name a file of the workspace
-      const cwd = source === 'casefile.md' ? places.root : folder.path
+      const cwd = atRoot ? places.root : folder.path
       const defined = settings.providers.get(id)
       const args = defined?.kind === 'preset' ? defined.args : []
       yield { id, handshake: await tryHandshake(spec, { env, cwd, args }) }

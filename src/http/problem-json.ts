@@ -34,6 +34,7 @@ export const PROBLEMS = {
   invalid_plan: { status: 422, title: 'The plan cannot be carried out' },
   untrusted_provider: { status: 422, title: 'The provider is not trusted' },
   untrusted_workdir: { status: 422, title: 'The working folder is not trusted' },
+  untrusted_agent_files: { status: 422, title: 'Files that the agent acts on are not trusted' },
   provider_unavailable: { status: 422, title: 'The provider cannot be run' },
   would_be_a_problem: { status: 422, title: 'The file would have a problem' },
   internal: { status: 500, title: 'The service failed' },

@@ -42,6 +42,7 @@ const REMEDIES: Record<ProblemCode, string> = {
   wrong_latest: 'Run casefile check --fix; a running service sets the link within a second.',
   bad_settings: 'Correct the setting as the message says, or remove its line.',
   untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
+  untrusted_agent_files: 'Look at it, then run casefile trust; or remove it.',
   bad_name: 'Rename or move it as the message says: a case is named by a lower-case UUID.',
 }
 

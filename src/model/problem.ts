@@ -34,6 +34,7 @@ export const PROBLEM_CODES = [
   'wrong_latest', // the link to the newest session; only `casefile check` reports it
   'bad_settings', // casefile.md
   'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
+  'untrusted_agent_files', // an agent would act on them: they count only once the operator trusts them
   'bad_name', // a folder under cases/ that is no UUID, or a markdown file whose name is not served
 ] as const
 

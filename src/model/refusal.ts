@@ -30,6 +30,7 @@ export const REFUSAL_CODES = [
   'invalid_plan',
   'untrusted_provider',
   'untrusted_workdir',
+  'untrusted_agent_files',
   'provider_unavailable',
   'would_be_a_problem',
   'storage_full',

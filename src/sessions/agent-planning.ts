@@ -5,6 +5,7 @@ import { endRun } from '../runners/process/process-sweep.ts'
 import { openPlanFolders, type PlanFolders } from '../workspace/git/plan-folders.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { notStarted, whyUntrustedCopy } from './agent-files.ts'
 import { beginPlanning } from './begin-planning.ts'
 import { promptContext } from './context.ts'
 import { stepEnvironment } from './environment.ts'
@@ -129,6 +130,7 @@ async function agentsPlan(
   { provider, request, settings }: AgentPlanning,
   { asked, run, folders, guard }: Place,
 ): Promise<PlanResult> {
+  await mustTrustCopy(needs, { provider, request }, folders.copy)
   const { env } = stepEnvironment(needs.environment, job, settings, provider.spec?.env)
   const report = openRunReport(needs, job)
   const anew = async () => {
@@ -152,6 +154,17 @@ async function agentsPlan(
   } finally {
     await report.close()
   }
+}
+
+/** Once more, just before the program starts: they may have changed since the request. */
+async function mustTrustCopy(
+  { settings, layout }: SessionNeeds,
+  { provider: { id, spec }, request }: Pick<AgentPlanning, 'provider' | 'request'>,
+  copy: string,
+): Promise<void> {
+  const place = { root: layout.root, folder: request.workdir }
+  const why = spec && (await whyUntrustedCopy(spec, copy, place, (await settings()).files))
+  if (why) throw new RunnerFailure(notStarted(id, why))
 }
 
 /** To be asked first: what is not there any more cannot be compared. */

@@ -9,6 +9,7 @@ import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { plainText } from '../workspace/disk/plain-text.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import { notStarted, whyUntrusted } from './agent-files.ts'
 import { memoryOf, promptContext } from './context.ts'
 import { stepEnvironment, type Withheld } from './environment.ts'
 import { finish } from './finishing.ts'
@@ -157,6 +158,11 @@ async function agentsWork(
     guard,
     report,
   }
+  // once more, just before the program starts: they may have changed since the approval
+  const place = { root: needs.layout.root, folder: request.workdir }
+  const { files: trusted } = await needs.settings()
+  const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
+  if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })
   await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
   return result.ok ? runProofSteps(request) : result

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
@@ -10,6 +11,7 @@ import { moved } from '../model/session-state.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
 import { workingFolder } from '../workspace/workdir.ts'
+import { mustTrustFiles } from './agent-files.ts'
 import { execute } from './execution.ts'
 import type { SessionNeeds } from './needs.ts'
 import { type DeniedRequest, noteDenied, type SessionRun } from './own-requests.ts'
@@ -98,6 +100,7 @@ export function createSessions(needs: SessionNeeds): Sessions {
       const chosen = providerOf(name ?? present.case.provider ?? settings.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustBeInstalled(needs, chosen, workdir)
+      await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
       const number = await numbering.run(caseId, async () => {
         const next = await nextSessionNumber(layout, numbers, caseId)
         await rememberNumber(numbers, caseId, next)
@@ -149,6 +152,9 @@ export function createSessions(needs: SessionNeeds): Sessions {
       const { number } = session
       const provider = providerOf(session.provider, settings)
       if (approved === sha256(text)) await mustBeExecutable(text, provider)
+      if (!(await readPlan(text)).isRunbook) {
+        await mustTrustFiles(provider, { root: layout.root, folder: workdir }, settings.files)
+      }
       const job = await start({ ...named(caseId, id, number), kind: 'work', folder: workdir })
       const folder = await begin(job, (decided) =>
         store.update(
@@ -167,10 +173,14 @@ export function createSessions(needs: SessionNeeds): Sessions {
     },
 
     async revise(caseId, id, { note, by }) {
-      const session = decide.liveSession(await store.read(caseId), id)
+      const present = await store.read(caseId)
+      const session = decide.liveSession(present, id)
       moved(session.state, 'revise')
       const { number } = session
-      const provider = providerOf(session.provider, await needs.settings())
+      const settings = await needs.settings()
+      const provider = providerOf(session.provider, settings)
+      const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
+      await mustTrustFiles(provider, { root: layout.root, folder: workdir }, settings.files)
       const job = await start({ ...named(caseId, id, number), kind: 'plan', folder: null })
       let before = ''
       const decided = (folder: CaseFolder) => {

@@ -1,9 +1,12 @@
+import { isUtf8 } from 'node:buffer'
+import { basename } from 'node:path'
 import type { ProviderSettings } from '../model/settings.ts'
+import type { ReadFile } from '../sessions/agent-files.ts'
 import { visibleText } from '../workspace/visible-text.ts'
 import type { Offer } from './offer.ts'
 
 /** What would be trusted, whole and with nothing hidden, as lines for a terminal. */
-export function offerText({ providers, env, folders }: Offer): string {
+export function offerText({ providers, env, folders, files }: Offer): string {
   const parts = [
     section(
       'Providers: programs that sessions run as you, to plan without asking first',
@@ -25,8 +28,37 @@ export function offerText({ providers, env, folders }: Offer): string {
         }),
       ]),
     ),
+    section(
+      'Files of the project that agents act on by themselves: programs they start, addresses they send to',
+      files.flatMap(fileLines),
+    ),
   ]
   return parts.filter((part) => part !== '').join('\n')
+}
+
+/** More of a file than this is for an editor: nobody reads it here. */
+const MAX_LINES = 200
+const MAX_CHARACTERS = 20_000
+
+function fileLines({ path, agents, content, why }: ReadFile): string[] {
+  const readers = `read by ${agents.join(', ')}`
+  if (content === null) return [`  ${word(path)}: cannot be trusted, since ${visibleText(why)}`]
+  const { bytes, sha256 } = content
+  const head = `  ${word(path)}: ${readers}`
+  if (!isUtf8(bytes) || bytes.includes(0)) {
+    return [head, `    ${bytes.length} bytes that are no text, SHA-256 ${sha256}`]
+  }
+  const text = bytes.toString()
+  const shown = basename(path) === '.env' ? withoutValues(text) : text
+  const lines = shown.slice(0, MAX_CHARACTERS).trimEnd().split('\n')
+  const rest = shown.length > MAX_CHARACTERS || lines.length > MAX_LINES
+  const last = rest ? [`    … and more: open the file to see all of its ${bytes.length} bytes`] : []
+  return [head, ...lines.slice(0, MAX_LINES).map((line) => `    ${visibleText(line)}`), ...last]
+}
+
+/** Secrets stand in such files: what matters is which variables they set. */
+function withoutValues(text: string): string {
+  return text.replace(/^(\s*(?:export\s+)?[\w.-]+\s*[=:]).*$/gm, '$1…')
 }
 
 function section(title: string, lines: string[]): string {

@@ -1,6 +1,9 @@
 import type { ProviderSettings, Settings } from '../model/settings.ts'
+import { allAgentFiles, type ReadFile } from '../sessions/agent-files.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import { type OutsideFolder, outsideFolders } from '../workspace/settings/outside-folders.ts'
+import { isTrustedFile } from '../workspace/settings/agent-files.ts'
+import type { OutsideFolder } from '../workspace/settings/outside-folders.ts'
+import { workingFolders } from '../workspace/settings/outside-folders.ts'
 import type { Places } from '../workspace/settings/places.ts'
 import { trustHash } from '../workspace/settings/trusted-settings.ts'
 
@@ -9,6 +12,8 @@ export interface Offer {
   providers: ReadonlyMap<string, ProviderSettings>
   env: readonly string[]
   folders: OutsideFolder[]
+  /** Files of the working folders that agents act on. One that cannot be read cannot be trusted. */
+  files: ReadFile[]
   /** Of providers and env; null where they hold nothing to trust. */
   hash: string | null
   /** Whether all of it is trusted already. */
@@ -19,20 +24,34 @@ type OfferPlaces = Pick<Places, 'root' | 'memoryRoot' | 'trust'>
 
 /** Null where there is nothing to trust. */
 export async function offerOf(places: OfferPlaces, settings: Settings): Promise<Offer | null> {
-  const folders = await outsideFolders(layoutOf(places.root, places.memoryRoot))
+  const { inside, outside } = await workingFolders(layoutOf(places.root, places.memoryRoot))
+  const files = await filesIn(places.root, [...inside, ...outside.map(({ folder }) => folder)])
   const hash = trustHash(settings)
-  if (hash === null && folders.length === 0) return null
+  if (hash === null && outside.length === 0 && files.length === 0) return null
   const trusted = await places.trust.read()
   const isTrusted =
     (hash === null || hash === trusted.settings) &&
-    folders.every(({ folder }) => trusted.folders.includes(folder))
+    outside.every(({ folder }) => trusted.folders.includes(folder)) &&
+    files.every((file) => file.content === null || isTrustedFile(file, trusted.files))
   const { providers, env } = settings
   const [shownProviders, shownEnv] = hash === null ? [new Map(), []] : [providers, env]
-  return { providers: shownProviders, env: shownEnv, folders, hash, isTrusted }
+  return { providers: shownProviders, env: shownEnv, folders: outside, files, hash, isTrusted }
 }
 
 /** Trusts exactly what the offer shows, whatever the files say by now. */
-export async function accept(places: OfferPlaces, { hash, folders }: Offer): Promise<void> {
-  const trusted = { settings: hash, folders: folders.map(({ folder }) => folder) }
+export async function accept(places: OfferPlaces, { hash, folders, files }: Offer): Promise<void> {
+  const trusted = {
+    settings: hash,
+    folders: folders.map(({ folder }) => folder),
+    files: new Map(files.flatMap(({ path, content }) => (content ? [[path, content.sha256]] : []))),
+  }
   await places.trust.write(trusted, new Date().toISOString())
+}
+
+async function filesIn(root: string, folders: readonly string[]): Promise<ReadFile[]> {
+  const found = new Map<string, ReadFile>()
+  for (const folder of folders) {
+    for (const file of await allAgentFiles({ root, folder })) found.set(file.path, file)
+  }
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
 }

@@ -162,7 +162,7 @@ export function openHistoryJournal(
 
   async function sync(): Promise<void> {
     try {
-      // opened anew, since `file` may be closed meanwhile
+      // opened again, since `file` may be closed meanwhile
       const opened = openSync(path, 'r')
       try {
         await syncData(opened)

@@ -31,12 +31,6 @@ export async function workingFolder(
   )
 }
 
-/** The real path of a case's `workdir` if it is a folder outside of the workspace, else null. */
-export async function outsideFolder(root: string, workdir: string): Promise<string | null> {
-  const folder = await realFolder(resolve(root, workdir))
-  return folder === null || isWithin(await realpath(root), folder) ? null : folder
-}
-
 /** The real path of the folder to serve; a name with a slip in it must not be made into one. */
 export async function workspaceRoot(root: string): Promise<string> {
   const folder = await realFolder(resolve(root))
@@ -62,7 +56,8 @@ export async function memoryRootAt(path: string): Promise<string> {
   )
 }
 
-async function realFolder(path: string): Promise<string | null> {
+/** The real path of a folder; null where there is none, or where it cannot be reached. */
+export async function realFolder(path: string): Promise<string | null> {
   try {
     const real = await realpath(path)
     return (await stat(real)).isDirectory() ? real : null

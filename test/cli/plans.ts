@@ -14,7 +14,7 @@ const PLANNER: ProviderSettings = {
 }
 const SETTINGS: TrustedSettings = {
   ...{ ...DEFAULT_SETTINGS, providers: new Map([['planner', PLANNER]]) },
-  ...{ trust: 'trusted', folders: new Set() },
+  ...{ trust: 'trusted', folders: new Set(), files: new Map() },
 }
 const RUNBOOK = 'Look.\n\n```sh run id=look\nls\n```\n\nThen rest.\n'
 const ORDER =

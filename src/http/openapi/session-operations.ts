@@ -44,6 +44,7 @@ export const sessionOperations: Operations = {
       'provider_unavailable',
       'untrusted_provider',
       'untrusted_workdir',
+      'untrusted_agent_files',
       'wrong_state',
     ],
   },
@@ -74,6 +75,7 @@ export const sessionOperations: Operations = {
       ...[...FILE_REFUSALS, ...ENDED, 'bad_request', 'already_active', 'plan_changed'],
       ...['folder_busy', 'invalid_plan', 'unknown_provider', 'untrusted_provider'],
       'untrusted_workdir',
+      'untrusted_agent_files',
     ] as const,
   },
   'POST /cases/:id/sessions/:sid/revise': {
@@ -85,7 +87,7 @@ export const sessionOperations: Operations = {
     answers: now,
     refusals: [
       ...[...FILE_REFUSALS, ...ENDED, 'already_active', 'unknown_provider'],
-      'untrusted_provider',
+      ...['untrusted_provider', 'untrusted_workdir', 'untrusted_agent_files'],
     ] as const,
   },
   'POST /cases/:id/sessions/:sid/abandon': {

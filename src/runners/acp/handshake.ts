@@ -1,7 +1,7 @@
 import { RunnerFailure } from '../contract.ts'
 import { NO_GUARD } from '../process/guard.ts'
 import type { AcpSpec } from './agents.ts'
-import { notStarted } from './converse.ts'
+import { environmentOf, notStarted } from './converse.ts'
 import { openLink } from './link.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
@@ -38,10 +38,11 @@ export async function tryHandshake(
   const link = await openLink({
     ...{ title, argv: [spec.program, ...spec.args, ...args], cwd },
     ...{ guard: NO_GUARD, signal: limit },
-    env: { ...env, ...spec.planEnv },
+    env: environmentOf(spec, env, false),
     onStart: async () => {},
     onOutput: () => {},
     onUpdate: () => {},
+    onOwn: () => true,
     onPermission: async () => CANCELLED,
     room: async () => {},
   })

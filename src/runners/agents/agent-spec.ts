@@ -12,6 +12,12 @@ export interface AgentSpec {
   env: readonly EnvRule[]
   /** Arguments that make it print its version. */
   version: readonly string[]
+  /**
+   * Files of a project that it acts on by itself (hooks, servers, addresses) and cannot be told to leave alone: they count
+   * only once the operator trusts them. Looked up in the working folder and above; a name that ends in `/` is a folder
+   * with all that is in it. Measured, see docs/security.md.
+   */
+  projectFiles: readonly string[]
   /** Versions below one that are known for something bad. */
   bad: readonly { below: string; why: string }[]
   /** How strongly its own plan mode holds, as measured (docs/agents.md). */

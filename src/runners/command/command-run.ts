@@ -1,4 +1,6 @@
+import { dirname } from 'node:path'
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
@@ -60,6 +62,7 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     onOutput: listener.output,
   })
   const heard = await listener.end()
+  for (const note of usageNotes(mode, heard.stream.usage)) await report.note(note)
   const { aborted: _, ...outcome } = result
   await report.stepFinished(outcome)
   return { result, ...heard }
@@ -88,10 +91,13 @@ async function programOf(run: CommandRun, path: string | undefined): Promise<str
   throw new RunnerFailure(`${name} was not found ${where}; ${what}`)
 }
 
-function commandOf({ line, args, session, agent }: CommandRun, prompt: string): string[] {
+function commandOf(run: CommandRun, prompt: string): string[] {
+  const { line, args, session, agent, workdir } = run
   const { folder, newId: id } = agent
   const prompt_file = `${folder}/${PROMPT_FILE}`
-  return wordsOf(line, { prompt, prompt_file, id, session: session ?? '', folder }, args)
+  const untrusted_projects = untrustedProjects(workdir)
+  const values = { prompt, prompt_file, id, session: session ?? '', folder, untrusted_projects }
+  return wordsOf(line, values, args)
 }
 
 /** Those whose conversation we name are known by it before they run, whatever they print. */
@@ -106,4 +112,14 @@ async function writeFiles({ line, agent }: CommandRun): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await writeDurable(`${folder}/${name}`, Buffer.from(text), { mode: 0o600 })
   }
+}
+
+/** A folder that Codex does not know takes the trust of the repository above it: so all of them are named. */
+function untrustedProjects(workdir: string): string {
+  const folders = [workdir]
+  for (let each = dirname(workdir); each !== folders.at(-1); each = dirname(each))
+    folders.push(each)
+  // the escapes of a JSON text are those of TOML
+  const entries = folders.map((folder) => `${JSON.stringify(folder)}={trust_level="untrusted"}`)
+  return `{${entries.join(',')}}`
 }

@@ -15,7 +15,8 @@ export interface CommandSpec extends AgentSpec {
 export interface CommandLine {
   /**
    * The program and its arguments. In place of `{args}` come the user's own; `{id}` is a new UUID for
-   * the conversation, `{session}` the agent's id of an earlier one, `{folder}` that of `files`.
+   * the conversation, `{session}` the agent's id of an earlier one, `{folder}` that of `files`, `{untrusted_projects}`
+   * a TOML table in which Codex is told to trust no folder from the working folder upwards.
    */
   argv: readonly string[]
   prompt: PromptBy
@@ -26,7 +27,13 @@ export interface CommandLine {
   files?: Readonly<Record<string, string>>
 }
 
-export type Placeholder = 'prompt' | 'prompt_file' | 'id' | 'session' | 'folder'
+export type Placeholder =
+  | 'prompt'
+  | 'prompt_file'
+  | 'id'
+  | 'session'
+  | 'folder'
+  | 'untrusted_projects'
 
 /** The words of a command with everything in its place; a prompt that has none comes last. */
 export function wordsOf(

@@ -1,10 +1,12 @@
+import { resolve } from 'node:path'
 import { CASE_FILE, MAX_CASE_BYTES } from '../../markdown/case-file.ts'
 import { fieldReader, recordHead } from '../../markdown/fields.ts'
 import { UUID } from '../../model/words.ts'
+import { isWithin } from '../disk/path-within.ts'
 import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
 import { entriesIn } from '../folder-names.ts'
 import type { Layout } from '../layout.ts'
-import { outsideFolder } from '../workdir.ts'
+import { realFolder } from '../workdir.ts'
 
 /** A folder outside of the workspace, by its real path, and the cases that name it as their `workdir`. */
 export interface OutsideFolder {
@@ -12,19 +14,31 @@ export interface OutsideFolder {
   cases: { id: string; title: string; workdir: string }[]
 }
 
+export interface WorkingFolders {
+  /** Real paths: the workspace's root first. */
+  inside: string[]
+  outside: OutsideFolder[]
+}
+
 /** Reads every case.md for its `workdir`; one that cannot be read names none. */
-export async function outsideFolders(layout: Layout): Promise<OutsideFolder[]> {
+export async function workingFolders(layout: Layout): Promise<WorkingFolders> {
   const found = new Map<string, OutsideFolder>()
+  const inside = new Set([layout.root])
   const ids = (await entriesIn(layout.cases)).filter((name) => UUID.test(name)).sort()
   for (const id of ids) {
     const named = await workdirOf(layout, id)
-    const folder = named && (await outsideFolder(layout.root, named.workdir))
+    const folder = named && (await realFolder(resolve(layout.root, named.workdir)))
     if (!folder) continue
+    if (isWithin(layout.root, folder)) {
+      inside.add(folder)
+      continue
+    }
     const entry = found.get(folder) ?? { folder, cases: [] }
     found.set(folder, entry)
     entry.cases.push({ id, ...named })
   }
-  return [...found.values()].sort((a, b) => (a.folder < b.folder ? -1 : 1))
+  const outside = [...found.values()].sort((a, b) => (a.folder < b.folder ? -1 : 1))
+  return { inside: [...inside], outside }
 }
 
 async function workdirOf(

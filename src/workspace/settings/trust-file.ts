@@ -5,6 +5,7 @@ import { writeDurable } from '../disk/durable-write.ts'
 import { isWithin } from '../disk/path-within.ts'
 import { createReread } from '../disk/reread.ts'
 import { decodeUtf8, type ReadResult, readRegular } from '../disk/safe-read.ts'
+import type { TrustedFiles } from './agent-files.ts'
 
 /** What the operator of this machine trusts in a workspace. */
 export interface Trusted {
@@ -12,6 +13,8 @@ export interface Trusted {
   settings: string | null
   /** Real paths outside of the workspace in which sessions may work. */
   folders: readonly string[]
+  /** Files of projects that agents may act on. */
+  files: TrustedFiles
 }
 
 export interface TrustFile {
@@ -25,18 +28,18 @@ const TRUST_FILE = 'trust.json'
 const MAX_BYTES = 1024 * 1024
 /** File systems count time in ticks: within one, a second change leaves no trace in the stamp. */
 const TICK_MS = 50
-const NOTHING: Trusted = { settings: null, folders: [] }
+const NOTHING: Trusted = { settings: null, folders: [], files: new Map() }
+const SHA256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** By the real path of the workspace: one memory root, and so one state folder, may serve several. */
 const CONTENT = z.object({
   workspaces: z.record(
     z.string(),
     z.object({
-      settings: z
-        .string()
-        .regex(/^[0-9a-f]{64}$/)
-        .nullable(),
+      settings: SHA256.nullable(),
       folders: z.array(z.string()),
+      // an older version wrote none
+      files: z.record(z.string(), SHA256).optional(),
       trusted_at: z.string(),
     }),
   ),
@@ -66,12 +69,20 @@ export function createTrustFile(
   return {
     async read() {
       const { workspaces = {} } = (isInside ? null : await content()) ?? {}
-      return (Object.hasOwn(workspaces, root) && workspaces[root]) || NOTHING
+      const mine = (Object.hasOwn(workspaces, root) && workspaces[root]) || null
+      if (mine === null) return NOTHING
+      const { settings, folders, files = {} } = mine
+      return { settings, folders, files: new Map(Object.entries(files)) }
     },
-    async write({ settings, folders }, time) {
+    async write({ settings, folders, files }, time) {
       if (isInside) throw insideRefusal(stateRoot)
       const present = contentOf(await readRegular(path, { maxBytes: MAX_BYTES }))
-      const mine = { settings, folders: [...folders], trusted_at: time }
+      const mine = {
+        settings,
+        folders: [...folders],
+        files: Object.fromEntries(files),
+        trusted_at: time,
+      }
       const workspaces = { ...present?.workspaces, [root]: mine }
       const text = `${JSON.stringify({ workspaces }, null, 2)}\n`
       await writeDurable(path, Buffer.from(text), { mode: 0o600 })

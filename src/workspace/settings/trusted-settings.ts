@@ -4,6 +4,7 @@ import type { Problem } from '../../model/problem.ts'
 import type { Settings } from '../../model/settings.ts'
 import { foreignProviders, type TrustState, trustedText } from '../../model/trust.ts'
 import { hashOf } from '../record.ts'
+import type { TrustedFiles } from './agent-files.ts'
 import type { TrustFile } from './trust-file.ts'
 
 /** The settings with what the operator trusts of them, and the problems of both. */
@@ -12,6 +13,8 @@ export interface TrustedSettings extends Settings {
   trust: TrustState
   /** Real paths outside of the workspace in which sessions may work. */
   folders: ReadonlySet<string>
+  /** Files of projects that agents may act on. */
+  files: TrustedFiles
 }
 
 interface TrustedSettingsNeeds {
@@ -32,7 +35,7 @@ export function createTrustedSettings(needs: TrustedSettingsNeeds): () => Promis
       ...moved(settings, needs),
       ...untrusted(settings, trust),
     ]
-    return { ...settings, trust, folders: new Set(trusted.folders), problems }
+    return { ...settings, trust, folders: new Set(trusted.folders), files: trusted.files, problems }
   }
 }
 

@@ -1,0 +1,132 @@
+import { join, relative } from 'node:path'
+import type { Problem } from '../model/problem.ts'
+import { Refusal } from '../model/refusal.ts'
+import { ACP_AGENTS } from '../runners/acp/agents.ts'
+import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import { PRESETS } from '../runners/command/presets.ts'
+import { findProgram } from '../runners/process/find-program.ts'
+import {
+  type AgentFile,
+  findAgentFiles,
+  isTrustedFile,
+  searchTop,
+  type TrustedFiles,
+} from '../workspace/settings/agent-files.ts'
+import type { Provider } from './providers.ts'
+
+export interface FilesPlace {
+  /** The real path of the workspace. */
+  root: string
+  /** The real path of a working folder. */
+  folder: string
+}
+
+/** Files of a working folder that agents act on, each with the agents that do. */
+export type ReadFile = AgentFile & { agents: string[] }
+
+/** All that any agent would act on. */
+export async function allAgentFiles(
+  place: FilesPlace,
+  specs: readonly AgentSpec[] = [...PRESETS, ...ACP_AGENTS],
+): Promise<ReadFile[]> {
+  const found = new Map<string, ReadFile>()
+  for (const { id, projectFiles } of specs) {
+    for (const file of await filesFor(place, projectFiles)) {
+      const known = found.get(file.path)
+      if (known) known.agents.push(id)
+      else found.set(file.path, { ...file, agents: [id] })
+    }
+  }
+  return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** Refuses a provider whose agent would act on files of the working folder that the operator does not trust. */
+export async function mustTrustFiles(
+  { id, spec }: Pick<Provider, 'id' | 'spec'>,
+  place: FilesPlace,
+  trusted: TrustedFiles,
+): Promise<void> {
+  const why = spec && (await whyUntrusted(spec, place, trusted))
+  if (!why) return
+  throw new Refusal('untrusted_agent_files', notStarted(id, why))
+}
+
+export function notStarted(provider: string, why: string): string {
+  return `The provider ${provider} cannot be started here: ${why}. Look at them and trust them with: casefile trust. Or remove them, or choose another provider.`
+}
+
+/** Names what an agent would act on and the operator does not trust, in a clause; null where there is nothing. */
+export async function whyUntrusted(
+  { projectFiles }: AgentSpec,
+  place: FilesPlace,
+  trusted: TrustedFiles,
+): Promise<string | null> {
+  const files = await filesFor(place, projectFiles)
+  return clauseAbout(files, place.folder, trusted)
+}
+
+/** The same of a copy of the working folder, whose files count by their place in the folder. */
+export async function whyUntrustedCopy(
+  { projectFiles }: AgentSpec,
+  copy: string,
+  { folder }: FilesPlace,
+  trusted: TrustedFiles,
+): Promise<string | null> {
+  const inCopy = await findAgentFiles(copy, copy, projectFiles)
+  const files = inCopy.map((file) => ({ ...file, path: join(folder, relative(copy, file.path)) }))
+  return clauseAbout(files, folder, trusted)
+}
+
+/** What keeps agents that are installed from being started in the workspace's folder. */
+export async function agentFileProblems(
+  root: string,
+  specs: readonly AgentSpec[],
+  trusted: TrustedFiles,
+): Promise<Problem[]> {
+  const files = await allAgentFiles({ root, folder: root }, specs)
+  return files
+    .filter((file) => !isTrustedFile(file, trusted))
+    .map((file) => ({
+      code: 'untrusted_agent_files',
+      file: relative(root, file.path),
+      line: null,
+      message: `${standing(file, trusted)}, so sessions cannot use ${file.agents.join(', ')}. Look at it, and trust it with casefile trust`,
+    }))
+}
+
+/** The known agents that read such files and are on the PATH. */
+export async function installedReaders(
+  environment: NodeJS.ProcessEnv,
+  cwd: string,
+): Promise<AgentSpec[]> {
+  const readers = [...PRESETS, ...ACP_AGENTS].filter(({ projectFiles }) => projectFiles.length > 0)
+  const where = { path: environment.PATH, cwd }
+  const found = await Promise.all(readers.map(({ program }) => findProgram(program, where)))
+  return readers.filter((_, at) => found[at] !== null)
+}
+
+async function filesFor({ root, folder }: FilesPlace, names: readonly string[]) {
+  if (names.length === 0) return []
+  return findAgentFiles(folder, await searchTop(root, folder), names)
+}
+
+const SHOWN = 10
+
+function clauseAbout(
+  files: readonly AgentFile[],
+  folder: string,
+  trusted: TrustedFiles,
+): string | null {
+  const untrusted = files.filter((file) => !isTrustedFile(file, trusted))
+  if (untrusted.length === 0) return null
+  const names = untrusted
+    .slice(0, SHOWN)
+    .map((file) => `${relative(folder, file.path)} (${standing(file, trusted)})`)
+  const more = untrusted.length > SHOWN ? ` and ${untrusted.length - SHOWN} more` : ''
+  return `its agent acts on files of the project that are not trusted: ${names.join(', ')}${more}`
+}
+
+function standing({ path, content, why }: AgentFile, trusted: TrustedFiles): string {
+  if (content === null) return `cannot be trusted, since ${why}`
+  return trusted.has(path) ? 'changed since it was trusted' : 'not trusted'
+}
