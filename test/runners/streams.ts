@@ -66,7 +66,7 @@ function shown({ event, fields }: StreamNote): string {
 }
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed, as it says: ${words}` })
+const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true })
 
 type Case = [
   name: string,
@@ -341,8 +341,6 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
-const CODEX_400 =
-  '{"error":{"message":"scripted 400","type":"invalid_request_error","param":null,"code":null}}'
 const codexShell = (command: string) => `tool_call shell execute /bin/bash -lc ${command}`
 
 cases('codex', [
@@ -438,7 +436,7 @@ cases('codex', [
     'a failed turn',
     recorded('codex', 'fault-400'),
     [`session ${UUID}`],
-    { verdict: failed(CODEX_400) },
+    { verdict: failed('scripted 400') },
   ],
   ['only an error', [{ type: 'error', message: 'stream' }], [], { verdict: failed('stream') }],
   [
@@ -449,8 +447,6 @@ cases('codex', [
   ],
 ])
 
-const GEMINI_400 =
-  '[API Error: {"error":{"code":400,"message":"scripted 400","status":"INVALID_ARGUMENT"}}]'
 const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 
@@ -572,7 +568,7 @@ cases('gemini', [
     'a failure',
     recorded('gemini', 'fault-400'),
     [`session ${UUID}`],
-    { verdict: failed(GEMINI_400) },
+    { verdict: failed('API Error: scripted 400') },
   ],
   [
     'no last event',
