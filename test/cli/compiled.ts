@@ -55,6 +55,7 @@ t.test('what was compiled at the build is taken by the Node that built it', asyn
 t.test(
   'a package that is not in the bundle is loaded: casefile open has a browser show the case',
   async (t) => {
+    t.teardown(() => {}) // or tap removes the testdir before the service has ended
     const dir = t.testdir({ state: {} })
     const root = join(dir, 'workspace')
     await runBuilt(['sample', root])

@@ -65,6 +65,9 @@ async function open(
   }
 }
 
+/** The service may write there meanwhile. */
+const REMOVED = { recursive: true, maxRetries: 5, retryDelay: 20 }
+
 const some = (count: number, title = 'A') =>
   Object.fromEntries(Array.from({ length: count }, () => [randomUUID(), title]))
 
@@ -312,12 +315,12 @@ t.test(
     const [one] = Object.keys(other) as [string]
     writeFileSync(file(one, 'case.md'), caseText('Edited'))
     await become('an edit in another root', { ...other, [one]: 'Edited' })
-    rmSync(memory, { recursive: true })
+    rmSync(memory, REMOVED)
     renameSync(`${memory}-away`, memory)
     await become('the first root again', before)
     await isWatched()
 
-    rmSync(memory, { recursive: true })
+    rmSync(memory, REMOVED)
     await isGone()
     for (const [id, title] of Object.entries(before)) save(file(id, 'case.md'), caseText(title))
     await become('the same cases, made anew', before)

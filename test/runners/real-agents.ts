@@ -11,7 +11,9 @@ import { endMarked } from '../../src/runners/process/process-sweep.ts'
 import {
   homeEnvironment,
   REAL_AGENTS,
+  REAL_PROVIDERS,
   type RealAgentId,
+  type RealProvider,
   whyMissing,
 } from '../fixtures/agents/real-agents.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
@@ -71,39 +73,26 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
 const filesOf = ({ workdir, elsewhere }: Scene) =>
   [workdir, elsewhere].flatMap((folder) => readdirSync(folder))
 
-interface Driven {
-  name: string
-  id: RealAgentId
-  runner: Runner
-  /** Why it does not know what was said before; it plans all the same. */
-  forgets?: string | undefined
+/** Why one does not know what was said before; it plans all the same. */
+const FORGETS: Partial<Record<RealProvider, string>> = {
+  'gemini-acp': 'session/load in the minute in which the session began writes over it, in 0.61.0',
 }
 
-const FORGETS: Record<string, string> = {
-  gemini: 'session/load in the minute in which the session began writes over it, in 0.61.0',
-}
+/** Seconds of work each, and each once in one of its two ways; sessions/real-agents.ts has the others. */
+const IN_EVERY_TEST: RealProvider[] = ['codex', 'gemini', 'opencode']
 
-const RUNNERS: Driven[] = [
-  ...(['codex', 'gemini', 'opencode'] as const).map((id) => {
-    const spec = PRESETS.find((each) => each.id === id)!
-    return { name: `${id}, by its command`, id, runner: commandRunner(spec) }
-  }),
-  ...(['gemini', 'opencode'] as const).map((id) => {
-    const spec = ACP_AGENTS.find((each) => each.id === `${id}-acp`)!
-    return {
-      ...{ name: `${id}, by the protocol`, id, runner: acpRunner(spec) },
-      forgets: FORGETS[id],
-    }
-  }),
-]
+function runnerOf(provider: RealProvider): Runner {
+  const command = PRESETS.find((each) => each.id === provider)
+  return command ? commandRunner(command) : acpRunner(ACP_AGENTS.find(({ id }) => id === provider)!)
+}
 
 t.test('real agents', async (t) => {
-  for (const { name, id, runner, forgets } of RUNNERS) {
-    // seconds of work each; sessions/real-agents.ts has those
-    if (name.endsWith('by the protocol') && !isFull) continue
-    const real = REAL_AGENTS[id]
+  for (const provider of Object.keys(REAL_PROVIDERS) as RealProvider[]) {
+    if (!isFull && !IN_EVERY_TEST.includes(provider)) continue
+    const id = REAL_PROVIDERS[provider]
+    const [real, runner, forgets] = [REAL_AGENTS[id], runnerOf(provider), FORGETS[provider]]
     const why = whyMissing(id)
-    t.test(name, why === null ? {} : { skip: why }, async (t) => {
+    t.test(provider, why === null ? {} : { skip: why }, async (t) => {
       t.test(
         'plans, cannot write meanwhile, and plans again in the same conversation',
         async (t) => {

@@ -1,6 +1,12 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
-import { COPILOT_FILES } from '../agents/project-files.ts'
+import {
+  CLAUDE_INSTRUCTIONS,
+  COPILOT_FILES,
+  OPENCODE_FILES,
+  OPENCODE_INSTRUCTIONS,
+  OPENCODE_OWN_ENV,
+} from '../agents/project-files.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -16,13 +22,16 @@ export interface AcpSpec extends AgentSpec {
   defaultEnv: Readonly<Record<string, string>>
   /** Further environment while it plans. */
   planEnv: Readonly<Record<string, string>>
-  /** `_meta` of session/new in each mode. */
-  meta: { plan: Meta | null; work: Meta | null }
+  /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
+  meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
 
 type Meta = Readonly<Record<string, unknown>>
 
 const UNNAMED = { plan: null, work: null }
+
+/** It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it. */
+const CLAUDE_USER = { settingSources: ['user'] }
 
 /** Without this an ordinary user's claude runs what it likes in its plan mode, and asks nobody. */
 const CLAUDE_SAFE = {
@@ -53,9 +62,15 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'In plan mode it is given no tools but Read, Grep and Glob.',
     },
     modes: { plan: 'plan', work: null },
+    instructions: CLAUDE_INSTRUCTIONS,
     meta: {
-      plan: { claudeCode: { options: { tools: ['Read', 'Grep', 'Glob'], ...CLAUDE_SAFE } } },
-      work: { claudeCode: { options: CLAUDE_SAFE } },
+      plan: {
+        claudeCode: {
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: ['Read', 'Grep', 'Glob'] },
+        },
+      },
+      work: { claudeCode: { options: { ...CLAUDE_USER, ...CLAUDE_SAFE } } },
+      unbounded: { claudeCode: { options: CLAUDE_USER } },
     },
   },
   {
@@ -114,6 +129,9 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'Its plan mode alone leaves the shell open: so bash, edit and webfetch are denied by OPENCODE_PERMISSION.',
     },
     modes: { plan: 'plan', work: 'build' },
+    projectFiles: OPENCODE_FILES,
+    instructions: OPENCODE_INSTRUCTIONS,
+    fixedEnv: OPENCODE_OWN_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLANS) },
   },
 ]
@@ -135,9 +153,10 @@ export function plainAgent(
     modes: UNNAMED,
     named: UNNAMED,
     projectFiles: [],
+    instructions: [],
     fixedEnv: {},
     defaultEnv: {},
     planEnv: {},
-    meta: { plan: null, work: null },
+    meta: { plan: null, work: null, unbounded: null },
   }
 }

@@ -20,3 +20,30 @@ export const GEMINI_FILES: readonly string[] = [
   '.gemini/policies/',
   '.gemini/agents/',
 ]
+
+/**
+ * opencode 1.18 reads these even where it is told to leave the project's configuration alone: it imports the plugins,
+ * installs those that are named, and clones the references.
+ */
+export const OPENCODE_FILES: readonly string[] = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+  '.opencode/plugin/',
+  '.opencode/plugins/',
+]
+
+/** Over the service's own variables: the rest of the project's configuration, and the skills of the project. */
+export const OPENCODE_OWN_ENV = {
+  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+  OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+} as const
+
+/** For `AgentSpec.instructions`. */
+export const CLAUDE_INSTRUCTIONS = [
+  ['CLAUDE.md', 'AGENTS.md'],
+  ['.claude/CLAUDE.md'],
+  ['CLAUDE.local.md'],
+]
+export const OPENCODE_INSTRUCTIONS = [['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md']]

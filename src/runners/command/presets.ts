@@ -1,5 +1,12 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
-import { COPILOT_FILES, GEMINI_FILES } from '../agents/project-files.ts'
+import {
+  CLAUDE_INSTRUCTIONS,
+  COPILOT_FILES,
+  GEMINI_FILES,
+  OPENCODE_FILES,
+  OPENCODE_INSTRUCTIONS,
+  OPENCODE_OWN_ENV,
+} from '../agents/project-files.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** Without the first rule plan mode ends by itself, as approved, and everything is allowed then. */
@@ -31,7 +38,9 @@ priority = 900
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
 
 function claude(): CommandSpec {
-  const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose']
+  // The settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
+  const own = ['--setting-sources', 'user']
+  const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose', ...own]
   // With servers of MCP it would have tools again that nobody has looked at.
   const only = ['--permission-mode', 'plan', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
@@ -40,6 +49,7 @@ function claude(): CommandSpec {
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
     ...preset('claude', 'Claude Code', 'npm install -g @anthropic-ai/claude-code'),
+    instructions: CLAUDE_INSTRUCTIONS,
     planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
     plan: line(...start, ...only, '--session-id', '{id}'),
     resume: line(...start, ...only, '--resume', '{session}'),
@@ -115,6 +125,7 @@ function opencode(): CommandSpec {
     argv: [...start, ...argv],
     prompt: 'stdin',
     env: {
+      ...OPENCODE_OWN_ENV,
       OPENCODE_PERMISSION: JSON.stringify(permission),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_SHARE: '1',
@@ -131,6 +142,8 @@ function opencode(): CommandSpec {
   const all = { external_directory: 'deny' }
   return {
     ...preset('opencode', 'opencode', 'npm install -g opencode-ai'),
+    projectFiles: OPENCODE_FILES,
+    instructions: OPENCODE_INSTRUCTIONS,
     bad: [
       // anomalyco/opencode#43888
       { below: '1.18.19', why: 'when a subagent asks for a permission, it can wait for ever' },
@@ -150,6 +163,6 @@ function preset<Id extends keyof typeof AGENT_ENV>(id: Id, title: string, instal
   const env = AGENT_ENV[id]
   return {
     ...{ id, kind: 'command' as const, title, program: id, install, env, stream: id },
-    ...{ version: ['--version'], bad: [], projectFiles: [] },
+    ...{ version: ['--version'], bad: [], projectFiles: [], instructions: [] },
   }
 }
