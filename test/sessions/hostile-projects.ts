@@ -19,6 +19,11 @@ import { finished, must } from '../fixtures/session-client.ts'
 const SWITCHED: readonly RealProvider[] = ['codex', 'gemini-acp']
 const TRUSTED: readonly RealProvider[] = ['codex-acp', 'copilot', 'copilot-acp', 'gemini']
 
+const INSTRUCTIONS = {
+  'AGENTS.md': 'Words of the project.\n',
+  'GEMINI.md': 'Words of the project.\n',
+}
+
 for (const provider of [...SWITCHED, ...TRUSTED]) {
   const id = REAL_PROVIDERS[provider]
   const why = isFull ? whyMissing(id) : 'npm run test:agents drives it'
@@ -54,11 +59,18 @@ for (const provider of [...SWITCHED, ...TRUSTED]) {
     }
 
     if (SWITCHED.includes(provider)) {
-      writeFiles(root, hostile.files)
+      writeFiles(root, { ...hostile.files, ...INSTRUCTIONS })
       committed(root)
       const service = await startBuilt(t, { root, stateDir, env })
       const { ref, trail } = await work(service)
       untouched('planning')
+      const prompt = JSON.stringify(model.requests.at(-1)?.body)
+      t.equal(
+        prompt.split('Words of the project.').length,
+        2,
+        'its instructions are in the prompt, once',
+      )
+      t.notMatch(prompt, 'HOSTILE-WORDS')
       model.script(real.writes(join(root, 'made.txt')), { text: 'I made it.' })
       const { session } = await finished(service, ref)
       t.match(session, { state: 'complete', diff: { file: 'made.txt' } }, trail())

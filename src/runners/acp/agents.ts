@@ -3,6 +3,7 @@ import type { AgentSpec } from '../agents/agent-spec.ts'
 import {
   CLAUDE_INSTRUCTIONS,
   COPILOT_FILES,
+  GEMINI_INSTRUCTIONS,
   OPENCODE_FILES,
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
@@ -110,6 +111,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'In plan mode its tools write to its own folder of plans only; its request to leave the mode is never granted.',
     },
     modes: { plan: 'plan', work: 'default' },
+    instructions: GEMINI_INSTRUCTIONS,
     // Also where the user's own settings trust the folder: it may have changed since.
     fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     // These it takes from a .env of the folder, or above, even then, unless it has them.
