@@ -1,5 +1,6 @@
 import type { Case } from '../model/case.ts'
 import type { PlanStep } from '../model/plan-step.ts'
+import type { UsageCounts } from '../model/usage.ts'
 import type { Guard } from './process/guard.ts'
 
 /**
@@ -115,6 +116,12 @@ export type AgentNote =
   | { event: 'tool_call'; fields: ToolFacts & { status?: string } }
   | { event: 'denied'; fields: ToolFacts & { reason: string } }
   | { event: 'agent_plan'; fields: { entries: { content: string; status: string }[] } }
+  | {
+      event: 'agent_usage'
+      fields: UsageCounts & { mode: AgentFacts['mode']; model: string | null }
+      /** Which numbers count the whole conversation, the runs before this one too. */
+      cumulative: 'tokens' | 'cost' | null
+    }
 
 export interface AgentFacts {
   mode: 'plan' | 'work'
@@ -123,8 +130,10 @@ export interface AgentFacts {
   version?: string
   /** What is known against this version. */
   warning?: string
-  /** How the agent's own plan mode was set, and read back. */
+  /** How the agent's own mode to plan in was set, and read back. */
   plan_mode?: string
+  /** The mode that it says it works in. */
+  work_mode?: string
 }
 
 export interface ToolFacts {
@@ -137,6 +146,8 @@ export interface StepOutcome {
   exit: number | null
   signal: string | null
   timedOut: boolean
+  /** Its turn had ended well, it did not exit by itself, and the service ended it: `exit` is 0 then. */
+  endedByService?: boolean
   startError?: string
   durationMs: number
 }

@@ -23,6 +23,12 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let sessions = 0
   const unlisted: Record<string, number> = {}
 
+  /** What a run used is one line, and always counts. */
+  function isUnlisted(event: AgentNote['event']): boolean {
+    if (event === 'agent_usage') return false
+    return event === 'agent_session' ? ++sessions > MAX_SESSIONS : ++listed > MAX_NOTES
+  }
+
   function bounded(value: unknown): unknown {
     if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
     if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(bounded)
@@ -36,7 +42,7 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
 
   return {
     lines({ event, fields }) {
-      const isTooMuch = event === 'agent_session' ? ++sessions > MAX_SESSIONS : ++listed > MAX_NOTES
+      const isTooMuch = isUnlisted(event)
       if (isTooMuch) {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []

@@ -120,7 +120,7 @@ async function lineOfEnd(
   const reported = await report?.output.close()
   if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
   if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
-  const { exit, signal, timedOut, startError, durationMs } = outcome
+  const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
   return {
     event: 'step_finished',
     fields: {
@@ -128,6 +128,7 @@ async function lineOfEnd(
       exit,
       ...(signal === null ? {} : { signal }),
       ...(timedOut ? { timed_out: true } : {}),
+      ...(endedByService ? { ended_by_service: true } : {}),
       ...(startError === undefined ? {} : { start_error: startError }),
       duration_ms: durationMs,
       output_bytes: kept.bytes,

@@ -53,10 +53,11 @@ function named(number: number, fields: TrailLine['fields']): Partial<StepArtifac
 /** How the step ended, in words. */
 export function endOf({ finished }: TrailStep): string {
   if (!finished) return 'not finished'
-  const { exit, signal, timed_out, start_error, duration_ms } = finished.fields
+  const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
   const time = `${(Number(duration_ms) / 1000).toFixed(1)} s`
   if (start_error) return `could not be started: ${start_error}`
   if (timed_out) return `stopped by its time-out after ${time}`
+  if (ended_by_service) return `ended by the service, its turn was over, after ${time}`
   if (exit !== null) return `exit ${exit} after ${time}`
   return signal ? `ended by ${signal} after ${time}` : 'stopped before it began'
 }

@@ -4,6 +4,13 @@ import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
 import type { StreamEnd, StreamNote } from '../../src/runners/streams/agent-stream.ts'
 import { STREAM_FORMATS } from '../../src/runners/streams/formats.ts'
+import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
+
+/*
+ * What the parsers make of what real agents printed: their transcripts are recorded by `npm run transcripts`. Where a
+ * line differs from what was recorded, `altered` says in what. Lines that are written here are hostile, or of
+ * settings that no session uses.
+ */
 
 type Format = keyof typeof STREAM_FORMATS
 
@@ -21,7 +28,32 @@ function told(format: Format, lines: readonly (object | string)[]): Told {
     const found = text.startsWith('!') ? stream.errorLine?.(text.slice(1)) : stream.line(text)
     notes.push(...(found ?? []))
   }
-  return { notes: notes.map(shown), end: stream.end() }
+  const all = notes.map(shown)
+  // some tell it with every line
+  const isNews = (note: string, at: number) =>
+    !note.startsWith('session ') || all.indexOf(note) === at
+  return { notes: all.filter(isNews), end: stream.end() }
+}
+
+/** What an agent printed in a scene, a line of stderr with `!` in front. */
+function recorded(format: Format, scene: string): (object | string)[] {
+  const lines = transcriptsOf(format).get(scene)?.lines ?? []
+  return lines.flatMap((line) => {
+    if ('out' in line) return [line.out as object | string]
+    return 'err' in line && typeof line.err === 'string' ? [`!${line.err}`] : []
+  })
+}
+
+/** The same with other lines: undefined takes one away. */
+function altered(
+  format: Format,
+  scene: string,
+  change: (line: Line) => object | undefined,
+): (object | string)[] {
+  return recorded(format, scene).flatMap((line) => {
+    const copy = typeof line === 'string' ? line : change(structuredClone(line))
+    return copy === undefined ? [] : [copy]
+  })
 }
 
 function shown({ event, fields }: StreamNote): string {
@@ -36,14 +68,25 @@ function shown({ event, fields }: StreamNote): string {
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
 const failed = (words: string) => ({ ok: false, reason: `failed, as it says: ${words}` })
 
-type Case = [name: string, lines: (object | string)[], notes: string[], end: Partial<StreamEnd>]
+type Case = [
+  name: string,
+  lines: (object | string)[],
+  notes: (string | RegExp)[],
+  end: Partial<StreamEnd>,
+]
+// biome-ignore lint/suspicious/noExplicitAny: each agent's own shape
+type Line = any
 
 function cases(format: Format, table: readonly Case[]): void {
   t.test(format, async (t) => {
     for (const [name, lines, notes, end] of table) {
       t.test(name, async (t) => {
         const found = told(format, lines)
-        t.strictSame(found.notes, notes)
+        const wanted = notes.map((note, at) => {
+          const isMet = typeof note !== 'string' && note.test(found.notes[at] ?? '')
+          return isMet ? found.notes[at] : note
+        })
+        t.strictSame(found.notes, wanted)
         t.match(found.end, end)
         if (end.verdict) t.strictSame(found.end.verdict, end.verdict)
       })
@@ -72,185 +115,221 @@ t.test('what is not known is no error, in any format', async (t) => {
   }
 })
 
-const claudeCall = (id: string, name: string, input: object) => ({
-  type: 'assistant',
-  message: { content: [{ type: 'tool_use', id, name, input }] },
+const todo = (content: string) => ({ content, status: 'pending' })
+const BOTH_LISTS = [
+  'plan Raise the limit:in_progress Run the tests:pending',
+  'plan Raise the limit:completed Run the tests:completed',
+]
+const PLAN =
+  'I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->'
+const UUID = '00000000-0000-4000-8000-000000000001'
+
+t.test('scenes that every agent was recorded in', async (t) => {
+  for (const format of ['claude', 'codex', 'copilot', 'gemini', 'opencode'] as const) {
+    const end = (scene: string) => told(format, recorded(format, scene)).end
+    t.test(format, async (t) => {
+      for (const scene of ['plan', 'plan-tools', 'plan-writes', 'fault-500-then-plan']) {
+        const { messages, verdict } = end(scene)
+        t.equal(messages.at(-1), PLAN, scene)
+        t.strictSame(verdict, { ok: true }, scene)
+      }
+      t.equal(end('plan-no-marks').messages.at(-1), 'I am not able to do that.')
+      t.equal(end('work').messages.at(-1), 'The limit is ten now.')
+      t.equal(end('failing-command').messages.at(-1), 'The command failed.')
+      t.strictSame(end('failing-command').verdict, { ok: true }, 'the model knows, and went on')
+      t.equal(end('denied-write').messages.at(-1), 'I could not write it.')
+      t.strictSame(end('fault-empty').messages, [])
+      for (const scene of ['fault-400', 'fault-400-at-work', 'fault-500', 'fault-cut']) {
+        const { verdict } = end(scene)
+        t.match(verdict, { ok: false, reason: /\S/ }, scene)
+      }
+    })
+  }
 })
-const claudeResult = (id: string, is_error?: boolean) => ({
-  message: { content: [{ tool_use_id: id, type: 'tool_result', content: 'x', is_error }] },
-  type: 'user',
-})
-const claudeRefused = (tool_use_id: string, content: unknown = ASKED) => ({
-  type: 'user',
-  message: { content: [{ type: 'tool_result', tool_use_id, is_error: true, content }] },
-})
-const ASKED = "Claude requested permissions to write to /etc/x, but you haven't granted it yet."
-const claudeDenied = (tool_name: string, tool_use_id?: string) => ({
-  ...{ type: 'system', subtype: 'permission_denied', message: 'no', tool_name },
-  ...(tool_use_id ? { tool_use_id } : {}),
-})
-const claudeText = (text: string, more: object = {}) => ({
-  type: 'assistant',
-  message: { content: [{ type: 'text', text }] },
-  ...more,
-})
-const claudeDone = { type: 'result', subtype: 'success', is_error: false, result: 'P' }
+
+const NOT_GRANTED =
+  "Claude requested permissions to write to /elsewhere/made.txt, but you haven't granted it yet."
+const claudeCall = (name: string, input: object) => (line: Line) => {
+  const [block] = line.type === 'assistant' ? line.message.content : []
+  if (block?.type === 'tool_use') Object.assign(block, { name, input })
+  return line
+}
+const claudeEnd = (fields: object) => (line: Line) =>
+  line.type === 'result' ? { ...line, ...fields } : line
 
 cases('claude', [
   [
     'a plan',
+    recorded('claude', 'plan-tools'),
     [
-      { session_id: 's1', subtype: 'init', tools: [], type: 'system' },
-      claudeText('I look.'),
-      claudeText('for its agent', { parent_tool_use_id: 'toolu_9' }),
-      claudeCall('1', 'Read', { file_path: 'a.txt' }),
-      claudeResult('1'),
-      claudeCall('2', 'TodoWrite', { todos: [{ content: 'one', status: 'pending' }] }),
-      { duration_api_ms: 9, ...claudeDone, permission_denials: [] },
+      `session ${UUID}`,
+      'tool_call Read read /work/app.js in_progress',
+      'tool_call Read read /work/app.js completed',
     ],
-    [
-      'session s1',
-      'tool_call Read read a.txt in_progress',
-      'tool_call Read read a.txt completed',
-      'plan one:pending',
-    ],
-    { messages: ['I look.', 'P'], plan: null, verdict: { ok: true } },
+    { messages: [PLAN, PLAN], plan: null, verdict: { ok: true } },
   ],
   [
-    'denials told at once and at the end count once',
+    'tools that it does not have',
+    recorded('claude', 'plan-writes'),
     [
-      claudeCall('1', 'Write', { file_path: '/b' }),
-      {
-        type: 'system',
-        subtype: 'permission_denied',
-        tool_name: 'Write',
-        tool_use_id: '1',
-        message: 'not granted',
-      },
-      claudeResult('1', true),
-      claudeCall('2', 'Bash', { command: 'make' }),
-      claudeResult('2', true),
-      {
-        ...claudeDone,
-        permission_denials: [
-          { tool_name: 'Write', tool_use_id: '1', tool_input: { file_path: '/b' } },
-          { tool_name: 'WebFetch', tool_use_id: '3', tool_input: { url: 'http://x' } },
-        ],
-      },
-    ],
-    [
-      'tool_call Write edit /b in_progress',
-      'denied Write edit /b not granted',
-      'tool_call Bash execute make in_progress',
-      'tool_call Bash execute make failed',
-      'denied WebFetch fetch http://x permission was not granted',
+      `session ${UUID}`,
+      'tool_call Write edit /work/made.txt in_progress',
+      'tool_call Write edit /work/made.txt failed',
+      'tool_call Bash execute echo x > by-command.txt in_progress',
+      'tool_call Bash execute echo x > by-command.txt failed',
     ],
     { verdict: { ok: true } },
   ],
   [
-    'what was not granted, and told nowhere else',
+    'work',
+    recorded('claude', 'work'),
     [
-      claudeCall('1', 'Write', { file_path: '/etc/x' }),
-      claudeRefused('1'),
-      claudeRefused('unseen', [{ type: 'text', text: ASKED }]),
-      claudeCall('2', 'Bash', { command: 'cat /etc/shadow' }),
-      claudeRefused('2', 'cat: /etc/shadow: Permission denied'),
-      { ...claudeDone, permission_denials: [] },
-    ],
-    [
-      'tool_call Write edit /etc/x in_progress',
-      `denied Write edit /etc/x ${ASKED}`,
-      `denied  - - ${ASKED}`,
-      'tool_call Bash execute cat /etc/shadow in_progress',
-      'tool_call Bash execute cat /etc/shadow failed',
+      `session ${UUID}`,
+      'tool_call Read read /work/app.js in_progress',
+      'tool_call Read read /work/app.js completed',
+      'tool_call Edit edit /work/app.js in_progress',
+      'tool_call Edit edit /work/app.js completed',
+      'tool_call Bash execute cat app.js in_progress',
+      'tool_call Bash execute cat app.js completed',
     ],
     { verdict: { ok: true } },
   ],
   [
-    'a denial without its id counts once',
+    'a list, as older ones keep it',
+    altered('claude', 'plan-tools', claudeCall('TodoWrite', { todos: [todo('one')] })),
+    [`session ${UUID}`, 'plan one:pending'],
+    { verdict: { ok: true } },
+  ],
+  [
+    'what another agent says, it says to this one',
+    recorded('claude', 'delegated'),
     [
-      claudeDenied('Write'),
-      claudeRefused('1'),
-      claudeDenied('Bash'),
-      claudeDenied('Bash'),
-      claudeDenied('Read', '5'),
-      {
-        ...claudeDone,
-        permission_denials: [
-          { tool_name: 'Bash', tool_use_id: '2' },
-          { tool_name: 'Bash' },
-          { tool_name: 'Bash', tool_use_id: '4' },
-          { tool_name: 'Read' },
-        ],
-      },
+      `session ${UUID}`,
+      'tool_call Agent - Looks at it in_progress',
+      'tool_call Agent - Looks at it completed',
     ],
+    {
+      messages: ['The other agent looked.', 'Done.', 'The other agent looked.', 'Done.'],
+      verdict: { ok: true },
+    },
+  ],
+  [
+    'a denial told at once, with its call and at the end counts once',
+    recorded('claude', 'denied-write'),
     [
-      'denied Write edit - no',
-      `denied  - - ${ASKED}`,
-      'denied Bash execute - no',
-      'denied Bash execute - no',
-      'denied Read read - no',
-      'denied Bash execute - permission was not granted',
+      `session ${UUID}`,
+      'tool_call Write edit /elsewhere/made.txt in_progress',
+      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
     ],
     { verdict: { ok: true } },
   ],
   [
-    'one denial, told with its id, without, and with it again',
+    'a denial told at the end alone',
+    altered('claude', 'denied-write', (line) => {
+      if (line.subtype === 'permission_denied') return undefined
+      const [block] = line.message?.content ?? []
+      if (block?.type === 'tool_result') block.content = 'no'
+      return line
+    }),
     [
-      claudeCall('1', 'Write', {}),
-      claudeRefused('1'),
-      claudeDenied('Write'),
-      { ...claudeDone, permission_denials: [{ tool_name: 'Write', tool_use_id: '1' }] },
+      `session ${UUID}`,
+      'tool_call Write edit /elsewhere/made.txt in_progress',
+      'tool_call Write edit /elsewhere/made.txt failed',
+      'denied Write edit /elsewhere/made.txt permission was not granted',
     ],
-    ['tool_call Write edit - in_progress', `denied Write edit - ${ASKED}`],
     { verdict: { ok: true } },
+  ],
+  [
+    'a denial told with its call alone',
+    altered('claude', 'denied-write', (line) =>
+      line.subtype === 'permission_denied'
+        ? undefined
+        : claudeEnd({ permission_denials: [] })(line),
+    ),
+    [
+      `session ${UUID}`,
+      'tool_call Write edit /elsewhere/made.txt in_progress',
+      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'a denial told with its call, and at the end without its id, counts once',
+    altered('claude', 'denied-write', (line) =>
+      line.subtype === 'permission_denied'
+        ? undefined
+        : claudeEnd({ permission_denials: [{ tool_name: 'Write' }] })(line),
+    ),
+    [
+      `session ${UUID}`,
+      'tool_call Write edit /elsewhere/made.txt in_progress',
+      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'its own tool for plans',
+    recorded('claude', 'plan-own-tool'),
+    [
+      `session ${UUID}`,
+      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} in_progress',
+      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} failed',
+    ],
+    { plan: '1. Raise the limit.', verdict: { ok: true } },
   ],
   [
     'kept in plan mode, it has planned',
+    altered(
+      'claude',
+      'plan-own-tool',
+      claudeEnd({
+        ...{ subtype: 'error_during_execution', is_error: true },
+        permission_denials: [{ tool_name: 'ExitPlanMode', tool_use_id: 'unseen' }],
+      }),
+    ),
     [
-      claudeCall('1', 'ExitPlanMode', { plan: '# My plan' }),
-      claudeResult('1', true),
-      {
-        type: 'result',
-        subtype: 'error_during_execution',
-        is_error: true,
-        permission_denials: [{ tool_name: 'ExitPlanMode', tool_use_id: '1' }],
-      },
-    ],
-    [
-      'tool_call ExitPlanMode - {"plan":"# My plan"} in_progress',
-      'tool_call ExitPlanMode - {"plan":"# My plan"} failed',
+      `session ${UUID}`,
+      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} in_progress',
+      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} failed',
       'denied ExitPlanMode - - permission was not granted',
     ],
-    { plan: '# My plan', verdict: { ok: true, anyExit: true } },
+    { plan: '1. Raise the limit.', verdict: { ok: true, anyExit: true } },
   ],
   [
     'an error after another denial is one',
-    [
-      {
-        type: 'result',
-        subtype: 'error_during_execution',
-        is_error: true,
+    altered(
+      'claude',
+      'denied-write',
+      claudeEnd({
+        ...{ subtype: 'error_during_execution', is_error: true, result: undefined },
         errors: ['No conversation found'],
-        permission_denials: [{ tool_name: 'Bash', tool_use_id: '1' }],
-      },
+      }),
+    ),
+    [
+      `session ${UUID}`,
+      'tool_call Write edit /elsewhere/made.txt in_progress',
+      `denied Write edit /elsewhere/made.txt ${NOT_GRANTED}`,
     ],
-    ['denied Bash execute - permission was not granted'],
     { verdict: failed('No conversation found') },
   ],
   [
     'an error in a success',
-    [{ ...claudeDone, is_error: true, result: 'API Error: 401' }],
-    [],
-    { messages: [], verdict: failed('API Error: 401') },
+    recorded('claude', 'fault-400'),
+    [`session ${UUID}`],
+    { verdict: failed('API Error: 400 scripted 400') },
   ],
   [
     'a limit',
-    [{ type: 'result', subtype: 'error_max_turns', is_error: false }],
-    [],
+    altered('claude', 'plan', claudeEnd({ subtype: 'error_max_turns', result: undefined })),
+    [`session ${UUID}`],
     { verdict: failed('error_max_turns') },
   ],
-  ['no last event', [claudeText('P')], [], { messages: ['P'], verdict: NOT_SAID }],
+  [
+    'no last event',
+    altered('claude', 'plan', (line) => (line.type === 'result' ? undefined : line)),
+    [`session ${UUID}`],
+    { messages: [PLAN], verdict: NOT_SAID },
+  ],
 ])
 
 const codexItem = (phase: string, item: object) => ({ type: `item.${phase}`, item })
@@ -262,30 +341,54 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
+const CODEX_400 =
+  '{"error":{"message":"scripted 400","type":"invalid_request_error","param":null,"code":null}}'
+const codexShell = (command: string) => `tool_call shell execute /bin/bash -lc ${command}`
 
 cases('codex', [
   [
     'a plan, with a warning that is no failure',
+    recorded('codex', 'plan-tools'),
     [
-      { type: 'thread.started', thread_id: 'th' },
-      codexItem('completed', { type: 'error', message: 'Model metadata not found' }),
-      { type: 'turn.started' },
-      codexItem('completed', { type: 'agent_message', text: 'I look.' }),
-      codexItem('started', codexCommand('in_progress', null)),
-      codexItem('completed', codexCommand('failed', 4)),
+      `session ${UUID}`,
+      `${codexShell(`"cat '/work/app.js'"`)} in_progress`,
+      `${codexShell(`"cat '/work/app.js'"`)} completed`,
+    ],
+    { messages: [PLAN], verdict: { ok: true } },
+  ],
+  [
+    'work',
+    recorded('codex', 'work'),
+    [
+      `session ${UUID}`,
+      `${codexShell(`"cat '/work/app.js'"`)} in_progress`,
+      `${codexShell(`"cat '/work/app.js'"`)} completed`,
+      'tool_call patch edit /work/app.js in_progress',
+      'tool_call patch edit /work/app.js completed',
+      `${codexShell("'cat app.js'")} in_progress`,
+      `${codexShell("'cat app.js'")} completed`,
+    ],
+    { messages: ['The limit is ten now.'], verdict: { ok: true } },
+  ],
+  [
+    'a command that fails',
+    recorded('codex', 'failing-command'),
+    [
+      `session ${UUID}`,
+      `${codexShell("'echo broken; exit 3'")} in_progress`,
+      `${codexShell("'echo broken; exit 3'")} failed`,
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'a list, which it keeps with models that it knows',
+    [
       codexItem('started', { type: 'todo_list', items: [{ text: 'one', completed: false }] }),
       codexItem('updated', { type: 'todo_list', items: [{ text: 'one', completed: true }] }),
-      codexItem('completed', { type: 'agent_message', text: 'P' }),
-      { type: 'turn.completed', usage: {} },
+      { type: 'turn.completed' },
     ],
-    [
-      'session th',
-      "tool_call shell execute bash -lc 'ls' in_progress",
-      "tool_call shell execute bash -lc 'ls' failed",
-      'plan one:pending',
-      'plan one:completed',
-    ],
-    { messages: ['I look.', 'P'], verdict: { ok: true } },
+    ['plan one:pending', 'plan one:completed'],
+    { verdict: { ok: true } },
   ],
   [
     'what its policy refuses',
@@ -333,145 +436,189 @@ cases('codex', [
   ],
   [
     'a failed turn',
-    [
-      { type: 'error', message: 'stream' },
-      { type: 'turn.failed', error: { message: '400' } },
-    ],
-    [],
-    { verdict: failed('400') },
-  ],
-  [
-    'a connection made again',
-    [{ type: 'error', message: 'Reconnecting... 1/5' }, { type: 'turn.completed' }],
-    [],
-    { verdict: { ok: true } },
+    recorded('codex', 'fault-400'),
+    [`session ${UUID}`],
+    { verdict: failed(CODEX_400) },
   ],
   ['only an error', [{ type: 'error', message: 'stream' }], [], { verdict: failed('stream') }],
   [
     'no last event',
-    [codexItem('completed', { type: 'agent_message', text: 'P' })],
-    [],
-    { messages: ['P'], verdict: NOT_SAID },
+    altered('codex', 'plan', (line) => (line.type === 'turn.completed' ? undefined : line)),
+    [`session ${UUID}`],
+    { messages: [PLAN], verdict: NOT_SAID },
   ],
 ])
 
-const geminiSays = (content: string) => ({
-  type: 'message',
-  role: 'assistant',
-  content,
-  delta: true,
-})
-const geminiUse = (id: string, tool_name: string, parameters: object) => ({
-  type: 'tool_use',
-  tool_name,
-  tool_id: id,
-  parameters,
-})
-const geminiDone = (id: string, error?: object) => ({
-  type: 'tool_result',
-  tool_id: id,
-  status: error ? 'error' : 'success',
-  ...(error ? { error } : {}),
-})
+const GEMINI_400 =
+  '[API Error: {"error":{"code":400,"message":"scripted 400","status":"INVALID_ARGUMENT"}}]'
+const geminiResult = (error: object) => (line: Line) =>
+  line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 
 cases('gemini', [
   [
+    'a plan',
+    recorded('gemini', 'plan-tools'),
+    [
+      `session ${UUID}`,
+      'tool_call read_file read /work/app.js in_progress',
+      'tool_call read_file read /work/app.js completed',
+    ],
+    { messages: [PLAN], verdict: { ok: true } },
+  ],
+  [
     'a plan in parts',
-    [
-      { type: 'init', session_id: 'g1', model: 'auto' },
-      { type: 'message', role: 'user', content: 'the prompt' },
-      geminiSays('I '),
-      geminiSays('look.'),
-      geminiUse('1', 'read_file', { file_path: 'a.txt' }),
-      geminiDone('1'),
-      geminiUse('2', 'write_todos', { todos: [{ description: 'one', status: 'pending' }] }),
-      geminiDone('2'),
-      geminiSays('## Plan\n'),
-      geminiSays('do'),
-      { type: 'result', status: 'success' },
-    ],
-    [
-      'session g1',
-      'tool_call read_file read a.txt in_progress',
-      'tool_call read_file read a.txt completed',
-      'plan one:pending',
-    ],
-    { messages: ['I look.', '## Plan\ndo'], verdict: { ok: true } },
+    recorded('gemini', 'plan').flatMap((line) => {
+      if (typeof line === 'string' || (line as Line).role !== 'assistant') return [line]
+      return PLAN.split(/(?<=\n)/).map((content) => ({ ...line, content }))
+    }),
+    [`session ${UUID}`],
+    { messages: [PLAN], verdict: { ok: true } },
   ],
   [
     'a plan in its own folder of plans',
+    recorded('gemini', 'plan-own-tool'),
     [
-      geminiUse('1', 'write_file', { file_path: '/h/.gemini/tmp/x/plans/p.md', content: 'P' }),
-      geminiDone('1'),
-      geminiUse('2', 'write_file', { file_path: '/h/.gemini/tmp/x/plans/q.md', content: 'Q' }),
-      geminiDone('2', { type: 'file_write_failure', message: 'no space' }),
-      { type: 'result', status: 'success' },
+      `session ${UUID}`,
+      `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md in_progress`,
+      `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md completed`,
     ],
-    [
-      'tool_call write_file edit /h/.gemini/tmp/x/plans/p.md in_progress',
-      'tool_call write_file edit /h/.gemini/tmp/x/plans/p.md completed',
-      'tool_call write_file edit /h/.gemini/tmp/x/plans/q.md in_progress',
-      'tool_call write_file edit /h/.gemini/tmp/x/plans/q.md failed',
-    ],
-    { messages: ['P'], verdict: { ok: true } },
+    { messages: ['1. Raise the limit.', 'It is handed in.'], verdict: { ok: true } },
   ],
   [
-    'success with denied tools',
+    'a plan that could not be written there',
+    altered(
+      'gemini',
+      'plan-own-tool',
+      geminiResult({ type: 'file_write_failure', message: 'no space' }),
+    ),
     [
-      geminiUse('1', 'write_file', { file_path: 'b' }),
-      geminiDone('1', { type: 'policy_violation', message: 'Tool execution denied by policy.' }),
-      geminiUse('2', 'write_file', { file_path: '/b' }),
-      geminiDone('2', { type: 'invalid_tool_params', message: 'Path not in workspace: /b' }),
-      geminiUse('3', 'run_shell_command', { command: 'cat /root' }),
-      geminiDone('3', { type: 'shell_execute_error', message: 'cat: Permission denied' }),
-      { type: 'result', status: 'success' },
+      `session ${UUID}`,
+      `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md in_progress`,
+      `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md failed`,
     ],
+    { messages: ['It is handed in.'], verdict: { ok: true } },
+  ],
+  [
+    'tools that it does not have',
+    recorded('gemini', 'plan-writes'),
     [
-      'tool_call write_file edit b in_progress',
-      'denied write_file edit b Tool execution denied by policy.',
-      'tool_call write_file edit /b in_progress',
-      'denied write_file edit /b Path not in workspace: /b',
-      'tool_call run_shell_command execute cat /root in_progress',
-      'tool_call run_shell_command execute cat /root failed',
+      `session ${UUID}`,
+      'tool_call write_file edit /work/made.txt in_progress',
+      'tool_call write_file edit /work/made.txt failed',
+      'tool_call run_shell_command execute echo x > by-command.txt in_progress',
+      'tool_call run_shell_command execute echo x > by-command.txt failed',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'work',
+    recorded('gemini', 'work'),
+    [
+      `session ${UUID}`,
+      'tool_call read_file read /work/app.js in_progress',
+      'tool_call read_file read /work/app.js completed',
+      'tool_call replace edit /work/app.js in_progress',
+      'tool_call replace edit /work/app.js completed',
+      'tool_call run_shell_command execute cat app.js in_progress',
+      'tool_call run_shell_command execute cat app.js completed',
+    ],
+    { messages: ['The limit is ten now.'], verdict: { ok: true } },
+  ],
+  [
+    'a list',
+    recorded('gemini', 'todos'),
+    [`session ${UUID}`, ...BOTH_LISTS],
+    { verdict: { ok: true } },
+  ],
+  [
+    'a denied write',
+    recorded('gemini', 'denied-write'),
+    [
+      `session ${UUID}`,
+      'tool_call write_file edit /elsewhere/made.txt in_progress',
+      'denied write_file edit /elsewhere/made.txt Path not in workspace: Attempted path "/elsewhere/made.txt" resolves outside the allowed workspace directories: /work or the project temp directory: /home/me/.gemini/tmp/work',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'what a policy denies',
+    altered(
+      'gemini',
+      'failing-command',
+      geminiResult({ type: 'policy_violation', message: 'Tool execution denied by policy.' }),
+    ),
+    [
+      `session ${UUID}`,
+      'tool_call run_shell_command execute echo broken; exit 3 in_progress',
+      'denied run_shell_command execute echo broken; exit 3 Tool execution denied by policy.',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'what the system denies to a command',
+    altered(
+      'gemini',
+      'failing-command',
+      geminiResult({ type: 'shell_execute_error', message: 'cat: Permission denied' }),
+    ),
+    [
+      `session ${UUID}`,
+      'tool_call run_shell_command execute echo broken; exit 3 in_progress',
+      'tool_call run_shell_command execute echo broken; exit 3 failed',
     ],
     { verdict: { ok: true } },
   ],
   [
     'a failure',
-    [
-      { type: 'error', severity: 'warning', message: 'loop' },
-      { type: 'result', status: 'error', error: { type: 'unknown', message: '400' } },
-    ],
-    [],
-    { verdict: failed('400') },
+    recorded('gemini', 'fault-400'),
+    [`session ${UUID}`],
+    { verdict: failed(GEMINI_400) },
   ],
-  ['no last event', [geminiSays('P')], [], { messages: ['P'], verdict: NOT_SAID }],
+  [
+    'no last event',
+    altered('gemini', 'plan', (line) => (line.type === 'result' ? undefined : line)),
+    [`session ${UUID}`],
+    { messages: [PLAN], verdict: NOT_SAID },
+  ],
 ])
 
-const openPart = (type: string, part: object) => ({ type, sessionID: 'ses_1', part })
-const openTool = (tool: string, state: object) => openPart('tool_use', { tool, state })
+const OPEN_SESSION = 'session ses_00000000000000000000000001'
+const openTool = (tool: string, state: object) => ({ type: 'tool_use', part: { tool, state } })
 const REJECTED = 'The user rejected permission to use this specific tool call.'
 
 cases('opencode', [
   [
     'a plan',
+    recorded('opencode', 'plan-tools'),
+    [OPEN_SESSION, 'tool_call read read /work/app.js completed'],
+    { messages: [PLAN], verdict: { ok: true } },
+  ],
+  [
+    'tools that it does not have',
+    recorded('opencode', 'plan-writes'),
     [
-      openPart('step_start', {}),
-      openPart('text', { text: 'I look.' }),
-      openTool('read', { status: 'completed', input: { filePath: 'a.txt' } }),
-      openTool('todowrite', {
-        status: 'completed',
-        input: { todos: [{ content: 'one', status: 'pending' }] },
-      }),
-      openPart('text', { text: 'P' }),
-      openPart('step_finish', { reason: 'stop' }),
+      OPEN_SESSION,
+      'tool_call write edit /work/made.txt failed',
+      'tool_call bash execute echo x > by-command.txt failed',
     ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'work',
+    recorded('opencode', 'work'),
     [
-      ...['session ses_1', 'session ses_1', 'session ses_1'],
-      ...['tool_call read read a.txt completed', 'session ses_1', 'plan one:pending'],
-      ...['session ses_1', 'session ses_1'],
+      OPEN_SESSION,
+      'tool_call read read /work/app.js completed',
+      'tool_call edit edit /work/app.js completed',
+      'tool_call bash execute cat app.js completed',
     ],
-    { messages: ['I look.', 'P'], verdict: { ok: true } },
+    { messages: ['The limit is ten now.'], verdict: { ok: true } },
+  ],
+  [
+    'a list',
+    recorded('opencode', 'todos'),
+    [OPEN_SESSION, ...BOTH_LISTS],
+    { verdict: { ok: true } },
   ],
   [
     'a rejection told twice counts once',
@@ -490,103 +637,133 @@ cases('opencode', [
   [
     'what a rule forbids, and what fails',
     [
-      {
-        type: 'tool_use',
-        part: {
-          tool: 'write',
-          state: {
-            status: 'error',
-            error: 'The user has specified a rule which prevents you from using this tool',
-          },
-        },
-      },
-      { type: 'tool_use', part: { tool: 'bash', state: { status: 'error', error: 'timeout' } } },
+      ...recorded('opencode', 'denied-write'),
+      openTool('bash', { status: 'error', error: 'timeout' }),
       openTool('bash', { status: 'error', error: 'permission denied by rule' }),
       openTool('read', { status: 'error', error: "EACCES: permission denied, open '/x'" }),
-      { type: 'text', part: { text: 'done' } },
     ],
     [
-      'denied write edit - The user has specified a rule which prevents you from using this tool',
+      OPEN_SESSION,
+      /^denied write edit \/elsewhere\/made\.txt The user has specified a rule which prevents you /,
       'tool_call bash execute - failed',
-      'session ses_1',
       'denied bash execute - permission denied by rule',
-      'session ses_1',
       'tool_call read read - failed',
     ],
-    { verdict: { ok: true } },
+    { messages: ['I could not write it.'], verdict: { ok: true } },
   ],
   [
     'an error',
-    [
-      { type: 'text', part: { text: 'I look.' } },
-      { type: 'error', error: { name: 'APIError', data: { message: 'scripted error' } } },
-    ],
-    [],
-    { verdict: failed('scripted error') },
+    recorded('opencode', 'fault-400'),
+    [OPEN_SESSION],
+    { verdict: failed('scripted 400') },
   ],
-  ['nothing', [], [], { verdict: { ok: false, reason: 'ended without an answer' } }],
+  [
+    'nothing',
+    recorded('opencode', 'fault-empty'),
+    [OPEN_SESSION],
+    { verdict: { ok: false, reason: 'ended without an answer' } },
+  ],
 ])
 
-const copilotStart = (toolCallId: string, toolName: string, args: object) => ({
-  type: 'tool.execution_start',
-  data: { toolCallId, toolName, arguments: args },
-})
-const copilotDone = (toolCallId: string, success: boolean, code = 'failure', message = 'no') => ({
-  type: 'tool.execution_complete',
-  data: { toolCallId, success, ...(success ? {} : { error: { message, code } }) },
-})
+const copilotError = (error: object) => (line: Line) => {
+  if (line.type === 'tool.execution_complete') Object.assign(line.data, { success: false, error })
+  return line
+}
 
 cases('copilot', [
   [
     'a plan',
+    recorded('copilot', 'plan-tools'),
     [
-      { type: 'assistant.message_delta', data: { deltaContent: 'I lo' }, ephemeral: true },
-      { type: 'assistant.message', data: { content: 'I look.' } },
-      { type: 'assistant.message', data: { content: 'sub', parentToolCallId: 'x' } },
-      copilotStart('1', 'view', { path: 'a.txt' }),
-      copilotDone('1', true),
-      { type: 'assistant.message', data: { content: 'P' } },
-      { type: 'result', sessionId: 'c1', exitCode: 0 },
+      'tool_call view read /work/app.js in_progress',
+      'tool_call view read /work/app.js completed',
+      `session ${UUID}`,
     ],
-    ['tool_call view read a.txt in_progress', 'tool_call view read a.txt completed', 'session c1'],
-    { messages: ['I look.', 'P'], verdict: { ok: true } },
+    { messages: [PLAN], verdict: { ok: true } },
   ],
   [
-    'success with denied tools',
+    'work',
+    recorded('copilot', 'work'),
     [
-      copilotStart('1', 'create', { path: '/d' }),
-      copilotDone('1', false, 'denied'),
-      copilotStart('2', 'bash', { command: 'make' }),
-      copilotDone('2', false),
-      copilotStart('3', 'bash', { command: 'cat /x' }),
-      copilotDone('3', false, 'failure', 'cat: /x: Permission denied'),
-      copilotStart('4', 'bash', { command: 'touch x' }),
-      copilotDone('4', false, '', 'The tool call was denied (no interactive user response)'),
-      copilotDone('unseen', false, 'permission_denied', 'Permission denied'),
-      copilotDone('unseen', false),
-      { type: 'result', exitCode: 0 },
+      'tool_call view read /work/app.js in_progress',
+      'tool_call view read /work/app.js completed',
+      'tool_call edit edit /work/app.js in_progress',
+      'tool_call edit edit /work/app.js completed',
+      'tool_call bash execute cat app.js in_progress',
+      'tool_call bash execute cat app.js completed',
+      `session ${UUID}`,
     ],
+    { messages: ['The limit is ten now.'], verdict: { ok: true } },
+  ],
+  [
+    'what another agent says, it says to this one',
+    recorded('copilot', 'delegated'),
+    [/^tool_call task .* in_progress$/, /^tool_call task .* completed$/, `session ${UUID}`],
+    { messages: ['It has looked.'], verdict: { ok: true } },
+  ],
+  [
+    'success with a denied tool',
+    recorded('copilot', 'denied-write'),
     [
-      'tool_call create edit /d in_progress',
-      'denied create edit /d no',
-      'tool_call bash execute make in_progress',
-      'tool_call bash execute make failed',
-      'tool_call bash execute cat /x in_progress',
-      'tool_call bash execute cat /x failed',
-      'tool_call bash execute touch x in_progress',
-      'denied bash execute touch x The tool call was denied (no interactive user response)',
-      'denied  - - Permission denied',
+      'tool_call create edit /elsewhere/made.txt in_progress',
+      /^denied create edit \/elsewhere\/made\.txt Permission denied because no interactive user /,
+      `session ${UUID}`,
     ],
     { verdict: { ok: true } },
   ],
   [
-    'a failure',
+    'what its plan mode blocks',
+    recorded('copilot', 'plan-writes'),
     [
-      { type: 'session.error', data: { message: '400 scripted error' } },
-      { type: 'result', exitCode: 1 },
+      'tool_call create edit /work/made.txt in_progress',
+      /^denied create edit \/work\/made\.txt `create` was blocked\. Plan mode does not permit /,
+      'tool_call bash execute echo x > by-command.txt in_progress',
+      /^denied bash execute echo x > by-command\.txt This shell command would modify files /,
+      `session ${UUID}`,
     ],
-    [],
-    { verdict: failed('400 scripted error') },
+    { verdict: { ok: true } },
+  ],
+  ...(
+    [
+      [
+        'a denial by its words alone',
+        '',
+        'The tool call was denied (no interactive user response)',
+        'denied',
+      ],
+      ['a denial by its code', 'permission_denied', 'Permission denied', 'denied'],
+      ['what the system denies to a command', 'failure', 'cat: /x: Permission denied', 'failed'],
+      ['a failure of a command', 'failure', 'no', 'failed'],
+    ] as const
+  ).map(([name, code, message, how]): Case => {
+    const facts = 'bash execute echo broken; exit 3'
+    return [
+      name,
+      altered('copilot', 'failing-command', copilotError({ message, code })),
+      [
+        `tool_call ${facts} in_progress`,
+        how === 'denied' ? `denied ${facts} ${message}` : `tool_call ${facts} failed`,
+        `session ${UUID}`,
+      ],
+      { verdict: { ok: true } },
+    ]
+  }),
+  [
+    'a denial of a call that was not seen',
+    [
+      {
+        type: 'tool.execution_complete',
+        data: { success: false, error: { message: 'Permission denied', code: 'denied' } },
+      },
+    ],
+    ['denied  - - Permission denied'],
+    { verdict: NOT_SAID },
+  ],
+  [
+    'a failure',
+    recorded('copilot', 'fault-400'),
+    [`session ${UUID}`],
+    { verdict: failed('400 scripted 400') },
   ],
   ['no last event', [], [], { verdict: NOT_SAID }],
 ])
@@ -605,9 +782,17 @@ t.test('a message that is too long is not kept in part', async (t) => {
   const half = 'x'.repeat(600 * 1024)
   t.match(told('plain', [half, 'end']).end, { messages: [/^x+\nend\n$/], overlong: false })
   t.match(told('plain', [half, half, 'end']).end, { messages: [], overlong: true })
-  const said = told('claude', [claudeText(half + half), claudeText('P'), claudeDone]).end
-  t.match(said, { messages: ['P', 'P'], overlong: true })
-  const much = told('claude', Array(5).fill(claudeText(half))).end
+  const [words] = altered('claude', 'plan', (line) =>
+    line.type === 'assistant' ? line : undefined,
+  )
+  const says = (text: string) => ({
+    ...(words as Line),
+    message: { content: [{ type: 'text', text }] },
+  })
+  const lines = recorded('claude', 'plan')
+  const said = told('claude', [says(half + half), ...lines]).end
+  t.match(said, { messages: [PLAN, PLAN], overlong: true })
+  const much = told('claude', Array(5).fill(says(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
   const stream = STREAM_FORMATS.plain()

@@ -78,7 +78,7 @@ function stateLine(from: unknown, to: unknown, reason: unknown): EventLine {
 }
 
 function stepFinished(payload: Payload): EventLine {
-  const { step, exit, signal, duration_ms, timed_out, start_error } = payload
+  const { step, exit, signal, duration_ms, timed_out, ended_by_service, start_error } = payload
   const took = typeof duration_ms === 'number' ? `  ${duration(duration_ms)}` : ''
   const how = start_error
     ? `did not start: ${say(start_error)}`
@@ -86,7 +86,9 @@ function stepFinished(payload: Payload): EventLine {
       ? 'stopped at its time limit'
       : exit === null
         ? `ended by ${say(signal ?? 'a signal')}`
-        : `exit ${say(exit)}`
+        : ended_by_service
+          ? 'ended by the service, its turn was over'
+          : `exit ${say(exit)}`
   const isGood = exit === 0
   return {
     ...{ sign: isGood ? '✓' : '✗', tone: isGood ? 'good' : 'bad' },

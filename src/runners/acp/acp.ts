@@ -64,10 +64,11 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   const agent = agentOf(request)
   const { workdir, signal } = request
   const timeoutMs = agent.timeoutMs ?? 0
-  const conversation = { spec, argv, ground: null, workdir, timeoutMs, agent, signal }
-  const { plan, denials } = await converse(conversation)
+  const planArgv = [...argv, ...spec.planArgs.map((word) => word.replace('{folder}', agent.folder))]
+  const conversation = { spec, argv: planArgv, ground: null, workdir, timeoutMs, agent, signal }
+  const { plan, noPlan, denials } = await converse(conversation)
   if (plan) return plan
-  const complaints = ['ended its turn without a plan', denials.complaint()]
+  const complaints = [denials.complaint(), noPlan]
   throw new RunnerFailure(`${spec.title} ${complaints.filter((each) => each).join(', and ')}`)
 }
 

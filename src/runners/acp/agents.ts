@@ -1,5 +1,6 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
   COPILOT_FILES,
@@ -13,7 +14,11 @@ export interface AcpSpec extends AgentSpec {
   kind: 'acp'
   /** What makes the program speak the protocol. */
   args: readonly string[]
-  /** Its own ids of modes, as it was seen to offer them; null where it is found by name, or not changed. */
+  /**
+   * Its own ids of modes, as it was seen to offer them; null where it is found by name, or not changed. One
+   * whose tools are taken away while it plans does so in its ordinary mode: what its plan mode tells its model
+   * (to write the plan into a file, to ask, to begin) contradicts our prompt. It has to be one in which it asks.
+   */
   modes: { plan: string | null; work: string | null }
   /** Modes that the operator names in casefile.md. */
   named: { plan: string | null; work: string | null }
@@ -21,8 +26,19 @@ export interface AcpSpec extends AgentSpec {
   fixedEnv: Readonly<Record<string, string>>
   /** Environment that it gets where the service has no such variable. */
   defaultEnv: Readonly<Record<string, string>>
-  /** Further environment while it plans. */
+  /** Further environment in each mode. */
   planEnv: Readonly<Record<string, string>>
+  workEnv: Readonly<Record<string, string>>
+  /** Further arguments while it plans; `{folder}` is where `planFiles` are. */
+  planArgs: readonly string[]
+  /** Texts of files that it needs while it plans, by name. */
+  planFiles: Readonly<Record<string, string>>
+  /** The tools that it may have while it plans, where it says which it has; null where it does not. */
+  planTools: readonly string[] | null
+  /** It says its notices and errors as words of its answer: the protocol has fields, and it does not use them. */
+  saysInWords: boolean
+  /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
+  countsTurn: boolean
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
@@ -40,11 +56,15 @@ const CLAUDE_SAFE = {
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
 }
 
-/** A request that is denied by us ends its turn; what its own rule denies it goes on without. */
-const OPENCODE_PLANS = {
-  ...{ bash: 'deny', edit: 'deny', webfetch: 'deny' },
-  external_directory: 'deny',
-}
+const CLAUDE_READS = ['Read', 'Grep', 'Glob']
+
+/** Its own words on which tools it has, before its model is asked. */
+const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
+
+/** By itself it asks only for what is outside of the folder. */
+const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' }
+
+const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
 /** Agents that speak the Agent Client Protocol, as measured with the versions of docs/agents.md. */
 export const ACP_AGENTS: readonly AcpSpec[] = [
@@ -60,14 +80,16 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     ],
     planMode: {
       holds: 'tools',
-      note: 'In plan mode it is given no tools but Read, Grep and Glob.',
+      note: 'It is given no tools but Read, Grep and Glob, and says so itself.',
     },
-    modes: { plan: 'plan', work: null },
+    modes: { plan: 'default', work: 'default' },
     instructions: CLAUDE_INSTRUCTIONS,
+    planTools: CLAUDE_READS,
     meta: {
       plan: {
         claudeCode: {
-          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: ['Read', 'Grep', 'Glob'] },
+          emitRawSDKMessages: CLAUDE_SAYS_TOOLS,
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
       work: { claudeCode: { options: { ...CLAUDE_USER, ...CLAUDE_SAFE } } },
@@ -82,7 +104,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       holds: 'sandbox',
       note: 'Its read-only mode runs every command in a sandbox of the operating system.',
     },
-    modes: { plan: 'read-only', work: null },
+    // in its mode `agent` a model decides in our place
+    modes: { plan: 'read-only', work: 'workspace-write' },
     // It tells Codex that the folder is trusted.
     projectFiles: ['.codex/'],
   },
@@ -90,16 +113,12 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     ...plainAgent('copilot-acp', 'Copilot CLI (ACP)', 'copilot', ['--acp']),
     install: 'npm install -g @github/copilot',
     env: AGENT_ENV.copilot,
-    planMode: {
-      holds: 'advice',
-      note: 'Its plan mode was not measured over ACP; on the command line it denied what writes.',
-    },
-    modes: {
-      plan: 'https://agentclientprotocol.com/protocol/session-modes#plan',
-      work: 'https://agentclientprotocol.com/protocol/session-modes#agent',
-    },
+    planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
+    modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
+    planArgs: ['--available-tools', 'view', 'grep', 'glob'],
+    saysInWords: true,
     projectFiles: COPILOT_FILES,
-    // With "true" it would trust the folder, and allow everything.
+    // With "true" it would trust the folder, ask for nothing, and still say that it does.
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
   },
   {
@@ -108,10 +127,12 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     env: AGENT_ENV.gemini,
     planMode: {
       holds: 'tools',
-      note: 'In plan mode its tools write to its own folder of plans only; its request to leave the mode is never granted.',
+      note: 'By a policy it is given no tools but those that read files and search in them.',
     },
-    modes: { plan: 'plan', work: 'default' },
+    modes: { plan: 'default', work: 'default' },
     instructions: GEMINI_INSTRUCTIONS,
+    planArgs: ['--policy', '{folder}/policy.toml'],
+    planFiles: { 'policy.toml': GEMINI_PLAN },
     // Also where the user's own settings trust the folder: it may have changed since.
     fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     // These it takes from a .env of the folder, or above, even then, unless it has them.
@@ -128,13 +149,16 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     env: AGENT_ENV.opencode,
     planMode: {
       holds: 'tools',
-      note: 'Its plan mode alone leaves the shell open: so bash, edit and webfetch are denied by OPENCODE_PERMISSION.',
+      note: 'It is given no tools but those that read, by OPENCODE_PERMISSION.',
     },
-    modes: { plan: 'plan', work: 'build' },
+    modes: { plan: 'build', work: 'build' },
     projectFiles: OPENCODE_FILES,
     instructions: OPENCODE_INSTRUCTIONS,
     fixedEnv: OPENCODE_OWN_ENV,
-    planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLANS) },
+    planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
+    workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    // it says what the last request of the turn used
+    countsTurn: false,
   },
 ]
 
@@ -159,6 +183,12 @@ export function plainAgent(
     fixedEnv: {},
     defaultEnv: {},
     planEnv: {},
+    workEnv: {},
+    planArgs: [],
+    planFiles: {},
+    planTools: null,
+    saysInWords: false,
+    countsTurn: true,
     meta: { plan: null, work: null, unbounded: null },
   }
 }

@@ -1,3 +1,5 @@
+import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
@@ -40,6 +42,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     () => unwritten.abort(),
   )
   const turn = turnOf(conversation, queue)
+  if (!ground) await writePlanFiles(conversation)
   const link = await linkOf(conversation, turn, queue)
   if ('startError' in link) {
     await finish({ exit: null, signal: null, startError: link.startError })
@@ -54,6 +57,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     throw signal.aborted && error === signal.reason ? stopped(spec) : error
   } finally {
     const exit = await link.end(isGood)
+    for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
   }
@@ -61,7 +65,9 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
 
 function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue): Turn {
   return createTurn({
-    ...{ title: spec.title, ground, signal },
+    ...{ title: spec.title, ground, signal, countsTurn: spec.countsTurn },
+    planTools: ground ? null : spec.planTools,
+    saysInWords: spec.saysInWords,
     note: queue.add,
     noted: queue.idle,
     output: (text) => agent.report.output('stdout', Buffer.from(text)),
@@ -80,6 +86,7 @@ function linkOf(
     onStart: (pid) => report.processStarted(pid),
     onOutput: (stream, bytes) => report.output(stream, bytes),
     onUpdate: turn.onUpdate,
+    onOwn: turn.onOwn,
     onPermission: turn.onPermission,
     room: queue.room,
   })
@@ -87,11 +94,11 @@ function linkOf(
 
 /** What an agent gets in each mode. */
 export function environmentOf(
-  { defaultEnv, fixedEnv, planEnv }: AcpSpec,
+  { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
   env: Record<string, string>,
   works: boolean,
 ): Record<string, string> {
-  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? {} : planEnv) }
+  return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? workEnv : planEnv) }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {
@@ -103,11 +110,11 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
   const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
-  turn.holdSession(session.sessionId)
+  turn.holdSession(session.sessionId, session.model)
   const present = { link, watch: turn.watch, ...session }
   const planMode = ground ? null : await toPlanMode(present, spec, signal)
-  if (planMode) turn.holdMode(planMode.mode)
-  else await toWorkMode(present, spec, signal)
+  const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
+  if (mode !== null) turn.holdMode(mode)
   const { note } = agent.report
   const fields: AgentFacts = {
     mode: ground ? 'work' : 'plan',
@@ -115,10 +122,17 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
     ...(session.version === null ? {} : { version: session.version }),
     ...warningAbout(spec, session.version),
     ...(planMode ? { plan_mode: planMode.how } : {}),
+    ...(planMode || mode === null ? {} : { work_mode: mode }),
   }
   await note({ event: 'agent_started', fields })
   await note({ event: 'agent_session', fields: { agent_session: session.sessionId } })
   return turn.run(link, session.sessionId, agent.prompt)
+}
+
+async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
+  for (const [name, text] of Object.entries(spec.planFiles)) {
+    await writeDurable(`${agent.folder}/${name}`, Buffer.from(text), { mode: 0o600 })
+  }
 }
 
 /** The operator who names a mode without bounds gets it. */

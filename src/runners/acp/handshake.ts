@@ -42,6 +42,7 @@ export async function tryHandshake(
     onStart: async () => {},
     onOutput: () => {},
     onUpdate: () => {},
+    onOwn: () => true,
     onPermission: async () => CANCELLED,
     room: async () => {},
   })

@@ -1,6 +1,7 @@
 import { clauseOf } from '../agents/cut-text.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { within } from '../agents/patience.ts'
+import { saidError, withoutStack } from '../agents/said-error.ts'
 import { RunnerFailure } from '../contract.ts'
 
 /** For the exit of a process whose output has ended. */
@@ -31,7 +32,7 @@ export async function failureOf(
   facts: LinkFacts,
 ): Promise<unknown> {
   const { title } = facts
-  const { code, message } = objectOf(error)
+  const { code } = objectOf(error)
   if (signal.aborted) {
     const { reason } = signal
     if (reason instanceof RunnerFailure) return new RunnerFailure(`${title}: ${reason.message}`)
@@ -39,8 +40,8 @@ export async function failureOf(
     return reason
   }
   if (typeof code !== 'number') return error
-  const said = `${clauseOf(String(message))} (${code})${detailOf(error)}`
-  return new RunnerFailure(`${title} refused ${method}: ${said}`, { cause: error })
+  const what = method === 'session/prompt' ? 'failed' : `refused ${method}`
+  return new RunnerFailure(`${title} ${what}: ${saidIn(error)}`, { cause: error })
 }
 
 export function isLoginMissing(error: unknown): boolean {
@@ -63,14 +64,23 @@ async function endOf(method: string, { title, exited, tail }: LinkFacts): Promis
     : exit.exit === null
       ? `was ended by ${exit.signal}`
       : `ended with exit code ${exit.exit}`
-  const words = clauseOf(tail().trim().split(/\r?\n/).slice(-5).join(' '), 'end')
+  const words = clauseOf(withoutStack(tail()).trim().split(/\r?\n/).slice(-5).join(' '), 'end')
   return `${title} ${how} before it answered ${method}${words ? `: ${words}` : ''}`
+}
+
+/** Its message, its code and its detail, none of them twice. */
+function saidIn(error: unknown): string {
+  const { code, message } = objectOf(error)
+  const words = saidError(String(message))
+  const detail = detailOf(error)
+  const number = words.includes(String(code)) ? '' : ` (${code})`
+  return `${words}${number}${words.includes(detail) ? '' : `: ${detail}`}`
 }
 
 function detailOf(error: unknown): string {
   const { data } = objectOf(error)
   const detail = textOf(data) ?? textOf(objectOf(data).details) ?? textOf(objectOf(data).message)
-  return detail ? `: ${clauseOf(detail)}` : ''
+  return detail ? saidError(detail) : ''
 }
 
 /** What a login needs, as the agent itself describes it. */

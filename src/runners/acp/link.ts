@@ -13,8 +13,8 @@ import { openWire } from './wire.ts'
 const DRAIN_MS = 250
 /** For what a process said before it exited by itself: its lines wait for the notes on disk. */
 const LAST_WORDS_MS = 5000
-/** For a process to leave by itself once its input is closed. */
-const LEAVE_MS = 2000
+/** For a process to leave by itself once its input is closed; codex-acp takes a little more than 2 s. */
+const LEAVE_MS = 4000
 /** After KILL only a process in an uninterruptible system call is left. */
 const KILLED_MS = 1000
 const TAIL_CHARACTERS = 2000
@@ -33,6 +33,8 @@ export interface LinkOptions {
   onStart(pid: number): Promise<void>
   onOutput(stream: 'stdout' | 'stderr', bytes: Buffer): void
   onUpdate(params: unknown): void
+  /** Another notification; false where it means nothing to the caller. */
+  onOwn(method: string, params: unknown): boolean
   /** The parameters are of whatever shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
   /** See `WireNeeds`. */
@@ -46,10 +48,14 @@ export interface Link {
   /** Rejects when `signal` is aborted, when the agent refuses, and when it is gone. */
   ask(method: string, params: object, signal: AbortSignal): Promise<unknown>
   tell(method: string, params: object): Promise<void>
-  /** Ends the process and all of its group; `politely` first closes its input, and waits for it to leave. */
-  end(politely: boolean): Promise<Pick<StepOutcome, 'exit' | 'signal'>>
+  /**
+   * Ends the process and all of its group; `politely` first closes its input, and waits for it to leave: one that
+   * does not is ended, which is no fault of it.
+   */
+  end(politely: boolean): Promise<LinkEnd>
 }
 
+export type LinkEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByService'>
 export type NotLinked = { startError: string }
 
 /** Starts an agent, held until `onStart` has resolved, and connects to it. */
@@ -91,6 +97,7 @@ function linked(
     async end(politely) {
       launched.stdin?.end()
       if (politely) await within(LEAVE_MS, facts.exited)
+      const endedByService = politely && !hasExited(launched)
       // once it has exited that is under way: later on its id may be another's
       if (!hasExited(launched)) await endProcessGroup(launched.pid)
       const gone = await within(KILLED_MS, facts.exited)
@@ -98,6 +105,7 @@ function linked(
       await within(DRAIN_MS, connection.closed)
       connection.close()
       for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy()
+      if (endedByService) return { exit: 0, signal: null, endedByService }
       return gone ?? { exit: null, signal: 'SIGKILL' }
     },
   }
@@ -112,7 +120,8 @@ async function connect(launched: Launched, options: LinkOptions): Promise<Client
     stdin: launched.stdin!,
     onNotification(method, params) {
       if (method === methods.client.session.update) options.onUpdate(params)
-      else log(`[casefile] a notification that is of no use here: ${method.slice(0, 100)}`)
+      else if (!options.onOwn(method, params))
+        log(`[casefile] a notification that is of no use here: ${method.slice(0, 100)}`)
     },
     onOther: (line) => options.onOutput('stdout', Buffer.concat([line, Buffer.from('\n')])),
     room: options.room,

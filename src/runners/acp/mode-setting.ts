@@ -60,22 +60,27 @@ export async function toPlanMode(
   )
 }
 
-/** Leaves the mode as it is where one can work in it. */
+/**
+ * Leaves the mode as it is where one can work in it. Gives the one that it is in; null where the agent does not
+ * say. Rejects with a `RunnerFailure` where it does not confirm it.
+ */
 export async function toWorkMode(
   present: Present,
   { title, modes, named }: AcpSpec,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   const { offer } = present
-  if (!offer && named.work === null) return
+  if (!offer && named.work === null) return null
   const plan = offer && planModeOf(offer, { known: modes.plan, named: named.plan })
   const mode = offer ? workModeOf(offer, { known: modes.work, named: named.work, plan }) : 'none'
-  if (mode === 'as it is') return
+  if (mode !== 'none' && 'is' in mode) return mode.is
   if (offer && mode !== 'none' && (await setMode({ ...present, title, signal }, offer, mode.set)))
-    return
-  const wanted = mode === 'none' ? (named.work ?? 'one to work in') : mode.set
+    return mode.set
+  const wanted = mode === 'none' ? named.work : mode.set
   throw new RunnerFailure(
-    `${title} cannot be put into its mode ${wanted} (it offers: ${offered(offer)})`,
+    wanted === null
+      ? `${title} has no mode in which it asks before it acts (it offers: ${offered(offer)}); work_mode in casefile.md may name another`
+      : `${title} cannot be put into its mode ${wanted} (it offers: ${offered(offer)})`,
   )
 }
 

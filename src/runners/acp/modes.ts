@@ -54,9 +54,9 @@ function readMode(mode: unknown, key: 'id' | 'value'): Mode[] {
   return typeof id === 'string' ? [{ id, name: textOf(name) ?? id }] : []
 }
 
-/** Modes in which nothing is asked or restricted: only casefile.md may name one. */
+/** Modes in which nothing is asked or restricted, or a model answers in our place: only casefile.md may name one. */
 const UNBOUNDED =
-  /bypass|yolo|full[-_ ]?access|unrestricted|dangerous|autopilot|allow[-_ ]?all|dont[-_ ]?ask/i
+  /bypass|yolo|full[-_ ]?access|unrestricted|dangerous|autopilot|allow[-_ ]?all|don['’]?t[-_ ]?ask|(?:^|#)auto(?:[-_ ]?(?:mode|pilot|review|run|approve))?$/i
 
 /** What an agent calls a mode in which it does not write, the best word first. */
 const PLANNING = [['plan', 'planning', 'planner'], ['readonly'], ['architect'], ['ask']]
@@ -81,11 +81,11 @@ export function planModeOf(
   return null
 }
 
-export type WorkMode = { set: string } | 'as it is' | 'none'
+export type WorkMode = { set: string } | { is: string | null } | 'none'
 
 /**
  * The mode to work in: the one that the operator names, else what the agent is known to call it, else
- * the one it is in; but none that only plans, and none without bounds that nobody named.
+ * the one it is in; but none that only plans, and none without bounds that nobody named. `is` where it is in it.
  */
 export function workModeOf(
   { modes, current }: ModeOffer,
@@ -93,15 +93,16 @@ export function workModeOf(
 ): WorkMode {
   const fits = ({ id, name }: Mode) =>
     id !== plan &&
-    !isUnbounded(`${id} ${name}`) &&
+    !isUnbounded(id) &&
+    !isUnbounded(name) &&
     !PLANNING.some((words) => isCalled(id, words) || isCalled(name, words))
   if (named !== null) {
-    if (named === current) return 'as it is'
+    if (named === current) return { is: named }
     return modes.some(({ id }) => id === named) ? { set: named } : 'none'
   }
   const present = modes.find(({ id }) => id === current)
   const wanted = modes.find(({ id }) => id === known) ?? (present && fits(present) ? present : null)
-  if (wanted?.id === current || (!wanted && !present)) return 'as it is'
+  if (wanted?.id === current || (!wanted && !present)) return { is: current }
   const chosen = wanted ?? modes.find(fits)
   return chosen ? { set: chosen.id } : 'none'
 }

@@ -36,9 +36,14 @@ const LEAVING_TOOL = /(?:exit|leave)[-_ ]?plan[-_ ]?mode|plan[-_ ]exit/i
 const LEAVING =
   /(?:exit|leav)(?:e|ing)?[-_ ]?plan[-_ ]?mode|plan[-_ ]approval|approv(?:e|al)[^/]{0,20}\bplan\b|ready to code/i
 
-/** Some give this a kind of its own, and some call it `other`. */
-function wantsToLeave({ kind, id, tool, title, words, plan }: ToolCall): boolean {
-  if (kind === 'switch_mode' || LEAVING_TOOL.test(id) || LEAVING_TOOL.test(tool)) return true
+/** Whether a tool is the one that ends planning: some give it a kind of its own, and some call it `other`. */
+export function endsPlanning({ kind, id, tool }: ToolCall): boolean {
+  return kind === 'switch_mode' || LEAVING_TOOL.test(id) || LEAVING_TOOL.test(tool)
+}
+
+function wantsToLeave(call: ToolCall): boolean {
+  if (endsPlanning(call)) return true
+  const { kind, title, words, plan } = call
   if (kind !== null && kind !== 'other') return false
   return plan !== null || [title ?? '', ...words].some((word) => LEAVING.test(word))
 }

@@ -1,9 +1,11 @@
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
-import { planAmong, planOf } from '../agents/plan-text.ts'
+import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
+import { saidError } from '../agents/said-error.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
+import { endsPlanning } from './permission.ts'
 import { idOf, readToolCall, type ToolCall } from './tool-call.ts'
 
 /** Far more than any plan may have. */
@@ -14,6 +16,8 @@ const WITHOUT_USE = [
   ...['user_message_chunk', 'available_commands_update', 'session_info_update', 'usage_update'],
   ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
 ]
+/** Copilot's notices, each a piece of its own. */
+const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*)$/
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
@@ -21,6 +25,8 @@ export interface TranscriptNeeds {
   note(note: AgentNote): void
   output(text: string): void
   onMode(mode: string): void
+  /** See `AcpSpec`. */
+  saysInWords: boolean
 }
 
 /** What an agent says and does in its turn, as it tells it. */
@@ -33,10 +39,15 @@ export interface Transcript {
   call(update: unknown): ToolCall
   /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
+  /** Why there is none, for a sentence that begins with the agent's name. */
+  noPlan(): string
+  /** How it says that its turn failed; null where it does not. */
+  failure(): string | null
   isTooLong(): boolean
 }
 
-export function createTranscript({ note, output, onMode }: TranscriptNeeds): Transcript {
+export function createTranscript(needs: TranscriptNeeds): Transcript {
+  const { note, output, onMode, saysInWords } = needs
   const calls = createBoundedMap<ToolCall>()
   let isTurn = false
   const messages: string[] = []
@@ -45,6 +56,11 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
   let entriesNoted = ''
   let planFile: string | null = null
   let planUpdate: string | null = null
+  /** The plan of a tool that ends planning, whether or not it asks for it. */
+  let handedIn: string | null = null
+  /** The last piece of a message, until something else happens. */
+  let lastWords = ''
+  let isBroken = false
 
   function call(update: unknown): ToolCall {
     const id = idOf(update)
@@ -52,6 +68,7 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
     const present = readToolCall(update, before)
     calls.set(id, present)
     planFile = present.planFile ?? planFile
+    if (endsPlanning(present)) handedIn = present.plan ?? handedIn
     const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.status
     if (!before || isEnd) noteCall(present)
     return present
@@ -71,7 +88,11 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
-    output(text)
+    const isOwn = saysInWords && (OWN_NOTICE.test(text.trim()) || isErrorAlone(text))
+    if (isOwn) message = null
+    output(isOwn ? `\n${text}\n` : text)
+    if (isOwn && !isErrorAlone(text)) return
+    lastWords = text
     length += text.length + 1
     if (length > MAX_TEXT) return
     const id = textOf(messageId)
@@ -103,9 +124,11 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
     const kind = textOf(update.sessionUpdate) ?? ''
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
+    else if (isTurn && kind === 'session_info_update') tellStatus(update)
     else if (isTurn && !WITHOUT_USE.includes(kind)) {
       // What follows is another message, whether or not the agent numbers them.
       message = null
+      lastWords = ''
       takeOther(kind, update)
     }
   }
@@ -113,6 +136,21 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
   function tellMode({ currentModeId, configOptions }: Foreign): void {
     const mode = textOf(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
+  }
+
+  /** Of codex: the words of the error come behind it. */
+  function tellStatus({ _meta }: Foreign): void {
+    const { type } = objectOf(objectOf(objectOf(_meta).codex).threadStatus)
+    if (type === 'systemError') isBroken = true
+    if (type === 'active') isBroken = false
+  }
+
+  function failure(): string | null {
+    const said = messages.join('\n\n')
+    const isError = isBroken || (saysInWords && isErrorAlone(lastWords)) || isErrorAlone(said)
+    if (!isError) return null
+    const words = saidError(lastWords || said).replace(/^error: /i, '')
+    return words === '' ? 'failed without saying why' : `failed: ${words}`
   }
 
   function takeOther(kind: string, update: Foreign): void {
@@ -130,9 +168,11 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
       case 'plan_update':
         planDocument(update)
         return
-      case 'notice':
-        output(`\n${textOf(update.title) ?? ''}\n`)
+      case 'notice': {
+        const texts = [update.title, update.description].map(textOf).filter((text) => text)
+        output(`\n${texts.join(': ')}\n`)
         return
+      }
       default:
         output(`\n[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}\n`)
     }
@@ -147,9 +187,11 @@ export function createTranscript({ note, output, onMode }: TranscriptNeeds): Tra
     plan(request) {
       const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))
       const file = request || !isMarked ? planFile : null
-      const written = [request?.plan, planUpdate, file].find((text) => text?.trim())
+      const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
+    noPlan: () => noPlan(messages),
+    failure,
     isTooLong: () => length > MAX_TEXT,
   }
 }

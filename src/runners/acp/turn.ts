@@ -1,3 +1,4 @@
+import type { AgentUsage } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
@@ -10,6 +11,7 @@ import { createOwnSession } from './own-session.ts'
 import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript, toolFacts } from './transcript.ts'
+import { createUsageReader } from './usage.ts'
 
 /** For an agent to end its turn once it was told to. */
 const CANCEL_MS = 5000
@@ -18,6 +20,11 @@ export interface TurnNeeds {
   title: string
   /** Null while planning. */
   ground: Ground | null
+  /** See `AcpSpec`. */
+  planTools: readonly string[] | null
+  saysInWords: boolean
+  /** Whether the `usage` of its answer counts the whole turn. */
+  countsTurn: boolean
   note(note: AgentNote): void
   /** Resolves when the notes are on disk. */
   noted(): Promise<void>
@@ -28,39 +35,67 @@ export interface TurnNeeds {
 /** One turn of a conversation: what the agent asks for is judged, what it tells is kept. */
 export interface Turn {
   onUpdate(params: unknown): void
+  /** A notification of the agent's own; false where it means nothing here. */
+  onOwn(method: string, params: unknown): boolean
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
-  /** From here on nothing counts that is of another session. */
-  holdSession(id: string): void
+  /** From here on nothing counts that is of another session. `model` is that which it says it begins with. */
+  holdSession(id: string, model: string | null): void
   /** From here on any other mode ends the turn; rejects one that was left again already. */
   holdMode(mode: string): void
   /** Sends the prompt, and waits for the end of the turn. */
   run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
+  /** What it said so far of its use. */
+  usage(): AgentUsage
 }
 
 export interface TurnEnd {
   plan: PlanResult | null
+  /** Why there is none, for a sentence that begins with the agent's name. */
+  noPlan: string
   denials: Denials
 }
 
-type Stop = 'signal' | 'leave' | { mode: string }
+type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string }
+
+/** Claude's own messages, which claude-agent-acp passes on where it is asked to. */
+const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
 export function createTurn(needs: TurnNeeds): Turn {
-  const { title, ground, note, signal } = needs
+  const { title, ground, planTools, saysInWords, note, signal } = needs
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
   let request: { plan: string | null } | null = null
   let held: string | null = null
+  let hasSaidTools = false
   const watch = watchMode((mode) => {
-    if (held !== null && mode !== held) stop({ mode })
+    if (held !== null && mode !== held) stop({ left: held, mode })
   })
   const session = createOwnSession(needs.output)
-  const transcript = createTranscript({ note, output: needs.output, onMode: watch.told })
+  const usage = createUsageReader(needs)
+  const transcript = createTranscript({
+    note,
+    output: needs.output,
+    onMode: watch.told,
+    saysInWords,
+  })
 
   function stop(why: Stop): void {
     stopped ??= why
     stopping.abort()
+  }
+
+  /** What it says of its tools at the beginning of a turn, before it asks its model. */
+  function onOwn(method: string, params: unknown): boolean {
+    if (method !== CLAUDE_MESSAGE) return false
+    const { type, subtype, tools } = objectOf(objectOf(params).message)
+    if (planTools === null || type !== 'system' || subtype !== 'init') return true
+    if (session.isForeign(params)) return true
+    hasSaidTools = true
+    const more = listOf(tools).find((tool) => !planTools.includes(String(tool)))
+    if (more !== undefined) stop({ tool: String(more) })
+    return true
   }
 
   async function judge(call: ToolCall): Promise<Verdict> {
@@ -97,11 +132,24 @@ export function createTurn(needs: TurnNeeds): Turn {
     try {
       transcript.begin()
       const params = { sessionId, prompt: [{ type: 'text', text: prompt }] }
-      const ask = () => stopReason(link, sessionId, params, stopping.signal)
+      const ask = () => {
+        const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
+          usage.answer(answer)
+          return answer
+        })
+        return stopReason(link, sessionId, answered, stopping.signal)
+      }
       const reason = stopped === null ? await ask() : null
       await needs.noted()
       mustHaveEnded(title, stopped, reason)
-      return { plan: planOf(transcript), denials }
+      const failure = stopped === null ? transcript.failure() : null
+      if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
+      if (planTools !== null && !hasSaidTools) {
+        throw new RunnerFailure(
+          `${title} did not say which tools it has, so it may not plan; update it`,
+        )
+      }
+      return { plan: planOf(transcript), noPlan: transcript.noPlan(), denials }
     } finally {
       signal.removeEventListener('abort', onAbort)
     }
@@ -115,17 +163,24 @@ export function createTurn(needs: TurnNeeds): Turn {
 
   return {
     onUpdate(params) {
-      if (!session.isForeign(params)) transcript.take(params)
+      if (session.isForeign(params)) return
+      usage.update(objectOf(objectOf(params).update))
+      transcript.take(params)
     },
+    onOwn,
     onPermission,
     watch,
-    holdSession: session.is,
+    holdSession(id, model) {
+      session.is(id)
+      usage.session(model)
+    },
     holdMode(mode) {
       held = mode
       const last = watch.last() ?? mode
-      if (last !== mode) throw leftMode(title, last)
+      if (last !== mode) throw leftMode(title, mode, last)
     },
     run,
+    usage: usage.end,
   }
 }
 
@@ -133,10 +188,9 @@ export function createTurn(needs: TurnNeeds): Turn {
 async function stopReason(
   link: Link,
   sessionId: string,
-  params: object,
+  answered: Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<string | null> {
-  const answered = link.ask('session/prompt', params, NEVER)
   try {
     const answer = await unlessAborted(stopping, answered)
     return textOf(objectOf(answer).stopReason) ?? 'nothing'
@@ -157,16 +211,18 @@ const BAD_ENDS: Record<string, string> = {
   cancelled: 'says that its turn was cancelled, which nobody asked for',
 }
 
-function leftMode(title: string, mode: string): RunnerFailure {
-  return new RunnerFailure(
-    `${title} left its plan mode for the mode ${mode.slice(0, 100)}, so it was stopped`,
-  )
+function leftMode(title: string, left: string, mode: string): RunnerFailure {
+  const [from, to] = [left, mode].map((each) => each.slice(0, 100))
+  return new RunnerFailure(`${title} left its mode ${from} for ${to}, so it was stopped`)
 }
 
 function mustHaveEnded(title: string, stopped: Stop | null, reason: string | null): void {
   if (stopped === 'signal') throw new RunnerFailure(`${title} was stopped`)
   if (stopped !== null && stopped !== 'leave') {
-    throw leftMode(title, stopped.mode)
+    if ('mode' in stopped) throw leftMode(title, stopped.left, stopped.mode)
+    throw new RunnerFailure(
+      `${title} has the tool ${stopped.tool.slice(0, 100)} although it is to plan only, so it was stopped`,
+    )
   }
   if (reason === null || reason === 'end_turn') return
   throw new RunnerFailure(

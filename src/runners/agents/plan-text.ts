@@ -1,10 +1,11 @@
 import { type Line, linesOf } from '../../markdown/lines.ts'
 import { closesFence, headingText } from '../../markdown/outline.ts'
 import type { PlanResult } from '../contract.ts'
+import { clauseOf } from './cut-text.ts'
 import { PLAN_MARKS } from './plan-marks.ts'
 
 /**
- * The plan in what an agent said: what stands between the last pair of plan marks, else all of it.
+ * The plan in a text that is meant as one: what stands between the last pair of plan marks, else all of it.
  * Without the headings `Hypothesis` and `Plan` (of depth 1 to 3) all of that is the plan; with them,
  * what stands before is chatter. Null where no plan is left.
  */
@@ -17,15 +18,54 @@ export function planOf(markdown: string): PlanResult | null {
 }
 
 /**
- * The plan in all messages of an agent's turn, of which the last need not be the one that holds it:
- * the marked text, else the last message with a heading `Plan`, else the last that says anything.
+ * The plan in all messages of an agent's turn, of which the last need not be the one that has it:
+ * the marked text, else the last message with a heading `Plan`, else the last with a list or a fenced block.
+ * Other words are no plan, and neither is half of one.
  */
 export function planAmong(messages: readonly string[]): PlanResult | null {
   const whole = messages.join('\n\n')
   if (marked(whole) !== null) return planOf(whole)
-  const said = messages.filter((message) => message.trim() !== '').reverse()
-  const chosen = said.find((message) => placesOf(withoutFence(message)).plan) ?? said[0]
+  if (isHalf(whole)) return null
+  const last = [...messages].reverse()
+  const chosen = last.find((message) => hasHeading(message)) ?? last.find(hasSteps)
   return chosen === undefined ? null : planOf(chosen)
+}
+
+/** The plan in a text of a program of which nothing is known: all of it, unless it is an error or half a plan. */
+export function planOfWords(text: string): PlanResult | null {
+  if (marked(text) === null && (isHalf(text) || isErrorAlone(text))) return null
+  return planOf(text)
+}
+
+/** Why there is no plan in what an agent said, for a sentence that begins with its name. */
+export function noPlan(messages: readonly string[]): string {
+  const whole = messages.join('\n\n')
+  if (marked(whole) === null && isHalf(whole))
+    return 'ended in the middle of its plan: the mark at its end is missing. It can be asked again'
+  const words = clauseOf(messages.findLast((message) => message.trim() !== '') ?? '')
+  if (words === '') return 'ended without a plan, and said nothing. It can be asked again'
+  return `ended without a plan. It said: "${words}". It can be asked again`
+}
+
+/** Whether a text says nothing but that something failed. */
+export function isErrorAlone(text: string): boolean {
+  return ERROR.test(text) && marked(text) === null && !hasHeading(text) && !hasSteps(text)
+}
+
+const ERROR = /^\s*(?:\[?(?:api )?error\b\s*[:\]]|fatal:|\{\s*"(?:error"|type"\s*:\s*"error"))/i
+
+/** It begins, and does not end: cut off, or forgotten. */
+function isHalf(text: string): boolean {
+  return new RegExp(`${PLAN_MARKS.begin}[ \\t]*(?:[\\r\\n]|$)`).test(text)
+}
+
+function hasHeading(message: string): boolean {
+  return placesOf(withoutFence(message)).plan !== undefined
+}
+
+/** A list item, or a fenced block, at the beginning of a line. */
+function hasSteps(message: string): boolean {
+  return /^ {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+\S|`{3,}|~{3,})/m.test(message)
 }
 
 /** The last complete pair with anything in it counts: an agent may name the marks before it uses them. */

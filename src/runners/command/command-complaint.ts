@@ -1,6 +1,7 @@
 import { plainText } from '../../workspace/disk/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
+import { withoutStack } from '../agents/said-error.ts'
 import type { CommandEnd } from './command-run.ts'
 
 /** It may have been the very one that counts. */
@@ -14,7 +15,10 @@ export function complaintAbout({ result, stream, hasDropped, errors }: CommandEn
   const { verdict } = stream
   if (verdict.ok && (verdict.anyExit || result.exit === 0)) return null
   if (result.startError !== undefined) return startComplaint(result.startError)
-  const behind = (verdict.ok || !hasDropped ? '' : `; ${DROPPED}`) + wordsBehind(errors)
+  const dropped = verdict.ok || !hasDropped ? '' : `; ${DROPPED}`
+  // its own words say more than its exit code and its log
+  if (!verdict.ok && verdict.isSaid) return verdict.reason + dropped
+  const behind = dropped + wordsBehind(errors)
   if (result.exit === 0 && !verdict.ok) return clauseOf(verdict.reason) + behind
   const how = result.exit === null ? `was ended by ${result.signal}` : `exited with ${result.exit}`
   return verdict.ok ? how + behind : `${how} and ${clauseOf(verdict.reason)}${behind}`
@@ -30,8 +34,15 @@ function startComplaint(code: string): string {
   return `could not be started (${code})${hints[code] ?? ''}`
 }
 
-/** The end of its standard error, which is for people. */
+/** The end of its standard error, which is for people; warnings do not say why it failed. */
 function wordsBehind(errors: string): string {
-  const text = clauseOf(plainText(errors).trim().split('\n').slice(-5).join(' '), 'end')
+  const lines = withoutStack(plainText(errors)).trim().split('\n')
+  const text = clauseOf(
+    lines
+      .filter((line) => !/^warning: /i.test(line))
+      .slice(-5)
+      .join(' '),
+    'end',
+  )
   return text === '' ? '' : `: ${text}`
 }

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
@@ -61,6 +62,7 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     onOutput: listener.output,
   })
   const heard = await listener.end()
+  for (const note of usageNotes(mode, heard.stream.usage)) await report.note(note)
   const { aborted: _, ...outcome } = result
   await report.stepFinished(outcome)
   return { result, ...heard }

@@ -1,5 +1,6 @@
 import type { ProviderSettings } from '../../model/settings.ts'
-import { planAmong, planOf } from '../agents/plan-text.ts'
+import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
+import { saidError } from '../agents/said-error.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -43,20 +44,24 @@ async function plan(
   }
   let agent = first
   if (resume && spec.resume) {
-    const { result, complaint } = await run(spec.resume, resume.session)
+    const { result, complaint, messages } = await run(spec.resume, resume.session)
     if (result && complaint === null) return result
     if (result) throw new RunnerFailure(`${spec.title} ${complaint}`)
+    if (complaint === null && messages.length > 0) {
+      throw new RunnerFailure(`${spec.title} ${noPlan(messages)}`)
+    }
     // It may have forgotten the conversation; the prompt says all that it needs.
     agent = { ...first, folder: await resume.anew() }
   }
-  const { result, complaint } = await run(spec.plan, null, agent)
+  const { result, complaint, messages } = await run(spec.plan, null, agent)
   if (result && complaint === null) return result
-  throw new RunnerFailure(`${spec.title} ${complaint ?? 'ended without a plan'}`)
+  throw new RunnerFailure(`${spec.title} ${complaint ?? noPlan(messages)}`)
 }
 
 interface Planned {
   result: PlanResult | null
   complaint: string | null
+  messages: readonly string[]
 }
 
 /** What it was denied while planning is no failure: it was to plan only. */
@@ -64,10 +69,13 @@ function plannedIn(end: CommandEnd): Planned {
   const { plan, messages, overlong } = end.stream
   const result = plan === null ? planAmong(messages) : planOf(plan)
   const complaint = complaintAbout(end)
-  if (result || complaint !== null) return { result, complaint }
-  if (end.hasDropped && !overlong) return { result, complaint: `ended without a plan; ${DROPPED}` }
-  if (!overlong) return { result, complaint }
-  return { result, complaint: 'said more than a plan may have, 1 MiB in one message' }
+  const planned = { result, complaint, messages }
+  if (result || complaint !== null) return planned
+  if (end.hasDropped && !overlong) {
+    return { ...planned, complaint: `ended without a plan; ${DROPPED}` }
+  }
+  if (!overlong) return planned
+  return { ...planned, complaint: 'said more than a plan may have, 1 MiB in one message' }
 }
 
 async function execute(
@@ -84,7 +92,8 @@ async function execute(
   try {
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
-    const reasons = [complaintAbout(end), end.denials.complaint()].filter((each) => each !== null)
+    const complaint = complaintAbout(end) ?? errorAlone(spec, end)
+    const reasons = [complaint, end.denials.complaint()].filter((each) => each !== null)
     return reasons.length === 0
       ? { ok: true }
       : { ok: false, reason: `${title} ${reasons.join(', and ')}` }
@@ -92,6 +101,12 @@ async function execute(
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
     throw error
   }
+}
+
+/** A good end of an agent that said nothing but that it failed is none; of other programs the exit code decides. */
+function errorAlone({ stream }: CommandSpec, end: CommandEnd): string | null {
+  const said = end.stream.messages.join('\n\n')
+  return stream !== 'plain' && isErrorAlone(said) ? `failed: ${saidError(said)}` : null
 }
 
 /** A command of casefile.md, of which nothing is known but its words. */

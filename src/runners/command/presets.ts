@@ -1,4 +1,5 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
+import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
   CODEX_INSTRUCTIONS,
@@ -9,13 +10,6 @@ import {
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
-
-/** Without the first rule plan mode ends by itself, as approved, and everything is allowed then. */
-const GEMINI_PLAN = `[[rule]]
-toolName = "exit_plan_mode"
-decision = "deny"
-priority = 900
-`
 
 /** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
 const GEMINI_WORK = `[[rule]]
@@ -43,7 +37,8 @@ function claude(): CommandSpec {
   const own = ['--setting-sources', 'user']
   const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose', ...own]
   // With servers of MCP it would have tools again that nobody has looked at.
-  const only = ['--permission-mode', 'plan', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
+  // In its plan mode it would be told to write its plan into a file, to ask, and to begin.
+  const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
   const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
   const env = { DISABLE_AUTOUPDATER: '1' }
@@ -82,7 +77,7 @@ function codex(): CommandSpec {
 
 function copilot(): CommandSpec {
   const start = ['copilot', '{args}', '--output-format', 'json', '--no-ask-user']
-  const only = ['--no-auto-update', '--plan', '--available-tools', 'view', 'grep', 'glob']
+  const only = ['--no-auto-update', '--available-tools', 'view', 'grep', 'glob']
   const all = ['--no-auto-update', '--allow-tool=write', '--allow-tool=shell']
   // Outside of a terminal this variable of the user's would allow everything.
   const env = { COPILOT_ALLOW_ALL: 'false' }
@@ -107,13 +102,13 @@ function gemini(): CommandSpec {
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     files: { 'policy.toml': policy },
   })
-  const plan = ['--approval-mode', 'plan']
+  const plan = ['--approval-mode', 'default']
   return {
     ...preset('gemini', 'Gemini CLI', 'npm install -g @google/gemini-cli'),
     projectFiles: GEMINI_FILES,
     planMode: {
       holds: 'tools',
-      note: 'Its tools write into its own folder of plans alone, it has no shell, and the tool that leaves plan mode is taken away.',
+      note: 'By a policy it is given no tools but those that read files and search in them.',
     },
     plan: line(GEMINI_PLAN, ...plan, '--session-id', '{id}'),
     resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
@@ -133,13 +128,6 @@ function opencode(): CommandSpec {
       OPENCODE_DISABLE_SHARE: '1',
     },
   })
-  // All that reads; the rest by name too, since what the user's own settings allow by name would win.
-  const only = {
-    '*': 'deny',
-    ...{ read: 'allow', grep: 'allow', glob: 'allow', list: 'allow' },
-    ...{ todowrite: 'allow', todoread: 'allow' },
-    ...{ bash: 'deny', edit: 'deny', webfetch: 'deny', task: 'deny', external_directory: 'deny' },
-  }
   // --auto allows what would be asked, and so all that the user's own settings do not deny.
   const all = { external_directory: 'deny' }
   return {
@@ -154,9 +142,9 @@ function opencode(): CommandSpec {
       holds: 'tools',
       note: 'It is given no tools but those that read; its own plan mode alone would leave it the shell.',
     },
-    plan: line(only, 'plan'),
+    plan: line(OPENCODE_PLAN, 'build'),
     // In another folder than that of the conversation it would never end; a session plans in one.
-    resume: line(only, 'plan', '-s', '{session}'),
+    resume: line(OPENCODE_PLAN, 'build', '-s', '{session}'),
     work: line(all, 'build', '--auto'),
   }
 }

@@ -1,3 +1,5 @@
+import type { AgentUsage } from '../agents/agent-usage.ts'
+import { saidError } from '../agents/said-error.ts'
 import type { AgentNote } from '../contract.ts'
 
 /**
@@ -15,7 +17,7 @@ export interface AgentStream {
   end(): StreamEnd
 }
 
-export type StreamNote = Exclude<AgentNote, { event: 'agent_started' }>
+export type StreamNote = Exclude<AgentNote, { event: 'agent_started' | 'agent_usage' }>
 
 export interface StreamEnd {
   /** What the agent said, in order. */
@@ -25,13 +27,14 @@ export interface StreamEnd {
   /** The plan that it asked to have approved, where it did. */
   plan: string | null
   verdict: Verdict
+  usage: AgentUsage
 }
 
 /**
  * Whether the agent says that it succeeded. `anyExit`: whatever its exit code, where that is known to
- * lie. `reason` goes on a sentence that begins with the agent's name.
+ * lie. `reason` goes on a sentence that begins with the agent's name; `isSaid` where it is in the agent's own words.
  */
-export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string }
+export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string; isSaid?: true }
 
 export const NO_VERDICT: Verdict = {
   ok: false,
@@ -39,6 +42,7 @@ export const NO_VERDICT: Verdict = {
 }
 
 export function said(what: unknown): Verdict {
-  const text = typeof what === 'string' && what.trim() !== '' ? what : 'no reason'
-  return { ok: false, reason: `failed, as it says: ${text}` }
+  const text = typeof what === 'string' ? saidError(what) : ''
+  if (text === '') return { ok: false, reason: 'failed without saying why' }
+  return { ok: false, reason: `failed: ${text}`, isSaid: true }
 }

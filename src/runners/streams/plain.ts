@@ -1,3 +1,5 @@
+import { NO_USAGE } from '../agents/agent-usage.ts'
+import { planOfWords } from '../agents/plan-text.ts'
 import type { AgentStream } from './agent-stream.ts'
 import { createMessages } from './messages.ts'
 
@@ -10,6 +12,11 @@ export function createPlainStream(): AgentStream {
       return []
     },
     dropped: messages.spoil,
-    end: () => ({ ...messages.end(), plan: null, verdict: { ok: true } }),
+    end() {
+      const ended = messages.end()
+      const text = ended.messages.join('')
+      const plan = planOfWords(text) === null ? null : text
+      return { ...ended, plan, verdict: { ok: true }, usage: NO_USAGE }
+    },
   }
 }

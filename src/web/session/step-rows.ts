@@ -81,7 +81,7 @@ function begunRow(
     const state = isOver ? ('broken_off' as const) : ('running' as const)
     return { ...base, state, durationMs: null, end: isOver ? 'broken off' : '', wentOn: false }
   }
-  const { exit, signal, timed_out, start_error, duration_ms } = finished.fields
+  const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
   const expected: unknown[] = plan?.expect ?? [0]
   const isOk = !timed_out && !start_error && exit !== null && expected.includes(exit)
   const isBrokenOff =
@@ -94,7 +94,9 @@ function begunRow(
         ? signal
           ? `ended by ${String(signal)}`
           : 'stopped before it began'
-        : `exit ${String(exit)}`
+        : ended_by_service
+          ? 'ended by the service, its turn was over'
+          : `exit ${String(exit)}`
   return {
     ...base,
     state: isOk ? 'ok' : isBrokenOff ? 'broken_off' : 'failed',

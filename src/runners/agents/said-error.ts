@@ -1,0 +1,54 @@
+import { clauseOf } from './cut-text.ts'
+import { type Foreign, objectOf, textOf } from './foreign.ts'
+
+const MAX_DEPTH = 4
+const MAX_TEXT = 20_000
+/** Where a stack begins, and the rest of an error that node printed. */
+const STACK = /\s+at (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
+
+/**
+ * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
+ * its status where that is told, and not too long.
+ */
+export function saidError(text: string): string {
+  return clauseOf(messageIn(withoutStack(text.slice(0, MAX_TEXT)).trim(), 0))
+}
+
+export function withoutStack(text: string): string {
+  return text.replace(STACK, '')
+}
+
+function messageIn(text: string, depth: number): string {
+  const start = text.indexOf('{')
+  if (start < 0 || depth > MAX_DEPTH) return text
+  const end = text.lastIndexOf('}')
+  const found = parsed(text.slice(start, end + 1))
+  const told = found && messageOf(found, depth)
+  if (!told) return text
+  const before = text.slice(0, start).replace(/^\[|[\s:]+$/g, '')
+  const behind = text.slice(end + 1).replace(/^\s*\]/, '')
+  return [before, told].filter((part) => part !== '').join(': ') + behind
+}
+
+function messageOf(error: Foreign, depth: number): string | null {
+  const inner =
+    typeof error.error === 'object' && error.error !== null ? objectOf(error.error) : error
+  const words = textOf(inner.message) ?? textOf(error.error) ?? textOf(error.message)
+  if (words === null || words.trim() === '') return null
+  const message = messageIn(words.trim(), depth + 1)
+  const status = [inner.code, inner.status, error.status, error.code].find(
+    (each) => typeof each === 'number' && each >= 100 && each < 600,
+  )
+  return status === undefined || message.includes(String(status))
+    ? message
+    : `${message} (${status})`
+}
+
+function parsed(text: string): Foreign | null {
+  try {
+    return objectOf(JSON.parse(text))
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
