@@ -83,7 +83,11 @@ const notShown = () =>
   createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true })
+const failed = (words: string) => ({
+  ok: false as const,
+  reason: `failed: ${words}`,
+  isSaid: true as const,
+})
 
 type Case = [
   name: string,
@@ -358,6 +362,7 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
+const CODEX_400 = 'scripted 400'
 /** Without the quotes, and the shell, that it puts around a command. */
 const codexShell = (command: string) =>
   `tool_call shell execute ${command.replace(/^(['"])(.*)\1/, '$2')}`
@@ -466,6 +471,7 @@ cases('codex', [
   ],
 ])
 
+const GEMINI_400 = 'API Error: scripted 400'
 const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 
