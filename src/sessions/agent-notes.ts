@@ -5,6 +5,8 @@ import type { Redactor } from './redaction.ts'
 
 /** A trail is for people, and is read whole: an agent that calls tools without end must not swell it. */
 const MAX_NOTES = 400
+/** Counted apart: what was refused must not be lost behind a long list of calls. */
+const MAX_DENIED = 100
 const MAX_TEXT = 300
 const MAX_ENTRIES = 40
 /** An agent has one conversation, and a new one where it cannot go on with an earlier one. */
@@ -20,6 +22,7 @@ export interface BoundedNotes {
 /** An agent's notes as lines of a trail: short texts, no secrets, and not too many. */
 export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let listed = 0
+  let denied = 0
   let sessions = 0
   const unlisted: Record<string, number> = {}
 
@@ -34,10 +37,14 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
+  function isTooMuch(event: AgentNote['event']): boolean {
+    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
+    return event === 'denied' ? ++denied > MAX_DENIED : ++listed > MAX_NOTES
+  }
+
   return {
     lines({ event, fields }) {
-      const isTooMuch = event === 'agent_session' ? ++sessions > MAX_SESSIONS : ++listed > MAX_NOTES
-      if (isTooMuch) {
+      if (isTooMuch(event)) {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }

@@ -19,7 +19,7 @@ priority = 900
  * The non-interactive modes of well-known agents, as measured with the versions of docs/agents.md. Each
  * reads its prompt from its standard input: an argument may have 128 KiB at most, and shows in `ps`.
  *
- * In Work mode a denial fails the session, and nobody can be asked. So each gets the narrowest setting
+ * In Work mode nobody can be asked, so what is not allowed is refused. Each gets the narrowest setting
  * in which it edits files and runs commands in the working folder, and none that allows everything.
  */
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
