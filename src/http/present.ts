@@ -7,6 +7,7 @@ import { refusedActions } from '../model/refused-actions.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations } from '../model/session-durations.ts'
 import { objectionTo } from '../model/support.ts'
+import { sessionUsage, usageTotal } from '../model/usage.ts'
 import { textProblems } from '../sessions/text-problems.ts'
 import type { ArtifactFile } from '../workspace/output/artifact-listing.ts'
 import { endLine, jsonBody } from './json-body.ts'
@@ -68,6 +69,7 @@ export async function sessionJson(
   const record = service.catalog.entry(session.case_id)?.sessions.get(session.number)
   const texts = record?.value ? await service.texts.session(session.case_id, record) : null
   const { hypothesis = '', plan = '', output = '', candidates = [] } = texts?.value ?? {}
+  const usage = sessionUsage(session.trail)
   return {
     id: session.id,
     case_id: session.case_id,
@@ -88,6 +90,8 @@ export async function sessionJson(
     started_at: session.started_at,
     completed_at: session.completed_at,
     durations: sessionDurations(session.trail),
+    usage,
+    usage_total: usageTotal(usage),
     plan_sha256: plan === '' ? null : sha256(plan),
     plan_unchanged: isPlanUnchanged(session.trail),
     candidates,

@@ -61,6 +61,7 @@ export const FURTHER_EVENTS: readonly string[] = [
   'agent_started',
   'agent_session',
   'agent_plan',
+  'agent_usage',
   'tool_call',
   'denied',
   'notes_unlisted',

@@ -1,5 +1,6 @@
 import type { Case } from '../model/case.ts'
 import type { PlanStep } from '../model/plan-step.ts'
+import type { UsageCounts } from '../model/usage.ts'
 import type { Guard } from './process/guard.ts'
 
 /**
@@ -115,6 +116,12 @@ export type AgentNote =
   | { event: 'tool_call'; fields: ToolFacts & { status?: string } }
   | { event: 'denied'; fields: ToolFacts & { reason: string } }
   | { event: 'agent_plan'; fields: { entries: { content: string; status: string }[] } }
+  | {
+      event: 'agent_usage'
+      fields: UsageCounts & { mode: AgentFacts['mode']; model: string | null }
+      /** Which numbers count the whole conversation, the runs before this one too. */
+      cumulative: 'tokens' | 'cost' | null
+    }
 
 export interface AgentFacts {
   mode: 'plan' | 'work'

@@ -26,6 +26,13 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let sessions = 0
   const unlisted: Record<string, number> = {}
 
+  /** What a run used is one line, and always counts. */
+  function isUnlisted(event: AgentNote['event']): boolean {
+    if (event === 'agent_usage') return false
+    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
+    return event === 'denied' ? ++denied > MAX_DENIED : ++listed > MAX_NOTES
+  }
+
   function bounded(value: unknown): unknown {
     if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
     if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(bounded)
@@ -37,14 +44,9 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
-  function isTooMuch(event: AgentNote['event']): boolean {
-    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
-    return event === 'denied' ? ++denied > MAX_DENIED : ++listed > MAX_NOTES
-  }
-
   return {
     lines({ event, fields }) {
-      if (isTooMuch(event)) {
+      if (isUnlisted(event)) {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }

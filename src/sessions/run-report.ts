@@ -3,6 +3,8 @@ import { sessionOf } from '../model/case-folder.ts'
 import { isSealed } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { type NewTrailLine, numbered } from '../model/trail.ts'
+import { addedSince, conversationUsage, dollarCount } from '../model/usage.ts'
+import type { AgentNote } from '../runners/contract.ts'
 import { bootId, processStart } from '../runners/process/process-facts.ts'
 import { runProcess } from '../runners/process/run-members.ts'
 import { boundedNotes } from './agent-notes.ts'
@@ -28,7 +30,7 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
       await runs.write({ ...record, process })
     },
     async onNote(note) {
-      const lines = notes.lines(note)
+      const lines = notes.lines(await ofThisRun(needs, job, note))
       if (note.event === 'agent_session' && lines.length > 0) {
         record.agent_session = redactor.text(note.fields.agent_session)
         needs.conversations.set(session_id, note.fields.agent_session)
@@ -40,6 +42,27 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
       for (const line of notes.rest()) await append(line)
     },
   })
+}
+
+/** What an agent counts over a whole conversation, without what its earlier runs used. */
+async function ofThisRun(
+  { store }: Pick<SessionNeeds, 'store'>,
+  { case_id, session_id }: Pick<Job, 'case_id' | 'session_id'>,
+  note: AgentNote,
+): Promise<AgentNote> {
+  if (note.event !== 'agent_usage' || note.cumulative === null) return note
+  const { trail } = sessionOf(await store.read(case_id), session_id)
+  const before = conversationUsage(trail)
+  const { input_tokens, output_tokens, cached_tokens, cost_usd } = note.fields
+  const counts =
+    note.cumulative === 'cost'
+      ? { cost_usd: dollarCount(addedSince(before.cost_usd, cost_usd)) }
+      : {
+          input_tokens: addedSince(before.input_tokens, input_tokens),
+          output_tokens: addedSince(before.output_tokens, output_tokens),
+          cached_tokens: addedSince(before.cached_tokens, cached_tokens),
+        }
+  return { ...note, fields: { ...note.fields, ...counts } }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { durationsText } from '../../model/session-durations.ts'
+import { usageText, usageTotal } from '../../model/usage.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import type { SessionJson } from '../named/session.ts'
@@ -54,6 +55,7 @@ function fields(whole: WholeCase, folder: string, { color, isTerminal }: Termina
     ['parent', whole.parent],
     ['works in', whole.workdir],
     ['provider', whole.provider],
+    ['agents used', usageText(usageTotal(whole.sessions.map((each) => each.usage_total))) || null],
     ['created', time(whole.created_at)],
     ['updated', time(whole.updated_at)],
     ['folder', folder],

@@ -1,4 +1,5 @@
 import { durationsText } from '../../model/session-durations.ts'
+import { runName, usageText } from '../../model/usage.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
@@ -40,6 +41,7 @@ export async function printSession(
     ])
     print(await table(rows, { width: terminal.width() }))
   }
+  await printUsage(terminal, session)
   if (candidates.length > 0) {
     print(`\n${color.bold('Candidates for proof')}\n`)
     const rows = candidates.map(({ artifact, note }) => [
@@ -48,6 +50,22 @@ export async function printSession(
     ])
     print(await table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
   }
+}
+
+/** Which models the agent used, and how much, run by run. */
+async function printUsage(
+  { color, print, width }: ReadingConsole['terminal'],
+  { usage, usage_total }: SessionJson,
+): Promise<void> {
+  if (usage.every((run) => usageText(run) === '')) return
+  const total = usageText(usage_total)
+  print(`\n${color.bold('Usage')}\n`)
+  const rows = usage.map((run, index) => [
+    { text: `  ${runName(usage, index)}` },
+    { text: visibleText(usageText(run)) || 'not reported' },
+  ])
+  if (usage.length > 1 && total !== '') rows.push([{ text: '  Total' }, { text: total }])
+  print(await table(rows, { width: width(), cuts: [[1, 12]] }))
 }
 
 function size({ additions, deletions }: { additions: number; deletions: number }): number {

@@ -34,7 +34,7 @@ export const sessionTools: readonly Tool[] = [
     title: 'Read a session',
     does: 'reads',
     description:
-      'A session: its state, hypothesis, plan, output, diff, test counts, the first failed tests by name with message and place (failed_tests), and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
+      'A session: its state, hypothesis, plan, output, diff, test counts, the first failed tests by name with message and place (failed_tests), what each run of the agent used (usage: model, tokens, cost), and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
     input: { ...caseArgument, ...sessionArgument('the newest') },
     output: {
       ...{ id: z.string(), case_id: z.string(), number: z.number(), state: z.string() },

@@ -3,6 +3,7 @@ import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusedActions } from '../../model/refused-actions.ts'
 import type { SessionDurations } from '../../model/session-durations.ts'
+import type { RunUsage, UsageTotal } from '../../model/usage.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
 /** A session as the service tells it (`GET /cases/:id/sessions/:sid`). */
@@ -30,6 +31,8 @@ export interface SessionJson {
   updated_at: string
   completed_at: string | null
   durations: SessionDurations
+  usage: RunUsage[]
+  usage_total: UsageTotal
   plan_sha256: string | null
   plan_unchanged: boolean
   candidates: { artifact: string; note: string }[]

@@ -55,6 +55,7 @@ const TRAIL: Readonly<Record<string, z.ZodRawShape>> = {
   agent_started: { mode, command: z.unknown() },
   agent_session: { agent_session: text },
   agent_plan: { entries: z.array(z.unknown()) },
+  agent_usage: { mode },
   tool_call: { tool: text },
   denied: { tool: text, reason: text },
   notes_unlisted: {},

@@ -27,6 +27,17 @@ const failedTest = z
   })
   .meta({ id: 'FailedTest' })
 
+const usageCounts = {
+  input_tokens: count.nullable().describe('All of them, those from the cache included.'),
+  output_tokens: count.nullable().describe('All of them, those for reasoning included.'),
+  cached_tokens: count.nullable().describe('Those of `input_tokens` that came from the cache.'),
+  cost_usd: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('As the agent estimates it; null where it does not say.'),
+}
+
 export const session = schemaOf<SessionJson>()(
   z.object({
     id,
@@ -79,6 +90,30 @@ export const session = schemaOf<SessionJson>()(
       .describe(
         'How long it planned, waited for approval, and ran; what still goes on is not counted.',
       ),
+    usage: z
+      .array(
+        z.object({
+          mode: z.enum(['plan', 'work']),
+          started_at: time,
+          model: z
+            .string()
+            .nullable()
+            .describe('Several are joined by commas, the one with most tokens first.'),
+          ...usageCounts,
+        }),
+      )
+      .describe(
+        'What the agent says that it used, for each of its runs: planning, planning again, working.',
+      ),
+    usage_total: z
+      .object({
+        runs: count,
+        ...usageCounts,
+        incomplete: z
+          .boolean()
+          .describe('Whether a run does not say what others say: the sums are lower bounds.'),
+      })
+      .describe('The sum of `usage`.'),
     plan_sha256: hash.nullable().describe('Of `plan` as it stands; null while there is none.'),
     plan_unchanged: z
       .boolean()

@@ -30,6 +30,8 @@ export interface AcpSpec extends AgentSpec {
   planTools: readonly string[] | null
   /** It says its notices and errors as words of its answer: the protocol has fields, and it does not use them. */
   saysInWords: boolean
+  /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
+  countsTurn: boolean
   /** `_meta` of session/new in each mode. */
   meta: { plan: Meta | null; work: Meta | null }
 }
@@ -139,6 +141,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'build', work: 'build' },
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
     workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    // it says what the last request of the turn used
+    countsTurn: false,
   },
 ]
 
@@ -167,6 +171,7 @@ export function plainAgent(
     planFiles: {},
     planTools: null,
     saysInWords: false,
+    countsTurn: true,
     meta: { plan: null, work: null },
   }
 }

@@ -1,4 +1,5 @@
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
@@ -56,6 +57,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     throw signal.aborted && error === signal.reason ? stopped(spec) : error
   } finally {
     const exit = await link.end(isGood)
+    for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
   }
@@ -63,7 +65,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
 
 function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue): Turn {
   return createTurn({
-    ...{ title: spec.title, ground, signal },
+    ...{ title: spec.title, ground, signal, countsTurn: spec.countsTurn },
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
     note: queue.add,
@@ -108,7 +110,7 @@ async function speak(link: Link, turn: Turn, conversation: Conversation): Promis
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
   const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
-  turn.holdSession(session.sessionId)
+  turn.holdSession(session.sessionId, session.model)
   const present = { link, watch: turn.watch, ...session }
   const planMode = ground ? null : await toPlanMode(present, spec, signal)
   const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)

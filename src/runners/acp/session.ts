@@ -4,6 +4,7 @@ import { askWithin } from './ask-within.ts'
 import { clientInfo, type Link } from './link.ts'
 import { isLoginMissing, loginHint } from './link-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
+import { modelIn } from './usage.ts'
 
 const PROTOCOL_VERSION = 1
 const INITIALIZE_MS = 30_000
@@ -22,6 +23,8 @@ export interface AcpSession {
   sessionId: string
   offer: ModeOffer | null
   version: string | null
+  /** What it calls the model of the session; null where it does not say. */
+  model: string | null
 }
 
 /** Introduces us to an agent, and opens a conversation. */
@@ -67,7 +70,7 @@ async function created(link: Link, options: SessionOptions): Promise<Conversatio
   )
   const sessionId = textOf(objectOf(answer).sessionId)
   if (!sessionId) throw new RunnerFailure(`${options.title} gave its session no id`)
-  return { sessionId, offer: offerIn(answer) }
+  return { sessionId, offer: offerIn(answer), model: modelIn(answer) }
 }
 
 /** Null where the agent cannot, or will not: then the prompt alone has to say what was before. */
@@ -84,7 +87,7 @@ async function resumed(
   try {
     const answer = await askWithin(SESSION_MS, { link, ...options }, method, params)
     const offer = offerIn(answer)
-    return offer && { sessionId: options.resume, offer }
+    return offer && { sessionId: options.resume, offer, model: modelIn(answer) }
   } catch (error) {
     if (error instanceof RunnerFailure && !isLoginMissing(error)) return null
     throw error

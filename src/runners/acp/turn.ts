@@ -1,3 +1,4 @@
+import type { AgentUsage } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
@@ -10,6 +11,7 @@ import { createOwnSession } from './own-session.ts'
 import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript, toolFacts } from './transcript.ts'
+import { createUsageReader } from './usage.ts'
 
 /** For an agent to end its turn once it was told to. */
 const CANCEL_MS = 5000
@@ -21,6 +23,8 @@ export interface TurnNeeds {
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
+  /** Whether the `usage` of its answer counts the whole turn. */
+  countsTurn: boolean
   note(note: AgentNote): void
   /** Resolves when the notes are on disk. */
   noted(): Promise<void>
@@ -35,12 +39,14 @@ export interface Turn {
   onOwn(method: string, params: unknown): boolean
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
-  /** From here on nothing counts that is of another session. */
-  holdSession(id: string): void
+  /** From here on nothing counts that is of another session. `model` is that which it says it begins with. */
+  holdSession(id: string, model: string | null): void
   /** From here on any other mode ends the turn; rejects one that was left again already. */
   holdMode(mode: string): void
   /** Sends the prompt, and waits for the end of the turn. */
   run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
+  /** What it said so far of its use. */
+  usage(): AgentUsage
 }
 
 export interface TurnEnd {
@@ -67,6 +73,7 @@ export function createTurn(needs: TurnNeeds): Turn {
     if (held !== null && mode !== held) stop({ left: held, mode })
   })
   const session = createOwnSession(needs.output)
+  const usage = createUsageReader(needs)
   const transcript = createTranscript({
     note,
     output: needs.output,
@@ -125,7 +132,13 @@ export function createTurn(needs: TurnNeeds): Turn {
     try {
       transcript.begin()
       const params = { sessionId, prompt: [{ type: 'text', text: prompt }] }
-      const ask = () => stopReason(link, sessionId, params, stopping.signal)
+      const ask = () => {
+        const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
+          usage.answer(answer)
+          return answer
+        })
+        return stopReason(link, sessionId, answered, stopping.signal)
+      }
       const reason = stopped === null ? await ask() : null
       await needs.noted()
       mustHaveEnded(title, stopped, reason)
@@ -150,18 +163,24 @@ export function createTurn(needs: TurnNeeds): Turn {
 
   return {
     onUpdate(params) {
-      if (!session.isForeign(params)) transcript.take(params)
+      if (session.isForeign(params)) return
+      usage.update(objectOf(objectOf(params).update))
+      transcript.take(params)
     },
     onOwn,
     onPermission,
     watch,
-    holdSession: session.is,
+    holdSession(id, model) {
+      session.is(id)
+      usage.session(model)
+    },
     holdMode(mode) {
       held = mode
       const last = watch.last() ?? mode
       if (last !== mode) throw leftMode(title, mode, last)
     },
     run,
+    usage: usage.end,
   }
 }
 
@@ -169,10 +188,9 @@ export function createTurn(needs: TurnNeeds): Turn {
 async function stopReason(
   link: Link,
   sessionId: string,
-  params: object,
+  answered: Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<string | null> {
-  const answered = link.ask('session/prompt', params, NEVER)
   try {
     const answer = await unlessAborted(stopping, answered)
     return textOf(objectOf(answer).stopReason) ?? 'nothing'

@@ -1,6 +1,8 @@
 import { dirname } from 'node:path'
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
+import { scratchFolder } from '../agents/scratch-folder.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess, type StepProcessResult } from '../process/step-process.ts'
@@ -34,7 +36,8 @@ const PROMPT_FILE = 'prompt.md'
  * Runs an agent's command from beginning to end, and tells of it as it goes. Rejects with a
  * `RunnerFailure` where there is no such program; how else it went is for the caller to judge.
  */
-export async function runCommand(run: CommandRun): Promise<CommandEnd> {
+export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
+  const run = await withScratch(asked)
   const { spec, line, mode, agent } = run
   const { report, guard, prompt } = agent
   const env = { ...agent.env, ...line.env }
@@ -61,9 +64,18 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     onOutput: listener.output,
   })
   const heard = await listener.end()
+  for (const note of usageNotes(mode, heard.stream.usage)) await report.note(note)
   const { aborted: _, ...outcome } = result
   await report.stepFinished(outcome)
   return { result, ...heard }
+}
+
+async function withScratch(run: CommandRun): Promise<CommandRun> {
+  const { line, agent, workdir } = run
+  const folder = line.allowScratch ? await scratchFolder(agent.env, workdir) : null
+  if (folder === null || !line.allowScratch) return run
+  const { args = [], env = {} } = line.allowScratch(folder)
+  return { ...run, line: { ...line, argv: [...line.argv, ...args], env: { ...line.env, ...env } } }
 }
 
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {

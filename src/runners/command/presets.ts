@@ -3,9 +3,14 @@ import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import { COPILOT_FILES, GEMINI_FILES } from '../agents/project-files.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
-/** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
+/** In `auto_edit` it has no shell. The first rule gives it one, the second its user's servers of MCP; `yolo` would allow much more. */
 const GEMINI_WORK = `[[rule]]
 toolName = ["run_shell_command", "web_fetch"]
+decision = "allow"
+priority = 900
+
+[[rule]]
+mcpName = "*"
 decision = "allow"
 priority = 900
 
@@ -30,7 +35,9 @@ function claude(): CommandSpec {
   // In its plan mode it would be told to write its plan into a file, to ask, and to begin.
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
-  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
+  // Servers of MCP are those that its user added.
+  const allowed = 'Bash,WebFetch,WebSearch,mcp__*'
+  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', allowed]
   const env = { DISABLE_AUTOUPDATER: '1' }
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
@@ -38,7 +45,10 @@ function claude(): CommandSpec {
     planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
     plan: line(...start, ...only, '--session-id', '{id}'),
     resume: line(...start, ...only, '--resume', '{session}'),
-    work: line(...start, ...all, '--session-id', '{id}'),
+    work: {
+      ...line(...start, ...all, '--session-id', '{id}'),
+      allowScratch: (folder) => ({ args: ['--add-dir', folder] }),
+    },
   }
 }
 
@@ -100,7 +110,10 @@ function gemini(): CommandSpec {
     },
     plan: line(GEMINI_PLAN, ...plan, '--session-id', '{id}'),
     resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
-    work: line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+    work: {
+      ...line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+      allowScratch: (folder) => ({ args: ['--include-directories', folder] }),
+    },
   }
 }
 
@@ -130,7 +143,16 @@ function opencode(): CommandSpec {
     plan: line(OPENCODE_PLAN, 'build'),
     // In another folder than that of the conversation it would never end; a session plans in one.
     resume: line(OPENCODE_PLAN, 'build', '-s', '{session}'),
-    work: line(all, 'build', '--auto'),
+    work: {
+      ...line(all, 'build', '--auto'),
+      allowScratch: (folder) => ({
+        env: {
+          OPENCODE_PERMISSION: JSON.stringify({
+            external_directory: { '*': 'deny', [`${folder}/*`]: 'allow' },
+          }),
+        },
+      }),
+    },
   }
 }
 

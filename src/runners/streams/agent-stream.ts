@@ -1,3 +1,4 @@
+import type { AgentUsage } from '../agents/agent-usage.ts'
 import { saidError } from '../agents/said-error.ts'
 import type { AgentNote } from '../contract.ts'
 
@@ -16,7 +17,7 @@ export interface AgentStream {
   end(): StreamEnd
 }
 
-export type StreamNote = Exclude<AgentNote, { event: 'agent_started' }>
+export type StreamNote = Exclude<AgentNote, { event: 'agent_started' | 'agent_usage' }>
 
 export interface StreamEnd {
   /** What the agent said, in order. */
@@ -26,6 +27,7 @@ export interface StreamEnd {
   /** The plan that it asked to have approved, where it did. */
   plan: string | null
   verdict: Verdict
+  usage: AgentUsage
 }
 
 /**

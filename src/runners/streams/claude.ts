@@ -8,6 +8,7 @@ import {
   said,
   type Verdict,
 } from './agent-stream.ts'
+import { createClaudeUsage } from './claude-usage.ts'
 import { createDenialNews } from './denial-news.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
@@ -21,6 +22,7 @@ export function createClaudeStream(): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
   const news = createDenialNews()
+  const usage = createClaudeUsage()
   let plan: string | null = null
   let verdict = NO_VERDICT
 
@@ -41,7 +43,10 @@ export function createClaudeStream(): AgentStream {
   }
 
   function onSystem(event: Foreign): StreamNote[] {
-    if (event.subtype === 'init') return session(event.session_id)
+    if (event.subtype === 'init') {
+      usage.init(event)
+      return session(event.session_id)
+    }
     return event.subtype === 'permission_denied' ? onDenied('at once', event, event.message) : []
   }
 
@@ -81,6 +86,7 @@ export function createClaudeStream(): AgentStream {
   }
 
   function onResult(event: Foreign): StreamNote[] {
+    usage.result(event)
     const denials = listOf(event.permission_denials).map(objectOf)
     verdict = verdictOf(event, plan !== null && denials.some(isOfPlan))
     const result = textOf(event.result)
@@ -88,7 +94,7 @@ export function createClaudeStream(): AgentStream {
     return denials.flatMap((denial) => onDenied('at the end', denial, null))
   }
 
-  return { line, end: () => ({ ...messages.end(), plan, verdict }) }
+  return { line, end: () => ({ ...messages.end(), plan, verdict, usage: usage.end() }) }
 }
 
 function blocksOf(event: Foreign): Foreign[] {

@@ -1,3 +1,4 @@
+import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
@@ -9,6 +10,7 @@ import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts
 export function createCodexStream(): AgentStream {
   const messages = createMessages()
   let verdict = NO_VERDICT
+  let usage = NO_USAGE
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
@@ -21,6 +23,7 @@ export function createCodexStream(): AgentStream {
         return onItem(objectOf(event.item), event.type === 'item.completed')
       case 'turn.completed':
         verdict = { ok: true }
+        usage = usageIn(event.usage)
         return []
       case 'turn.failed':
         verdict = said(objectOf(event.error).message)
@@ -49,7 +52,17 @@ export function createCodexStream(): AgentStream {
     return isDone || status === 'in_progress' ? [toolCall(facts, status)] : []
   }
 
-  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict }) }
+  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
+}
+
+/** It counts a conversation from its beginning, also where it is resumed; it does not name its model. */
+function usageIn(usage: unknown): AgentUsage {
+  const names = {
+    input: ['input_tokens'],
+    output: ['output_tokens'],
+    cached: 'cached_input_tokens',
+  }
+  return { ...NO_USAGE, ...tokenSums(usage, names), cumulative: 'tokens' }
 }
 
 /** An item of type `error` is a warning: the turn goes on, and says itself how it ended. */

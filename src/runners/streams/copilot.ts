@@ -1,3 +1,5 @@
+import { modelName } from '../../model/usage.ts'
+import { NO_USAGE } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
 import type { ToolFacts } from '../contract.ts'
@@ -15,6 +17,7 @@ export function createCopilotStream(): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
   let error: unknown = null
+  let model: string | null = null
   let verdict = NO_VERDICT
 
   function line(text: string): StreamNote[] {
@@ -23,6 +26,7 @@ export function createCopilotStream(): AgentStream {
     switch (event?.type) {
       case 'assistant.message':
         // what a subagent says, it says to the agent
+        if (!data.parentToolCallId) model = modelName(data.model) ?? model
         if (!data.parentToolCallId) messages.add(textOf(data.content) ?? '')
         return []
       case 'tool.execution_start':
@@ -61,7 +65,12 @@ export function createCopilotStream(): AgentStream {
     return session(event.sessionId)
   }
 
-  return { line, end: () => ({ ...messages.end(), plan: null, verdict }) }
+  function end() {
+    // it counts no tokens, only premium requests
+    return { ...messages.end(), plan: null, verdict, usage: { ...NO_USAGE, model } }
+  }
+
+  return { line, end }
 }
 
 function factsOf(data: Foreign): ToolFacts {

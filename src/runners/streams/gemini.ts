@@ -1,3 +1,5 @@
+import { modelName, tokenCount } from '../../model/usage.ts'
+import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
@@ -25,11 +27,13 @@ export function createGeminiStream(): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<Call>()
   let verdict = NO_VERDICT
+  let usage = NO_USAGE
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
     switch (event?.type) {
       case 'init':
+        usage = { ...usage, model: modelName(event.model) }
         return session(event.session_id)
       case 'message':
         if (event.role === 'assistant') onText(event)
@@ -40,6 +44,7 @@ export function createGeminiStream(): AgentStream {
         return onToolResult(event)
       case 'result':
         verdict = event.status === 'success' ? { ok: true } : said(objectOf(event.error).message)
+        usage = usageIn(event.stats, usage.model)
         return []
       default:
         return []
@@ -78,5 +83,24 @@ export function createGeminiStream(): AgentStream {
     return [isRefusal ? denied(call.facts, reason) : toolCall(call.facts, 'failed')]
   }
 
-  return { line, end: () => ({ ...messages.end(), plan: null, verdict }) }
+  return { line, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
+}
+
+/** Its `output_tokens` leave the thoughts out, its total does not. */
+function usageIn(stats: unknown, asked: string | null): AgentUsage {
+  const names = { input: ['input_tokens'], output: ['output_tokens'], cached: 'cached' }
+  const counts = tokenSums(stats, names)
+  const { input_tokens, output_tokens } = counts
+  const { models, total_tokens } = objectOf(stats)
+  const thoughtToo = (tokenCount(total_tokens) ?? 0) - (input_tokens ?? 0)
+  const answered = rowsOf(models).map(({ model, row }) => ({
+    model,
+    tokens: tokenCount(row.total_tokens),
+  }))
+  return {
+    ...NO_USAGE,
+    ...counts,
+    output_tokens: output_tokens === null ? null : Math.max(output_tokens, thoughtToo),
+    model: modelNames(answered) ?? asked,
+  }
 }

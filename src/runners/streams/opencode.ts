@@ -1,3 +1,5 @@
+import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../model/usage.ts'
+import { costOf, NO_USAGE, summed, sumOf } from '../agents/agent-usage.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, type StreamNote, said, type Verdict } from './agent-stream.ts'
@@ -18,6 +20,7 @@ export function createOpencodeStream(): AgentStream {
   /** A rejection is told in a line for people as well as in the tool's result: it counts once. */
   const rejections = { line: 0, result: 0 }
   let failure: Verdict | null = null
+  let counts: UsageCounts | null = null
 
   function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): StreamNote[] {
     const told = Math.max(rejections.line, rejections.result)
@@ -35,6 +38,10 @@ export function createOpencodeStream(): AgentStream {
     const part = objectOf(event.part)
     if (event.type === 'text') messages.add(textOf(part.text) ?? '')
     if (event.type === 'error') failure = said(messageOf(objectOf(event.error)))
+    if (event.type === 'step_finish') {
+      const step = countsIn(part)
+      counts = counts ? summed([counts, step]) : step
+    }
     return event.type === 'tool_use' ? onTool(part) : []
   }
 
@@ -59,10 +66,24 @@ export function createOpencodeStream(): AgentStream {
     const ended = messages.end()
     const none: Verdict = { ok: false, reason: 'ended without an answer' }
     const verdict: Verdict = failure ?? (ended.messages.length > 0 ? { ok: true } : none)
-    return { ...ended, plan: null, verdict }
+    const { cost_usd, ...tokens } = counts ?? NO_COUNTS
+    const usage = { ...NO_USAGE, ...tokens, cost_usd: costOf(cost_usd, tokens) }
+    return { ...ended, plan: null, verdict, usage }
   }
 
   return { line, errorLine, end }
+}
+
+/** It counts apart what came from a cache, what went there, and the reasoning. */
+function countsIn({ tokens, cost }: Foreign): UsageCounts {
+  const { input, output, reasoning, cache } = objectOf(tokens)
+  const { read, write } = objectOf(cache)
+  return {
+    input_tokens: sumOf([input, read, write]),
+    output_tokens: sumOf([output, reasoning]),
+    cached_tokens: tokenCount(read),
+    cost_usd: dollarCount(cost),
+  }
 }
 
 function messageOf(error: Foreign): unknown {

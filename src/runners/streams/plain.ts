@@ -1,3 +1,4 @@
+import { NO_USAGE } from '../agents/agent-usage.ts'
 import { planOfWords } from '../agents/plan-text.ts'
 import type { AgentStream } from './agent-stream.ts'
 import { createMessages } from './messages.ts'
@@ -14,7 +15,8 @@ export function createPlainStream(): AgentStream {
     end() {
       const ended = messages.end()
       const text = ended.messages.join('')
-      return { ...ended, plan: planOfWords(text) === null ? null : text, verdict: { ok: true } }
+      const plan = planOfWords(text) === null ? null : text
+      return { ...ended, plan, verdict: { ok: true }, usage: NO_USAGE }
     },
   }
 }

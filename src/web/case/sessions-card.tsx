@@ -2,6 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import type { Session } from '../../model/session.ts'
 import { durationsText, sessionDurations } from '../../model/session-durations.ts'
 import { failureText } from '../../model/session-failure.ts'
+import { sessionUsage, usageText, usageTotal } from '../../model/usage.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
@@ -14,6 +15,8 @@ const MOST_SESSIONS = 15
 /** The sessions, newest first. */
 export function SessionsCard({ view }: { view: CaseView }) {
   const { id, sessions } = view
+  const runs = sessions.flatMap(({ trail }) => sessionUsage(trail))
+  const used = usageText(usageTotal(runs))
   return (
     <section class="card" id="sessions" aria-labelledby="sessions-title">
       <header>
@@ -40,6 +43,11 @@ export function SessionsCard({ view }: { view: CaseView }) {
             </ol>
           )}
         />
+      )}
+      {used !== '' && (
+        <p class="muted small" id="case-usage">
+          Used by agents in all sessions: {used}
+        </p>
       )}
     </section>
   )

@@ -16,6 +16,7 @@ import type { SessionView } from './session-view.ts'
 import { StepList } from './step-list.tsx'
 import { TrailTable } from './trail-table.tsx'
 import { mayGoOn } from './turn.ts'
+import { UsageCard } from './usage-card.tsx'
 
 /**
  * A session: first what the operator has to do with it now. While a plan waits that is the plan; while
@@ -34,6 +35,7 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
       <StepList view={view} />
       <TestResults view={view} />
       <Evidence view={view} />
+      <UsageCard view={view} />
       <RevisionList view={view} />
       {mayGoOn(view) && !mayPlanAgain(view) && (
         <a class="button" id="go-on" href={`${casePage(id)}#new-session`}>

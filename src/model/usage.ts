@@ -1,0 +1,168 @@
+import type { TrailLine } from './trail.ts'
+
+/** What an agent says it used; null for what it does not say. */
+export interface UsageCounts {
+  /** All that the model read, what came from its cache included. */
+  input_tokens: number | null
+  /** All that the model wrote, its reasoning included. */
+  output_tokens: number | null
+  /** The part of `input_tokens` that came from the cache. */
+  cached_tokens: number | null
+  /** In US dollars, as the agent estimates it. */
+  cost_usd: number | null
+}
+
+/** One run of an agent in a session: it plans, plans again after a revision, works. */
+export interface RunUsage extends UsageCounts {
+  mode: 'plan' | 'work'
+  /** When the run began. */
+  started_at: string
+  /** Several are joined by commas, the one with most tokens first. */
+  model: string | null
+}
+
+export interface UsageTotal extends UsageCounts {
+  runs: number
+  /** Some run does not say what others say: the sums are lower bounds. */
+  incomplete: boolean
+}
+
+const COUNTS = ['input_tokens', 'output_tokens', 'cached_tokens', 'cost_usd'] as const
+export const NO_COUNTS: Readonly<UsageCounts> = {
+  input_tokens: null,
+  output_tokens: null,
+  cached_tokens: null,
+  cost_usd: null,
+}
+const MAX_TOKENS = 1e12
+const MAX_USD = 1e6
+const MAX_MODEL = 200
+
+/** The runs of agents in a trail, oldest first; one that said nothing of its use has nulls. */
+export function sessionUsage(trail: readonly TrailLine[]): RunUsage[] {
+  const runs: RunUsage[] = []
+  let isOpen = false
+  for (const { event, time, fields } of trail) {
+    if (event !== 'agent_started' && event !== 'agent_usage') continue
+    if (event === 'agent_started' || !isOpen) {
+      const mode = fields.mode === 'work' ? 'work' : 'plan'
+      runs.push({ mode, started_at: time, model: null, ...NO_COUNTS })
+    }
+    isOpen = event === 'agent_started'
+    if (event === 'agent_usage') Object.assign(runs.at(-1)!, readUsage(fields))
+  }
+  return runs
+}
+
+export function usageTotal(
+  runs: readonly (UsageCounts & { runs?: number; incomplete?: boolean })[],
+) {
+  const total: UsageTotal = { runs: 0, ...NO_COUNTS, incomplete: false }
+  for (const run of runs) {
+    total.runs += run.runs ?? 1
+    for (const name of COUNTS) total[name] = added(total[name], run[name])
+  }
+  if (total.cost_usd !== null) total.cost_usd = dollars(total.cost_usd)
+  const known = COUNTS.filter((name) => name !== 'cached_tokens' && total[name] !== null)
+  total.incomplete = runs.some((run) => {
+    return run.incomplete === true || (run.runs !== 0 && known.some((name) => run[name] === null))
+  })
+  return total
+}
+
+/** What was counted so far in the agent's conversation that a trail was in last. */
+export function conversationUsage(trail: readonly TrailLine[]): UsageCounts {
+  const byConversation = new Map<unknown, UsageCounts>()
+  let conversation: unknown = null
+  for (const { event, fields } of trail) {
+    if (event === 'agent_session') conversation = fields.agent_session
+    if (event !== 'agent_usage') continue
+    const before = byConversation.get(conversation) ?? NO_COUNTS
+    byConversation.set(conversation, usageTotal([before, readUsage(fields)]))
+  }
+  return byConversation.get(conversation) ?? NO_COUNTS
+}
+
+/**
+ * What a run adds to a number that an agent counts over its whole conversation. Where it has become smaller, the
+ * agent began to count from zero.
+ */
+export function addedSince(before: number | null, now: number | null): number | null {
+  if (now === null || before === null || now < before) return now
+  return now - before
+}
+
+/** `claude-opus-5-5, 12,400 tokens in (8,000 cached), 310 out, about $0.0093`; empty where nothing is known. */
+export function usageText(
+  usage: UsageCounts & { model?: string | null; incomplete?: boolean },
+): string {
+  const { model = null, input_tokens, output_tokens, cached_tokens, cost_usd } = usage
+  const least = usage.incomplete === true ? 'at least ' : ''
+  const cached = cached_tokens ? ` (${grouped(cached_tokens)} cached)` : ''
+  const parts = [
+    model,
+    input_tokens === null ? null : `${least}${grouped(input_tokens)} tokens in${cached}`,
+    output_tokens === null ? null : `${grouped(output_tokens)} out`,
+    cost_usd === null ? null : `${least || 'about '}${dollarText(cost_usd)}`,
+  ]
+  return parts.filter((part) => part !== null).join(', ')
+}
+
+/** `Plan`, `Plan again`, `Work`: what the run at this place was for. */
+export function runName(runs: readonly RunUsage[], index: number): string {
+  if (runs[index]?.mode === 'work') return 'Work'
+  return runs.slice(0, index).some(({ mode }) => mode === 'plan') ? 'Plan again' : 'Plan'
+}
+
+/** A number of tokens as a program gave it; null where it can be none. */
+export function tokenCount(value: unknown): number | null {
+  return Number.isSafeInteger(value) && isBetween(value, MAX_TOKENS) ? value : null
+}
+
+/** A sum of US dollars as a program gave it, to a millionth; null where it can be none. */
+export function dollarCount(value: unknown): number | null {
+  return Number.isFinite(value) && isBetween(value, MAX_USD) ? dollars(value) : null
+}
+
+/** The name of a model, as a program gave it; null without one. */
+export function modelName(value: unknown): string | null {
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (text === '') return null
+  return text.length <= MAX_MODEL ? text : `${text.slice(0, MAX_MODEL).toWellFormed()}…`
+}
+
+function readUsage(fields: Record<string, unknown>): UsageCounts & { model: string | null } {
+  return {
+    model: modelName(fields.model),
+    input_tokens: tokenCount(fields.input_tokens),
+    output_tokens: tokenCount(fields.output_tokens),
+    cached_tokens: tokenCount(fields.cached_tokens),
+    cost_usd: dollarCount(fields.cost_usd),
+  }
+}
+
+function added(a: number | null, b: number | null): number | null {
+  return a === null ? b : a + (b ?? 0)
+}
+
+function isBetween(value: unknown, max: number): value is number {
+  return typeof value === 'number' && value >= 0 && value <= max
+}
+
+function dollars(value: number): number {
+  return Math.round(value * 1e6) / 1e6
+}
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+}
+
+/** Cents where there are some, else two digits of what there is. */
+function dollarText(value: number): string {
+  return `$${value >= 0.1 || value === 0 ? value.toFixed(2) : trimmed(value)}`
+}
+
+function trimmed(value: number): string {
+  const digits = Math.max(2, 1 - Math.floor(Math.log10(value)))
+  return value.toFixed(Math.min(6, digits))
+}

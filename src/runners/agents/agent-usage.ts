@@ -1,0 +1,92 @@
+import {
+  dollarCount,
+  modelName,
+  NO_COUNTS,
+  tokenCount,
+  type UsageCounts,
+} from '../../model/usage.ts'
+import type { AgentFacts, AgentNote } from '../contract.ts'
+import { type Foreign, objectOf } from './foreign.ts'
+
+/** What an agent said it used in a run. */
+export interface AgentUsage extends UsageCounts {
+  model: string | null
+  /** Which numbers count the whole conversation, the runs before this one too. */
+  cumulative: 'tokens' | 'cost' | null
+}
+
+export const NO_USAGE: Readonly<AgentUsage> = { model: null, ...NO_COUNTS, cumulative: null }
+
+/** The note of a run's use; none where nothing is known of it. */
+export function usageNotes(mode: AgentFacts['mode'], usage: AgentUsage): AgentNote[] {
+  const { cumulative, ...known } = usage
+  if (Object.values(known).every((value) => value === null)) return []
+  return [{ event: 'agent_usage', fields: { mode, ...known }, cumulative }]
+}
+
+/** Counts, each the sum of those that are named; null where one of them is no count. */
+export function tokenSums(
+  from: unknown,
+  names: { input: readonly string[]; output: readonly string[]; cached: string },
+): Pick<UsageCounts, 'input_tokens' | 'output_tokens' | 'cached_tokens'> {
+  const counts = objectOf(from)
+  return {
+    input_tokens: sumOf(names.input.map((name) => counts[name])),
+    output_tokens: sumOf(names.output.map((name) => counts[name])),
+    cached_tokens: tokenCount(counts[names.cached]),
+  }
+}
+
+/** Null where one of them is no count. */
+export function sumOf(values: readonly unknown[]): number | null {
+  const counts = values.map(tokenCount)
+  if (counts.length === 0 || counts.includes(null)) return null
+  return tokenCount(counts.reduce<number>((sum, count) => sum + (count ?? 0), 0))
+}
+
+/** Counts of parts that make up a run; where a part does not say one, the sum is not known. */
+export function summed(parts: readonly UsageCounts[]): UsageCounts {
+  const sum = (name: keyof UsageCounts) => sumOf(parts.map((part) => part[name]))
+  const costs = parts.map(({ cost_usd }) => cost_usd)
+  const isPriced = costs.length > 0 && !costs.includes(null)
+  return {
+    input_tokens: sum('input_tokens'),
+    output_tokens: sum('output_tokens'),
+    cached_tokens: sum('cached_tokens'),
+    cost_usd: isPriced
+      ? dollarCount(costs.reduce<number>((all, cost) => all + (cost ?? 0), 0))
+      : null,
+  }
+}
+
+/**
+ * A cost as an agent said it. Zero for tokens that were used is what agents say where they know no price: that is
+ * no cost.
+ */
+export function costOf(
+  value: unknown,
+  { input_tokens, output_tokens }: Partial<UsageCounts>,
+): number | null {
+  const cost = dollarCount(value)
+  return cost === 0 && (input_tokens !== 0 || output_tokens !== 0) ? null : cost
+}
+
+const MAX_MODELS = 5
+
+/** Names of models, those with most tokens first, in one line. */
+export function modelNames(
+  models: readonly { model: unknown; tokens: number | null }[],
+): string | null {
+  const sorted = [...models].sort((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0))
+  const names = [...new Set(sorted.map(({ model }) => modelName(model)))].filter(
+    (name) => name !== null,
+  )
+  const more = names.length - MAX_MODELS
+  const rest = more > 0 ? [`and ${more} more`] : []
+  return modelName([...names.slice(0, MAX_MODELS), ...rest].join(', '))
+}
+
+/** The values of an object by their keys, as rows. */
+export function rowsOf(value: unknown): { model: string; row: Foreign }[] {
+  return Object.entries(objectOf(value)).map(([model, row]) => ({ model, row: objectOf(row) }))
+}
