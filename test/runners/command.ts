@@ -489,7 +489,11 @@ t.test('the presets', async (t) => {
     ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
   )
   const values = {
-    ...{ prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' },
+    prompt: 'P',
+    prompt_file: 'F',
+    id: ID,
+    session: 'old',
+    folder: '/f',
     untrusted_projects: '"/w"',
   }
   for (const { id, program, plan, resume, work } of PRESETS) {

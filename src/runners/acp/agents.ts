@@ -101,10 +101,10 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
           options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
+      // older ones offer it these, and a mode that it left ends its work
       work: {
         claudeCode: {
           emitRawSDKMessages: [CLAUDE_RETRY],
-          // older ones offer it these, and a mode that it left ends its work
           options: { ...CLAUDE_USER, ...CLAUDE_SAFE, disallowedTools: CLAUDE_MODES },
         },
       },
