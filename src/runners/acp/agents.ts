@@ -1,7 +1,9 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import { COPILOT_PLACES, GEMINI_PLACES, opencodeFolders } from '../agents/allowances.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import { COPILOT_FILES } from '../agents/project-files.ts'
+import type { AllowsUserPlaces } from '../agents/user-places.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -32,6 +34,10 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
+  /** What of its user's it may use at work. */
+  userPlaces: AllowsUserPlaces
+  /** To say no to its request ends its turn: an error is an answer after which it goes on. */
+  refusedByError: boolean
   /** `_meta` of session/new in each mode. */
   meta: { plan: Meta | null; work: Meta | null }
 }
@@ -52,7 +58,10 @@ const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
 
 /** By itself it asks only for what is outside of the folder. */
-const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' }
+const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
+
+/** Else a refusal would end its turn. */
+const OPENCODE_GOES_ON = JSON.stringify({ experimental: { continue_loop_on_deny: true } })
 
 const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
@@ -105,6 +114,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
+    userPlaces: COPILOT_PLACES,
+    refusedByError: true,
     projectFiles: COPILOT_FILES,
     // With "true" it would trust the folder, ask for nothing, and still say that it does.
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
@@ -120,6 +131,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'default', work: 'default' },
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
+    userPlaces: GEMINI_PLACES,
     // Also where the user's own settings trust the folder: it may have changed since.
     fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     // These it takes from a .env of the folder, or above, even then, unless it has them.
@@ -140,7 +152,17 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     },
     modes: { plan: 'build', work: 'build' },
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
-    workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    workEnv: { OPENCODE_CONFIG_CONTENT: OPENCODE_GOES_ON },
+    userPlaces: {
+      allow: ({ scratch }) => ({
+        env: {
+          OPENCODE_PERMISSION: JSON.stringify({
+            ...OPENCODE_ASKS,
+            external_directory: opencodeFolders(scratch),
+          }),
+        },
+      }),
+    },
     // it says what the last request of the turn used
     countsTurn: false,
   },
@@ -171,6 +193,8 @@ export function plainAgent(
     planFiles: {},
     planTools: null,
     saysInWords: false,
+    userPlaces: { allow: () => ({}) },
+    refusedByError: false,
     countsTurn: true,
     meta: { plan: null, work: null },
   }

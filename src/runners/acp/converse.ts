@@ -68,6 +68,7 @@ function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue)
     ...{ title: spec.title, ground, signal, countsTurn: spec.countsTurn },
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
+    refusedByError: spec.refusedByError,
     note: queue.add,
     noted: queue.idle,
     output: (text) => agent.report.output('stdout', Buffer.from(text)),

@@ -6,7 +6,7 @@ import { saidError } from '../agents/said-error.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
-import { idOf, readToolCall, type ToolCall } from './tool-call.ts'
+import { contentText, idOf, readToolCall, type ToolCall } from './tool-call.ts'
 
 /** Far more than any plan may have. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ const WITHOUT_USE = [
   ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
 ]
 /** Copilot's notices, each a piece of its own. */
-const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*)$/
+const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
@@ -37,6 +37,10 @@ export interface Transcript {
   take(params: unknown): void
   /** The call of a request for permission, with what was told of it before. */
   call(update: unknown): ToolCall
+  /** A call that was refused, and why: it is no failure of the tool. */
+  refused(call: ToolCall, reason: string): void
+  /** What was refused, where the agent has said and done nothing since. */
+  lastRefused(): string | null
   /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
   /** Why there is none, for a sentence that begins with the agent's name. */
@@ -61,6 +65,8 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   /** The last piece of a message, until something else happens. */
   let lastWords = ''
   let isBroken = false
+  let lastRefused: string | null = null
+  const refusedIds = createBoundedMap<true>()
 
   function call(update: unknown): ToolCall {
     const id = idOf(update)
@@ -70,8 +76,23 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
     const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.status
-    if (!before || isEnd) noteCall(present)
+    if (!before) lastRefused = null
+    if (refusedIds.has(id)) return present
+    const refusal = isEnd && present.status === 'failed' ? refusalIn(update) : null
+    if (refusal !== null) refused(present, refusal)
+    else if (!before || isEnd) noteCall(present)
     return present
+  }
+
+  function refused(call: ToolCall, reason: string): void {
+    refusedIds.set(call.id, true)
+    const { title: _, ...facts } = toolFacts(call)
+    const action = actionOf(call) ?? ATTEMPTED.exec(reason)?.[1] ?? call.title
+    lastRefused = action ?? call.tool
+    note({
+      event: 'denied',
+      fields: { ...facts, ...(action === null ? {} : { title: action }), reason },
+    })
   }
 
   function noteCall(present: ToolCall): void {
@@ -93,6 +114,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     output(isOwn ? `\n${text}\n` : text)
     if (isOwn && !isErrorAlone(text)) return
     lastWords = text
+    if (text.trim() !== '') lastRefused = null
     length += text.length + 1
     if (length > MAX_TEXT) return
     const id = textOf(messageId)
@@ -190,6 +212,8 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
       const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
+    refused,
+    lastRefused: () => lastRefused,
     noPlan: () => noPlan(messages),
     failure,
     isTooLong: () => length > MAX_TEXT,
@@ -198,4 +222,25 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
 
 export function toolFacts({ tool, kind, title }: ToolCall): ToolFacts {
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
+}
+
+/** What it would do, where it says so: the command, or the paths. */
+function actionOf({ commands, paths }: ToolCall): string | null {
+  return commands[0] ?? (paths.length > 0 ? paths.join(', ') : null)
+}
+
+/** Gemini CLI names the path in its reason only. */
+const ATTEMPTED = /Attempted path "([^"]+)"/
+
+/** How agents say that a rule of theirs refused a call: it begins with that, as what a tool prints does not. */
+const REFUSAL =
+  /^(?:`{3,}\s*)?(?:Path not in workspace:|Tool execution denied by policy|Permission denied:|Permission to use \S+ has been denied|Claude requested permissions?\b|The user has specified a rule which prevents you from using|The user rejected permission)/i
+const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
+
+function refusalIn(update: unknown): string | null {
+  const { rawOutput } = objectOf(update)
+  const { code, error, message } = objectOf(rawOutput)
+  const said = [contentText(update), error, message, rawOutput].map((each) => textOf(each) ?? '')
+  if (REFUSED_CODES.includes(String(code))) return textOf(message) ?? String(code)
+  return said.find((text) => REFUSAL.test(text.trim()))?.trim() ?? null
 }

@@ -10,7 +10,7 @@ import { type ModeWatch, watchMode } from './mode-setting.ts'
 import { createOwnSession } from './own-session.ts'
 import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
-import { createTranscript, type Transcript, toolFacts } from './transcript.ts'
+import { createTranscript, type Transcript } from './transcript.ts'
 import { createUsageReader } from './usage.ts'
 
 /** For an agent to end its turn once it was told to. */
@@ -23,6 +23,7 @@ export interface TurnNeeds {
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
+  refusedByError: boolean
   /** Whether the `usage` of its answer counts the whole turn. */
   countsTurn: boolean
   note(note: AgentNote): void
@@ -102,11 +103,12 @@ export function createTurn(needs: TurnNeeds): Turn {
     return ground ? judgeWork(call, ground) : judgePlanning(call)
   }
 
-  async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
+  async function deny(call: ToolCall, verdict: Verdict): Promise<string> {
     const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
     denials.add(call.title ?? call.tool)
-    note({ event: 'denied', fields: { ...toolFacts(call), reason } })
+    transcript.refused(call, reason)
     await needs.noted()
+    return reason
   }
 
   async function onPermission(params: unknown): Promise<PermissionAnswer> {
@@ -121,8 +123,9 @@ export function createTurn(needs: TurnNeeds): Turn {
     }
     if (stopped !== null) return CANCELLED
     const { response, isAllowed } = answerWith(verdict, listOf(options))
-    if (!isAllowed) await deny(call, verdict)
-    return stopped === null ? response : CANCELLED
+    const reason = isAllowed ? null : await deny(call, verdict)
+    if (stopped !== null) return CANCELLED
+    return reason !== null && needs.refusedByError ? { error: reason } : response
   }
 
   async function run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd> {
@@ -144,6 +147,9 @@ export function createTurn(needs: TurnNeeds): Turn {
       mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
+      const refused = ground && stopped === null ? transcript.lastRefused() : null
+      if (refused !== null)
+        throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
       if (planTools !== null && !hasSaidTools) {
         throw new RunnerFailure(
           `${title} did not say which tools it has, so it may not plan; update it`,
