@@ -7,6 +7,7 @@ import type { Redactor } from './redaction.ts'
 const MAX_NOTES = 400
 /** Counted apart: what was refused must not be lost behind a long list of calls. */
 const MAX_DENIED = 100
+const MAX_RETRIES = 100
 const MAX_TEXT = 300
 const MAX_ENTRIES = 40
 /** An agent has one conversation, and a new one where it cannot go on with an earlier one. */
@@ -24,14 +25,8 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let listed = 0
   let denied = 0
   let sessions = 0
+  let retries = 0
   const unlisted: Record<string, number> = {}
-
-  /** What a run used is one line, and always counts. */
-  function isUnlisted(event: AgentNote['event']): boolean {
-    if (event === 'agent_usage') return false
-    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
-    return event === 'denied' ? ++denied > MAX_DENIED : ++listed > MAX_NOTES
-  }
 
   function bounded(value: unknown): unknown {
     if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
@@ -44,9 +39,17 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
+  /** What a run used is one line, and always counts. */
+  function isTooMuch(event: AgentNote['event']): boolean {
+    if (event === 'agent_usage') return false
+    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
+    if (event === 'denied') return ++denied > MAX_DENIED
+    return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
+  }
+
   return {
     lines({ event, fields }) {
-      if (isUnlisted(event)) {
+      if (isTooMuch(event)) {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }

@@ -2,8 +2,19 @@ import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
 import { COPILOT_PLACES, GEMINI_PLACES, opencodeFolders } from '../agents/allowances.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
-import { COPILOT_FILES } from '../agents/project-files.ts'
+import {
+  CLAUDE_INSTRUCTIONS,
+  COPILOT_FILES,
+  GEMINI_INSTRUCTIONS,
+  OPENCODE_DEFAULT_ENV,
+  OPENCODE_FILES,
+  OPENCODE_INSTRUCTIONS,
+  OPENCODE_OWN_ENV,
+} from '../agents/project-files.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
+import type { AgentStream } from '../streams/agent-stream.ts'
+import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
+import { CLAUDE_RETRY } from './retry.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -38,13 +49,18 @@ export interface AcpSpec extends AgentSpec {
   userPlaces: AllowsUserPlaces
   /** To say no to its request ends its turn: an error is an answer after which it goes on. */
   refusedByError: boolean
-  /** `_meta` of session/new in each mode. */
-  meta: { plan: Meta | null; work: Meta | null }
+  /** Reads the lines that one run writes to its standard error. */
+  openLog: (() => NonNullable<AgentStream['errorLine']>) | null
+  /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
+  meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
 
 type Meta = Readonly<Record<string, unknown>>
 
 const UNNAMED = { plan: null, work: null }
+
+/** It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it. */
+const CLAUDE_USER = { settingSources: ['user'] }
 
 /** Without this an ordinary user's claude runs what it likes in its plan mode, and asks nobody. */
 const CLAUDE_SAFE = {
@@ -52,6 +68,8 @@ const CLAUDE_SAFE = {
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
 }
 
+const CLAUDE_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
+const CLAUDE_MODES = ['EnterPlanMode', 'ExitPlanMode']
 const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 
 /** Its own words on which tools it has, before its model is asked. */
@@ -60,21 +78,19 @@ const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
 /** By itself it asks only for what is outside of the folder. */
 const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
 
-/** Else a refusal would end its turn. */
-const OPENCODE_GOES_ON = JSON.stringify({ experimental: { continue_loop_on_deny: true } })
-
 const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
 /** Agents that speak the Agent Client Protocol, as measured with the versions of docs/agents.md. */
 export const ACP_AGENTS: readonly AcpSpec[] = [
   {
     ...plainAgent('claude-agent-acp', 'Claude Code (ACP)', 'claude-agent-acp', []),
-    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    install: CLAUDE_INSTALL,
     env: AGENT_ENV.claude,
     bad: [
       {
         below: '0.100.0',
-        why: 'its plan mode can write without asking where bypassing permissions is available',
+        why: 'what it says of itself comes as a part of its answer',
+        advice: `npm gives this old one to Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
       },
     ],
     planMode: {
@@ -82,15 +98,23 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'It is given no tools but Read, Grep and Glob, and says so itself.',
     },
     modes: { plan: 'default', work: 'default' },
+    instructions: CLAUDE_INSTRUCTIONS,
     planTools: CLAUDE_READS,
     meta: {
       plan: {
         claudeCode: {
-          emitRawSDKMessages: CLAUDE_SAYS_TOOLS,
-          options: { tools: CLAUDE_READS, strictMcpConfig: true, ...CLAUDE_SAFE },
+          emitRawSDKMessages: [...CLAUDE_SAYS_TOOLS, CLAUDE_RETRY],
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
-      work: { claudeCode: { options: CLAUDE_SAFE } },
+      // older ones offer it these, and a mode that it left ends its work
+      work: {
+        claudeCode: {
+          emitRawSDKMessages: [CLAUDE_RETRY],
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, disallowedTools: CLAUDE_MODES },
+        },
+      },
+      unbounded: { claudeCode: { emitRawSDKMessages: [CLAUDE_RETRY], options: CLAUDE_USER } },
     },
   },
   {
@@ -129,6 +153,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'By a policy it is given no tools but those that read files and search in them.',
     },
     modes: { plan: 'default', work: 'default' },
+    instructions: GEMINI_INSTRUCTIONS,
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
     userPlaces: GEMINI_PLACES,
@@ -151,8 +176,11 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'It is given no tools but those that read, by OPENCODE_PERMISSION.',
     },
     modes: { plan: 'build', work: 'build' },
+    projectFiles: OPENCODE_FILES,
+    instructions: OPENCODE_INSTRUCTIONS,
+    fixedEnv: { ...OPENCODE_OWN_ENV, ...OPENCODE_LOGS },
+    defaultEnv: OPENCODE_DEFAULT_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
-    workEnv: { OPENCODE_CONFIG_CONTENT: OPENCODE_GOES_ON },
     userPlaces: {
       allow: ({ scratch }) => ({
         env: {
@@ -163,6 +191,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
         },
       }),
     },
+    openLog: () => createOpencodeLog().line,
     // it says what the last request of the turn used
     countsTurn: false,
   },
@@ -185,6 +214,7 @@ export function plainAgent(
     modes: UNNAMED,
     named: UNNAMED,
     projectFiles: [],
+    instructions: [],
     fixedEnv: {},
     defaultEnv: {},
     planEnv: {},
@@ -196,6 +226,7 @@ export function plainAgent(
     userPlaces: { allow: () => ({}) },
     refusedByError: false,
     countsTurn: true,
-    meta: { plan: null, work: null },
+    openLog: null,
+    meta: { plan: null, work: null, unbounded: null },
   }
 }

@@ -26,6 +26,8 @@ export interface CommandLine {
   env?: Readonly<Record<string, string>>
   /** Lets it use what its user set up. */
   userPlaces?: AllowsUserPlaces
+  /** Environment that it gets where the service has no such variable. */
+  defaultEnv?: Readonly<Record<string, string>>
   /** Texts of files that it needs, by name. */
   files?: Readonly<Record<string, string>>
 }
