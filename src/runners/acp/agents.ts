@@ -47,8 +47,6 @@ export interface AcpSpec extends AgentSpec {
   countsTurn: boolean
   /** What of its user's it may use at work. */
   userPlaces: AllowsUserPlaces
-  /** To say no to its request ends its turn: an error is an answer after which it goes on. */
-  refusedByError: boolean
   /** Reads the lines that one run writes to its standard error. */
   openLog: (() => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
@@ -139,7 +137,6 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
     userPlaces: COPILOT_PLACES,
-    refusedByError: true,
     projectFiles: COPILOT_FILES,
     // With "true" it would trust the folder, ask for nothing, and still say that it does.
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
@@ -224,7 +221,6 @@ export function plainAgent(
     planTools: null,
     saysInWords: false,
     userPlaces: { allow: () => ({}) },
-    refusedByError: false,
     countsTurn: true,
     openLog: null,
     meta: { plan: null, work: null, unbounded: null },

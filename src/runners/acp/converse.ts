@@ -121,7 +121,6 @@ function turnOf(
     ...{ title: spec.title, ground, signal, shown, note, countsTurn: spec.countsTurn },
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
-    refusedByError: spec.refusedByError,
     noted: queue.idle,
   })
 }

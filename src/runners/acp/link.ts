@@ -20,7 +20,6 @@ const LEAVE_MS = 4000
 const KILLED_MS = 1000
 const TAIL_CHARACTERS = 2000
 const METHOD_NOT_FOUND = -32601
-const REFUSED = -32000
 
 export interface LinkOptions {
   /** How messages call the agent. */
@@ -46,8 +45,7 @@ export interface LinkOptions {
   room(): Promise<void>
 }
 
-/** `error`: an answer that is none of the agent's options. */
-export type PermissionAnswer = RequestPermissionResponse | { error: string }
+export type PermissionAnswer = RequestPermissionResponse
 
 /** An agent's process, and the connection to it. Whatever it does is a `RunnerFailure` in words. */
 export interface Link {
@@ -132,11 +130,9 @@ async function connect(launched: Launched, options: LinkOptions): Promise<Client
     room: options.room,
   })
   return client({ name: 'casefile' })
-    .onRequest(methods.client.session.requestPermission, asItIs, async ({ params }) => {
-      const answer = await options.onPermission(params)
-      if ('error' in answer) throw new RequestError(REFUSED, String(answer.error))
-      return answer
-    })
+    .onRequest(methods.client.session.requestPermission, asItIs, ({ params }) =>
+      options.onPermission(params),
+    )
     .onRequest('*', ({ method }) => {
       options.onNoise(`[casefile] asked for ${method.slice(0, 100)}, which is not offered`)
       throw new RequestError(METHOD_NOT_FOUND, `casefile does not offer ${method}`)

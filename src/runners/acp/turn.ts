@@ -25,7 +25,6 @@ export interface TurnNeeds {
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
-  refusedByError: boolean
   /** Whether the `usage` of its answer counts the whole turn. */
   countsTurn: boolean
   note(note: AgentNote): void
@@ -108,12 +107,11 @@ export function createTurn(needs: TurnNeeds): Turn {
     return ground ? judgeWork(call, ground) : judgePlanning(call)
   }
 
-  async function deny(call: ToolCall, verdict: Verdict): Promise<string> {
+  async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
     const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
     denials.add(call.title ?? call.tool)
     transcript.refused(call, reason)
     await needs.noted()
-    return reason
   }
 
   async function onPermission(params: unknown): Promise<PermissionAnswer> {
@@ -128,9 +126,8 @@ export function createTurn(needs: TurnNeeds): Turn {
     }
     if (stopped !== null) return CANCELLED
     const { response, isAllowed } = answerWith(verdict, listOf(options))
-    const reason = isAllowed ? null : await deny(call, verdict)
-    if (stopped !== null) return CANCELLED
-    return reason !== null && needs.refusedByError ? { error: reason } : response
+    if (!isAllowed) await deny(call, verdict)
+    return stopped === null ? response : CANCELLED
   }
 
   async function run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd> {
