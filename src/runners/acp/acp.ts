@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { ProviderSettings } from '../../model/settings.ts'
+import { allowanceOf, scratchFolder } from '../agents/user-places.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -81,10 +82,14 @@ async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Pro
   const agent = agentOf(request)
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
-  const ground = { workdir, closed: agent.closed ?? [], temporary }
+  const scratch = await scratchFolder(agent.env, workdir)
+  const ground = { workdir, closed: agent.closed ?? [], temporary, scratch }
+  const more = await allowanceOf(spec.userPlaces, agent.env, workdir)
+  const allowed = { ...spec, workEnv: { ...spec.workEnv, ...more.env } }
+  const words = [...argv, ...more.args]
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   try {
-    await converse({ spec, argv, ground, workdir, timeoutMs, agent, signal })
+    await converse({ spec: allowed, argv: words, ground, workdir, timeoutMs, agent, signal })
     return { ok: true }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }

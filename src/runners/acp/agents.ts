@@ -1,5 +1,6 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import { COPILOT_PLACES, GEMINI_PLACES, opencodeFolders } from '../agents/allowances.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
@@ -10,6 +11,7 @@ import {
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
+import type { AllowsUserPlaces } from '../agents/user-places.ts'
 import type { AgentStream } from '../streams/agent-stream.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import { CLAUDE_RETRY } from './retry.ts'
@@ -43,6 +45,8 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
+  /** What of its user's it may use at work. */
+  userPlaces: AllowsUserPlaces
   /** Reads the lines that one run writes to its standard error. */
   openLog: (() => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
@@ -70,7 +74,7 @@ const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
 
 /** By itself it asks only for what is outside of the folder. */
-const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' }
+const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
 
 const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
@@ -132,6 +136,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
+    userPlaces: COPILOT_PLACES,
     projectFiles: COPILOT_FILES,
     // With "true" it would trust the folder, ask for nothing, and still say that it does.
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
@@ -148,6 +153,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     instructions: GEMINI_INSTRUCTIONS,
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
+    userPlaces: GEMINI_PLACES,
     // Also where the user's own settings trust the folder: it may have changed since.
     fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     // These it takes from a .env of the folder, or above, even then, unless it has them.
@@ -172,7 +178,16 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     fixedEnv: { ...OPENCODE_OWN_ENV, ...OPENCODE_LOGS },
     defaultEnv: OPENCODE_DEFAULT_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
-    workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    userPlaces: {
+      allow: ({ scratch }) => ({
+        env: {
+          OPENCODE_PERMISSION: JSON.stringify({
+            ...OPENCODE_ASKS,
+            external_directory: opencodeFolders(scratch),
+          }),
+        },
+      }),
+    },
     openLog: () => createOpencodeLog().line,
     // it says what the last request of the turn used
     countsTurn: false,
@@ -205,6 +220,7 @@ export function plainAgent(
     planFiles: {},
     planTools: null,
     saysInWords: false,
+    userPlaces: { allow: () => ({}) },
     countsTurn: true,
     openLog: null,
     meta: { plan: null, work: null, unbounded: null },

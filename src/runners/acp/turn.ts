@@ -149,6 +149,9 @@ export function createTurn(needs: TurnNeeds): Turn {
       mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
+      const refused = ground && stopped === null ? transcript.lastRefused() : null
+      if (refused !== null)
+        throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
       if (planTools !== null && !hasSaidTools) {
         throw new RunnerFailure(
           `${title} did not say which tools it has, so it may not plan; update it`,

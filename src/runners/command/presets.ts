@@ -1,4 +1,10 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
+import {
+  CLAUDE_PLACES,
+  COPILOT_PLACES,
+  GEMINI_PLACES,
+  OPENCODE_PLACES,
+} from '../agents/allowances.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
@@ -13,14 +19,9 @@ import {
 import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
-/** In `auto_edit` it has no shell. The first rule gives it one, the second its user's servers of MCP; `yolo` would allow much more. */
+/** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
 const GEMINI_WORK = `[[rule]]
 toolName = ["run_shell_command", "web_fetch"]
-decision = "allow"
-priority = 900
-
-[[rule]]
-mcpName = "*"
 decision = "allow"
 priority = 900
 
@@ -47,9 +48,7 @@ function claude(): CommandSpec {
   // In its plan mode it would be told to write its plan into a file, to ask, and to begin.
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
-  // Servers of MCP are those that its user added.
-  const allowed = 'Bash,WebFetch,WebSearch,mcp__*'
-  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', allowed]
+  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
   const env = { DISABLE_AUTOUPDATER: '1' }
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
@@ -60,7 +59,7 @@ function claude(): CommandSpec {
     resume: line(...start, ...only, '--resume', '{session}'),
     work: {
       ...line(...start, ...all, '--session-id', '{id}'),
-      allowScratch: (folder) => ({ args: ['--add-dir', folder] }),
+      userPlaces: CLAUDE_PLACES,
     },
   }
 }
@@ -100,7 +99,7 @@ function copilot(): CommandSpec {
     planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
     plan: line(...start, ...only, '--session-id={id}'),
     resume: line(...start, ...only, '--resume={session}'),
-    work: line(...start, ...all, '--session-id={id}'),
+    work: { ...line(...start, ...all, '--session-id={id}'), userPlaces: COPILOT_PLACES },
   }
 }
 
@@ -126,7 +125,7 @@ function gemini(): CommandSpec {
     resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
     work: {
       ...line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
-      allowScratch: (folder) => ({ args: ['--include-directories', folder] }),
+      userPlaces: GEMINI_PLACES,
     },
   }
 }
@@ -164,13 +163,7 @@ function opencode(): CommandSpec {
     resume: line(OPENCODE_PLAN, 'build', '-s', '{session}'),
     work: {
       ...line(all, 'build', '--auto'),
-      allowScratch: (folder) => ({
-        env: {
-          OPENCODE_PERMISSION: JSON.stringify({
-            external_directory: { '*': 'deny', [`${folder}/*`]: 'allow' },
-          }),
-        },
-      }),
+      userPlaces: OPENCODE_PLACES,
     },
   }
 }

@@ -12,7 +12,7 @@ export function RefusedActions({ view }: { view: SessionView }) {
       <h2 id="refused-actions-title">Refused actions</h2>
       <p class="muted small">
         {refusedCount(plan + work)}
-        {plan > 0 && `, ${plan} of them while it planned`}. The agent went on without them.
+        {plan > 0 && `, ${plan} of them while it planned`}.
       </p>
       <ul class="failed-tests">
         {first.map((refused) => (
