@@ -58,7 +58,7 @@ t.test('the instructions of a project, from the top of its repository down', asy
   t.strictSame((await read('d'))[1], { name: 'CLAUDE.md', text: null })
 })
 
-const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
+const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/recording-acp.mjs', import.meta.url))
 const SETTINGS = `---
 providers:
   my-claude: { preset: claude, args: [--setting-sources, project] }
@@ -86,9 +86,9 @@ async function recordingService(t: Test) {
   const dir = join(service.stateDir, '..')
   const log = join(dir, 'started.log')
   const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
-  const acp = `tee -a '${log}' | exec '${process.execPath}' '${ACP_AGENT}' resumes`
+  const acp = `exec '${process.execPath}' '${ACP_AGENT}' '${log}'`
   for (const name of ['claude', 'opencode']) {
-    const speaks = `[ "$1" = acp ] && { ${acp}; exit; }`
+    const speaks = `[ "$1" = acp ] && ${acp}`
     program(
       join(dir, 'bin'),
       name,
