@@ -4,6 +4,7 @@ import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
   COPILOT_FILES,
+  GEMINI_INSTRUCTIONS,
   OPENCODE_DEFAULT_ENV,
   OPENCODE_FILES,
   OPENCODE_INSTRUCTIONS,
@@ -130,6 +131,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'By a policy it is given no tools but those that read files and search in them.',
     },
     modes: { plan: 'default', work: 'default' },
+    instructions: GEMINI_INSTRUCTIONS,
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
     // Also where the user's own settings trust the folder: it may have changed since.

@@ -1,4 +1,7 @@
-/** For `AgentSpec.projectFiles`. Copilot starts the servers of custom agents in a folder that it does not trust, too. */
+/**
+ * For `AgentSpec.projectFiles`. Copilot starts the servers of custom agents in a folder that it does not trust, too, and
+ * over ACP runs the hooks.
+ */
 export const COPILOT_FILES: readonly string[] = [
   '.github/hooks/',
   '.github/copilot/',
@@ -13,7 +16,7 @@ export const COPILOT_FILES: readonly string[] = [
   '.claude/agents/',
 ]
 
-/** What Gemini CLI reads once it has been told to skip the question of trust. */
+/** What Gemini CLI reads once it is told to skip the question of trust; 0.61 has its policies switched off. */
 export const GEMINI_FILES: readonly string[] = [
   '.env',
   '.gemini/.env',
@@ -55,3 +58,5 @@ export const CLAUDE_INSTRUCTIONS = [
   ['CLAUDE.local.md'],
 ]
 export const OPENCODE_INSTRUCTIONS = [['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md']]
+export const CODEX_INSTRUCTIONS = [['AGENTS.override.md', 'AGENTS.md']]
+export const GEMINI_INSTRUCTIONS = [['GEMINI.md']]

@@ -2,6 +2,7 @@ import { AGENT_ENV } from '../agents/agent-env.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
+  CODEX_INSTRUCTIONS,
   COPILOT_FILES,
   GEMINI_FILES,
   OPENCODE_DEFAULT_ENV,
@@ -60,6 +61,7 @@ function codex(): CommandSpec {
   const line = (...argv: string[]): CommandLine => ({ argv: ['codex', ...argv], prompt: 'stdin' })
   return {
     ...preset('codex', 'Codex', 'npm install -g @openai/codex'),
+    instructions: CODEX_INSTRUCTIONS,
     planMode: {
       holds: 'sandbox',
       note: 'Its commands run in a sandbox of the operating system that refuses writes; servers of MCP that you configured run outside of it.',
