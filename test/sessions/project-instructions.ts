@@ -12,14 +12,7 @@ import t, { type Test } from 'tap'
 import { readProjectInstructions } from '../../src/sessions/project-instructions.ts'
 import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { committed, plannedOn, program } from '../fixtures/plain-agents.ts'
-import {
-  type Client,
-  envelope,
-  finished,
-  must,
-  type Ref,
-  stream,
-} from '../fixtures/session-client.ts'
+import { finished, must, reachesAgain } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const GROUPS = [['CLAUDE.md', 'AGENTS.md'], ['.claude/CLAUDE.md']]
@@ -157,7 +150,7 @@ t.test('an agent is kept from the files of a project, and told its instructions'
       isTold('1-plan-prompt.md')
 
       await must(service, 'POST', `${ref.path}/revise`, { note: 'Again.' })
-      await isReadyAgain(service, ref)
+      await reachesAgain(service, ref, 'plan_ready')
       const again = runs()
       t.ok(again.length > 0)
       for (const run of again)
@@ -171,17 +164,6 @@ t.test('an agent is kept from the files of a project, and told its instructions'
     })
   }
 })
-
-/** Waits until it is ready for the second time. */
-async function isReadyAgain(client: Client, ref: Ref): Promise<void> {
-  const events = await stream(client, ref)
-  let ready = 0
-  await events.next((event) => {
-    if (envelope(event).payload.new_state === 'plan_ready') ready += 1
-    return ready === 2
-  })
-  events.close()
-}
 
 /** From the last time that a prompt was made. */
 function lastOf(text: string): string {
