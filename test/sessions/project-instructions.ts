@@ -9,7 +9,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { readProjectInstructions } from '../../src/sessions/project-instructions.ts'
+import { readProjectInstructions } from '../../src/workspace/settings/project-instructions.ts'
 import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { committed, plannedOn, program } from '../fixtures/plain-agents.ts'
 import { finished, must, reachesAgain } from '../fixtures/session-client.ts'
