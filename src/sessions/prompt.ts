@@ -1,7 +1,7 @@
 import { fenceFor } from '../markdown/section.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
-import type { ProjectInstructions } from './project-instructions.ts'
+import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
 import type { ResolvedCase } from './resolved-like.ts'
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { PRESETS } from '../../src/runners/command/presets.ts'
 import { hostileProject, trustByAgents, writeFiles } from '../fixtures/agents/hostile-project.ts'
 import {
   homeEnvironment,
@@ -13,21 +15,36 @@ import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
 import { isFull } from '../fixtures/full.ts'
 import { committed, LIST_PLAN, plannedBy } from '../fixtures/plain-agents.ts'
 import { openScriptedModel } from '../fixtures/scripted-model.ts'
-import { finished, must } from '../fixtures/session-client.ts'
+import { finished, must, reachesAgain } from '../fixtures/session-client.ts'
 
-/** These are told to leave the project's files alone; of the others the files count once they are trusted. */
-const SWITCHED: readonly RealProvider[] = ['codex', 'gemini-acp']
-const TRUSTED: readonly RealProvider[] = ['codex-acp', 'copilot', 'copilot-acp', 'gemini']
+/**
+ * Told to leave the project's files alone, or held back by trust; opencode by the first for most files, and by the second for
+ * the rest.
+ */
+const DRIVES: readonly [provider: RealProvider, by: 'switch' | 'trust'][] = [
+  ['claude', 'switch'],
+  ['claude-agent-acp', 'switch'],
+  ['codex', 'switch'],
+  ['gemini-acp', 'switch'],
+  ['opencode', 'switch'],
+  ['opencode-acp', 'switch'],
+  ['codex-acp', 'trust'],
+  ['copilot', 'trust'],
+  ['copilot-acp', 'trust'],
+  ['gemini', 'trust'],
+  ['opencode', 'trust'],
+  ['opencode-acp', 'trust'],
+]
 
 const INSTRUCTIONS = {
   'AGENTS.md': 'Words of the project.\n',
   'GEMINI.md': 'Words of the project.\n',
 }
 
-for (const provider of [...SWITCHED, ...TRUSTED]) {
+for (const [provider, by] of DRIVES) {
   const id = REAL_PROVIDERS[provider]
   const why = isFull ? whyMissing(id) : 'npm run test:agents drives it'
-  t.test(provider, why === null ? {} : { skip: why }, async (t) => {
+  t.test(`${provider}, by ${by}`, why === null ? {} : { skip: why }, async (t) => {
     t.teardown(() => {}) // or tap removes the testdir before the service has ended
     const dir = realpathSync(
       t.testdir({ root: { 'app.js': 'limit = 1\n' }, state: {}, home: { tmp: {} }, marks: {} }),
@@ -58,8 +75,8 @@ for (const provider of [...SWITCHED, ...TRUSTED]) {
       return { ref, trail }
     }
 
-    if (SWITCHED.includes(provider)) {
-      writeFiles(root, { ...hostile.files, ...INSTRUCTIONS })
+    if (by === 'switch') {
+      writeFiles(root, { ...withoutTrusted(provider, hostile.files), ...INSTRUCTIONS })
       committed(root)
       const service = await startBuilt(t, { root, stateDir, env })
       const { ref, trail } = await work(service)
@@ -71,9 +88,14 @@ for (const provider of [...SWITCHED, ...TRUSTED]) {
         'its instructions are in the prompt, once',
       )
       t.notMatch(prompt, 'HOSTILE-WORDS')
-      model.script(real.writes(join(root, 'made.txt')), { text: 'I made it.' })
+      model.script({ text: LIST_PLAN })
+      await must(service, 'POST', `${ref.path}/revise`, { note: 'Again.' })
+      await reachesAgain(service, ref, 'plan_ready')
+      untouched('planning again')
+      // a file that language servers and formatters are for
+      model.script(real.writes(join(root, 'made.js')), { text: 'I made it.' })
       const { session } = await finished(service, ref)
-      t.match(session, { state: 'complete', diff: { file: 'made.txt' } }, trail())
+      t.match(session, { state: 'complete', diff: { file: 'made.js' } }, trail())
       untouched('work')
       return
     }
@@ -112,4 +134,12 @@ for (const provider of [...SWITCHED, ...TRUSTED]) {
     const made = await must(service, 'POST', path, { type: 'planning', provider })
     t.equal(made.state, 'created', 'once trusted it is started')
   })
+}
+
+/** What the agent's switch is for: the others count only once they are trusted. */
+function withoutTrusted(provider: RealProvider, files: Record<string, string>) {
+  const { projectFiles } = [...PRESETS, ...ACP_AGENTS].find(({ id }) => id === provider)!
+  const needsTrust = (path: string) =>
+    projectFiles.some((name) => (name.endsWith('/') ? path.startsWith(name) : path === name))
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !needsTrust(path)))
 }

@@ -9,17 +9,10 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { readProjectInstructions } from '../../src/sessions/project-instructions.ts'
+import { readProjectInstructions } from '../../src/workspace/settings/project-instructions.ts'
 import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { committed, plannedOn, program } from '../fixtures/plain-agents.ts'
-import {
-  type Client,
-  envelope,
-  finished,
-  must,
-  type Ref,
-  stream,
-} from '../fixtures/session-client.ts'
+import { finished, must, reachesAgain } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const GROUPS = [['CLAUDE.md', 'AGENTS.md'], ['.claude/CLAUDE.md']]
@@ -58,7 +51,7 @@ t.test('the instructions of a project, from the top of its repository down', asy
   t.strictSame((await read('d'))[1], { name: 'CLAUDE.md', text: null })
 })
 
-const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
+const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/recording-acp.mjs', import.meta.url))
 const SETTINGS = `---
 providers:
   my-claude: { preset: claude, args: [--setting-sources, project] }
@@ -86,9 +79,9 @@ async function recordingService(t: Test) {
   const dir = join(service.stateDir, '..')
   const log = join(dir, 'started.log')
   const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
-  const acp = `tee -a '${log}' | exec '${process.execPath}' '${ACP_AGENT}' resumes`
+  const acp = `exec '${process.execPath}' '${ACP_AGENT}' '${log}'`
   for (const name of ['claude', 'opencode']) {
-    const speaks = `[ "$1" = acp ] && { ${acp}; exit; }`
+    const speaks = `[ "$1" = acp ] && ${acp}`
     program(
       join(dir, 'bin'),
       name,
@@ -157,7 +150,7 @@ t.test('an agent is kept from the files of a project, and told its instructions'
       isTold('1-plan-prompt.md')
 
       await must(service, 'POST', `${ref.path}/revise`, { note: 'Again.' })
-      await isReadyAgain(service, ref)
+      await reachesAgain(service, ref, 'plan_ready')
       const again = runs()
       t.ok(again.length > 0)
       for (const run of again)
@@ -171,17 +164,6 @@ t.test('an agent is kept from the files of a project, and told its instructions'
     })
   }
 })
-
-/** Waits until it is ready for the second time. */
-async function isReadyAgain(client: Client, ref: Ref): Promise<void> {
-  const events = await stream(client, ref)
-  let ready = 0
-  await events.next((event) => {
-    if (envelope(event).payload.new_state === 'plan_ready') ready += 1
-    return ready === 2
-  })
-  events.close()
-}
 
 /** From the last time that a prompt was made. */
 function lastOf(text: string): string {

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { hasCode } from '../workspace/disk/errno.ts'
-import { isWithin } from '../workspace/disk/path-within.ts'
-import { decodeUtf8, readRegular } from '../workspace/disk/safe-read.ts'
-import { searchTop } from '../workspace/settings/agent-files.ts'
+import { hasCode } from '../disk/errno.ts'
+import { isWithin } from '../disk/path-within.ts'
+import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
+import { searchTop } from './agent-files.ts'
 
 /** A file of the project that says how agents should work there. */
 export interface ProjectInstructions {
