@@ -67,7 +67,11 @@ providers:
   my-unbounded: { kind: acp, command: [claude-agent-acp], work_mode: bypassPermissions }
 ---
 `
-const OWN_ENV = 'OPENCODE_DISABLE_PROJECT_CONFIG=1\nOPENCODE_DISABLE_EXTERNAL_SKILLS=1\n'
+const OWN_ENV = [
+  'OPENCODE_DISABLE_PROJECT_CONFIG=1',
+  'OPENCODE_DISABLE_EXTERNAL_SKILLS=1',
+  '(?:OPENCODE_DISABLE_.*\n)*OPENCODE_CONFIG_CONTENT={"lsp":false,"formatter":false}',
+].join('\n')
 
 /** A service whose agents are fakes that write down what they are started with and, over ACP, what they are sent. */
 async function recordingService(t: Test) {
@@ -81,7 +85,7 @@ async function recordingService(t: Test) {
   committed(service.root)
   const dir = join(service.stateDir, '..')
   const log = join(dir, 'started.log')
-  const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep ^OPENCODE_DISABLE_ | sort -r; } >> '${log}'; fi`
+  const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
   const acp = `tee -a '${log}' | exec '${process.execPath}' '${ACP_AGENT}' resumes`
   for (const name of ['claude', 'opencode']) {
     const speaks = `[ "$1" = acp ] && { ${acp}; exit; }`
@@ -133,7 +137,8 @@ t.test('an agent is kept from the files of a project, and told its instructions'
     await t.test(provider, async (t) => {
       const program = provider.includes('opencode') ? 'opencode' : 'claude'
       const { id } = await must(service, 'POST', '/cases', { title: 'A case' })
-      const { ref } = await plannedOn(service, id, provider)
+      const { ref, session } = await plannedOn(service, id, provider)
+      t.match(session, { state: 'plan_ready' }, JSON.stringify(session.trail?.slice(-2)))
       const artifact = (name: string) => readFileSync(service.file(id, 'artifacts', name), 'utf8')
       const loaded = () =>
         /context_loaded .*/.exec(

@@ -36,7 +36,11 @@ export function customAcpSpec(
   const [program = '', ...args] = command
   const named = { plan: planMode, work: workMode }
   const known = knownAgent(command)
-  if (known) return { ...known, id, title: id, program, args, named }
+  if (known) {
+    // a wrapper would tell its own version
+    const version = programName(program) === known.program ? known.version : []
+    return { ...known, id, title: id, program, args, named, version }
+  }
   const note = 'What its plan mode keeps it from is not known.'
   return {
     ...plainAgent(id, id, program, args),

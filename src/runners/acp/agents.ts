@@ -5,10 +5,14 @@ import {
   CLAUDE_INSTRUCTIONS,
   COPILOT_FILES,
   GEMINI_INSTRUCTIONS,
+  OPENCODE_DEFAULT_ENV,
   OPENCODE_FILES,
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
+import type { AgentStream } from '../streams/agent-stream.ts'
+import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
+import { CLAUDE_RETRY } from './retry.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -39,6 +43,8 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
+  /** Reads the lines that one run writes to its standard error. */
+  openLog: (() => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
@@ -56,6 +62,8 @@ const CLAUDE_SAFE = {
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
 }
 
+const CLAUDE_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
+const CLAUDE_MODES = ['EnterPlanMode', 'ExitPlanMode']
 const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 
 /** Its own words on which tools it has, before its model is asked. */
@@ -70,12 +78,13 @@ const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#age
 export const ACP_AGENTS: readonly AcpSpec[] = [
   {
     ...plainAgent('claude-agent-acp', 'Claude Code (ACP)', 'claude-agent-acp', []),
-    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    install: CLAUDE_INSTALL,
     env: AGENT_ENV.claude,
     bad: [
       {
         below: '0.100.0',
-        why: 'its plan mode can write without asking where bypassing permissions is available',
+        why: 'what it says of itself comes as a part of its answer',
+        advice: `npm gives this old one to Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
       },
     ],
     planMode: {
@@ -88,12 +97,18 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     meta: {
       plan: {
         claudeCode: {
-          emitRawSDKMessages: CLAUDE_SAYS_TOOLS,
+          emitRawSDKMessages: [...CLAUDE_SAYS_TOOLS, CLAUDE_RETRY],
           options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
-      work: { claudeCode: { options: { ...CLAUDE_USER, ...CLAUDE_SAFE } } },
-      unbounded: { claudeCode: { options: CLAUDE_USER } },
+      // older ones offer it these, and a mode that it left ends its work
+      work: {
+        claudeCode: {
+          emitRawSDKMessages: [CLAUDE_RETRY],
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, disallowedTools: CLAUDE_MODES },
+        },
+      },
+      unbounded: { claudeCode: { emitRawSDKMessages: [CLAUDE_RETRY], options: CLAUDE_USER } },
     },
   },
   {
@@ -154,9 +169,11 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'build', work: 'build' },
     projectFiles: OPENCODE_FILES,
     instructions: OPENCODE_INSTRUCTIONS,
-    fixedEnv: OPENCODE_OWN_ENV,
+    fixedEnv: { ...OPENCODE_OWN_ENV, ...OPENCODE_LOGS },
+    defaultEnv: OPENCODE_DEFAULT_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
     workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    openLog: () => createOpencodeLog().line,
     // it says what the last request of the turn used
     countsTurn: false,
   },
@@ -189,6 +206,7 @@ export function plainAgent(
     planTools: null,
     saysInWords: false,
     countsTurn: true,
+    openLog: null,
     meta: { plan: null, work: null, unbounded: null },
   }
 }

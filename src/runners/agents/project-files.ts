@@ -43,6 +43,14 @@ export const OPENCODE_OWN_ENV = {
   OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
 } as const
 
+/**
+ * Where the user's own configuration turns them on, opencode starts the language servers and formatters of the
+ * project. This is a configuration of its own, so one of the service's environment counts instead.
+ */
+export const OPENCODE_DEFAULT_ENV = {
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({ lsp: false, formatter: false }),
+} as const
+
 /** For `AgentSpec.instructions`. */
 export const CLAUDE_INSTRUCTIONS = [
   ['CLAUDE.md', 'AGENTS.md'],

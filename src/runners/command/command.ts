@@ -10,8 +10,8 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { complaintAbout, DROPPED } from './command-complaint.ts'
-import { type CommandEnd, runCommand } from './command-run.ts'
+import { type CommandEnd, complaintAbout, DROPPED } from './command-complaint.ts'
+import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** Runs a program that gets a prompt and prints its answer; `args` are the user's own words for it. */

@@ -5,10 +5,12 @@ import {
   CODEX_INSTRUCTIONS,
   COPILOT_FILES,
   GEMINI_FILES,
+  OPENCODE_DEFAULT_ENV,
   OPENCODE_FILES,
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
+import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
@@ -121,11 +123,13 @@ function opencode(): CommandSpec {
   const line = (permission: Record<string, string>, ...argv: string[]): CommandLine => ({
     argv: [...start, ...argv],
     prompt: 'stdin',
+    defaultEnv: OPENCODE_DEFAULT_ENV,
     env: {
       ...OPENCODE_OWN_ENV,
       OPENCODE_PERMISSION: JSON.stringify(permission),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_SHARE: '1',
+      ...OPENCODE_LOGS,
     },
   })
   // --auto allows what would be asked, and so all that the user's own settings do not deny.
