@@ -30,11 +30,14 @@ export async function allAgentFiles(
   specs: readonly AgentSpec[] = [...PRESETS, ...ACP_AGENTS],
 ): Promise<ReadFile[]> {
   const found = new Map<string, ReadFile>()
-  for (const { id, projectFiles } of specs) {
-    for (const file of await filesFor(place, projectFiles)) {
+  const top = await searchTop(place.root, place.folder)
+  // both kinds of an agent share a list
+  for (const names of new Set(specs.map(({ projectFiles }) => projectFiles))) {
+    const agents = specs.filter(({ projectFiles }) => projectFiles === names).map(({ id }) => id)
+    for (const file of await findAgentFiles(place.folder, top, names)) {
       const known = found.get(file.path)
-      if (known) known.agents.push(id)
-      else found.set(file.path, { ...file, agents: [id] })
+      if (known) known.agents.push(...agents)
+      else found.set(file.path, { ...file, agents: [...agents] })
     }
   }
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
