@@ -44,7 +44,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
   const root = existsSync(t.testdirName) ? t.testdirName : t.testdir({ files: {}, project: {} })
   const log: string[] = []
   const notes: AgentNote[] = []
-  const said = { stdout: '', stderr: '' }
+  const said = { stdout: '', stderr: '', raw: '' }
   const anew = async () => {
     log.push('anew')
     mkdirSync(`${root}/again`)
@@ -71,6 +71,11 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
         said[stream] += bytes
         run.onOutput?.(said.stdout)
       },
+      raw(bytes) {
+        said.raw += bytes
+        run.onOutput?.(said.raw)
+      },
+      clean: (text) => text,
       async stepFinished({ exit, signal, startError }) {
         log.push(`finished ${startError ?? signal ?? exit}`)
       },
@@ -477,7 +482,10 @@ t.test('the presets', async (t) => {
     PRESETS.map(({ id }) => id),
     ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
   )
-  const values = { prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' }
+  const values = {
+    ...{ prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' },
+    untrusted_projects: '"/w"',
+  }
   for (const { id, program, plan, resume, work } of PRESETS) {
     t.test(id, async (t) => {
       for (const line of [plan, resume, work]) {

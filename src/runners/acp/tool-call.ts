@@ -1,6 +1,7 @@
 import { beginningOf } from '../agents/cut-text.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { type Foreign, listOf, numberOf, objectOf, textOf } from '../agents/foreign.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
+import type { ToolResult } from '../agents/readable-output.ts'
 import { asCommand } from './command-words.ts'
 
 /** What is known of a tool call: the parts that its updates told, together, and no more than is needed. */
@@ -77,6 +78,45 @@ export function contentText(update: unknown): string {
     .map((each) => textOf(objectOf(objectOf(each).content).text))
     .filter((text) => text !== null)
     .join('\n\n')
+}
+
+const MAX_ANSWER = 100_000
+const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
+
+/** What the tool answered, in the update that ends a call; `before` is what came of it piece by piece. */
+export function resultIn(update: unknown, status: string | null, before: string): ToolResult {
+  const { rawOutput } = objectOf(update)
+  const raw = objectOf(rawOutput)
+  const said = [textOf(rawOutput), ...ANSWER_NAMES.map((name) => textOf(raw[name]))]
+  const whole = said.find((text) => text) || contentText(update) || before
+  const text = whole.replace(/<\/?tool_use_error>/g, '')
+  const exit = exitIn(update)
+  if (status !== 'failed' && (exit === undefined || exit === 0)) {
+    return { status: 'completed', text }
+  }
+  return { status: 'failed', text: exit === undefined ? text : `exit ${exit}\n${text}` }
+}
+
+/** Some call a command that failed completed. */
+function exitIn(update: unknown): number | undefined {
+  const { rawOutput, _meta } = objectOf(update)
+  const { terminal_exit } = objectOf(_meta)
+  const { metadata } = objectOf(rawOutput)
+  return numberOf(objectOf(terminal_exit).exit_code) ?? numberOf(objectOf(metadata).exit)
+}
+
+/** What a command printed, as codex-acp sends it piece by piece. */
+export function printedIn(update: unknown, before: string): string {
+  const { terminal_output_delta } = objectOf(objectOf(update)._meta)
+  const more = textOf(objectOf(terminal_output_delta).data) ?? ''
+  return more === '' ? before : (before + more).slice(-MAX_ANSWER)
+}
+
+/** The agent's own list of things to do, where a call keeps it. */
+export function todosIn(update: unknown): readonly unknown[] | null {
+  const { todos } = objectOf(objectOf(update).rawInput)
+  const items = listOf(todos)
+  return items.length > 0 && items.every((item) => textOf(objectOf(item).status)) ? items : null
 }
 
 function toolName(call: Foreign): string | null {

@@ -2,7 +2,12 @@ import { plainText } from '../../workspace/disk/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { withoutStack } from '../agents/said-error.ts'
-import type { CommandEnd } from './command-run.ts'
+import type { StepProcessResult } from '../process/step-process.ts'
+import type { Heard } from './command-listener.ts'
+
+export interface CommandEnd extends Heard {
+  result: StepProcessResult
+}
 
 /** It may have been the very one that counts. */
 export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, which was dropped`
@@ -11,8 +16,10 @@ export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, whic
  * Why a run did not end well, for a sentence that begins with the agent's name; null where it did.
  * Exit codes lie, and so do last words: it takes both.
  */
-export function complaintAbout({ result, stream, hasDropped, errors }: CommandEnd): string | null {
+export function complaintAbout(end: CommandEnd): string | null {
+  const { result, stream, hasDropped, errors, retries } = end
   const { verdict } = stream
+  if (retries !== null) return retries
   if (verdict.ok && (verdict.anyExit || result.exit === 0)) return null
   if (result.startError !== undefined) return startComplaint(result.startError)
   const dropped = verdict.ok || !hasDropped ? '' : `; ${DROPPED}`

@@ -10,8 +10,8 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { complaintAbout, DROPPED } from './command-complaint.ts'
-import { type CommandEnd, runCommand } from './command-run.ts'
+import { type CommandEnd, complaintAbout, DROPPED } from './command-complaint.ts'
+import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** Runs a program that gets a prompt and prints its answer; `args` are the user's own words for it. */
@@ -118,7 +118,7 @@ export function customCommandSpec(
   const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
   return {
     ...{ id, kind: 'command', title: id, program: plan[0] ?? '', install: '' },
-    ...{ env: [], version: [], bad: [], projectFiles: [], stream },
+    ...{ env: [], version: [], bad: [], projectFiles: [], instructions: [], stream },
     planMode: { holds: 'none', note: 'What keeps it from writing while it plans is not known.' },
     plan: line(plan),
     resume: null,
