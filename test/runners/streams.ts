@@ -83,7 +83,7 @@ const notShown = () =>
   createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true })
+const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true }) as const
 
 type Case = [
   name: string,
