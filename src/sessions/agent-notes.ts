@@ -6,6 +6,8 @@ import type { Redactor } from './redaction.ts'
 /** A trail is for people, and is read whole: an agent that calls tools without end must not swell it. */
 const MAX_NOTES = 400
 const MAX_RETRIES = 100
+/** Counted apart: what was refused must not be lost behind a long list of calls. */
+const MAX_DENIED = 100
 const MAX_TEXT = 300
 const MAX_ENTRIES = 40
 /** An agent has one conversation, and a new one where it cannot go on with an earlier one. */
@@ -21,9 +23,26 @@ export interface BoundedNotes {
 /** An agent's notes as lines of a trail: short texts, no secrets, and not too many. */
 export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let listed = 0
+  let denied = 0
   let sessions = 0
   let retries = 0
   const unlisted: Record<string, number> = {}
+
+  /** What a run used is one line, and always counts. */
+  function isUnlisted(event: AgentNote['event']): boolean {
+    switch (event) {
+      case 'agent_usage':
+        return false
+      case 'agent_session':
+        return ++sessions > MAX_SESSIONS
+      case 'denied':
+        return ++denied > MAX_DENIED
+      case 'agent_retry':
+        return ++retries > MAX_RETRIES
+      default:
+        return ++listed > MAX_NOTES
+    }
+  }
 
   function bounded(value: unknown): unknown {
     if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
@@ -36,16 +55,9 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
-  /** What a run used is one line, and always counts. */
-  function isTooMuch(event: AgentNote['event']): boolean {
-    if (event === 'agent_usage') return false
-    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
-    return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
-  }
-
   return {
     lines({ event, fields }) {
-      if (isTooMuch(event)) {
+      if (isUnlisted(event)) {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }

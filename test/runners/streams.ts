@@ -83,7 +83,11 @@ const notShown = () =>
   createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed: ${words}`, isSaid: true }) as const
+const failed = (words: string) => ({
+  ok: false as const,
+  reason: `failed: ${words}`,
+  isSaid: true as const,
+})
 
 type Case = [
   name: string,

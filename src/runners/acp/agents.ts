@@ -62,6 +62,8 @@ const CLAUDE_SAFE = {
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
 }
 
+const CLAUDE_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
+const CLAUDE_MODES = ['EnterPlanMode', 'ExitPlanMode']
 const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 
 /** Its own words on which tools it has, before its model is asked. */
@@ -76,12 +78,13 @@ const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#age
 export const ACP_AGENTS: readonly AcpSpec[] = [
   {
     ...plainAgent('claude-agent-acp', 'Claude Code (ACP)', 'claude-agent-acp', []),
-    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    install: CLAUDE_INSTALL,
     env: AGENT_ENV.claude,
     bad: [
       {
         below: '0.100.0',
-        why: 'its plan mode can write without asking where bypassing permissions is available',
+        why: 'what it says of itself comes as a part of its answer',
+        advice: `npm gives this old one to Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
       },
     ],
     planMode: {
@@ -98,10 +101,11 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
           options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
+      // older ones offer it these, and a mode that it left ends its work
       work: {
         claudeCode: {
           emitRawSDKMessages: [CLAUDE_RETRY],
-          options: { ...CLAUDE_USER, ...CLAUDE_SAFE },
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, disallowedTools: CLAUDE_MODES },
         },
       },
       unbounded: { claudeCode: { emitRawSDKMessages: [CLAUDE_RETRY], options: CLAUDE_USER } },

@@ -1,5 +1,6 @@
 import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import type { AllowScratch } from '../agents/scratch-folder.ts'
 
 /** A program that gets a prompt, does what it says, prints what it has to say, and ends. */
 export interface CommandSpec extends AgentSpec {
@@ -25,6 +26,8 @@ export interface CommandLine {
   env?: Readonly<Record<string, string>>
   /** Environment that it gets where the service has no such variable. */
   defaultEnv?: Readonly<Record<string, string>>
+  /** Lets it write into the scratch folder, if there is one. */
+  allowScratch?: AllowScratch
   /** Texts of files that it needs, by name. */
   files?: Readonly<Record<string, string>>
 }

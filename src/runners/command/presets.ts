@@ -13,9 +13,14 @@ import {
 import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
-/** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
+/** In `auto_edit` it has no shell. The first rule gives it one, the second its user's servers of MCP; `yolo` would allow much more. */
 const GEMINI_WORK = `[[rule]]
 toolName = ["run_shell_command", "web_fetch"]
+decision = "allow"
+priority = 900
+
+[[rule]]
+mcpName = "*"
 decision = "allow"
 priority = 900
 
@@ -29,7 +34,7 @@ priority = 900
  * The non-interactive modes of well-known agents, as measured with the versions of docs/agents.md. Each
  * reads its prompt from its standard input: an argument may have 128 KiB at most, and shows in `ps`.
  *
- * In Work mode a denial fails the session, and nobody can be asked. So each gets the narrowest setting
+ * In Work mode nobody can be asked, so what is not allowed is refused. Each gets the narrowest setting
  * in which it edits files and runs commands in the working folder, and none that allows everything.
  */
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
@@ -42,7 +47,9 @@ function claude(): CommandSpec {
   // In its plan mode it would be told to write its plan into a file, to ask, and to begin.
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
-  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
+  // Servers of MCP are those that its user added.
+  const allowed = 'Bash,WebFetch,WebSearch,mcp__*'
+  const all = ['--permission-mode', 'acceptEdits', '--allowedTools', allowed]
   const env = { DISABLE_AUTOUPDATER: '1' }
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
@@ -51,7 +58,10 @@ function claude(): CommandSpec {
     planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
     plan: line(...start, ...only, '--session-id', '{id}'),
     resume: line(...start, ...only, '--resume', '{session}'),
-    work: line(...start, ...all, '--session-id', '{id}'),
+    work: {
+      ...line(...start, ...all, '--session-id', '{id}'),
+      allowScratch: (folder) => ({ args: ['--add-dir', folder] }),
+    },
   }
 }
 
@@ -114,7 +124,10 @@ function gemini(): CommandSpec {
     },
     plan: line(GEMINI_PLAN, ...plan, '--session-id', '{id}'),
     resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
-    work: line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+    work: {
+      ...line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+      allowScratch: (folder) => ({ args: ['--include-directories', folder] }),
+    },
   }
 }
 
@@ -149,7 +162,16 @@ function opencode(): CommandSpec {
     plan: line(OPENCODE_PLAN, 'build'),
     // In another folder than that of the conversation it would never end; a session plans in one.
     resume: line(OPENCODE_PLAN, 'build', '-s', '{session}'),
-    work: line(all, 'build', '--auto'),
+    work: {
+      ...line(all, 'build', '--auto'),
+      allowScratch: (folder) => ({
+        env: {
+          OPENCODE_PERMISSION: JSON.stringify({
+            external_directory: { '*': 'deny', [`${folder}/*`]: 'allow' },
+          }),
+        },
+      }),
+    },
   }
 }
 
