@@ -9,6 +9,7 @@ import type { AgentRun, Runner } from '../../src/runners/contract.ts'
 import { NO_GUARD } from '../../src/runners/process/guard.ts'
 import { endMarked } from '../../src/runners/process/process-sweep.ts'
 import {
+  drivenProviders,
   homeEnvironment,
   REAL_AGENTS,
   REAL_PROVIDERS,
@@ -17,7 +18,6 @@ import {
   whyMissing,
 } from '../fixtures/agents/real-agents.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
-import { isFull } from '../fixtures/full.ts'
 import type { Turn } from '../fixtures/model-dialects.ts'
 import { CASE } from '../fixtures/records.ts'
 import { openScriptedModel, type ScriptedModel } from '../fixtures/scripted-model.ts'
@@ -87,8 +87,7 @@ function runnerOf(provider: RealProvider): Runner {
 }
 
 t.test('real agents', async (t) => {
-  for (const provider of Object.keys(REAL_PROVIDERS) as RealProvider[]) {
-    if (!isFull && !IN_EVERY_TEST.includes(provider)) continue
+  for (const provider of drivenProviders(IN_EVERY_TEST)) {
     const id = REAL_PROVIDERS[provider]
     const [real, runner, forgets] = [REAL_AGENTS[id], runnerOf(provider), FORGETS[provider]]
     const why = whyMissing(id)

@@ -494,8 +494,10 @@ cases('gemini', [
     { messages: [PLAN], verdict: { ok: true } },
   ],
   [
-    'a plan in its own folder of plans',
-    recorded('gemini', 'plan-own-tool'),
+    'a plan in its own folder of plans, where its own plan mode allows that',
+    altered('gemini', 'plan-own-tool', (line) =>
+      line.type === 'tool_result' ? { ...line, status: 'success', error: undefined } : line,
+    ),
     [
       `session ${UUID}`,
       `tool_call write_file edit /home/me/.gemini/tmp/work/${UUID}/plans/p.md in_progress`,
