@@ -109,13 +109,13 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown timeout',
     ['timeout:', '', '  wrok: 2h'],
     4,
-    /^timeout\.wrok is not known \(found "2h"\), expected one of plan, work, step$/,
+    /^timeout\.wrok is not known \(found "2h"\), expected one of plan, work, step, retries$/,
   ],
   [
     'one duration for all',
     ['timeout: 2h'],
     2,
-    /^timeout: found "2h", expected a mapping of plan, work, step/,
+    /^timeout: found "2h", expected a mapping of plan, work, step, retries/,
   ],
   ['env as text', ['env: DATABASE_URL'], 2, /^env: found "DATABASE_URL", expected a list of names/],
   [
