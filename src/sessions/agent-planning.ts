@@ -11,6 +11,7 @@ import { promptContext } from './context.ts'
 import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
+import { readProjectInstructions } from './project-instructions.ts'
 import { planPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
 import { guardLine, holdPlaces, planGuard, whyReplaced } from './protection.ts'
@@ -72,12 +73,20 @@ const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 async function askedPrompt(
   needs: SessionNeeds,
   job: Job,
-  { request, settings, folder }: AgentPlanning,
+  { provider, request, settings, folder }: AgentPlanning,
 ): Promise<Asked> {
   const session = sessionOf(folder, job.session_id)
   const { memory, note = '' } = request
   const { instructions } = settings
-  const context = await promptContext(needs, folder, session, { memory, instructions })
+  const projectInstructions = await readProjectInstructions(
+    { root: needs.layout.root, folder: request.workdir },
+    provider.spec?.instructions ?? [],
+  )
+  const context = await promptContext(needs, folder, session, {
+    memory,
+    instructions,
+    projectInstructions,
+  })
   const isFirst = session.state === 'created'
   const plan = isFirst ? null : (await needs.sessionTexts(folder.case.id, session)).plan
   const hasAsked = note !== '' || plan !== null

@@ -49,7 +49,13 @@ export async function promptContext(
   needs: ContextNeeds,
   folder: CaseFolder,
   session: Session,
-  { memory, instructions }: { memory: ReadonlyMap<string, string>; instructions: string },
+  {
+    memory,
+    instructions,
+    projectInstructions,
+  }: Pick<PromptContext, 'instructions' | 'projectInstructions'> & {
+    memory: ReadonlyMap<string, string>
+  },
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case
   const earlier: EarlierSession[] = []
@@ -69,6 +75,7 @@ export async function promptContext(
     earlier,
     similar: await similarOf(needs, id),
     instructions,
+    projectInstructions,
   }
   return redactedIn(context, needs.redactor)
 }

@@ -17,6 +17,7 @@ import { startDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import { patientUpdate } from './patient-update.ts'
+import { readProjectInstructions } from './project-instructions.ts'
 import { workPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
 import { guardLine, holdPlaces, whyReplaced, workGuard } from './protection.ts'
@@ -142,7 +143,15 @@ async function agentsWork(
   const session = sessionOf(folder, job.session_id)
   const memory = await memoryOf(needs, folder)
   const { instructions } = settings
-  const context = await promptContext(needs, folder, session, { memory, instructions })
+  const projectInstructions = await readProjectInstructions(
+    { root: needs.layout.root, folder: request.workdir },
+    provider.spec?.instructions ?? [],
+  )
+  const context = await promptContext(needs, folder, session, {
+    memory,
+    instructions,
+    projectInstructions,
+  })
   const prompt = workPrompt(context, plan, sha256(plan))
   const { text, line } = await recordPrompt(needs, job, 'work', prompt)
   await appendLine(needs, job, line)

@@ -1,6 +1,7 @@
 import { fenceFor } from '../markdown/section.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
+import type { ProjectInstructions } from './project-instructions.ts'
 import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
 import type { ResolvedCase } from './resolved-like.ts'
 
@@ -17,6 +18,8 @@ export interface PromptContext {
   similar: readonly SimilarCase[]
   /** The body of casefile.md. */
   instructions: string
+  /** The files of the project that its agent is kept from reading by itself. */
+  projectInstructions: readonly ProjectInstructions[]
 }
 
 export type SimilarCase = Pick<
@@ -55,6 +58,8 @@ const MAX_PROMPT_BYTES = 96 * 1024
 const MAX_DESCRIPTION_BYTES = 32 * 1024
 /** So that one long file does not keep all others out. */
 const MAX_NOTE_BYTES = 24 * 1024
+/** Of one file of the project that says how to work there. */
+const MAX_INSTRUCTIONS_BYTES = 24 * 1024
 /** Of an earlier session: enough to say what was tried and how it ended. */
 const MAX_EARLIER_BYTES = 6 * 1024
 const MAX_FAILED_TESTS_BYTES = 4 * 1024
@@ -71,7 +76,7 @@ export function workPrompt(context: PromptContext, plan: string, sha256: string)
 }
 
 function fitted(required: readonly string[], context: PromptContext): Prompt {
-  const { instructions, notes, earlier, similar } = context
+  const { instructions, projectInstructions, notes, earlier, similar } = context
   const [newest, ...older] = earlier.map(earlierPart)
   const optional: PromptPart[] = [
     ...(instructions === ''
@@ -82,6 +87,7 @@ function fitted(required: readonly string[], context: PromptContext): Prompt {
             text: section('Standing instructions of this workspace', instructions),
           },
         ]),
+    ...projectInstructions.map(instructionsPart),
     ...(newest ? [newest] : []),
     ...notes.map(notePart),
     ...(similar.length > 0 ? [similarPart(similar)] : []),
@@ -123,6 +129,15 @@ function requestText({ plan, note }: Request): string {
     'What the operator wants changed',
     `You wrote the plan below. The operator does not approve it as it is.${said}\n\nWrite the whole plan again, changed accordingly. The plan so far:\n\n${verbatim(plan)}`,
   )
+}
+
+function instructionsPart({ name, text }: ProjectInstructions): PromptPart {
+  const title = `Instructions of the project, from ${name}`
+  if (text === null) {
+    return { name, text: section(title, 'This file cannot be read as text.'), isCut: true }
+  }
+  const cut = cutText(text, MAX_INSTRUCTIONS_BYTES)
+  return { name, text: section(title, verbatim(cut.text)), isCut: cut.isCut }
 }
 
 function notePart({ name, text }: { name: string; text: string }): PromptPart {

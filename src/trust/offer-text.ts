@@ -49,16 +49,17 @@ function fileLines({ path, agents, content, why }: ReadFile): string[] {
     return [head, `    ${bytes.length} bytes that are no text, SHA-256 ${sha256}`]
   }
   const text = bytes.toString()
-  const shown = basename(path) === '.env' ? withoutValues(text) : text
+  const shown = basename(path) === '.env' ? variablesIn(text) : text
   const lines = shown.slice(0, MAX_CHARACTERS).trimEnd().split('\n')
   const rest = shown.length > MAX_CHARACTERS || lines.length > MAX_LINES
   const last = rest ? [`    … and more: open the file to see all of its ${bytes.length} bytes`] : []
   return [head, ...lines.slice(0, MAX_LINES).map((line) => `    ${visibleText(line)}`), ...last]
 }
 
-/** Secrets stand in such files: what matters is which variables they set. */
-function withoutValues(text: string): string {
-  return text.replace(/^(\s*(?:export\s+)?[\w.-]+\s*[=:]).*$/gm, '$1…')
+/** Which variables it sets, line by line: the values are secrets, and any other line may be part of one. */
+function variablesIn(text: string): string {
+  const names = [...text.matchAll(/^\s*((?:export\s+)?[\w.-]+)\s*[=:]/gm)]
+  return names.map(([, name]) => `${name}=…`).join('\n')
 }
 
 function section(title: string, lines: string[]): string {

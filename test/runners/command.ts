@@ -486,7 +486,10 @@ t.test('the presets', async (t) => {
     PRESETS.map(({ id }) => id),
     ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
   )
-  const values = { prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' }
+  const values = {
+    ...{ prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' },
+    untrusted_projects: '"/w"',
+  }
   for (const { id, program, plan, resume, work } of PRESETS) {
     t.test(id, async (t) => {
       for (const line of [plan, resume, work]) {

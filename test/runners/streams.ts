@@ -83,7 +83,11 @@ const notShown = () =>
   createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed, as it says: ${words}` })
+const failed = (words: string) => ({
+  ok: false as const,
+  reason: `failed: ${words}`,
+  isSaid: true as const,
+})
 
 type Case = [
   name: string,
@@ -358,8 +362,6 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
-const CODEX_400 =
-  '{"error":{"message":"scripted 400","type":"invalid_request_error","param":null,"code":null}}'
 /** Without the quotes, and the shell, that it puts around a command. */
 const codexShell = (command: string) =>
   `tool_call shell execute ${command.replace(/^(['"])(.*)\1/, '$2')}`
@@ -457,7 +459,7 @@ cases('codex', [
     'a failed turn',
     recorded('codex', 'fault-400'),
     [`session ${UUID}`],
-    { verdict: failed(CODEX_400) },
+    { verdict: failed('scripted 400') },
   ],
   ['only an error', [{ type: 'error', message: 'stream' }], [], { verdict: failed('stream') }],
   [
@@ -468,8 +470,6 @@ cases('codex', [
   ],
 ])
 
-const GEMINI_400 =
-  '[API Error: {"error":{"code":400,"message":"scripted 400","status":"INVALID_ARGUMENT"}}]'
 const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 
@@ -591,7 +591,7 @@ cases('gemini', [
     'a failure',
     recorded('gemini', 'fault-400'),
     [`session ${UUID}`],
-    { verdict: failed(GEMINI_400) },
+    { verdict: failed('API Error: scripted 400') },
   ],
   [
     'no last event',

@@ -20,7 +20,7 @@ t.test('an agent waits 20 s for the cases like its own, and works without them t
     } as never,
     folder as never,
     { number: 1, type: 'planning' } as never,
-    { memory: new Map(), instructions: '' },
+    { memory: new Map(), instructions: '', projectInstructions: [] },
   ).finally(() => {
     isDone = true
   })

@@ -20,6 +20,7 @@ function contextWith(more: Partial<PromptContext> = {}): PromptContext {
     earlier: [],
     similar: [],
     instructions: '',
+    projectInstructions: [],
     ...more,
   }
 }
@@ -57,6 +58,29 @@ t.test('what goes in', async (t) => {
   t.match(text, /`````text\nThe pool is small\./, 'a fence that the text cannot close')
   t.notOk(text.includes('operator wants changed'))
 })
+
+t.test(
+  'the instructions of a project go in before what was tried, each cut to its size',
+  async (t) => {
+    const projectInstructions = [
+      { name: '../CLAUDE.md', text: 'Use tabs.' },
+      { name: 'CLAUDE.md', text: 'x'.repeat(30_000) },
+      { name: 'CLAUDE.local.md', text: null },
+    ]
+    const instructions = 'Do it well.'
+    const { text, files, leftOut } = planPrompt(
+      contextWith({ projectInstructions, instructions, earlier: [earlier(1)] }),
+      null,
+    )
+    t.strictSame(files, [
+      ...['case.md', 'casefile.md', '../CLAUDE.md', 'CLAUDE.md', 'CLAUDE.local.md'],
+      'sessions/1.md',
+    ])
+    t.strictSame(leftOut, ['CLAUDE.md', 'CLAUDE.local.md'])
+    t.match(text, '# Instructions of the project, from ../CLAUDE.md\n\n```text\nUse tabs.\n```')
+    t.ok(Buffer.byteLength(text) < 30_000)
+  },
+)
 
 t.test('what was learned from resolved cases like it', async (t) => {
   const known = { id: 'c0', title: 'Slow sign-in', outcome: 'ConfirmedConfigBug', reason: null }

@@ -37,7 +37,7 @@ t.test('every setting is read', async (t) => {
   const { providers, lines, ...settings } = settingsOf(text)
   t.strictSame(settings, {
     provider: 'mine',
-    timeout: { plan: 90_000, work: 3_600_000, step: 600_000 },
+    timeout: { plan: 90_000, work: 3_600_000, step: 600_000, retries: 300_000 },
     env: ['DATABASE_URL', '_x'],
     steps: ['true', 'npm test'],
     memoryRoot: '../record',

@@ -52,7 +52,7 @@ export async function printSession(
 
 /** Which models the agent used, and how much, run by run. */
 async function printUsage(
-  { color, print, width }: ReadingConsole['terminal'],
+  { color, print }: ReadingConsole['terminal'],
   { usage, usage_total }: SessionJson,
 ): Promise<void> {
   if (usage.every((run) => usageText(run) === '')) return
@@ -63,7 +63,7 @@ async function printUsage(
     { text: visibleText(usageText(run)) || 'not reported' },
   ])
   if (usage.length > 1 && total !== '') rows.push([{ text: '  Total' }, { text: total }])
-  print(await table(rows, { width: width(), cuts: [[1, 12]] }))
+  print(await table(rows))
 }
 
 function size({ additions, deletions }: { additions: number; deletions: number }): number {

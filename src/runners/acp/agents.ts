@@ -1,7 +1,15 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
-import { COPILOT_FILES } from '../agents/project-files.ts'
+import {
+  CLAUDE_INSTRUCTIONS,
+  COPILOT_FILES,
+  GEMINI_INSTRUCTIONS,
+  OPENCODE_DEFAULT_ENV,
+  OPENCODE_FILES,
+  OPENCODE_INSTRUCTIONS,
+  OPENCODE_OWN_ENV,
+} from '../agents/project-files.ts'
 import type { AgentStream } from '../streams/agent-stream.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import { CLAUDE_RETRY } from './retry.ts'
@@ -37,13 +45,16 @@ export interface AcpSpec extends AgentSpec {
   countsTurn: boolean
   /** Reads the lines that one run writes to its standard error. */
   openLog: (() => NonNullable<AgentStream['errorLine']>) | null
-  /** `_meta` of session/new in each mode. */
-  meta: { plan: Meta | null; work: Meta | null }
+  /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
+  meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
 
 type Meta = Readonly<Record<string, unknown>>
 
 const UNNAMED = { plan: null, work: null }
+
+/** It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it. */
+const CLAUDE_USER = { settingSources: ['user'] }
 
 /** Without this an ordinary user's claude runs what it likes in its plan mode, and asks nobody. */
 const CLAUDE_SAFE = {
@@ -78,15 +89,22 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'It is given no tools but Read, Grep and Glob, and says so itself.',
     },
     modes: { plan: 'default', work: 'default' },
+    instructions: CLAUDE_INSTRUCTIONS,
     planTools: CLAUDE_READS,
     meta: {
       plan: {
         claudeCode: {
           emitRawSDKMessages: [...CLAUDE_SAYS_TOOLS, CLAUDE_RETRY],
-          options: { tools: CLAUDE_READS, strictMcpConfig: true, ...CLAUDE_SAFE },
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
-      work: { claudeCode: { emitRawSDKMessages: [CLAUDE_RETRY], options: CLAUDE_SAFE } },
+      work: {
+        claudeCode: {
+          emitRawSDKMessages: [CLAUDE_RETRY],
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE },
+        },
+      },
+      unbounded: { claudeCode: { emitRawSDKMessages: [CLAUDE_RETRY], options: CLAUDE_USER } },
     },
   },
   {
@@ -123,6 +141,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'By a policy it is given no tools but those that read files and search in them.',
     },
     modes: { plan: 'default', work: 'default' },
+    instructions: GEMINI_INSTRUCTIONS,
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
     // Also where the user's own settings trust the folder: it may have changed since.
@@ -144,9 +163,12 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
       note: 'It is given no tools but those that read, by OPENCODE_PERMISSION.',
     },
     modes: { plan: 'build', work: 'build' },
+    projectFiles: OPENCODE_FILES,
+    instructions: OPENCODE_INSTRUCTIONS,
+    fixedEnv: { ...OPENCODE_OWN_ENV, ...OPENCODE_LOGS },
+    defaultEnv: OPENCODE_DEFAULT_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
     workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
-    fixedEnv: OPENCODE_LOGS,
     openLog: () => createOpencodeLog().line,
     // it says what the last request of the turn used
     countsTurn: false,
@@ -170,6 +192,7 @@ export function plainAgent(
     modes: UNNAMED,
     named: UNNAMED,
     projectFiles: [],
+    instructions: [],
     fixedEnv: {},
     defaultEnv: {},
     planEnv: {},
@@ -180,6 +203,6 @@ export function plainAgent(
     saysInWords: false,
     countsTurn: true,
     openLog: null,
-    meta: { plan: null, work: null },
+    meta: { plan: null, work: null, unbounded: null },
   }
 }

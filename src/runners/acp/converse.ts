@@ -183,7 +183,8 @@ async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
 /** The operator who names a mode without bounds gets it. */
 function metaOf({ spec, ground }: Conversation) {
   if (!ground) return spec.meta.plan
-  return spec.named.work !== null && isUnbounded(spec.named.work) ? null : spec.meta.work
+  const { meta, named } = spec
+  return named.work !== null && isUnbounded(named.work) ? meta.unbounded : meta.work
 }
 
 /** Why the program of an agent does not run, for the operator. */

@@ -18,6 +18,11 @@ export interface AgentSpec {
    * with all that is in it. Measured, see docs/security.md.
    */
   projectFiles: readonly string[]
+  /**
+   * Names of the files in which a project instructs it, where it is kept from reading them by itself: the prompt has
+   * them instead. Of each group the first that is there counts, in the working folder and in those above it.
+   */
+  instructions: readonly (readonly string[])[]
   /** Versions below one that are known for something bad. */
   bad: readonly { below: string; why: string }[]
   /** How strongly its own plan mode holds, as measured (docs/agents.md). */

@@ -1,4 +1,7 @@
-/** For `AgentSpec.projectFiles`. Copilot starts the servers of custom agents in a folder that it does not trust, too. */
+/**
+ * For `AgentSpec.projectFiles`. Copilot starts the servers of custom agents in a folder that it does not trust, too, and
+ * over ACP runs the hooks.
+ */
 export const COPILOT_FILES: readonly string[] = [
   '.github/hooks/',
   '.github/copilot/',
@@ -13,10 +16,47 @@ export const COPILOT_FILES: readonly string[] = [
   '.claude/agents/',
 ]
 
-/** What Gemini CLI reads once it has been told to skip the question of trust. */
+/** What Gemini CLI reads once it is told to skip the question of trust; 0.61 has its policies switched off. */
 export const GEMINI_FILES: readonly string[] = [
   '.env',
   '.gemini/.env',
   '.gemini/policies/',
   '.gemini/agents/',
 ]
+
+/**
+ * opencode 1.18 reads these even where it is told to leave the project's configuration alone: it imports the plugins,
+ * installs those that are named, and clones the references.
+ */
+export const OPENCODE_FILES: readonly string[] = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+  '.opencode/plugin/',
+  '.opencode/plugins/',
+]
+
+/** Over the service's own variables: the rest of the project's configuration, and the skills of the project. */
+export const OPENCODE_OWN_ENV = {
+  OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+  OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+} as const
+
+/**
+ * Where the user's own configuration turns them on, opencode starts the language servers and formatters of the
+ * project. This is a configuration of its own, so one of the service's environment counts instead.
+ */
+export const OPENCODE_DEFAULT_ENV = {
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({ lsp: false, formatter: false }),
+} as const
+
+/** For `AgentSpec.instructions`. */
+export const CLAUDE_INSTRUCTIONS = [
+  ['CLAUDE.md', 'AGENTS.md'],
+  ['.claude/CLAUDE.md'],
+  ['CLAUDE.local.md'],
+]
+export const OPENCODE_INSTRUCTIONS = [['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md']]
+export const CODEX_INSTRUCTIONS = [['AGENTS.override.md', 'AGENTS.md']]
+export const GEMINI_INSTRUCTIONS = [['GEMINI.md']]

@@ -34,7 +34,7 @@ const PROMPT_FILE = 'prompt.md'
 export async function runCommand(run: CommandRun): Promise<CommandEnd> {
   const { spec, line, mode, agent } = run
   const { report, guard, prompt } = agent
-  const env = { ...agent.env, ...line.env }
+  const env = { ...line.defaultEnv, ...agent.env, ...line.env }
   const facts = await startFacts(run, env)
   await writeFiles(run)
 

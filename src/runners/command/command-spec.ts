@@ -23,6 +23,8 @@ export interface CommandLine {
   /** Nothing is replaced in it but `{prompt}` or `{prompt_file}`, whichever `prompt` asks for. */
   isLiteral?: true
   env?: Readonly<Record<string, string>>
+  /** Environment that it gets where the service has no such variable. */
+  defaultEnv?: Readonly<Record<string, string>>
   /** Texts of files that it needs, by name. */
   files?: Readonly<Record<string, string>>
 }

@@ -118,7 +118,7 @@ export function customCommandSpec(
   const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
   return {
     ...{ id, kind: 'command', title: id, program: plan[0] ?? '', install: '' },
-    ...{ env: [], version: [], bad: [], projectFiles: [], stream },
+    ...{ env: [], version: [], bad: [], projectFiles: [], instructions: [], stream },
     planMode: { holds: 'none', note: 'What keeps it from writing while it plans is not known.' },
     plan: line(plan),
     resume: null,

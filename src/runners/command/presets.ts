@@ -1,6 +1,15 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
-import { COPILOT_FILES, GEMINI_FILES } from '../agents/project-files.ts'
+import {
+  CLAUDE_INSTRUCTIONS,
+  CODEX_INSTRUCTIONS,
+  COPILOT_FILES,
+  GEMINI_FILES,
+  OPENCODE_DEFAULT_ENV,
+  OPENCODE_FILES,
+  OPENCODE_INSTRUCTIONS,
+  OPENCODE_OWN_ENV,
+} from '../agents/project-files.ts'
 import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
@@ -26,7 +35,9 @@ priority = 900
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
 
 function claude(): CommandSpec {
-  const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose']
+  // The settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
+  const own = ['--setting-sources', 'user']
+  const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose', ...own]
   // With servers of MCP it would have tools again that nobody has looked at.
   // In its plan mode it would be told to write its plan into a file, to ask, and to begin.
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
@@ -36,6 +47,7 @@ function claude(): CommandSpec {
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
     ...preset('claude', 'Claude Code', 'npm install -g @anthropic-ai/claude-code'),
+    instructions: CLAUDE_INSTRUCTIONS,
     planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
     plan: line(...start, ...only, '--session-id', '{id}'),
     resume: line(...start, ...only, '--resume', '{session}'),
@@ -50,6 +62,7 @@ function codex(): CommandSpec {
   const line = (...argv: string[]): CommandLine => ({ argv: ['codex', ...argv], prompt: 'stdin' })
   return {
     ...preset('codex', 'Codex', 'npm install -g @openai/codex'),
+    instructions: CODEX_INSTRUCTIONS,
     planMode: {
       holds: 'sandbox',
       note: 'Its commands run in a sandbox of the operating system that refuses writes; servers of MCP that you configured run outside of it.',
@@ -110,7 +123,9 @@ function opencode(): CommandSpec {
   const line = (permission: Record<string, string>, ...argv: string[]): CommandLine => ({
     argv: [...start, ...argv],
     prompt: 'stdin',
+    defaultEnv: OPENCODE_DEFAULT_ENV,
     env: {
+      ...OPENCODE_OWN_ENV,
       OPENCODE_PERMISSION: JSON.stringify(permission),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_SHARE: '1',
@@ -121,6 +136,8 @@ function opencode(): CommandSpec {
   const all = { external_directory: 'deny' }
   return {
     ...preset('opencode', 'opencode', 'npm install -g opencode-ai'),
+    projectFiles: OPENCODE_FILES,
+    instructions: OPENCODE_INSTRUCTIONS,
     bad: [
       // anomalyco/opencode#43888
       { below: '1.18.19', why: 'when a subagent asks for a permission, it can wait for ever' },
@@ -140,6 +157,6 @@ function preset<Id extends keyof typeof AGENT_ENV>(id: Id, title: string, instal
   const env = AGENT_ENV[id]
   return {
     ...{ id, kind: 'command' as const, title, program: id, install, env, stream: id },
-    ...{ version: ['--version'], bad: [], projectFiles: [] },
+    ...{ version: ['--version'], bad: [], projectFiles: [], instructions: [] },
   }
 }

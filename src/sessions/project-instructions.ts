@@ -1,0 +1,77 @@
+import { realpath } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { hasCode } from '../workspace/disk/errno.ts'
+import { isWithin } from '../workspace/disk/path-within.ts'
+import { decodeUtf8, readRegular } from '../workspace/disk/safe-read.ts'
+import { searchTop } from '../workspace/settings/agent-files.ts'
+
+/** A file of the project that says how agents should work there. */
+export interface ProjectInstructions {
+  /** Relative to the working folder. */
+  name: string
+  /** Null where it cannot be read as text. */
+  text: string | null
+}
+
+const MAX_BYTES = 1024 * 1024
+
+/**
+ * Reads the instructions that a project has for agents: of each group of names the first that is there, in
+ * every folder from the top of the repository down to the working folder. A link is followed only inside of
+ * the repository, and no file is read twice.
+ */
+export async function readProjectInstructions(
+  { root, folder }: { root: string; folder: string },
+  groups: readonly (readonly string[])[],
+): Promise<ProjectInstructions[]> {
+  if (groups.length === 0) return []
+  const top = await searchTop(root, folder)
+  const seen = new Set<string>()
+  const found: ProjectInstructions[] = []
+  for (const each of foldersBetween(top, folder)) {
+    for (const names of groups) {
+      const place = await firstPlace(each, names, top)
+      if (place === null || seen.has(place.real)) continue
+      seen.add(place.real)
+      found.push({ name: relative(folder, place.path), text: await readText(place.real, top) })
+    }
+  }
+  return found
+}
+
+/** The top first. */
+function foldersBetween(top: string, folder: string): string[] {
+  const folders = [folder]
+  while (folders[0] !== top && folders[0] !== dirname(folders[0]!)) {
+    folders.unshift(dirname(folders[0]!))
+  }
+  return folders
+}
+
+async function firstPlace(
+  folder: string,
+  names: readonly string[],
+  top: string,
+): Promise<{ path: string; real: string } | null> {
+  for (const name of names) {
+    const path = join(folder, name)
+    const real = await realPath(path)
+    if (real !== null && isWithin(top, real)) return { path, real }
+  }
+  return null
+}
+
+async function realPath(path: string): Promise<string | null> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES')) return null
+    throw error
+  }
+}
+
+async function readText(path: string, top: string): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes: MAX_BYTES, within: top })
+  const text = read.ok ? decodeUtf8(read.bytes) : null
+  return text?.ok ? text.text : null
+}

@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { ACP_AGENTS, type AcpSpec } from '../../src/runners/acp/agents.ts'
+import { environmentOf } from '../../src/runners/acp/converse.ts'
+import { PRESETS } from '../../src/runners/command/presets.ts'
+import { whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
+import { trust } from '../../src/trust/command.ts'
+import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
+import { plannedOn } from '../fixtures/plain-agents.ts'
+import { finished, git, must } from '../fixtures/session-client.ts'
+import { openTestService, type TestService } from '../fixtures/workspace.ts'
+
+const AGENTS = fileURLToPath(new URL('../fixtures/agents/bin', import.meta.url))
+const REFUSED = { status: 422, json: { code: 'untrusted_agent_files' } }
+const HOOK = '{"version":1,"hooks":{"sessionStart":[{"bash":"touch owned"}]}}'
+
+/** A service with the fake agents on its PATH. */
+async function serviceWith(t: Test, files: Record<string, string>): Promise<TestService> {
+  const before = process.env.PATH
+  process.env.PATH = `${AGENTS}:${before}`
+  t.teardown(() => {
+    process.env.PATH = before
+  })
+  const service = await openTestService(t, {})
+  for (const [name, text] of Object.entries(files)) write(service.root, name, text)
+  return service
+}
+
+function write(root: string, name: string, text: string): void {
+  mkdirSync(dirname(join(root, name)), { recursive: true })
+  writeFileSync(join(root, name), text)
+}
+
+async function trusted({ root, stateDir }: TestService): Promise<string> {
+  let shown = ''
+  const print = (text: string) => {
+    shown += text
+  }
+  const code = await trust({ root, stateDir }, { print, warn: print, ask: async () => true })
+  if (code !== 0) throw new Error(`casefile trust: ${code} ${shown}`)
+  return shown
+}
+
+const problemsOf = async (service: TestService) =>
+  (await must(service, 'GET', '/health')).problems.filter(
+    ({ code }: { code: string }) => code === 'untrusted_agent_files',
+  )
+
+t.test('a file that an agent acts on counts once it is trusted', async (t) => {
+  const service = await serviceWith(t, { '.github/hooks/a.json': HOOK, 'README.md': 'Words.\n' })
+  const { id } = await service.newCase()
+  const path = `/cases/${id}/sessions`
+  const create = (provider: string) =>
+    service.request('POST', path, { type: 'implementing', provider })
+  const sessions = join(dirname(service.file(id, 'case.md')), 'sessions')
+
+  const answer = await create('copilot')
+  t.match(answer, REFUSED)
+  t.match(answer.json.detail, /\.github\/hooks\/a\.json \(not trusted\).*casefile trust/)
+  t.notOk(existsSync(sessions), 'nothing was written')
+  t.match(await problemsOf(service), [
+    {
+      file: '.github/hooks/a.json',
+      line: null,
+      message: /^not trusted, so sessions cannot use copilot, copilot-acp\. .*casefile trust$/,
+    },
+  ])
+  t.match(await create('codex'), { status: 201 }, 'one that does not read it')
+
+  const shown = await trusted(service)
+  t.match(shown, /hooks\/a\.json: read by copilot, copilot-acp\n +\{"version":1,.*touch owned/)
+  t.strictSame(await problemsOf(service), [])
+  const { ref } = await plannedOn(service, id, 'copilot')
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+
+  write(service.root, '.github/hooks/a.json', HOOK.replace('owned', 'owned2'))
+  t.match(await problemsOf(service), [{ message: /^changed since it was trusted/ }])
+  const approved = await service.request('POST', `${ref.path}/approve`)
+  t.match(approved, REFUSED)
+  t.match(approved.json.detail, 'changed since it was trusted')
+  t.match(await service.request('POST', `${ref.path}/revise`, { note: 'Again.' }), REFUSED)
+  t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
+
+  write(service.root, '.github/hooks/a.json', HOOK)
+  write(service.root, '.mcp.json', '{}')
+  t.match(await service.request('POST', `${ref.path}/approve`), REFUSED, 'one more')
+  rmSync(join(service.root, '.mcp.json'))
+  t.match(await finished(service, ref), { session: { state: 'complete' } }, 'as it was trusted')
+
+  await service.restart()
+  t.match(await create('copilot'), { status: 201 }, 'over a restart too')
+})
+
+t.test('a plan that is a runbook needs no agent, and no trust in its files', async (t) => {
+  const service = await serviceWith(t, {})
+  const { id } = await service.newCase({ description: '[[fake-plan runbook]]' })
+  const { ref } = await plannedOn(service, id, 'copilot')
+  const plan = '```sh run id=a\necho hi\n```'
+  await must(service, 'PUT', `${ref.path}/plan`, { plan })
+  write(service.root, '.mcp.json', '{}')
+  t.match(await finished(service, ref), { session: { state: 'complete', output: /^hi$/m } })
+})
+
+t.test(
+  'what is shown names the variables of a .env without their values, and what cannot be read cannot be trusted',
+  async (t) => {
+    const service = await serviceWith(t, {
+      '.env':
+        'GOOGLE_GEMINI_BASE_URL=http://evil\nexport DATABASE_URL="postgres://a:hidden-1@b\nhidden-2"\n# hidden-3\n',
+      '.mcp.json': 'a\u001b[2Kb\n',
+      '.codex/config.toml': 'x = 1\n',
+    })
+    const lead = join(service.stateDir, 'elsewhere')
+    mkdirSync(lead)
+    writeFileSync(join(lead, 'a.json'), 'followed')
+    mkdirSync(join(service.root, '.github'))
+    symlinkSync(lead, join(service.root, '.github/hooks'))
+    writeFileSync(join(service.root, '.github/lsp.json'), Buffer.alloc(5 * 1024 * 1024))
+    const shown = await trusted(service)
+    t.match(shown, /\.env: read by gemini\n +GOOGLE_GEMINI_BASE_URL=…\n +export DATABASE_URL=…\n/)
+    t.notMatch(shown, 'hidden-')
+    t.match(shown, 'a\\u{1b}[2Kb')
+    t.match(shown, /config\.toml: read by codex-acp\n +x = 1\n/)
+    t.match(shown, /hooks\/a\.json: read by copilot, copilot-acp\n +followed\n/)
+    t.match(shown, /lsp\.json: cannot be trusted, since it has more than \d+ bytes/)
+    const { id } = await service.newCase()
+    const create = () =>
+      service.request('POST', `/cases/${id}/sessions`, { type: 'planning', provider: 'copilot' })
+    const answer = await create()
+    t.match(answer, REFUSED)
+    t.match(answer.json.detail, /: \.github\/lsp\.json \(cannot be trusted, since [^)]*\)\. Look/)
+    rmSync(join(service.root, '.github/lsp.json'))
+    t.match(await create(), { status: 201 })
+    writeFileSync(join(lead, 'a.json'), 'changed behind the link')
+    t.match(await create(), REFUSED)
+  },
+)
+
+t.test('files above the working folder count, up to where agents stop', async (t) => {
+  const root = t.testdir({
+    '.mcp.json': 'outside of the repository',
+    repository: {
+      '.env': 'A=1',
+      '.github': { hooks: { 'a.json': '{}' } },
+      workspace: { '.mcp.json': '{}', sub: { '.github': { hooks: { 'b.json': '{}' } } } },
+    },
+  })
+  const repository = join(root, 'repository')
+  git(repository, 'init', '--quiet')
+  const workspace = join(repository, 'workspace')
+  const sub = join(workspace, 'sub')
+  const top = await searchTop(workspace, sub)
+  t.equal(top, repository)
+  const names = ['.env', '.mcp.json', '.github/hooks/']
+  const found = await findAgentFiles(sub, top, names)
+  t.strictSame(
+    found.map(({ path }) => path.slice(repository.length)),
+    [
+      '/.env',
+      '/.github/hooks/a.json',
+      '/workspace/.mcp.json',
+      '/workspace/sub/.github/hooks/b.json',
+    ],
+  )
+  git(sub, 'init', '--quiet')
+  t.equal(await searchTop(workspace, sub), repository, 'a repository in the workspace')
+  t.equal(await searchTop(join(root, 'other'), sub), sub, 'a folder outside of the workspace')
+})
+
+t.test('what changed since the request is seen just before the program starts', async (t) => {
+  const dir = t.testdir({
+    root: { '.mcp.json': 'one' },
+    copy: { '.mcp.json': 'one', '.github': { hooks: {} } },
+  })
+  const place = { root: join(dir, 'root'), folder: join(dir, 'root') }
+  const copy = join(dir, 'copy')
+  const spec = PRESETS.find(({ id }) => id === 'copilot')!
+  t.match(await whyUntrusted(spec, place, new Map()), /\.mcp\.json \(not trusted\)/)
+  const [file] = await findAgentFiles(place.folder, place.folder, ['.mcp.json'])
+  const files = new Map([[file!.path, file!.content!.sha256]])
+  t.equal(await whyUntrusted(spec, place, files), null)
+  t.equal(await whyUntrustedCopy(spec, copy, place, files), null)
+  writeFileSync(join(copy, '.mcp.json'), 'two')
+  t.match(await whyUntrustedCopy(spec, copy, place, files), /\.mcp\.json \(changed since/)
+  writeFileSync(join(copy, '.mcp.json'), 'one')
+  writeFileSync(join(copy, '.github/hooks/late.json'), '{}')
+  t.match(await whyUntrustedCopy(spec, copy, place, files), /late\.json \(not trusted\)/)
+})
+
+t.test('where an agent has a switch, it is on in every mode', async (t) => {
+  const lineOf = (id: string) => {
+    const { plan, resume, work } = PRESETS.find((each) => each.id === id)!
+    return [plan, resume!, work!]
+  }
+  for (const { argv } of lineOf('codex')) t.ok(argv.includes('projects={untrusted_projects}'))
+  for (const { env } of lineOf('gemini')) t.match(env, { GEMINI_CLI_TRUST_WORKSPACE: 'false' })
+  const gemini = ACP_AGENTS.find(({ id }) => id === 'gemini-acp') as AcpSpec
+  const given = { GEMINI_API_KEY: 'mine', GEMINI_CLI_TRUST_WORKSPACE: 'true' }
+  for (const works of [true, false]) {
+    t.strictSame(environmentOf(gemini, given, works), {
+      GEMINI_API_KEY: 'mine',
+      GEMINI_CLI_TRUST_WORKSPACE: 'false',
+      ...{ GOOGLE_API_KEY: '', GOOGLE_CLOUD_PROJECT: '', GOOGLE_CLOUD_LOCATION: '' },
+    })
+  }
+})
+
+t.test('a trust file of an older version trusts no files', async (t) => {
+  const service = await serviceWith(t, { '.mcp.json': '{}' })
+  await trusted(service)
+  const file = join(service.stateDir, 'trust.json')
+  const content = JSON.parse(readFileSync(file, 'utf8'))
+  for (const each of Object.values(content.workspaces)) delete (each as { files?: unknown }).files
+  writeFileSync(file, JSON.stringify(content))
+  t.match(await problemsOf(service), [{ file: '.mcp.json' }])
+})
