@@ -43,8 +43,11 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
-  /** Reads the lines that one run writes to its standard error. */
-  openLog: (() => NonNullable<AgentStream['errorLine']>) | null
+  /**
+   * Reads the lines that one run writes to its standard error. `hasProgress`: whether it has said or done
+   * anything since the last call.
+   */
+  openLog: ((hasProgress: () => boolean) => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
@@ -169,7 +172,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     defaultEnv: OPENCODE_DEFAULT_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
     workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
-    openLog: () => createOpencodeLog().line,
+    openLog: (hasProgress) => createOpencodeLog(hasProgress).line,
     // it says what the last request of the turn used
     countsTurn: false,
   },

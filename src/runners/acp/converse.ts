@@ -51,13 +51,14 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     () => ended.abort(),
   )
   const limit = createRetryLimit(agent.retriesMs ?? Number.POSITIVE_INFINITY, () => ended.abort())
-  const shown = shownOutput(conversation, limit)
+  const progress = createProgress(limit)
+  const shown = shownOutput(conversation, progress.made)
   const note = (note: AgentNote) => {
     shown.note(note)
     if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
     queue.add(note)
   }
-  const readLog = spec.openLog?.() ?? (() => [])
+  const readLog = spec.openLog?.(progress.take) ?? (() => [])
   const turn = turnOf(conversation, queue, shown, note)
   if (!ground) await writePlanFiles(conversation)
   const link = await linkOf(conversation, turn, queue, (line) => {
@@ -91,15 +92,31 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
 }
 
+function createProgress(limit: RetryLimit) {
+  let isMade = false
+  return {
+    made() {
+      isMade = true
+      limit.progress()
+    },
+    /** Whether there was any since the last call. */
+    take() {
+      const wasMade = isMade
+      isMade = false
+      return wasMade
+    },
+  }
+}
+
 function shownOutput(
   { workdir, agent: { report } }: Conversation,
-  limit: RetryLimit,
+  onProgress: () => void,
 ): ReadableOutput {
   return createReadableOutput({
     write: (text) => report.output('stdout', Buffer.from(text)),
     clean: (text) => report.clean(text),
     workdir,
-    onProgress: limit.progress,
+    onProgress,
   })
 }
 
