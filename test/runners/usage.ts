@@ -2,6 +2,7 @@ import t from 'tap'
 import { createUsageReader, modelIn } from '../../src/runners/acp/usage.ts'
 import type { AgentUsage } from '../../src/runners/agents/agent-usage.ts'
 import { usageNotes } from '../../src/runners/agents/agent-usage.ts'
+import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import { STREAM_FORMATS } from '../../src/runners/streams/formats.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 import { USAGE } from '../fixtures/model-dialects.ts'
@@ -38,7 +39,8 @@ function printed(provider: string, scene: string): Line[] {
 }
 
 function ofCommand(format: Command, lines: readonly Line[]): AgentUsage {
-  const stream = STREAM_FORMATS[format]()
+  const shown = createReadableOutput({ write() {}, clean: (text) => text, workdir: '/work' })
+  const stream = STREAM_FORMATS[format](shown)
   for (const line of lines) stream.line(typeof line === 'string' ? line : JSON.stringify(line))
   return stream.end().usage
 }
