@@ -261,6 +261,8 @@ Then I test it.
   failed: exit 1 one two failed
 → execute sh: seq 2
   ok: 2 lines, the last: 2
+→ execute sh: false
+  failed: exit 3 no
 to do: [x] one, [>] two
 the model did not answer as it should (busy), attempt 1 of 5
 the model answered 500, attempt 4 of 10
@@ -289,6 +291,8 @@ The limit is too low.
     'bash: npm test completed',
     'sh: seq 2 pending',
     'sh: seq 2 completed',
+    'sh: false pending',
+    'sh: false completed',
   ])
   t.match(
     report.notes.filter(({ event }) => event === 'agent_plan' || event === 'agent_retry'),
