@@ -2,7 +2,7 @@
 export const FIRST_SETTINGS = `---
 # Settings of this workspace: take away a # to set one. docs/settings.md of casefile explains them.
 provider: runbook              # what new sessions run with; a case or a request may name another
-# timeout: { plan: 30m, work: 2h, step: 10m }
+# timeout: { plan: 30m, work: 2h, step: 10m, retries: 5m }
 # steps: ['npm test']          # what to run when a case says nothing
 # env: [DATABASE_URL]          # passed on to steps, besides PATH, HOME and the like; needs casefile trust
 # providers: {}                # programs and agents that may do the work; needs casefile trust

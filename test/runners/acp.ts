@@ -365,6 +365,76 @@ t.test('what it tells comes in order, and only what is new', async (t) => {
   t.match(report.said.stdout, 'an update of a kind that is not known: something_new')
 })
 
+t.test('a person is shown what it says and does', async (t) => {
+  const { plan, report } = scene(t, 'words')
+  await plan()
+  t.equal(
+    report.said.stdout,
+    `First I raise the limit.
+
+→ Edit app.js
+  ok: The file app.js has been updated.
+
+Then I test it.
+
+→ execute bash: npm test
+  failed: exit 1 one two failed
+→ execute sh: seq 2
+  ok: 2 lines, the last: 2
+→ execute sh: false
+  failed: exit 3 no
+to do: [x] one, [>] two
+the model did not answer as it should (busy), attempt 1 of 5
+the model answered 500, attempt 4 of 10
+
+I looked.
+
+## Hypothesis
+
+The limit is too low.
+
+## Plan
+
+1. Raise the limit.
+
+[fake ended its turn]
+`,
+  )
+  t.equal(report.said.stderr, '')
+  const calls = report.notes.flatMap(({ event, fields }) =>
+    event === 'tool_call' ? [`${fields.title?.replace(/\/\S*\//, '')} ${fields.status}`] : [],
+  )
+  t.strictSame(calls, [
+    'Edit app.js pending',
+    'Edit app.js completed',
+    'bash: npm test in_progress',
+    'bash: npm test completed',
+    'sh: seq 2 pending',
+    'sh: seq 2 completed',
+    'sh: false pending',
+    'sh: false completed',
+  ])
+  t.match(
+    report.notes.filter(({ event }) => event === 'agent_plan' || event === 'agent_retry'),
+    [
+      { event: 'agent_plan' },
+      { event: 'agent_retry', fields: { attempt: 1, of: 5, reason: 'busy' } },
+      { event: 'agent_retry', fields: { status: 500, attempt: 4, of: 10 } },
+    ],
+  )
+  const sent = report.sent.trim().split('\n')
+  t.doesNotThrow(() => sent.map((line) => JSON.parse(line)), 'the raw stream is lines of JSON')
+  t.match(report.sent, /session\/create[\s\S]*_auth\/status_update|_auth[\s\S]*session\/create/)
+})
+
+t.test('one that does nothing but ask its model again is ended', async (t) => {
+  const message =
+    /^fake was ended: for \d+ s it did nothing but ask its model again, 100 times; the last time: the model answered 500, attempt 100$/
+  await t.rejects(scene(t, 'retries').plan(), { name: 'RunnerFailure', message })
+  const soon = scene(t, 'retries', { run: { retriesMs: 0 } })
+  await t.rejects(soon.plan(), { message: /, once; the last time: the model answered 500/ })
+})
+
 t.test('what is of another session does not count', async (t) => {
   const { plan, report } = scene(t, 'two-sessions')
   t.strictSame(await plan(), PLAN)
@@ -677,6 +747,7 @@ t.test('it does not speak as it should', async (t) => {
     const { plan, report } = scene(t, 'noise')
     t.strictSame(await plan(), PLAN)
     t.match(report.sent, 'Welcome to the agent!')
+    t.notMatch(report.said.stdout, 'Welcome', 'what is no message is not for people')
   })
   t.test('a program that is not there', async (t) => {
     const spec = { ...fake('plain'), program: 'no-such-agent', install: 'npm install -g it' }
@@ -742,7 +813,7 @@ t.test('a child in the background ends with the agent, however it ends', linuxOn
     const spec = { ...fake(variant), program: '/bin/sh', args: ['-c', ...words] }
     const { plan, report } = scene(t, variant, { spec })
     await plan().catch((error) => t.match(error, { name: 'RunnerFailure' }))
-    const child = Number(/<child (\d+)>/.exec(report.said.stderr)?.[1])
+    const child = Number(/<child (\d+)>/.exec(report.sent)?.[1])
     t.ok(child > 0)
     t.match(processStat(child)?.state ?? 'Z', 'Z', variant)
   }

@@ -112,7 +112,11 @@ t.test('a command of casefile.md', async (t) => {
     )
     t.strictSame(await plan(), { hypothesis: 'H', plan: 'P' })
     t.strictSame(log, ['step plan-agent 5000', 'agent_started', 'process', 'output', 'finished 0'])
-    t.strictSame(said, { stdout: 'Do it.\n## Hypothesis\nH\n## Plan\nP\n', stderr: 'log\n' })
+    t.strictSame(said, {
+      stdout: 'Do it.\n## Hypothesis\nH\n## Plan\nP\n',
+      stderr: 'log\n',
+      raw: '',
+    })
     t.match(notes[0], { fields: { mode: 'plan', command: ['/bin/sh', '-c'] } })
   })
 

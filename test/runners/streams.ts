@@ -890,6 +890,26 @@ t.test('what a person is shown', async (t) => {
   )
 })
 
+t.test('opencode says only in its log that it asks its model again', async (t) => {
+  const log = (level: string, message: string, more = '') =>
+    `timestamp=2026-11-24T15:31:50.784Z level=${level} run=fb3dc929 message=${message} providerID=x small=false agent=build${more}`
+  const asked = log('INFO', 'stream')
+  const failure = log('ERROR', '"stream error"', ' error.error="AI_APICallError: scripted 500"')
+  const lines = [asked, failure, asked, failure, asked, failure].map((line) => `!${line}`)
+  t.strictSame(told('opencode', lines).notes, [
+    'the model did not answer as it should (scripted 500), attempt 1',
+    'the model did not answer as it should (scripted 500), attempt 2',
+  ])
+  const step = (type: string, part: object) => ({ type, sessionID: 's', part })
+  const nothing = [step('step_start', {}), step('step_finish', { reason: 'unknown' })]
+  t.strictSame(told('opencode', [...nothing, ...nothing]).notes, [
+    'session s',
+    ...Array(2).fill(
+      'the model did not answer as it should (its answer had nothing in it), trying again',
+    ),
+  ])
+})
+
 t.test('a message that is too long is not kept in part', async (t) => {
   const half = 'x'.repeat(600 * 1024)
   t.match(told('plain', [half, 'end']).end, { messages: [/^x+\nend\n$/], overlong: false })

@@ -37,7 +37,7 @@ t.test('every setting is read', async (t) => {
   const { providers, lines, ...settings } = settingsOf(text)
   t.strictSame(settings, {
     provider: 'mine',
-    timeout: { plan: 90_000, work: 3_600_000, step: 600_000 },
+    timeout: { plan: 90_000, work: 3_600_000, step: 600_000, retries: 300_000 },
     env: ['DATABASE_URL', '_x'],
     steps: ['true', 'npm test'],
     memoryRoot: '../record',
@@ -109,13 +109,13 @@ const bad: [name: string, lines: string[], line: number, message: RegExp][] = [
     'an unknown timeout',
     ['timeout:', '', '  wrok: 2h'],
     4,
-    /^timeout\.wrok is not known \(found "2h"\), expected one of plan, work, step$/,
+    /^timeout\.wrok is not known \(found "2h"\), expected one of plan, work, step, retries$/,
   ],
   [
     'one duration for all',
     ['timeout: 2h'],
     2,
-    /^timeout: found "2h", expected a mapping of plan, work, step/,
+    /^timeout: found "2h", expected a mapping of plan, work, step, retries/,
   ],
   ['env as text', ['env: DATABASE_URL'], 2, /^env: found "DATABASE_URL", expected a list of names/],
   [

@@ -47,8 +47,11 @@ export interface AcpSpec extends AgentSpec {
   countsTurn: boolean
   /** What of its user's it may use at work. */
   userPlaces: AllowsUserPlaces
-  /** Reads the lines that one run writes to its standard error. */
-  openLog: (() => NonNullable<AgentStream['errorLine']>) | null
+  /**
+   * Reads the lines that one run writes to its standard error. `hasProgress`: whether it has said or done
+   * anything since the last call.
+   */
+  openLog: ((hasProgress: () => boolean) => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
@@ -188,7 +191,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
         },
       }),
     },
-    openLog: () => createOpencodeLog().line,
+    openLog: (hasProgress) => createOpencodeLog(hasProgress).line,
     // it says what the last request of the turn used
     countsTurn: false,
   },

@@ -20,8 +20,6 @@ import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 
-const MAX_TAIL = 2000
-
 export interface Conversation {
   spec: AcpSpec
   argv: readonly string[]
@@ -53,18 +51,17 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     () => ended.abort(),
   )
   const limit = createRetryLimit(agent.retriesMs ?? Number.POSITIVE_INFINITY, () => ended.abort())
-  const shown = shownOutput(conversation, limit)
-  const noise = createTail()
+  const progress = createProgress(limit)
+  const shown = shownOutput(conversation, progress.made)
   const note = (note: AgentNote) => {
     shown.note(note)
     if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
     queue.add(note)
   }
-  const readLog = spec.openLog?.() ?? (() => [])
+  const readLog = spec.openLog?.(progress.take) ?? (() => [])
   const turn = turnOf(conversation, queue, shown, note)
   if (!ground) await writePlanFiles(conversation)
   const link = await linkOf(conversation, turn, queue, (line) => {
-    noise.add(line)
     for (const each of readLog(line) ?? []) note(each)
   })
   if ('startError' in link) {
@@ -85,11 +82,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
         : signal.aborted && error === signal.reason
           ? stopped(spec)
           : error
-    if (failure instanceof RunnerFailure) {
-      // of what it writes about itself a person is shown the end, where something went wrong
-      if (noise.text() !== '') agent.report.output('stderr', Buffer.from(`\n${noise.text()}`))
-      shown.end(failure.message)
-    }
+    if (failure instanceof RunnerFailure) shown.end(failure.message)
     throw failure
   } finally {
     const exit = await link.end(isGood)
@@ -99,15 +92,31 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
 }
 
+function createProgress(limit: RetryLimit) {
+  let isMade = false
+  return {
+    made() {
+      isMade = true
+      limit.progress()
+    },
+    /** Whether there was any since the last call. */
+    take() {
+      const wasMade = isMade
+      isMade = false
+      return wasMade
+    },
+  }
+}
+
 function shownOutput(
   { workdir, agent: { report } }: Conversation,
-  limit: RetryLimit,
+  onProgress: () => void,
 ): ReadableOutput {
   return createReadableOutput({
     write: (text) => report.output('stdout', Buffer.from(text)),
     clean: (text) => report.clean(text),
     workdir,
-    onProgress: limit.progress,
+    onProgress,
   })
 }
 
@@ -152,22 +161,6 @@ export function environmentOf(
   works: boolean,
 ): Record<string, string> {
   return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? workEnv : planEnv) }
-}
-
-interface Tail {
-  add(line: string): void
-  text(): string
-}
-
-/** The last lines of a text that comes line by line. */
-function createTail(): Tail {
-  let text = ''
-  return {
-    add(line) {
-      text = `${text}${line}\n`.slice(-MAX_TAIL)
-    },
-    text: () => text,
-  }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {

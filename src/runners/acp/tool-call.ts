@@ -86,6 +86,8 @@ export function contentText(update: unknown): string {
 /** Gemini CLI tells the tool's name in the id of its call only. */
 const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
 const MAX_ANSWER = 100_000
+/** Of Copilot, for its model. */
+const SHELL_NOTE = /\n?<shellId: \d+ completed with exit code (\d+)>\s*$/
 const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
 
 /** What the tool answered, in the update that ends a call; `before` is what came of it piece by piece. */
@@ -94,8 +96,9 @@ export function resultIn(update: unknown, status: string | null, before: string)
   const raw = objectOf(rawOutput)
   const said = [textOf(rawOutput), ...ANSWER_NAMES.map((name) => textOf(raw[name]))]
   const whole = said.find((text) => text) || contentText(update) || before
-  const text = whole.replace(/<\/?tool_use_error>/g, '')
-  const exit = exitIn(update)
+  const text = whole.replace(/<\/?tool_use_error>/g, '').replace(SHELL_NOTE, '')
+  const noted = SHELL_NOTE.exec(whole)?.[1]
+  const exit = exitIn(update) ?? (noted === undefined ? undefined : Number(noted))
   if (status !== 'failed' && (exit === undefined || exit === 0)) {
     return { status: 'completed', text }
   }

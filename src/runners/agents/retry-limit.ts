@@ -26,7 +26,7 @@ export function createRetryLimit(
       count += 1
       const passed = now() - first
       if (passed < limitMs && count < MOST) return
-      reached = `was ended: for ${durationText(passed)} it did nothing but ask its model again, ${count} times; the last time: ${text}`
+      reached = `was ended: for ${durationText(passed)} it did nothing but ask its model again, ${count === 1 ? 'once' : `${count} times`}; the last time: ${text}`
       onReached()
     },
     progress() {

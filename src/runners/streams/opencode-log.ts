@@ -14,7 +14,9 @@ export interface OpencodeLog {
   line(text: string): StreamNote[] | null
 }
 
-export function createOpencodeLog(): OpencodeLog {
+/** `hasProgress`: whether the agent has said or done anything since the last call; left out where that is seen elsewhere. */
+export function createOpencodeLog(hasProgress = () => true): OpencodeLog {
+  let isFirst = true
   let failure: string | null = null
   let attempt = 0
   return {
@@ -26,8 +28,10 @@ export function createOpencodeLog(): OpencodeLog {
         return []
       }
       if (!REQUEST.test(text)) return []
-      const reason = failure
+      const isSilent = !hasProgress() && !isFirst
+      const reason = failure ?? (isSilent ? 'its answer had nothing in it' : null)
       failure = null
+      isFirst = false
       attempt = reason === null ? 0 : attempt + 1
       return reason === null ? [] : retry({ attempt, reason })
     },
