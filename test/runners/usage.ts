@@ -39,7 +39,7 @@ function printed(provider: string, scene: string): Line[] {
 }
 
 function ofCommand(format: Command, lines: readonly Line[]): AgentUsage {
-  const shown = createReadableOutput({ write() {}, clean: (text) => text, workdir: '/work' })
+  const shown = createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/' })
   const stream = STREAM_FORMATS[format](shown)
   for (const line of lines) stream.line(typeof line === 'string' ? line : JSON.stringify(line))
   return stream.end().usage

@@ -5,6 +5,7 @@ import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import { printFailedTests } from '../text/failed-tests.ts'
+import { printRefused } from '../text/refused-actions.ts'
 import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { printPlanned } from './planned.ts'
@@ -23,6 +24,7 @@ export async function printSession(
     print(`\n${color.bold('Output')}\n`)
     printOutput(terminal, output.trim())
   }
+  printRefused(terminal, session.refused)
   if (tests) {
     const { run, passed, failed } = tests
     const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} pass`

@@ -22,6 +22,8 @@ export interface ToolCall {
   words: readonly string[]
   /** The text of a plan that it wants approved. */
   plan: string | null
+  /** All that it says is a list of things to do. */
+  isTodoList: boolean
   /** A file of plans that it writes: the whole new text. */
   planFile: string | null
   /** False where it names more than is looked at. */
@@ -59,6 +61,7 @@ export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
     folder: named.folder ?? before?.folder ?? null,
     words: [...new Set([...(before?.words ?? []), ...named.words])].slice(0, MAX_PATHS),
     plan: textOf(objectOf(call.rawInput).plan) ?? before?.plan ?? null,
+    isTodoList: isTodoList(call.rawInput) || before?.isTodoList === true,
     planFile: planFileIn(diffs) ?? before?.planFile ?? null,
     isWhole: paths.length <= MAX_PATHS && named.isWhole && before?.isWhole !== false,
   }
@@ -80,6 +83,8 @@ export function contentText(update: unknown): string {
     .join('\n\n')
 }
 
+/** Gemini CLI tells the tool's name in the id of its call only. */
+const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
 const MAX_ANSWER = 100_000
 /** Of Copilot, for its model. */
 const SHELL_NOTE = /\n?<shellId: \d+ completed with exit code (\d+)>\s*$/
@@ -124,7 +129,32 @@ export function todosIn(update: unknown): readonly unknown[] | null {
 
 function toolName(call: Foreign): string | null {
   const meta = objectOf(call._meta)
-  return textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)
+  const named =
+    textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)
+  return named ?? GEMINI_ID.exec(idOf(call))?.[1] ?? null
+}
+
+const TODO_LIST = /^(?:todos|plan|items|entries|tasks)$/
+const TODO_TEXT = ['content', 'description', 'step', 'title', 'text', 'subject']
+
+/** A list of things to do with their states, and nothing else: no path, no command. */
+function isTodoList(input: unknown): boolean {
+  const fields = Object.entries(objectOf(input))
+  const lists = fields.filter(
+    ([, value]) => typeof value !== 'string' && typeof value !== 'boolean',
+  )
+  const [name, list] = lists[0] ?? ['', null]
+  const { paths, commands } = namedIn(input)
+  return (
+    lists.length === 1 &&
+    TODO_LIST.test(name) &&
+    listOf(list).length > 0 &&
+    paths.length + commands.length === 0 &&
+    listOf(list).every((item) => {
+      const fields = objectOf(item)
+      return typeof fields.status === 'string' && TODO_TEXT.some((key) => textOf(fields[key]))
+    })
+  )
 }
 
 function planFileIn(diffs: readonly Foreign[]): string | null {

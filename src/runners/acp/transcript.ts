@@ -10,7 +10,15 @@ import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
 import { retryIn } from './retry.ts'
-import { idOf, printedIn, readToolCall, resultIn, type ToolCall, todosIn } from './tool-call.ts'
+import {
+  contentText,
+  idOf,
+  printedIn,
+  readToolCall,
+  resultIn,
+  type ToolCall,
+  todosIn,
+} from './tool-call.ts'
 
 /** Far more than any plan may have. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -21,7 +29,7 @@ const WITHOUT_USE = [
   ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
 ]
 /** Copilot's notices, each a piece of its own. */
-const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*)$/
+const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
@@ -43,8 +51,10 @@ export interface Transcript {
   takeRetry(retry: AgentRetry | null): void
   /** The call of a request for permission, with what was told of it before. */
   call(update: unknown): ToolCall
-  /** A call that was refused here; what its tool says to that is not shown again. */
+  /** A call that was refused, and why: what its tool says to that is not shown again. */
   refused(call: ToolCall, reason: string): void
+  /** What was refused, where the agent has said and done nothing since. */
+  lastRefused(): string | null
   /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
   /** Why there is none, for a sentence that begins with the agent's name. */
@@ -80,6 +90,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   /** The last piece of a message, until something else happens. */
   let lastWords = ''
   let isBroken = false
+  let lastRefused: string | null = null
 
   function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
@@ -87,7 +98,8 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     const present = readToolCall(update, before?.present)
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
-    const todos = todosIn(update)
+    const todos = present.isTodoList ? todosIn(update) : null
+    if (!before) lastRefused = null
     if (todos !== null || before?.isList) {
       calls.set(id, { present, isNoted: true, isRefused: false, isList: true, printed: '' })
       if (todos !== null) plan(todos)
@@ -105,8 +117,11 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     const isRefused = before?.isRefused ?? false
     const printed = printedIn(update, before?.printed ?? '')
     calls.set(id, { present, isNoted, isRefused, isList: false, printed })
-    if (isEnd) noteCall(present)
-    if (isEnd && !isRefused) {
+    if (!isEnd || isRefused) return present
+    const refusal = present.status === 'failed' ? refusalIn(update) : null
+    if (refusal !== null) refused(present, refusal)
+    else {
+      noteCall(present)
       shown.result(id, toolFacts(present), resultIn(update, present.status, printed))
     }
     return present
@@ -121,8 +136,12 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   }
 
   function refused(present: ToolCall, reason: string): void {
-    note({ event: 'denied', fields: { ...toolFacts(present), reason } })
-    shown.result(present.id, toolFacts(present), { status: 'denied', text: reason })
+    const { title: _, ...facts } = toolFacts(present)
+    const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
+    const named = { ...facts, ...(action === null ? {} : { title: action }) }
+    lastRefused = action ?? present.tool
+    note({ event: 'denied', fields: { ...named, reason } })
+    shown.result(present.id, named, { status: 'denied', text: reason })
     calls.set(present.id, {
       present,
       isNoted: true,
@@ -147,6 +166,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     else shown.part(text, id === null ? '' : `message ${id}`)
     if (isOwn && !isErrorAlone(text)) return
     lastWords = text
+    if (text.trim() !== '') lastRefused = null
     length += text.length + 1
     if (length > MAX_TEXT) return
     if (message !== null && message.id === id) messages[messages.length - 1] += text
@@ -246,13 +266,14 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     take,
     takeRetry,
     call: (update) => call(update, true),
-    refused,
     plan(request) {
       const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))
       const file = request || !isMarked ? planFile : null
       const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
+    refused,
+    lastRefused: () => lastRefused,
     noPlan: () => noPlan(messages),
     failure,
     isTooLong: () => length > MAX_TEXT,
@@ -263,6 +284,27 @@ export function toolFacts(call: ToolCall): ToolFacts {
   const { tool, kind } = call
   const title = titleWithPlace(call)
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
+}
+
+/** What it would do, where it says so: the command, or the paths. */
+function actionOf({ commands, paths }: ToolCall): string | null {
+  return commands[0] ?? (paths.length > 0 ? paths.join(', ') : null)
+}
+
+/** Gemini CLI names the path in its reason only. */
+const ATTEMPTED = /Attempted path "([^"]+)"/
+
+/** How agents say that a rule of theirs refused a call: it begins with that, as what a tool prints does not. */
+const REFUSAL =
+  /^(?:`{3,}\s*)?(?:Path not in workspace:|Tool execution denied by policy|Permission denied:|Permission to use \S+ has been denied|Claude requested permissions?\b|The user has specified a rule which prevents you from using|The user rejected permission)/i
+const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
+
+function refusalIn(update: unknown): string | null {
+  const { rawOutput } = objectOf(update)
+  const { code, error, message } = objectOf(rawOutput)
+  const said = [contentText(update), error, message, rawOutput].map((each) => textOf(each) ?? '')
+  if (REFUSED_CODES.includes(String(code))) return textOf(message) ?? String(code)
+  return said.find((text) => REFUSAL.test(text.trim()))?.trim() ?? null
 }
 
 const ON_FILES = ['edit', 'read', 'delete', 'move']

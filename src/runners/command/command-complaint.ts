@@ -41,12 +41,15 @@ function startComplaint(code: string): string {
   return `could not be started (${code})${hints[code] ?? ''}`
 }
 
-/** The end of its standard error, which is for people; warnings do not say why it failed. */
+/** What agents print of the terminal and the machine at their start. */
+const NOTICE = /^(?:warning: |ripgrep is not available)/i
+
+/** The end of its standard error, which is for people. */
 function wordsBehind(errors: string): string {
   const lines = withoutStack(plainText(errors)).trim().split('\n')
   const text = clauseOf(
     lines
-      .filter((line) => !/^warning: /i.test(line))
+      .filter((line) => !NOTICE.test(line))
       .slice(-5)
       .join(' '),
     'end',

@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
+import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess } from '../process/step-process.ts'
@@ -31,7 +32,8 @@ const PROMPT_FILE = 'prompt.md'
  * Runs an agent's command from beginning to end, and tells of it as it goes. Rejects with a
  * `RunnerFailure` where there is no such program; how else it went is for the caller to judge.
  */
-export async function runCommand(run: CommandRun): Promise<CommandEnd> {
+export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
+  const run = await withUserPlaces(asked)
   const { spec, line, mode, agent } = run
   const { report, guard, prompt } = agent
   const env = { ...line.defaultEnv, ...agent.env, ...line.env }
@@ -75,6 +77,13 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
 
 function howEnded({ signal }: CommandRun, end: CommandEnd): string {
   return signal.aborted ? 'was stopped' : (complaintAbout(end) ?? 'ended well')
+}
+
+async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
+  const { line, agent, workdir } = run
+  if (!line.userPlaces) return run
+  const { args, env } = await allowanceOf(line.userPlaces, agent.env, workdir)
+  return { ...run, line: { ...line, argv: [...line.argv, ...args], env: { ...line.env, ...env } } }
 }
 
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {
