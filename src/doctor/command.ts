@@ -26,7 +26,9 @@ export async function doctor(
   let complaint = found.complaint
   let isFirst = true
   for await (const tried of handshakes(places, environment)) {
-    print(`${isFirst ? '\n' : ''}${handshakeText(tried)}`)
+    // what stands in the table is not said twice
+    const isNew = found.providers.every(({ warning }) => warning !== tried.warning)
+    print(`${isFirst ? '\n' : ''}${handshakeText(tried, isNew ? tried.warning : null)}`)
     isFirst = false
     if (tried.id === found.standard) complaint ??= complaintAbout(tried)
   }

@@ -27,7 +27,7 @@ export function examinationText(found: Examination): string {
   return `${table(facts)}\n${table(rows)}${warnings.length > 0 ? '\n' : ''}${warnings.join('')}`
 }
 
-export function handshakeText({ id, handshake }: AgentHandshake): string {
+export function handshakeText({ id, handshake }: AgentHandshake, warning: string | null): string {
   const name = visibleText(id)
   if (!handshake.ok) return `${name}: no handshake: ${visibleText(handshake.reason)}\n`
   const { version, modes, planMode } = handshake
@@ -37,7 +37,8 @@ export function handshakeText({ id, handshake }: AgentHandshake): string {
     planMode === null
       ? 'none of which is known for planning, so it may not plan'
       : `and would plan in ${visibleText(planMode)}`
-  return `${name}: handshake${said}; it offers ${offer}, ${plans}\n`
+  const against = warning === null ? '' : `${name}: ${visibleText(warning)}\n`
+  return `${name}: handshake${said}; it offers ${offer}, ${plans}\n${against}`
 }
 
 function rowOf(provider: ProviderStatus, standard: string): string[] {

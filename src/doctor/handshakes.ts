@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AcpSpec } from '../runners/acp/agents.ts'
 import { type Handshake, tryHandshake } from '../runners/acp/handshake.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import { warningAbout } from '../runners/agents/agent-version.ts'
 import { findProgram } from '../runners/process/find-program.ts'
 import { endMarked } from '../runners/process/process-sweep.ts'
 import { notStarted, whyUntrusted } from '../sessions/agent-files.ts'
@@ -13,6 +14,8 @@ import type { Places } from '../workspace/settings/places.ts'
 export interface AgentHandshake {
   id: string
   handshake: Handshake
+  /** What is known against the version that it told. */
+  warning: string | null
 }
 
 /**
@@ -33,7 +36,7 @@ export async function* handshakes(
     const place = { root: places.root, folder: places.root }
     const why = atRoot ? await whyUntrusted(spec, place, settings.files) : null
     if (why !== null) {
-      yield { id, handshake: { ok: false, reason: notStarted(id, why) } }
+      yield { id, handshake: { ok: false, reason: notStarted(id, why) }, warning: null }
       continue
     }
     const mark = randomUUID()
@@ -44,7 +47,9 @@ export async function* handshakes(
       const cwd = atRoot ? places.root : folder.path
       const defined = settings.providers.get(id)
       const args = defined?.kind === 'preset' ? defined.args : []
-      yield { id, handshake: await tryHandshake(spec, { env, cwd, args }) }
+      const handshake = await tryHandshake(spec, { env, cwd, args })
+      const version = handshake.ok ? (handshake.version ?? null) : null
+      yield { id, handshake, warning: warningAbout(spec, version).warning ?? null }
     } finally {
       await endMarked(mark)
       await folder.close()

@@ -29,7 +29,7 @@ import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson } from './json-body.ts'
 import { memoryBytes } from './memory-bytes.ts'
 import type { HttpNeeds } from './needs.ts'
-import { operatorOnly } from './operator-only.ts'
+import { notWhilePlanning, operatorOnly } from './operator-only.ts'
 import { caseId, memoryFilename } from './params.ts'
 import { harmless } from './plain-text.ts'
 import type { WrittenFile } from './present.ts'
@@ -51,7 +51,9 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return harmless(bytesWithETag(c, bytes, 'text/markdown; charset=utf-8'))
   })
 
-  app.put('/:filename', operatorOnly(service, 'write record', isRecord), async (c) => {
+  const isOperators = operatorOnly(service, 'write record', isRecord)
+  const isForWork = notWhilePlanning(service, 'write memory file')
+  app.put('/:filename', isOperators, isForWork, async (c) => {
     const id = caseId(c)
     const filename = memoryFilename(c)
     const bytes = await readBytes(c, MAX_MEMORY_BYTES)

@@ -23,9 +23,37 @@ export function operatorOnly(
   tool: string,
   applies: (c: ServiceContext) => boolean = () => true,
 ): MiddlewareHandler<ServiceEnv> {
+  const why =
+    'It is for the operator to decide: send it from a terminal or browser that no session has started.'
+  return refusing(service, { tool, why }, (c) =>
+    applies(c) ? [...service.sessions.runs(), ...service.providers.runs()] : [],
+  )
+}
+
+/**
+ * For what takes no decision, but writes: refuses a request from a process of a session that plans. So the tools of
+ * `casefile mcp` only read while an agent plans, whatever that agent thinks of them.
+ */
+export function notWhilePlanning(
+  service: OperatorNeeds,
+  tool: string,
+): MiddlewareHandler<ServiceEnv> {
+  const why =
+    'While a session plans, its programs may only read. Once its plan is approved they may do this.'
+  return refusing(service, { tool, why }, () => [
+    ...service.sessions.runs().filter(({ kind }) => kind === 'plan'),
+    ...service.providers.runs(),
+  ])
+}
+
+function refusing(
+  service: OperatorNeeds,
+  { tool, why }: { tool: string; why: string },
+  runsThatMayNot: (c: ServiceContext) => readonly Run[],
+): MiddlewareHandler<ServiceEnv> {
   return async (c, next) => {
-    const runs = applies(c) ? [...service.sessions.runs(), ...service.providers.runs()] : []
-    const refusal = runs.length > 0 && objectionTo(c, runs)
+    const runs = runsThatMayNot(c)
+    const refusal = runs.length > 0 && objectionTo(c, runs, why)
     if (refusal) {
       await note(service, refusal, { tool, title: `${c.req.method} ${c.req.path.slice(0, 200)}` })
       throw new Refusal('own_session', refusal.message, { extra: refusal.extra })
@@ -42,7 +70,7 @@ interface Objection {
   denied: Pick<DeniedRequest, 'reason' | 'pid'>
 }
 
-function objectionTo(c: ServiceContext, runs: readonly Run[]): Objection | null {
+function objectionTo(c: ServiceContext, runs: readonly Run[], why: string): Objection | null {
   const incoming = c.env?.incoming
   if (process.platform !== 'linux' || incoming === undefined) return null
   const connection = connectionOf(incoming.socket)
@@ -53,7 +81,7 @@ function objectionTo(c: ServiceContext, runs: readonly Run[]): Objection | null 
     case 'other':
       return null
     case 'run':
-      return ownRequest(sender.run, sender.pid)
+      return ownRequest(sender.run, sender.pid, why)
     case 'unknown':
       return { ...UNKNOWN[sender.why], extra: {}, runs }
   }
@@ -72,11 +100,11 @@ function connectionOf({
   }
 }
 
-function ownRequest(run: Run, pid: number): Objection {
+function ownRequest(run: Run, pid: number, why: string): Objection {
   const isSession = 'session_id' in run
   const whose = isSession ? `session ${run.session_id} of case ${run.case_id}` : 'a provider'
   return {
-    message: `This was sent by process ${pid}, which runs for ${whose}. It is for the operator to decide: send it from a terminal or browser that no session has started.`,
+    message: `This was sent by process ${pid}, which runs for ${whose}. ${why}`,
     extra: isSession ? { running: { case_id: run.case_id, session_id: run.session_id } } : {},
     runs: [run],
     denied: { reason: 'a process of the session itself sent this request', pid },

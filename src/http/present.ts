@@ -3,6 +3,7 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
 import { isPlanUnchanged } from '../model/plan-revisions.ts'
 import { countsAsVerified, type Proof } from '../model/proof.ts'
+import { refusedActions } from '../model/refused-actions.ts'
 import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations } from '../model/session-durations.ts'
 import { objectionTo } from '../model/support.ts'
@@ -81,6 +82,7 @@ export async function sessionJson(
     diff: session.diff,
     tests: session.tests,
     failed_tests: session.failed_tests,
+    refused: refusedActions(session.trail),
     proof_attached: hasProof(session, folder.proofs),
     created_at: session.started_at,
     updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,

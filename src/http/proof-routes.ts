@@ -17,7 +17,7 @@ import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson, jsonBody } from './json-body.ts'
 import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
-import { operatorOnly } from './operator-only.ts'
+import { notWhilePlanning, operatorOnly } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
 import { caseId, proofId } from './params.ts'
 import { plainText } from './plain-text.ts'
@@ -41,7 +41,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return page(c, all, { present: (proof) => proofJson(service, folder, proof) })
   })
 
-  app.post('/', async (c) => {
+  app.post('/', notWhilePlanning(service, 'attach proof'), async (c) => {
     const id = caseId(c)
     const wanted = await readJson(c, newProofSchema, { maxBytes: MAX_BODY_BYTES })
     const { artifact, type, session_id } = wanted
@@ -73,7 +73,7 @@ export function proofRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return jsonWithETag(c, gateOf(await store.read(caseId(c))).items)
   })
 
-  app.post('/checklist', async (c) => {
+  app.post('/checklist', notWhilePlanning(service, 'add checklist item'), async (c) => {
     const id = caseId(c)
     const item = await readJson(c, checklistItemSchema)
     const by = await actorOf(service, c)

@@ -5,7 +5,7 @@ export interface Settings {
   /** The default for new sessions. */
   provider: string
   /** Milliseconds. */
-  timeout: { plan: number; work: number; step: number }
+  timeout: { plan: number; work: number; step: number; retries: number }
   /** Names of variables to pass on to steps: count only once trusted, see `trust.ts`. */
   env: readonly string[]
   /** Commands of the runbook runner where a case says nothing. */
@@ -45,7 +45,7 @@ export type StreamName = (typeof STREAMS)[number]
 
 export const DEFAULT_SETTINGS: Settings = {
   provider: 'runbook',
-  timeout: { plan: 30 * 60_000, work: 2 * 3_600_000, step: 10 * 60_000 },
+  timeout: { plan: 30 * 60_000, work: 2 * 3_600_000, step: 10 * 60_000, retries: 5 * 60_000 },
   env: [],
   steps: [],
   providers: new Map(),

@@ -63,6 +63,7 @@ export const FURTHER_EVENTS: readonly string[] = [
   'agent_plan',
   'agent_usage',
   'tool_call',
+  'agent_retry',
   'denied',
   'notes_unlisted',
   'plan_violation',

@@ -1,3 +1,4 @@
+import type { AgentRetry } from '../model/agent-retry.ts'
 import type { Case } from '../model/case.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { UsageCounts } from '../model/usage.ts'
@@ -64,6 +65,8 @@ export interface AgentRun {
   closed?: readonly string[]
   /** After which the request's signal is aborted: for the trail. */
   timeoutMs?: number
+  /** So long may it do nothing but ask its model again and again. */
+  retriesMs?: number
   report: RunReport
 }
 
@@ -100,14 +103,23 @@ export interface RunReport {
   stepStarted(step: StepStart, timeoutMs: number): Promise<void>
   /** Resolves when the id is on disk. The program begins only then. */
   processStarted(pid: number): Promise<void>
+  /** What a person is shown. */
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
+  /** What the program itself sent, where that is made readable for the output. */
+  raw(bytes: Buffer): void
+  /** A text without secrets. What shortens a text has to call it before: half a secret is not found. */
+  clean(text: string): string
   stepFinished(outcome: StepOutcome): Promise<void>
   /** A line of the trail, and so of the stream. Resolves when it is on disk. */
   note(note: AgentNote): Promise<void>
 }
 
 /** A step of a plan, or an agent's whole run. */
-export type StepStart = Pick<PlanStep, 'id' | 'cwd' | 'proof'> & Partial<Pick<PlanStep, 'language'>>
+export type StepStart = Pick<PlanStep, 'id' | 'cwd' | 'proof'> &
+  Partial<Pick<PlanStep, 'language'>> & {
+    /** There will be a raw stream beside its output. */
+    hasRaw?: boolean
+  }
 
 /** What an agent does, in the words of the trail. Texts may be of any length: the report bounds them. */
 export type AgentNote =
@@ -115,6 +127,7 @@ export type AgentNote =
   | { event: 'agent_session'; fields: { agent_session: string } }
   | { event: 'tool_call'; fields: ToolFacts & { status?: string } }
   | { event: 'denied'; fields: ToolFacts & { reason: string } }
+  | { event: 'agent_retry'; fields: AgentRetry }
   | { event: 'agent_plan'; fields: { entries: { content: string; status: string }[] } }
   | {
       event: 'agent_usage'

@@ -5,6 +5,9 @@ import type { Redactor } from './redaction.ts'
 
 /** A trail is for people, and is read whole: an agent that calls tools without end must not swell it. */
 const MAX_NOTES = 400
+/** Counted apart: what was refused must not be lost behind a long list of calls. */
+const MAX_DENIED = 100
+const MAX_RETRIES = 100
 const MAX_TEXT = 300
 const MAX_ENTRIES = 40
 /** An agent has one conversation, and a new one where it cannot go on with an earlier one. */
@@ -20,14 +23,10 @@ export interface BoundedNotes {
 /** An agent's notes as lines of a trail: short texts, no secrets, and not too many. */
 export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
   let listed = 0
+  let denied = 0
   let sessions = 0
+  let retries = 0
   const unlisted: Record<string, number> = {}
-
-  /** What a run used is one line, and always counts. */
-  function isUnlisted(event: AgentNote['event']): boolean {
-    if (event === 'agent_usage') return false
-    return event === 'agent_session' ? ++sessions > MAX_SESSIONS : ++listed > MAX_NOTES
-  }
 
   function bounded(value: unknown): unknown {
     if (typeof value === 'string') return shortened(redactor.text(plainText(value)))
@@ -40,10 +39,17 @@ export function boundedNotes(redactor: Pick<Redactor, 'text'>): BoundedNotes {
     )
   }
 
+  /** What a run used is one line, and always counts. */
+  function isTooMuch(event: AgentNote['event']): boolean {
+    if (event === 'agent_usage') return false
+    if (event === 'agent_session') return ++sessions > MAX_SESSIONS
+    if (event === 'denied') return ++denied > MAX_DENIED
+    return event === 'agent_retry' ? ++retries > MAX_RETRIES : ++listed > MAX_NOTES
+  }
+
   return {
     lines({ event, fields }) {
-      const isTooMuch = isUnlisted(event)
-      if (isTooMuch) {
+      if (isTooMuch(event)) {
         unlisted[event] = (unlisted[event] ?? 0) + 1
         return []
       }

@@ -155,6 +155,7 @@ async function agentsPlan(
       guard,
       report,
       timeoutMs: settings.timeout.plan,
+      retriesMs: settings.timeout.retries,
     }
     const { prompt, resume: session } = asked
     const resume = session === null ? null : { session, anew }

@@ -159,6 +159,7 @@ async function agentsWork(
   const agent = {
     closed: [needs.layout.memoryRoot],
     timeoutMs: settings.timeout.work,
+    retriesMs: settings.timeout.retries,
     prompt: text,
     newId: needs.newId(),
     resume: null,

@@ -10,6 +10,7 @@ import { patientUpdate } from './patient-update.ts'
 export interface SessionRun extends MarkedRun {
   session_id: string
   case_id: string
+  kind: Job['kind']
 }
 
 export interface DeniedRequest {

@@ -15,6 +15,8 @@ export function openOutputReport(
   return {
     processStarted: onProcess,
     output: (stream, bytes) => void live.write(stream, streams[stream].write(bytes)),
+    raw() {},
+    clean: (text) => redactor.text(text),
     async stepStarted() {},
     async stepFinished() {},
     async note() {},

@@ -148,7 +148,15 @@ async function requestOf(
   const files = await folder.inner('files')
   const workdir = await folder.inner('project')
   const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
-  const agent = { prompt, newId: needs.newId(), resume: null, env, folder: files, guard }
+  const agent = {
+    prompt,
+    newId: needs.newId(),
+    resume: null,
+    env,
+    folder: files,
+    guard,
+    retriesMs: settings.timeout.retries,
+  }
   return {
     case: newCase({ title: 'A prompt without a case' }, mark, needs.now()),
     ...{ memory: new Map<string, string>(), steps: [], signal, agent },

@@ -27,6 +27,11 @@ const REPORT_ENDINGS: ReadonlyMap<StepProof, string> = new Map([
   ['go', '.jsonl'],
 ])
 
+/** The artifact with what an agent itself sent, beside the log that is made from it. */
+export function rawName(log: string): string {
+  return log.replace(/\.log$/, '.raw.jsonl')
+}
+
 export interface NamedLog {
   name: string
   output: OutputLog

@@ -6,7 +6,7 @@ import type { Layout } from '../workspace/layout.ts'
 import { dropArtifact } from '../workspace/output/artifacts.ts'
 import { createLiveOutput, type LiveOutput } from './live-output.ts'
 import type { RedactedStream, Redactor } from './redaction.ts'
-import { type NamedLog, openNamedLog, stepArtifacts } from './step-artifacts.ts'
+import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './step-artifacts.ts'
 
 /** How much of a step's output its `step_finished` line repeats, in characters. */
 const TAIL = 2000
@@ -35,6 +35,8 @@ interface OpenStep {
   log: NamedLog
   /** Standard output alone, where it is a report to be read. */
   report: NamedLog | null
+  /** What the program itself sent, where the log is made from it. */
+  raw: { log: NamedLog; redacted: RedactedStream } | null
   /** What comes out of these holds no secret of the service's environment. */
   redacted: Record<Stream, RedactedStream>
   tail: string
@@ -69,8 +71,12 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
         `artifacts/${log.name}`,
       )
       const redacted = { stdout: needs.redactor.stream(), stderr: needs.redactor.stream() }
-      open = { step, live, log, report: null, redacted, tail: '' }
+      open = { step, live, log, report: null, raw: null, redacted, tail: '' }
       if (names.report) open.report = await openNamedLog(layout, case_id, names.report)
+      if (step.hasRaw) {
+        const rawLog = await openNamedLog(layout, case_id, rawName(log.name))
+        open.raw = { log: rawLog, redacted: needs.redactor.stream() }
+      }
       const { report } = open
       await append({
         event: 'step_started',
@@ -82,10 +88,14 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
         },
       })
     },
+    clean: (text) => needs.redactor.text(text),
     note: needs.onNote,
     processStarted: (pid) => needs.onProcess(pid),
     output(stream, bytes) {
       if (open) keep(open, stream, open.redacted[stream].write(bytes))
+    },
+    raw(bytes) {
+      if (open?.raw) open.raw.log.output.write(open.raw.redacted.write(bytes))
     },
     async stepFinished(outcome) {
       const last = open!
@@ -99,7 +109,8 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
       const left = open
       open = null
       // a disk error here is the very one, or comes after the one, that broke the run off
-      await Promise.allSettled([ending, left?.log.output.close(), left?.report?.output.close()])
+      const logs = [left?.log, left?.report, left?.raw?.log]
+      await Promise.allSettled([ending, ...logs.map((each) => each?.output.close())])
     },
   }
 }
@@ -120,6 +131,7 @@ async function lineOfEnd(
   const reported = await report?.output.close()
   if (kept.bytes === 0) await dropArtifact(layout, case_id, log.name)
   if (report && reported?.bytes === 0) await dropArtifact(layout, case_id, report.name)
+  await closeRaw(ended, layout, case_id)
   const { exit, signal, timedOut, endedByService, startError, durationMs } = outcome
   return {
     event: 'step_finished',
@@ -137,6 +149,14 @@ async function lineOfEnd(
       tail: lastLines(redactor.text(plainText(tail + rest))),
     },
   }
+}
+
+async function closeRaw({ raw }: OpenStep, layout: Layout, case_id: string): Promise<void> {
+  if (!raw) return
+  const { name, output } = raw.log
+  output.write(raw.redacted.end())
+  const { bytes } = await output.close()
+  if (bytes === 0) await dropArtifact(layout, case_id, name)
 }
 
 function keep(step: OpenStep, stream: Stream, bytes: Buffer): void {

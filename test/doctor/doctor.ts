@@ -70,7 +70,7 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
   t.match(text, /^codex +- .* npm install -g @openai\/codex$/m)
   t.match(
     text,
-    /^opencode-acp: handshake with version 9\.8\.7; it offers the modes build, plan, and would plan in plan$/m,
+    /^opencode-acp: handshake with version 9\.8\.7; it offers the modes build, plan, and would plan in build$/m,
   )
   t.strictSame(readdirSync(join(stateDir, 'scratch')), [])
 })

@@ -10,7 +10,8 @@ import { whyOutside } from '../../src/runners/acp/ground.ts'
 import { tryHandshake } from '../../src/runners/acp/handshake.ts'
 import type { Link } from '../../src/runners/acp/link.ts'
 import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
-import { planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
+import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
+import { judgeWork } from '../../src/runners/acp/permission.ts'
 import { openSession } from '../../src/runners/acp/session.ts'
 import { readToolCall } from '../../src/runners/acp/tool-call.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
@@ -142,10 +143,11 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     t.test(`refused: ${variant}`, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
       await t.rejects(plan(), { name: 'RunnerFailure', message: reason })
-      t.equal(eventsOf(report), 'started plan-agent process finished', 'it never got its prompt')
+      const events = eventsOf(report).replace(' agent_usage', '') // what it says of its model
+      t.equal(events, 'started plan-agent process finished', 'it never got its prompt')
     })
   }
-  const message = 'fake left its plan mode for the mode code, so it was stopped'
+  const message = 'fake left its mode plan for code, so it was stopped'
   t.test('an agent that leaves it while it plans is stopped', async (t) => {
     const { plan } = scene(t, 'leaves')
     await t.rejects(plan(), { message })
@@ -187,13 +189,131 @@ t.test('modes are chosen with care', async (t) => {
   t.equal(planModeOf(offer(['x', 'plan']), { known: 'plan', named: 'y' }), null, 'or none')
 
   const none = { ...unknown, plan: 'plan' }
-  t.equal(workModeOf(offer(['code', 'plan']), none), 'as it is')
+  t.strictSame(workModeOf(offer(['code', 'plan']), none), { is: 'code' })
+  t.strictSame(workModeOf(offer(['auto', 'plan', 'code']), none), { set: 'code' })
+  t.strictSame(workModeOf(offer(['acceptEdits', 'plan']), none), { is: 'acceptEdits' })
+  t.equal(workModeOf(offer(['auto', 'plan', 'dontAsk']), none), 'none')
   t.strictSame(workModeOf(offer(['plan', 'yolo', 'code']), none), { set: 'code' })
   t.strictSame(workModeOf(offer(['bypassPermissions', 'plan', 'code']), none), { set: 'code' })
   t.equal(workModeOf(offer(['plan', 'full-access']), none), 'none')
   t.strictSame(workModeOf(offer(['code', 'yolo']), { ...none, named: 'yolo' }), { set: 'yolo' })
   t.strictSame(workModeOf(offer(['plan', 'build']), { ...none, known: 'build' }), { set: 'build' })
 })
+
+t.test('modes in which nobody is asked', async (t) => {
+  const unbounded = [
+    ...[
+      'auto',
+      'Auto',
+      'Auto review',
+      'Auto mode',
+      'https://x.org/modes#auto',
+      'bypassPermissions',
+    ],
+    ...['yolo', 'YOLO', 'agent-full-access', 'Full access', 'dontAsk', "Don't Ask", 'Autopilot'],
+  ]
+  for (const name of unbounded) t.ok(isUnbounded(name), name)
+  const bounded = ['default', 'acceptEdits', 'Auto-accept edits', 'autoEdit', 'Auto Edit', 'agent']
+  for (const name of [...bounded, 'workspace-write', 'build']) t.notOk(isUnbounded(name), name)
+})
+
+t.test('it works in a mode in which it asks, and stays in it', async (t) => {
+  const cases: [variant: string, detail: string, mode: string | RegExp, named?: Named][] = [
+    ['plain', '', 'code'],
+    ['auto', 'default', 'default'],
+    ['yolo', 'default', 'default'],
+    ['auto', 'default', 'auto', { workMode: 'auto' }],
+    [
+      'auto',
+      '',
+      /has no mode in which it asks before it acts \(it offers: auto, plan\); work_mode/,
+    ],
+    [
+      'leaves-at-once',
+      '',
+      /left its mode later for code, so it was stopped/,
+      { workMode: 'later' },
+    ],
+  ]
+  for (const [variant, detail, mode, named] of cases) {
+    t.test(`${variant} ${detail} ${named?.workMode ?? ''}`, async (t) => {
+      const offered = named?.workMode === 'later' ? 'later' : detail
+      const { execute, report } = scene(t, variant, { spec: fake(variant, offered, named) })
+      const result = await execute()
+      if (typeof mode === 'string') {
+        t.strictSame(result, { ok: true })
+        t.match(report.notes[0], { fields: { mode: 'work', work_mode: mode } })
+      } else t.match(result, { ok: false, reason: mode })
+    })
+  }
+})
+
+t.test('a turn that failed is no success, however it ended', async (t) => {
+  const failed: [variant: string, detail: string, spec: object, reason: string][] = [
+    ['system-error', '', {}, 'fake failed: scripted 400'],
+    ['says-error', '', { saysInWords: true }, 'fake failed: 400 scripted 400'],
+    ['says', 'Error: it broke', {}, 'fake failed: it broke'],
+  ]
+  for (const [variant, detail, more, message] of failed) {
+    t.test(variant, async (t) => {
+      const spec = { ...fake(variant, detail), ...more }
+      const planning = scene(t, variant, { spec })
+      await t.rejects(planning.plan(), { name: 'RunnerFailure', message })
+      const working = scene(t, variant, { spec })
+      t.strictSame(await working.execute(), { ok: false, reason: message })
+      if (variant !== 'says') t.ok(existsSync(`${working.workdir}/new.txt`), 'after an edit')
+    })
+  }
+  t.test('it may go on after an error', async (t) => {
+    const spec = fake('system-error', 'recovers')
+    t.strictSame(await scene(t, 'system-error', { spec }).plan(), PLAN)
+  })
+  t.test('a plan that quotes an error is one', async (t) => {
+    const quoted = 'Error: 400 is what users see.\n\n## Plan\n\n1. Raise the limit.'
+    const spec = { ...fake('says', quoted), saysInWords: true }
+    t.match(await scene(t, 'says', { spec }).plan(), { plan: '1. Raise the limit.' })
+  })
+})
+
+t.test('words that are no plan', async (t) => {
+  const cases: [said: string, reason: string][] = [
+    ['I am not able to do that.', 'It said: "I am not able to do that". It can be asked again'],
+    ['', 'and said nothing. It can be asked again'],
+    ['<!-- casefile:plan -->\n## Plan\n\n1. Raise the li', 'in the middle of its plan'],
+  ]
+  for (const [said, reason] of cases) {
+    const { plan, report } = scene(t, 'says', { spec: fake('says', said) })
+    await t.rejects(plan(), { name: 'RunnerFailure', message: new RegExp(reason) })
+    t.ok(report.said.stdout.includes(said), 'what it said is in the output')
+  }
+  t.test('a notice of its own is none', async (t) => {
+    const { plan, report } = scene(t, 'notices')
+    t.strictSame(await plan(), { hypothesis: '', plan: '1. Raise the limit.' })
+    t.match(report.said.stdout, 'Model metadata not found.')
+  })
+})
+
+t.test('a plan that its tool hands in without a question', async (t) => {
+  t.strictSame(await scene(t, 'hands-in').plan(), PLAN)
+})
+
+t.test('the tools of one that says which it has', async (t) => {
+  const planTools = ['Read', 'Grep']
+  const planned = (tools: string) =>
+    scene(t, 'tools', { spec: { ...fake('tools', tools), planTools } }).plan()
+  t.strictSame(await planned('Grep Read'), PLAN)
+  await t.rejects(planned('Read Write'), { message: /has the tool Write although it is to plan/ })
+  await t.rejects(planned(''), { message: /did not say which tools it has/ })
+})
+
+t.test(
+  'one that never exits by itself is ended after its turn, and that is no failure',
+  async (t) => {
+    const { plan, report } = scene(t, 'stays')
+    t.strictSame(await plan(), PLAN)
+    t.match(report.outcome, { exit: 0, signal: null, endedByService: true })
+  },
+)
 
 t.test('while planning it may read, once, and nothing else', async (t) => {
   const { plan, report } = scene(t, 'asks')
@@ -302,11 +422,12 @@ t.test('at work it may do what stays in the working folder', async (t) => {
   const spec = fake('outside', '../elsewhere/outside.txt')
   const { execute, report, workdir } = scene(t, 'outside', { spec })
   symlinkSync('../elsewhere', `${workdir}/link`)
-  t.strictSame(await execute(), {
-    ok: false,
-    reason:
-      'fake was denied 7 of its actions: Write outside.txt, Write link.txt, Write memory.md, run-there, run-memory, pathless, switch',
-  })
+  t.strictSame(await execute(), { ok: true }, 'what it was refused does not undo the rest')
+  const denied = report.notes.filter(({ event }) => event === 'denied')
+  t.equal(denied.length, 7)
+  for (const { fields } of denied.slice(0, 5)) {
+    t.match(fields, { title: /[/]|memory/ }, 'it names the path or the command')
+  }
   t.strictSame(answers(report), {
     ...{ 'write-inside.txt': 'yes', 'write-outside.txt': 'no', 'write-link.txt': 'no' },
     ...{ 'write-memory.md': 'no' },
@@ -318,9 +439,11 @@ t.test('what a call names is inside, or is not', async (t) => {
   const top = realpathSync(t.testdir({ work: { memory: {}, sub: {} }, workshop: {} }))
   const workdir = `${top}/work`
   symlinkSync('../workshop', `${workdir}/away`)
-  const ground = { workdir, closed: [`${workdir}/memory`], temporary: [] }
+  const closed = [`${workdir}/memory`]
+  const ground = { workdir, closed, temporary: [], scratch: `${top}/scratch` }
   const why = (fields: object) => whyOutside(readToolCall({ toolCallId: 'x', ...fields }), ground)
   const inside: object[] = [
+    { locations: [{ path: `${top}/scratch/x` }] },
     { locations: [{ path: workdir }, { path: 'sub/new/file' }] },
     { rawInput: { file_path: 'sub/../a', cwd: '.' } },
     {
@@ -345,12 +468,37 @@ t.test('what a call names is inside, or is not', async (t) => {
   for (const fields of outside) t.type(await why(fields), 'string', JSON.stringify(fields))
 })
 
+t.test('lists of things to do and servers of the user are allowed', async (t) => {
+  const ground = { workdir: realpathSync(t.testdir()), closed: [], temporary: [], scratch: null }
+  const judged = async (fields: object) =>
+    (await judgeWork(readToolCall({ toolCallId: 'x', kind: 'other', ...fields }), ground)).is
+  const todos = [{ content: 'Raise it', status: 'pending' }]
+  const allowed: object[] = [
+    { toolCallId: 'write_todos__00000000-0000-4000-8000-000000000002', title: 'Set 2 todo(s)' },
+    { rawInput: { todos } },
+    { name: 'mcp__casefile__append_memory', rawInput: { case: 'A case', text: 'x' } },
+    { toolCallId: 'mcp_casefile_append_memory__00000000-0000-4000-8000-000000000002' },
+  ]
+  for (const fields of allowed) t.equal(await judged(fields), 'allowed', JSON.stringify(fields))
+  const denied: object[] = [
+    { title: 'Set 2 todo(s)' },
+    { title: 'write_todos' },
+    { rawInput: { todos, command: 'touch /etc/x' } },
+    { rawInput: { todos: [{ path: '/etc/x', status: 'pending', content: 'x' }] } },
+    { rawInput: { todos: ['text'] } },
+    { rawInput: { todos, more: [] } },
+    { name: 'mcp__files__write', rawInput: { path: '/etc/x' } },
+  ]
+  for (const fields of denied) t.equal(await judged(fields), 'denied', JSON.stringify(fields))
+})
+
 t.test('the words of a command are looked at', async (t) => {
   const top = realpathSync(t.testdir({ work: { '.git': {}, sub: {} }, elsewhere: {}, temp: {} }))
   const workdir = `${top}/work`
   symlinkSync('../elsewhere', `${workdir}/link`)
   const temporary = await temporaryFolders(`${top}/temp`)
-  const ground = { workdir, closed: [], temporary: temporary.filter((each) => each !== '/tmp') }
+  const places = temporary.filter((each) => each !== '/tmp')
+  const ground = { workdir, closed: [], temporary: places, scratch: null }
   const why = (rawInput: unknown, more: object = {}) =>
     whyOutside(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [
@@ -509,7 +657,7 @@ t.test('it does not speak as it should', async (t) => {
     ['dies', '', 'fake ended with exit code 3 before it answered session/prompt: out of luck'],
     ['closes', '', 'fake closed its output before it answered session/prompt'],
     ['floods', '', 'fake: it sent a line of more than 8 MiB'],
-    ['silent', '', 'fake ended its turn without a plan'],
+    ['silent', '', 'fake ended without a plan, and said nothing. It can be asked again'],
     ['ends', 'refusal', 'fake refused to go on'],
     ['ends', 'max_tokens', /limit of tokens/],
     ['ends', 'max_turn_requests', /limit of requests/],
@@ -528,7 +676,7 @@ t.test('it does not speak as it should', async (t) => {
   t.test('a greeting before the first message', async (t) => {
     const { plan, report } = scene(t, 'noise')
     t.strictSame(await plan(), PLAN)
-    t.match(report.said.stdout, 'Welcome to the agent!')
+    t.match(report.sent, 'Welcome to the agent!')
   })
   t.test('a program that is not there', async (t) => {
     const spec = { ...fake('plain'), program: 'no-such-agent', install: 'npm install -g it' }

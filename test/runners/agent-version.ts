@@ -45,6 +45,26 @@ t.test('a version is read from what the program says', async (t) => {
   }
 })
 
+t.test('one that does not say it has that of its package', async (t) => {
+  const folder = t.testdir({
+    'package.json': JSON.stringify({ version: '2.0.4', bin: { agent: 'dist/index.js' } }),
+    dist: { 'index.js': '#!/bin/sh\nexit 0\n', 'other.js': '#!/bin/sh\nexit 0\n' },
+    bin: { agent: t.fixture('symlink', '../dist/index.js') },
+  })
+  for (const name of ['index.js', 'other.js']) chmodSync(`${folder}/dist/${name}`, 0o755)
+  const bad = [{ below: '2.1.0', why: 'it is old', advice: 'Install a new one.' }]
+  const found = await agentVersion(
+    { ...spec, bad },
+    { path: `${folder}/bin/agent`, cwd: folder, env },
+  )
+  t.strictSame(found, {
+    version: '2.0.4',
+    warning: 'Agent 2.0.4 is below 2.1.0: it is old. Install a new one.',
+  })
+  const other = await agentVersion(spec, { path: `${folder}/dist/other.js`, cwd: folder, env })
+  t.strictSame(other, { version: null })
+})
+
 t.test('it is asked once, until its file changes', async (t) => {
   const place = program(t, 'echo 2.1.5')
   await agentVersion(spec, place)

@@ -44,7 +44,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
   const root = existsSync(t.testdirName) ? t.testdirName : t.testdir({ files: {}, project: {} })
   const log: string[] = []
   const notes: AgentNote[] = []
-  const said = { stdout: '', stderr: '' }
+  const said = { stdout: '', stderr: '', raw: '' }
   const anew = async () => {
     log.push('anew')
     mkdirSync(`${root}/again`)
@@ -71,6 +71,11 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
         said[stream] += bytes
         run.onOutput?.(said.stdout)
       },
+      raw(bytes) {
+        said.raw += bytes
+        run.onOutput?.(said.raw)
+      },
+      clean: (text) => text,
       async stepFinished({ exit, signal, startError }) {
         log.push(`finished ${startError ?? signal ?? exit}`)
       },
@@ -160,11 +165,20 @@ t.test('a command of casefile.md', async (t) => {
 
 t.test('planning that comes to nothing', async (t) => {
   const cases: [name: string, spec: CommandSpec, message: string | RegExp][] = [
-    ['no plan', script('echo'), 'mine ended without a plan'],
+    [
+      'no plan',
+      script('echo'),
+      'mine ended without a plan, and said nothing. It can be asked again',
+    ],
     [
       'an exit code',
       script('echo P; echo "cannot\n  log in." >&2; exit 3'),
       'mine exited with 3: cannot log in',
+    ],
+    [
+      'nothing but an error',
+      script('echo "Error: no key"'),
+      /^mine ended .* It said: "Error: no key"/,
     ],
     ['a signal', script('kill -9 $$'), 'mine was ended by SIGKILL'],
     [
@@ -199,7 +213,7 @@ t.test('planning that comes to nothing', async (t) => {
       script(`echo '{"type":"result","status":"error","error":{"message":"no key"}}'; echo x >&2`, {
         stream: 'gemini',
       }),
-      'mine failed, as it says: no key: x',
+      'mine failed: no key',
     ],
   ]
   for (const [name, spec, message] of cases) {
@@ -279,17 +293,16 @@ echo "$*" > args; cat > prompt`
     ])
     t.match(
       readFileSync(`${root}/project/args`, 'utf8'),
-      / plan --tools Read,Grep,Glob .* --session-id /,
+      / --permission-mode default --tools Read,Grep,Glob .* --session-id /,
     )
     t.equal(readFileSync(`${root}/project/prompt`, 'utf8'), 'Do it.\n')
   })
 
-  t.test('in Work mode a denial is a failure, whatever it says of itself', async (t) => {
+  t.test('in Work mode a denial does not undo what ended well', async (t) => {
     const denials = [denial('Write', '1'), denial('Bash', '2'), denial('Bash', '3')]
     const { spec, env } = fake(t, 'claude', `${text}; ${prints(success('done', ...denials))}`)
     const { work } = recorded(t, spec, { env })
-    const reason = 'Claude Code was denied 3 of its actions: Write, Bash 2 times'
-    t.strictSame(await work(), { ok: false, reason })
+    t.strictSame(await work(), { ok: true })
   })
 
   t.test('in Work mode it is to succeed in both its words and its exit code', async (t) => {
@@ -305,10 +318,7 @@ echo "$*" > args; cat > prompt`
       [
         'all of it',
         `${prints({ ...success('x', denial('Bash', '1')), is_error: true })}\nexit 2`,
-        {
-          reason:
-            /^Claude Code exited with 2 and failed, .*: x, and was denied one of its actions: Bash$/,
-        },
+        { reason: 'Claude Code failed: x, and was denied one of its actions: Bash' },
       ],
     ]
     for (const [name, script, result] of cases) {
@@ -337,15 +347,15 @@ echo "$*" > args; cat > prompt`
     const { spec, env } = fake(
       t,
       'gemini',
-      `test "$1" = --version || { grep -A1 exit_plan_mode "$5" > policy; ${prints(
-        { type: 'message', role: 'assistant', content: 'P' },
+      `test "$1" = --version || { cp "$5" policy; ${prints(
+        { type: 'message', role: 'assistant', content: '## Plan\nP' },
         { type: 'result', status: 'success' },
       )}
 }`,
     )
     const { plan, root } = recorded(t, spec, { env })
     t.match(await plan(), { plan: 'P' })
-    t.match(readFileSync(`${root}/project/policy`, 'utf8'), /exit_plan_mode"\ndecision = "deny"/)
+    t.match(readFileSync(`${root}/project/policy`, 'utf8'), /toolName = "\*"\ndecision = "deny"/)
   })
 })
 
@@ -353,7 +363,7 @@ t.test('a revision goes back to the conversation', async (t) => {
   const body = (known: string) => `case "$*" in *--version*) exit;; esac
 echo "$*" >> ../runs; cat > /dev/null
 case "$*" in *"--resume ${known}"*|*--session-id*) ;; *) echo "No conversation found" >&2; exit 1;; esac
-${prints({ type: 'system', subtype: 'init', session_id: 'old' }, success('P'))}`
+${prints({ type: 'system', subtype: 'init', session_id: 'old' }, success('## Plan\nP'))}`
   const ways = (root: string) =>
     [...readFileSync(`${root}/runs`, 'utf8').matchAll(/--(resume|session-id) (\S+)/g)].map(
       ([, way, id]) => `${way} ${id}`,
@@ -382,7 +392,7 @@ ${prints({ type: 'system', subtype: 'init', session_id: 'old' }, success('P'))}`
       'gemini',
       `case "$*" in *--version*) exit;; *--resume*) rm -r ../files; ln -s work ../files; exit 1;; esac
 cp "$5" policy; ${prints(
-        { type: 'message', role: 'assistant', content: 'P' },
+        { type: 'message', role: 'assistant', content: '## Plan\nP' },
         { type: 'result', status: 'success' },
       )}`,
     )
@@ -390,7 +400,7 @@ cp "$5" policy; ${prints(
     t.match(await plan(), { plan: 'P' })
     const between = log.slice(log.indexOf('finished 1'), log.lastIndexOf('agent_started'))
     t.strictSame(between, ['finished 1', 'anew', 'step plan-agent 5000'])
-    t.match(readFileSync(`${root}/project/policy`, 'utf8'), 'exit_plan_mode')
+    t.match(readFileSync(`${root}/project/policy`, 'utf8'), 'read_file')
     t.notOk(existsSync(`${root}/project/policy.toml`), 'nothing was written through the link')
   })
 })
@@ -424,7 +434,7 @@ t.test('nothing hangs', async (t) => {
 
   t.test('notes that are slow to write hold nothing up, and keep their order', async (t) => {
     const events = Array.from({ length: 200 }, (_, at) => calls(`${at}`, `T${at}`, {}))
-    const { spec, env } = fake(t, 'claude', prints(...events, success('P')))
+    const { spec, env } = fake(t, 'claude', prints(...events, success('## Plan\nP')))
     const { plan, notes } = recorded(t, spec, { env, note: () => delay(1) })
     t.match(await plan(), { plan: 'P' })
     t.strictSame(
@@ -449,7 +459,7 @@ t.test('nothing hangs', async (t) => {
 
   t.test('a line of 40 MB', async (t) => {
     const flood = 'head -c 40000000 /dev/zero | tr "\\0" x; echo'
-    const { spec, env } = fake(t, 'claude', `${flood}\n${prints(success('P'))}`)
+    const { spec, env } = fake(t, 'claude', `${flood}\n${prints(success('## Plan\nP'))}`)
     const { plan, said } = recorded(t, spec, { env, onOutput: () => {} })
     t.match(await plan(), { plan: 'P' })
     t.match(said.stderr, /^\[casefile: a line of this output is too long, and was not read\]\n$/)
@@ -478,7 +488,11 @@ t.test('the presets', async (t) => {
     ['claude', 'codex', 'copilot', 'gemini', 'opencode'],
   )
   const values = {
-    ...{ prompt: 'P', prompt_file: 'F', id: ID, session: 'old', folder: '/f' },
+    prompt: 'P',
+    prompt_file: 'F',
+    id: ID,
+    session: 'old',
+    folder: '/f',
     untrusted_projects: '"/w"',
   }
   for (const { id, program, plan, resume, work } of PRESETS) {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { planAmong, planOf } from '../../src/runners/agents/plan-text.ts'
+import { planAmong, planOf, planOfWords } from '../../src/runners/agents/plan-text.ts'
+import { saidError } from '../../src/runners/agents/said-error.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const lines = (...texts: string[]) => texts.join('\n')
@@ -145,7 +146,13 @@ t.test('the message that holds the plan', async (t) => {
   const cases: [name: string, messages: string[], plan: object | null][] = [
     ['none', [], null],
     ['nothing said', ['', '\n'], null],
-    ['the last one', ['I look.', 'P', ''], P],
+    ['the last with a list', ['- old', '* P', ''], { hypothesis: '', plan: '* P' }],
+    ['a step', ['I look.', '```sh run\nP\n```'], { hypothesis: '', plan: '```sh run\nP\n```' }],
+    ['words that are none', ['I look.', 'I am not able to do that.', ''], null],
+    ['only a hypothesis', ['## Hypothesis\nH'], null],
+    ['half of one', [`${BEGIN}\n## Plan\n\n1. P`], null],
+    ['half of one, then all of it', [`${BEGIN}\nQ`, `${BEGIN}\nP\n${END}`], P],
+    ['marks that are only named', [`I put it between ${BEGIN} and its end.`, '## Plan\nP'], P],
     ['the one with a heading', ['I look.', '## Plan\nP', 'That was the plan.'], P],
     ['the last with a heading', ['## Plan\nold', '## Plan\nP', 'Bye.'], P],
     ['the marked one', [`${BEGIN}\nP\n${END}`, '## Plan\nother'], P],
@@ -154,6 +161,33 @@ t.test('the message that holds the plan', async (t) => {
   for (const [name, messages, plan] of cases) {
     t.test(name, async (t) => t.strictSame(planAmong(messages), plan))
   }
+})
+
+t.test('the words of a program of which nothing is known', async (t) => {
+  t.match(planOfWords('Just do it.'), { plan: 'Just do it.' })
+  t.match(planOfWords('Error: 400 is shown.\n\n1. Raise it.'), { plan: /Raise it/ })
+  for (const said of ['', 'Error: 400 scripted', '{"error":{"message":"no"}}', `${BEGIN}\nP`]) {
+    t.equal(planOfWords(said), null, said)
+  }
+})
+
+t.test('an error as a part of a sentence', async (t) => {
+  const json = '{"error":{"code":400,"message":"no key","status":"INVALID"}}'
+  const stack =
+    '\n    at run (file:///x/chunk.js:1:2)\n    at async Turn.run (node:internal:3:4) {\n  status: 400\n}'
+  const cases: [said: string, expected: string][] = [
+    ['API Error: 400 no', 'API Error: 400 no'],
+    ['[API Error: terminated]', 'API Error: terminated'],
+    [json, 'no key (400)'],
+    [`[API Error: ${json}]`, 'API Error: no key (400)'],
+    [JSON.stringify({ error: { message: json } }), 'no key (400)'],
+    [`It failed: _ApiError: ${json}${stack}`, 'It failed: _ApiError: no key (400)'],
+    ['{"message":"x"', '{"message":"x"'],
+    ['{"error":"busy"}', 'busy'],
+    ['{}', '{}'],
+  ]
+  for (const [said, expected] of cases) t.equal(saidError(said), expected)
+  t.ok(saidError('x'.repeat(5000)).length < 400)
 })
 
 t.test('a hostile text takes no time', async (t) => {
@@ -168,7 +202,14 @@ t.test('a hostile text takes no time', async (t) => {
     `## Plan${'*'.repeat(200_000)}x\nP`,
   ]
   for (const text of texts) {
-    const took = await cpuTime(() => void planOf(text), { enough: 2_000 })
+    const took = await cpuTime(
+      () => {
+        planAmong([text])
+        planOfWords(text)
+        saidError(text)
+      },
+      { enough: 2_000 },
+    )
     t.ok(took < 2_000, `${JSON.stringify(text.slice(0, 20))} took ${Math.round(took)} ms`)
   }
 })

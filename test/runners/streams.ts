@@ -1,7 +1,9 @@
 import t from 'tap'
+import { retryText } from '../../src/model/agent-retry.ts'
 import { createBoundedMap } from '../../src/runners/agents/bounded-map.ts'
 import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
+import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { StreamEnd, StreamNote } from '../../src/runners/streams/agent-stream.ts'
 import { STREAM_FORMATS } from '../../src/runners/streams/formats.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
@@ -16,23 +18,34 @@ type Format = keyof typeof STREAM_FORMATS
 
 interface Told {
   notes: string[]
+  /** What a person is shown. */
+  text: string
   end: StreamEnd
 }
 
 /** What a format makes of the events; a text is a line as it stands, `!` in front one of stderr. */
 function told(format: Format, lines: readonly (object | string)[]): Told {
-  const stream = STREAM_FORMATS[format]()
+  let text = ''
+  const shownOutput = createReadableOutput({
+    write(more) {
+      text += more
+    },
+    clean: (whole) => whole.replaceAll('s3cret', '[redacted KEY]'),
+    workdir: '/work',
+  })
+  const stream = STREAM_FORMATS[format](shownOutput)
   const notes: StreamNote[] = []
   for (const line of lines) {
-    const text = typeof line === 'string' ? line : JSON.stringify(line)
-    const found = text.startsWith('!') ? stream.errorLine?.(text.slice(1)) : stream.line(text)
+    const words = typeof line === 'string' ? line : JSON.stringify(line)
+    const found = words.startsWith('!') ? stream.errorLine?.(words.slice(1)) : stream.line(words)
+    for (const note of found ?? []) shownOutput.note(note)
     notes.push(...(found ?? []))
   }
   const all = notes.map(shown)
   // some tell it with every line
   const isNews = (note: string, at: number) =>
     !note.startsWith('session ') || all.indexOf(note) === at
-  return { notes: all.filter(isNews), end: stream.end() }
+  return { notes: all.filter(isNews), text, end: stream.end() }
 }
 
 /** What an agent printed in a scene, a line of stderr with `!` in front. */
@@ -60,13 +73,21 @@ function shown({ event, fields }: StreamNote): string {
   if (event === 'agent_session') return `session ${fields.agent_session}`
   if (event === 'agent_plan')
     return `plan ${fields.entries.map(({ content, status }) => `${content}:${status}`).join(' ')}`
+  if (event === 'agent_retry') return retryText({ ...fields })
   const { tool, kind = '-', title = '-' } = fields
   const how = event === 'denied' ? fields.reason : fields.status
   return `${event} ${tool} ${kind} ${title} ${how}`
 }
 
+const notShown = () =>
+  createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
+
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
-const failed = (words: string) => ({ ok: false, reason: `failed, as it says: ${words}` })
+const failed = (words: string) => ({
+  ok: false as const,
+  reason: `failed: ${words}`,
+  isSaid: true as const,
+})
 
 type Case = [
   name: string,
@@ -272,8 +293,8 @@ cases('claude', [
     recorded('claude', 'plan-own-tool'),
     [
       `session ${UUID}`,
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} in_progress',
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} failed',
+      'tool_call ExitPlanMode - - in_progress',
+      'tool_call ExitPlanMode - - failed',
     ],
     { plan: '1. Raise the limit.', verdict: { ok: true } },
   ],
@@ -289,8 +310,8 @@ cases('claude', [
     ),
     [
       `session ${UUID}`,
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} in_progress',
-      'tool_call ExitPlanMode - {"plan":"1. Raise the limit."} failed',
+      'tool_call ExitPlanMode - - in_progress',
+      'tool_call ExitPlanMode - - failed',
       'denied ExitPlanMode - - permission was not granted',
     ],
     { plan: '1. Raise the limit.', verdict: { ok: true, anyExit: true } },
@@ -341,9 +362,9 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
-const CODEX_400 =
-  '{"error":{"message":"scripted 400","type":"invalid_request_error","param":null,"code":null}}'
-const codexShell = (command: string) => `tool_call shell execute /bin/bash -lc ${command}`
+/** Without the quotes, and the shell, that it puts around a command. */
+const codexShell = (command: string) =>
+  `tool_call shell execute ${command.replace(/^(['"])(.*)\1/, '$2')}`
 
 cases('codex', [
   [
@@ -408,7 +429,7 @@ cases('codex', [
       { type: 'turn.completed' },
     ],
     [
-      "denied shell execute bash -lc 'ls' declined by its own policy",
+      'denied shell execute ls declined by its own policy',
       'tool_call patch edit a, b completed',
       'denied patch - - patch rejected: read-only',
       'denied shell - - exec_command failed: rejected: rm',
@@ -427,10 +448,10 @@ cases('codex', [
       { type: 'turn.completed' },
     ],
     [
-      "denied shell execute bash -lc 'ls' exec_command failed: rejected by user approval settings",
-      "denied shell execute bash -lc 'ls' exec command rejected by user",
-      "tool_call shell execute bash -lc 'ls' failed",
-      "tool_call shell execute bash -lc 'ls' failed",
+      'denied shell execute ls exec_command failed: rejected by user approval settings',
+      'denied shell execute ls exec command rejected by user',
+      'tool_call shell execute ls failed',
+      'tool_call shell execute ls failed',
     ],
     { verdict: { ok: true } },
   ],
@@ -438,7 +459,7 @@ cases('codex', [
     'a failed turn',
     recorded('codex', 'fault-400'),
     [`session ${UUID}`],
-    { verdict: failed(CODEX_400) },
+    { verdict: failed('scripted 400') },
   ],
   ['only an error', [{ type: 'error', message: 'stream' }], [], { verdict: failed('stream') }],
   [
@@ -449,8 +470,6 @@ cases('codex', [
   ],
 ])
 
-const GEMINI_400 =
-  '[API Error: {"error":{"code":400,"message":"scripted 400","status":"INVALID_ARGUMENT"}}]'
 const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 
@@ -572,7 +591,7 @@ cases('gemini', [
     'a failure',
     recorded('gemini', 'fault-400'),
     [`session ${UUID}`],
-    { verdict: failed(GEMINI_400) },
+    { verdict: failed('API Error: scripted 400') },
   ],
   [
     'no last event',
@@ -778,6 +797,97 @@ cases('plain', [
   ['nothing', [], [], { messages: [], verdict: { ok: true } }],
 ])
 
+t.test('what a person is shown', async (t) => {
+  const seen = (format: Format, scene: string) => told(format, recorded(format, scene)).text
+  const plan = `I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->\n`
+  const warning =
+    'warning: Model metadata for `scripted` not found. Defaulting to fallback metadata; this can degrade performance and cause issues\n'
+  const retried = (of: string) =>
+    [1, 2].map((attempt) => `the model answered 500, attempt ${attempt}${of}\n`).join('')
+  const texts: [Format, scene: string, text: string][] = [
+    [
+      'claude',
+      'work',
+      `→ Read app.js\n  ok: 2 lines\n→ Edit app.js\n  ok: The file app.js has been updated successfully. (file state is current in your context — no need to Read it back)\n→ Bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'codex',
+      'work',
+      `${warning}→ shell cat 'app.js'\n  ok: limit = 1\n→ patch app.js\n  ok\n→ shell cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'gemini',
+      'work',
+      `→ read_file app.js\n  ok\n→ replace app.js\n  ok\n→ run_shell_command cat app.js\n  ok: limit = 10\n\nThe limit is ten now.`,
+    ],
+    [
+      'opencode',
+      'work',
+      `→ read app.js\n  ok: 6 lines\n→ edit app.js\n  ok: Edit applied successfully.\n→ bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'copilot',
+      'work',
+      `→ view app.js\n  ok: limit = 1\n→ edit app.js\n  ok: File app.js updated with changes.\n→ bash cat app.js\n  ok: limit = 10\n\nThe limit is ten now.\n`,
+    ],
+    [
+      'claude',
+      'failing-command',
+      `→ Bash echo broken; exit 3\n  failed: Exit code 3 broken\n\nThe command failed.\n`,
+    ],
+    [
+      'codex',
+      'failing-command',
+      `${warning}→ shell echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
+    ],
+    [
+      'opencode',
+      'failing-command',
+      `→ bash echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
+    ],
+    [
+      'copilot',
+      'failing-command',
+      `→ bash echo broken; exit 3\n  failed: exit 3 broken\n\nThe command failed.\n`,
+    ],
+    ['claude', 'fault-500-then-plan', `${retried(' of 10')}\n${plan}`],
+    ['copilot', 'fault-500-then-plan', `${retried('')}\n${plan}`],
+    ['gemini', 'fault-500-then-plan', `${retried('')}\n${plan.trimEnd()}`],
+    [
+      'opencode',
+      'todos',
+      `to do: [>] Raise the limit, [ ] Run the tests\nto do: [x] Raise the limit, [x] Run the tests\n\nBoth are done.\n`,
+    ],
+  ]
+  for (const [format, scene, text] of texts)
+    t.equal(seen(format, scene), text, `${format} ${scene}`)
+
+  const command = (output: string, status = 'completed') => [
+    codexItem('started', codexCommand('in_progress', null)),
+    codexItem('completed', codexCommand(status, status === 'failed' ? 1 : 0, output)),
+  ]
+  const lines = Array.from({ length: 3000 }, (_, at) => `${at + 1}\n`).join('')
+  t.equal(told('codex', command(lines)).text, '→ shell ls\n  ok: 3000 lines, the last: 3000\n')
+  t.equal(
+    told('codex', command('\u001b[31mred\u001b[0m\rdone')).text,
+    '→ shell ls\n  ok: 2 lines, the last: done\n',
+  )
+  t.equal(told('codex', ['Not JSON.', '{"type":"new"}']).text, 'Not JSON.\n', 'as it is')
+  const long = `${'a'.repeat(290)} s3cret ${'b'.repeat(9000)}`
+  t.match(told('codex', command(long, 'failed')).text, /failed: exit 1 a+ \[r … b{300}\n$/)
+  t.notMatch(told('codex', command(long, 'failed')).text, 's3c', 'half a secret is none')
+
+  const [first, second] = command('x').map((event) => JSON.stringify(event))
+  const other = JSON.stringify(
+    codexItem('started', { ...codexCommand('in_progress', null), id: '2' }),
+  )
+  t.equal(
+    told('codex', [first!, other, second!]).text,
+    '→ shell ls\n→ shell ls\n  ok (shell ls): x\n',
+    'the result of a call that is not the last',
+  )
+})
+
 t.test('a message that is too long is not kept in part', async (t) => {
   const half = 'x'.repeat(600 * 1024)
   t.match(told('plain', [half, 'end']).end, { messages: [/^x+\nend\n$/], overlong: false })
@@ -795,7 +905,7 @@ t.test('a message that is too long is not kept in part', async (t) => {
   const much = told('claude', Array(5).fill(says(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
-  const stream = STREAM_FORMATS.plain()
+  const stream = STREAM_FORMATS.plain(notShown())
   stream.line('## Plan')
   stream.dropped?.()
   stream.line('## Plan')
@@ -829,7 +939,7 @@ t.test('an agent that calls tools without end is remembered for its last ones', 
     keyof typeof events,
     typeof events.claude,
   ][]) {
-    const stream = STREAM_FORMATS[format]()
+    const stream = STREAM_FORMATS[format](notShown())
     const line = (event: object) => stream.line(JSON.stringify(event))
     for (let at = 0; at <= 2000; at++) line(of(`${at}`)[0])
     t.strictSame(line(of('0')[1]), [], `${format}: the first is forgotten`)

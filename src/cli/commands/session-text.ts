@@ -5,6 +5,7 @@ import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import { printFailedTests } from '../text/failed-tests.ts'
+import { printRefused } from '../text/refused-actions.ts'
 import { table } from '../text/table.ts'
 import { ago } from '../text/times.ts'
 import { printPlanned } from './planned.ts'
@@ -23,6 +24,7 @@ export async function printSession(
     print(`\n${color.bold('Output')}\n`)
     printOutput(terminal, output.trim())
   }
+  printRefused(terminal, session.refused)
   if (tests) {
     const { run, passed, failed } = tests
     const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} pass`
@@ -52,7 +54,7 @@ export async function printSession(
 
 /** Which models the agent used, and how much, run by run. */
 async function printUsage(
-  { color, print, width }: ReadingConsole['terminal'],
+  { color, print }: ReadingConsole['terminal'],
   { usage, usage_total }: SessionJson,
 ): Promise<void> {
   if (usage.every((run) => usageText(run) === '')) return
@@ -63,7 +65,7 @@ async function printUsage(
     { text: visibleText(usageText(run)) || 'not reported' },
   ])
   if (usage.length > 1 && total !== '') rows.push([{ text: '  Total' }, { text: total }])
-  print(await table(rows, { width: width(), cuts: [[1, 12]] }))
+  print(await table(rows))
 }
 
 function size({ additions, deletions }: { additions: number; deletions: number }): number {

@@ -1,4 +1,6 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
+import { retryText } from '../../model/agent-retry.ts'
+import { callText } from '../../runners/agents/readable-output.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import { duration } from '../text/times.ts'
 
@@ -39,8 +41,9 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
   session_state_changed: ({ old_state, new_state, reason }) =>
     stateLine(old_state, new_state, reason),
   step_started: ({ step, language }, count) => ({
-    ...{ sign: '▶', tone: 'step' },
-    text: `${say(step)}  ${language === undefined ? '' : `${say(language)}, `}step ${count}`,
+    sign: '▶',
+    tone: 'step',
+    text: isAgentsRun({ language }) ? say(step) : `${say(step)}  ${say(language)}, step ${count}`,
   }),
   step_finished: stepFinished,
   tests_read: ({ run, passed, failed }) =>
@@ -52,21 +55,46 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
     const more = typeof files === 'number' && files > 1 ? ` in ${files} files, most in` : ''
     return plain(`changed: +${say(additions)} -${say(deletions)}${more} ${say(file)}`)
   },
-  tool_call: ({ tool, kind, title, status }) =>
-    quiet(
-      ['tool', tool, kind, title, status]
-        .filter((word) => word !== undefined)
-        .map(say)
-        .join(' '),
-    ),
+  tool_call: ({ tool, kind, title, status }) => {
+    // its end has a line too
+    if (status === 'pending' || status === 'in_progress') return null
+    const call = callText({
+      tool: String(tool),
+      ...(typeof kind === 'string' ? { kind } : {}),
+      ...(typeof title === 'string' ? { title } : {}),
+    })
+    return quiet(`${say(call)}${status === 'failed' ? ': failed' : ''}`)
+  },
   denied: ({ tool, title, reason }) => bad(`denied: ${say(title ?? tool)}: ${say(reason)}`),
   guarded: ({ guard, reason }) =>
     guard === 'mount' ? null : quiet(`not kept from writing by mounts: ${say(reason)}`),
+  agent_started: ({ mode, command, version, warning }) => {
+    const [program = ''] = Array.isArray(command) ? command : []
+    const which = version === undefined ? say(program) : `${say(program)} ${say(version)}`
+    const what = mode === 'plan' ? 'plans' : 'works'
+    return warning === undefined
+      ? quiet(`${which} ${what}`)
+      : bad(`${which} ${what}: ${say(warning)}`)
+  },
+  agent_session: () => null,
+  agent_retry: (payload) => plain(say(retryText(payload))),
+  agent_plan: ({ entries }) => {
+    const items = Array.isArray(entries) ? entries : []
+    const done = items.filter(({ status }) => status === 'completed')
+    const now = items.find(({ status }) => status === 'in_progress')
+    const rest = now === undefined ? '' : `: ${say(now.content)}`
+    return quiet(`to do: ${done.length} of ${items.length} done${rest}`)
+  },
   agent_completed: () => null,
   evidence_recorded: () => null,
   session_completed: () => null,
   session_sealed: () => null,
   resync: () => bad('the session’s trail is not the one that was followed: all of it again'),
+}
+
+/** An agent's own run is a step of the session, but no step of the plan. */
+export function isAgentsRun({ language }: Payload): boolean {
+  return language === undefined
 }
 
 function stateLine(from: unknown, to: unknown, reason: unknown): EventLine {

@@ -1,5 +1,6 @@
 import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
+import { OWN_PROVIDER } from '../../model/settings.ts'
 import type { Console } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { type SessionJson, sessionPath } from '../named/session.ts'
@@ -52,7 +53,9 @@ export async function follow(
     })
     const isTold = !options.silent && !options.envelopes
     for await (const event of isTold ? output.of(stream) : stream) {
-      if (event.type === 'plan_approved') narrator.expect(await stepsOf(event.payload.plan))
+      if (event.type === 'plan_approved') {
+        narrator.expect(await stepsOf(event.payload.plan, session))
+      }
       if (!STREAM_PAUSES.has(event.type)) tell(event)
       if (isTold && begun && event.type === 'tests_read' && event.payload.failed !== 0) {
         const named = await reread(console, session)
@@ -78,8 +81,13 @@ export async function reread({ client }: Console, session: SessionJson): Promise
   return (await client.ask('GET', sessionPath(session))).body
 }
 
-async function stepsOf(plan: unknown): Promise<number> {
-  return typeof plan === 'string' ? (await readPlan(plan)).steps.length : 0
+async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {
+  if (typeof plan !== 'string') return 0
+  const { steps, isRunbook } = await readPlan(plan)
+  // behind an agent the service runs what gives proof
+  return isRunbook || provider === OWN_PROVIDER
+    ? steps.length
+    : steps.filter(({ proof }) => proof !== null).length
 }
 
 /** The event as it came (specification §6.2). */

@@ -1,14 +1,14 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
 import type { Terminal } from '../terminal.ts'
 import { clock } from '../text/times.ts'
-import { type EventLine, eventLine } from './event-line.ts'
+import { type EventLine, eventLine, isAgentsRun } from './event-line.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { printOutput, stepOutput } from './step-output.ts'
 
 /** Tells what happens in a session, line by line. */
 export interface Narration {
   tell(event: ReceivedEvent): void
-  /** How many steps the plan has; 0 where an agent works by itself. */
+  /** How many steps of the plan the service runs. */
   expect(steps: number): void
   /** Of an event only what it means for the progress line. */
   progress(event: ReceivedEvent): void
@@ -25,7 +25,8 @@ export function narration(terminal: Terminal, line: ProgressLine): Narration {
     const from = Date.parse(time) || Date.now()
     if (type === 'step_started') {
       running = String(payload.step)
-      line.show(`step ${count()}  ${words(running)}`, from)
+      const which = isAgentsRun(payload) ? '' : `step ${count()}  `
+      line.show(`${which}${words(running)}`, from)
     } else if (type === 'session_state_changed') {
       line.show(PROGRESS[String(payload.new_state)] ?? '', from)
     }
@@ -43,6 +44,8 @@ export function narration(terminal: Terminal, line: ProgressLine): Narration {
       const wasSeen = output.finish(String(payload.step))
       if (!wasSeen && payload.tail) printOutput(terminal, String(payload.tail))
     }
+    // the output has these as well, and more of them
+    if (OF_OUTPUT.has(type) && output.isOpen()) return
     const told = eventLine(event, count())
     if (told) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, told)}\n`)
   }
@@ -50,7 +53,7 @@ export function narration(terminal: Terminal, line: ProgressLine): Narration {
   /** Of the steps that are told: a replay begins anew. */
   function note(event: ReceivedEvent): void {
     if (event.type === 'resync') position = 0
-    if (event.type === 'step_started') position++
+    if (event.type === 'step_started' && !isAgentsRun(event.payload)) position++
   }
 
   return {
@@ -69,6 +72,8 @@ export function narration(terminal: Terminal, line: ProgressLine): Narration {
     end: () => line.around(() => void (running !== null && output.finish(running))),
   }
 }
+
+const OF_OUTPUT = new Set(['tool_call', 'agent_retry', 'agent_plan'])
 
 /** What goes on in a state in which something does. */
 const PROGRESS: Record<string, string> = {

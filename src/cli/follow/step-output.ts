@@ -4,6 +4,8 @@ import type { Terminal } from '../terminal.ts'
 /** What steps print, by whole lines: pieces need not end where lines do. */
 export interface StepOutput {
   take(step: string, text: string): void
+  /** Whether something was seen of a step that has not ended. */
+  isOpen(): boolean
   /** Prints what is left of a step that has ended; false where nothing of it was seen as it came. */
   finish(step: string): boolean
 }
@@ -27,6 +29,7 @@ export function stepOutput(terminal: Terminal): StepOutput {
       step.rest = all.slice(end)
       if (end > 0) printLines(terminal, step.filter(all.slice(0, end)))
     },
+    isOpen: () => open.size > 0,
     finish(name) {
       const step = open.get(name)
       if (step && step.rest !== '') printLines(terminal, step.filter(step.rest))

@@ -1,6 +1,7 @@
 import type { Asking } from '../../client/client.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
+import type { RefusedActions } from '../../model/refused-actions.ts'
 import type { SessionDurations } from '../../model/session-durations.ts'
 import type { RunUsage, UsageTotal } from '../../model/usage.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
@@ -23,6 +24,7 @@ export interface SessionJson {
   } | null
   tests: { run: number; passed: number; failed: number } | null
   failed_tests: FailedTest[]
+  refused: RefusedActions
   proof_attached: boolean
   provider: string
   started_at: string

@@ -57,6 +57,7 @@ const TRAIL: Readonly<Record<string, z.ZodRawShape>> = {
   agent_plan: { entries: z.array(z.unknown()) },
   agent_usage: { mode },
   tool_call: { tool: text },
+  agent_retry: {},
   denied: { tool: text, reason: text },
   notes_unlisted: {},
   plan_violation: {},

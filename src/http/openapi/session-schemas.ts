@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
+import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { SESSION_STATES } from '../../model/session-state.ts'
 import type { KeptRevision } from '../../sessions/plan-history.ts'
 import type { MemoryListing } from '../../workspace/memory-files.ts'
@@ -52,6 +53,28 @@ export const session = schemaOf<SessionJson>()(
     failed_tests: z
       .array(failedTest)
       .describe(`The first failed tests, ${MAX_FAILED_TESTS} at most; \`tests\` counts all.`),
+    refused: z
+      .object({
+        plan: count.describe('How many while it planned.'),
+        work: count.describe('How many at work.'),
+        first: z
+          .array(
+            z.object({
+              time,
+              mode: z.enum(['plan', 'work']),
+              tool: z.string(),
+              action: z
+                .string()
+                .nullable()
+                .describe('The path, command or request, if it is known.'),
+              reason: z.string(),
+            }),
+          )
+          .describe(`The first ones, ${MAX_REFUSED} at most, those at work before the others.`),
+      })
+      .describe(
+        'What its agent wanted to do and was not allowed to. It does not decide how the session ends.',
+      ),
     proof_attached: z.boolean(),
     created_at: time,
     updated_at: time,

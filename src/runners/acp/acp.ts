@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { ProviderSettings } from '../../model/settings.ts'
+import { allowanceOf, scratchFolder } from '../agents/user-places.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -36,7 +37,11 @@ export function customAcpSpec(
   const [program = '', ...args] = command
   const named = { plan: planMode, work: workMode }
   const known = knownAgent(command)
-  if (known) return { ...known, id, title: id, program, args, named }
+  if (known) {
+    // a wrapper would tell its own version
+    const version = programName(program) === known.program ? known.version : []
+    return { ...known, id, title: id, program, args, named, version }
+  }
   const note = 'What its plan mode keeps it from is not known.'
   return {
     ...plainAgent(id, id, program, args),
@@ -72,17 +77,20 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   throw new RunnerFailure(`${spec.title} ${complaints.filter((each) => each).join(', and ')}`)
 }
 
-/** Success is the agent's own success, and nothing that was denied to it. */
+/** Success is the agent's own success. What it was refused is in the trail, and does not undo what it did without it. */
 async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Promise<WorkResult> {
   const agent = agentOf(request)
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
-  const ground = { workdir, closed: agent.closed ?? [], temporary }
+  const scratch = await scratchFolder(agent.env, workdir)
+  const ground = { workdir, closed: agent.closed ?? [], temporary, scratch }
+  const more = await allowanceOf(spec.userPlaces, agent.env, workdir)
+  const allowed = { ...spec, workEnv: { ...spec.workEnv, ...more.env } }
+  const words = [...argv, ...more.args]
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   try {
-    const { denials } = await converse({ spec, argv, ground, workdir, timeoutMs, agent, signal })
-    const complaint = denials.complaint()
-    return complaint === null ? { ok: true } : { ok: false, reason: `${spec.title} ${complaint}` }
+    await converse({ spec: allowed, argv: words, ground, workdir, timeoutMs, agent, signal })
+    return { ok: true }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
     throw error

@@ -1,5 +1,6 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import { COPILOT_PLACES, GEMINI_PLACES, opencodeFolders } from '../agents/allowances.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
@@ -10,6 +11,10 @@ import {
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
+import type { AllowsUserPlaces } from '../agents/user-places.ts'
+import type { AgentStream } from '../streams/agent-stream.ts'
+import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
+import { CLAUDE_RETRY } from './retry.ts'
 
 export interface AcpSpec extends AgentSpec {
   kind: 'acp'
@@ -40,6 +45,10 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
+  /** What of its user's it may use at work. */
+  userPlaces: AllowsUserPlaces
+  /** Reads the lines that one run writes to its standard error. */
+  openLog: (() => NonNullable<AgentStream['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` for a mode without bounds that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
@@ -57,13 +66,15 @@ const CLAUDE_SAFE = {
   settings: { permissions: { disableBypassPermissionsMode: 'disable' } },
 }
 
+const CLAUDE_INSTALL = 'npm install -g @agentclientprotocol/claude-agent-acp'
+const CLAUDE_MODES = ['EnterPlanMode', 'ExitPlanMode']
 const CLAUDE_READS = ['Read', 'Grep', 'Glob']
 
 /** Its own words on which tools it has, before its model is asked. */
 const CLAUDE_SAYS_TOOLS = [{ type: 'system', subtype: 'init' }]
 
 /** By itself it asks only for what is outside of the folder. */
-const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask', external_directory: 'ask' }
+const OPENCODE_ASKS = { edit: 'ask', bash: 'ask', webfetch: 'ask' }
 
 const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#agent'
 
@@ -71,12 +82,13 @@ const COPILOT_MODE = 'https://agentclientprotocol.com/protocol/session-modes#age
 export const ACP_AGENTS: readonly AcpSpec[] = [
   {
     ...plainAgent('claude-agent-acp', 'Claude Code (ACP)', 'claude-agent-acp', []),
-    install: 'npm install -g @agentclientprotocol/claude-agent-acp',
+    install: CLAUDE_INSTALL,
     env: AGENT_ENV.claude,
     bad: [
       {
         below: '0.100.0',
-        why: 'its plan mode can write without asking where bypassing permissions is available',
+        why: 'what it says of itself comes as a part of its answer',
+        advice: `npm gives this old one to Node 20. Install Node 22 or newer, then: ${CLAUDE_INSTALL}`,
       },
     ],
     planMode: {
@@ -89,12 +101,18 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     meta: {
       plan: {
         claudeCode: {
-          emitRawSDKMessages: CLAUDE_SAYS_TOOLS,
+          emitRawSDKMessages: [...CLAUDE_SAYS_TOOLS, CLAUDE_RETRY],
           options: { ...CLAUDE_USER, ...CLAUDE_SAFE, tools: CLAUDE_READS, strictMcpConfig: true },
         },
       },
-      work: { claudeCode: { options: { ...CLAUDE_USER, ...CLAUDE_SAFE } } },
-      unbounded: { claudeCode: { options: CLAUDE_USER } },
+      // older ones offer it these, and a mode that it left ends its work
+      work: {
+        claudeCode: {
+          emitRawSDKMessages: [CLAUDE_RETRY],
+          options: { ...CLAUDE_USER, ...CLAUDE_SAFE, disallowedTools: CLAUDE_MODES },
+        },
+      },
+      unbounded: { claudeCode: { emitRawSDKMessages: [CLAUDE_RETRY], options: CLAUDE_USER } },
     },
   },
   {
@@ -118,6 +136,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
+    userPlaces: COPILOT_PLACES,
     projectFiles: COPILOT_FILES,
     // With "true" it would trust the folder, ask for nothing, and still say that it does.
     fixedEnv: { COPILOT_ALLOW_ALL: 'false' },
@@ -134,6 +153,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     instructions: GEMINI_INSTRUCTIONS,
     planArgs: ['--policy', '{folder}/policy.toml'],
     planFiles: { 'policy.toml': GEMINI_PLAN },
+    userPlaces: GEMINI_PLACES,
     // Also where the user's own settings trust the folder: it may have changed since.
     fixedEnv: { GEMINI_CLI_TRUST_WORKSPACE: 'false' },
     // These it takes from a .env of the folder, or above, even then, unless it has them.
@@ -155,10 +175,20 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'build', work: 'build' },
     projectFiles: OPENCODE_FILES,
     instructions: OPENCODE_INSTRUCTIONS,
-    fixedEnv: OPENCODE_OWN_ENV,
+    fixedEnv: { ...OPENCODE_OWN_ENV, ...OPENCODE_LOGS },
     defaultEnv: OPENCODE_DEFAULT_ENV,
     planEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_PLAN) },
-    workEnv: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    userPlaces: {
+      allow: ({ scratch }) => ({
+        env: {
+          OPENCODE_PERMISSION: JSON.stringify({
+            ...OPENCODE_ASKS,
+            external_directory: opencodeFolders(scratch),
+          }),
+        },
+      }),
+    },
+    openLog: () => createOpencodeLog().line,
     // it says what the last request of the turn used
     countsTurn: false,
   },
@@ -190,7 +220,9 @@ export function plainAgent(
     planFiles: {},
     planTools: null,
     saysInWords: false,
+    userPlaces: { allow: () => ({}) },
     countsTurn: true,
+    openLog: null,
     meta: { plan: null, work: null, unbounded: null },
   }
 }

@@ -1,8 +1,17 @@
+import { retryText } from '../../model/agent-retry.ts'
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'
-import { type AgentFacts, type AgentRun, RunnerFailure, type StepOutcome } from '../contract.ts'
+import { createReadableOutput, type ReadableOutput } from '../agents/readable-output.ts'
+import { createRetryLimit, type RetryLimit } from '../agents/retry-limit.ts'
+import {
+  type AgentFacts,
+  type AgentNote,
+  type AgentRun,
+  RunnerFailure,
+  type StepOutcome,
+} from '../contract.ts'
 import type { AcpSpec } from './agents.ts'
 import type { Ground } from './ground.ts'
 import { type Link, openLink } from './link.ts'
@@ -10,6 +19,8 @@ import { toPlanMode, toWorkMode } from './mode-setting.ts'
 import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
 import { createTurn, type Turn, type TurnEnd } from './turn.ts'
+
+const MAX_TAIL = 2000
 
 export interface Conversation {
   spec: AcpSpec
@@ -25,13 +36,13 @@ export interface Conversation {
 /** Runs an agent for one prompt, and reports all of it. Rejects with a `RunnerFailure` if it does not end well. */
 export async function converse(asked: Conversation): Promise<TurnEnd> {
   // An agent whose doings cannot be written down does not go on.
-  const unwritten = new AbortController()
-  const signal = AbortSignal.any([asked.signal, unwritten.signal])
+  const ended = new AbortController()
+  const signal = AbortSignal.any([asked.signal, ended.signal])
   const conversation = { ...asked, signal }
   const { agent, ground, spec } = conversation
   if (signal.aborted) throw stopped(spec)
   const began = performance.now()
-  const step = { id: ground ? 'agent' : 'plan-agent', cwd: '.', proof: null }
+  const step = { id: ground ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
   await agent.report.stepStarted(step, conversation.timeoutMs)
   const finish = (outcome: Omit<StepOutcome, 'timedOut' | 'durationMs'>) => {
     const durationMs = Math.round(performance.now() - began)
@@ -39,11 +50,23 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
   const queue = createNoteQueue(
     (note) => agent.report.note(note),
-    () => unwritten.abort(),
+    () => ended.abort(),
   )
-  const turn = turnOf(conversation, queue)
+  const limit = createRetryLimit(agent.retriesMs ?? Number.POSITIVE_INFINITY, () => ended.abort())
+  const shown = shownOutput(conversation, limit)
+  const noise = createTail()
+  const note = (note: AgentNote) => {
+    shown.note(note)
+    if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
+    queue.add(note)
+  }
+  const readLog = spec.openLog?.() ?? (() => [])
+  const turn = turnOf(conversation, queue, shown, note)
   if (!ground) await writePlanFiles(conversation)
-  const link = await linkOf(conversation, turn, queue)
+  const link = await linkOf(conversation, turn, queue, (line) => {
+    noise.add(line)
+    for (const each of readLog(line) ?? []) note(each)
+  })
   if ('startError' in link) {
     await finish({ exit: null, signal: null, startError: link.startError })
     throw signal.aborted ? stopped(spec) : new RunnerFailure(notStarted(spec, link.startError))
@@ -52,9 +75,22 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   try {
     const end = await speak(link, turn, conversation)
     isGood = true
+    shown.end(`${spec.title} ended its turn`)
     return end
   } catch (error) {
-    throw signal.aborted && error === signal.reason ? stopped(spec) : error
+    const retries = limit.reached()
+    const failure =
+      retries !== null
+        ? new RunnerFailure(`${spec.title} ${retries}`)
+        : signal.aborted && error === signal.reason
+          ? stopped(spec)
+          : error
+    if (failure instanceof RunnerFailure) {
+      // of what it writes about itself a person is shown the end, where something went wrong
+      if (noise.text() !== '') agent.report.output('stderr', Buffer.from(`\n${noise.text()}`))
+      shown.end(failure.message)
+    }
+    throw failure
   } finally {
     const exit = await link.end(isGood)
     for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
@@ -63,14 +99,29 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
 }
 
-function turnOf({ spec, ground, signal, agent }: Conversation, queue: NoteQueue): Turn {
+function shownOutput(
+  { workdir, agent: { report } }: Conversation,
+  limit: RetryLimit,
+): ReadableOutput {
+  return createReadableOutput({
+    write: (text) => report.output('stdout', Buffer.from(text)),
+    clean: (text) => report.clean(text),
+    workdir,
+    onProgress: limit.progress,
+  })
+}
+
+function turnOf(
+  { spec, ground, signal }: Conversation,
+  queue: NoteQueue,
+  shown: ReadableOutput,
+  note: (note: AgentNote) => void,
+): Turn {
   return createTurn({
-    ...{ title: spec.title, ground, signal, countsTurn: spec.countsTurn },
+    ...{ title: spec.title, ground, signal, shown, note, countsTurn: spec.countsTurn },
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
-    note: queue.add,
     noted: queue.idle,
-    output: (text) => agent.report.output('stdout', Buffer.from(text)),
   })
 }
 
@@ -78,13 +129,15 @@ function linkOf(
   { spec, argv, ground, workdir, agent, signal }: Conversation,
   turn: Turn,
   queue: NoteQueue,
+  onNoise: (line: string) => void,
 ) {
   const { report, guard, env } = agent
   return openLink({
     ...{ title: spec.title, argv, cwd: workdir, guard, signal },
     env: environmentOf(spec, env, ground !== null),
     onStart: (pid) => report.processStarted(pid),
-    onOutput: (stream, bytes) => report.output(stream, bytes),
+    onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),
+    onNoise,
     onUpdate: turn.onUpdate,
     onOwn: turn.onOwn,
     onPermission: turn.onPermission,
@@ -99,6 +152,22 @@ export function environmentOf(
   works: boolean,
 ): Record<string, string> {
   return { ...defaultEnv, ...env, ...fixedEnv, ...(works ? workEnv : planEnv) }
+}
+
+interface Tail {
+  add(line: string): void
+  text(): string
+}
+
+/** The last lines of a text that comes line by line. */
+function createTail(): Tail {
+  let text = ''
+  return {
+    add(line) {
+      text = `${text}${line}\n`.slice(-MAX_TAIL)
+    },
+    text: () => text,
+  }
 }
 
 function stopped({ title }: AcpSpec): RunnerFailure {

@@ -8,6 +8,8 @@ import type { ToolCall } from './tool-call.ts'
 export interface Ground extends CommandGround {
   /** Folders that it must not touch, inside the working folder or not, without links. */
   closed: readonly string[]
+  /** Where its own tools may write besides: see `UserPlaces`. */
+  scratch: string | null
 }
 
 /** Why a call is not all inside, in a clause for the operator; null where it is. */
@@ -16,12 +18,16 @@ export async function whyOutside(call: ToolCall, ground: Ground): Promise<string
   for (const path of call.paths) {
     const real = await realOf(path, ground.workdir)
     if (real === null) return `where ${shown(path)} leads cannot be told`
-    if (!isWithin(ground.workdir, real)) return `${shown(path)} is outside the working folder`
+    if (!isInside(real, ground)) return `${shown(path)} is outside the working folder`
     if (isClosed(real, ground)) return `${shown(path)} is in the memory of the cases`
     if (changesFiles(call) && isInGit(real, ground))
       return `${shown(path)} is git's own, in the working folder`
   }
   return whyCommandsOutside(commandsOf(call), call.folder ?? '.', ground)
+}
+
+function isInside(real: string, { workdir, scratch }: Ground): boolean {
+  return isWithin(workdir, real) || (scratch !== null && isWithin(scratch, real))
 }
 
 /** Git itself may write its files when it is run; what they say, it does at its next run. */

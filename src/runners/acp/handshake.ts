@@ -40,9 +40,10 @@ export async function tryHandshake(
     ...{ guard: NO_GUARD, signal: limit },
     env: environmentOf(spec, env, false),
     onStart: async () => {},
-    onOutput: () => {},
+    onRaw: () => {},
+    onNoise: () => {},
     onUpdate: () => {},
-    onOwn: () => true,
+    onOwn: () => {},
     onPermission: async () => CANCELLED,
     room: async () => {},
   })

@@ -73,6 +73,8 @@ function saidIn(error: unknown): string {
   const { code, message } = objectOf(error)
   const words = saidError(String(message))
   const detail = detailOf(error)
+  const said = words.replace(/^Internal error: (?=\S)/i, '')
+  if (said !== words) return said
   const number = words.includes(String(code)) ? '' : ` (${code})`
   return `${words}${number}${words.includes(detail) ? '' : `: ${detail}`}`
 }

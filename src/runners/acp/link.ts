@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import type { ClientConnection, RequestPermissionResponse } from '@agentclientprotocol/sdk'
+import { createLines } from '../agents/jsonl.ts'
 import { unlessAborted, within } from '../agents/patience.ts'
 import type { StepOutcome } from '../contract.ts'
 import type { Guard } from '../process/guard.ts'
@@ -31,10 +32,13 @@ export interface LinkOptions {
   signal: AbortSignal
   /** Awaited before the program begins. */
   onStart(pid: number): Promise<void>
-  onOutput(stream: 'stdout' | 'stderr', bytes: Buffer): void
+  /** A line that the program sent, whatever it is; one of its standard error as JSON. */
+  onRaw(line: string): void
+  /** A line that is no message of the protocol: what the program writes about itself. */
+  onNoise(line: string): void
   onUpdate(params: unknown): void
-  /** Another notification; false where it means nothing to the caller. */
-  onOwn(method: string, params: unknown): boolean
+  /** Another notification, of the agent's own. */
+  onOwn(method: string, params: unknown): void
   /** The parameters are of whatever shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
   /** See `WireNeeds`. */
@@ -114,16 +118,15 @@ function linked(
 async function connect(launched: Launched, options: LinkOptions): Promise<ClientConnection> {
   // It is 100 ms of loading, for those alone who use it.
   const { client, methods, RequestError } = await import('@agentclientprotocol/sdk')
-  const log = (text: string) => options.onOutput('stdout', Buffer.from(`${text}\n`))
   const stream = openWire({
     stdout: launched.stdout,
     stdin: launched.stdin!,
     onNotification(method, params) {
       if (method === methods.client.session.update) options.onUpdate(params)
-      else if (!options.onOwn(method, params))
-        log(`[casefile] a notification that is of no use here: ${method.slice(0, 100)}`)
+      else options.onOwn(method, params)
     },
-    onOther: (line) => options.onOutput('stdout', Buffer.concat([line, Buffer.from('\n')])),
+    onLine: options.onRaw,
+    onOther: options.onNoise,
     room: options.room,
   })
   return client({ name: 'casefile' })
@@ -131,7 +134,7 @@ async function connect(launched: Launched, options: LinkOptions): Promise<Client
       options.onPermission(params),
     )
     .onRequest('*', ({ method }) => {
-      log(`[casefile] asked for ${method.slice(0, 100)}, which is not offered`)
+      options.onNoise(`[casefile] asked for ${method.slice(0, 100)}, which is not offered`)
       throw new RequestError(METHOD_NOT_FOUND, `casefile does not offer ${method}`)
     })
     .connect(stream)
@@ -161,12 +164,21 @@ function exitOf({ child, stdout }: Launched): Promise<LinkExit> {
   })
 }
 
-function followErrors({ stderr }: Launched, { onOutput }: LinkOptions): () => string {
+function followErrors({ stderr }: Launched, { onRaw, onNoise }: LinkOptions): () => string {
   let tail = ''
+  const lines = createLines({
+    line(text) {
+      if (text.trim() === '') return
+      onRaw(JSON.stringify({ stderr: text }))
+      onNoise(text)
+    },
+    dropped() {},
+  })
   stderr.on('data', (bytes: Buffer) => {
-    onOutput('stderr', bytes)
+    lines.write(bytes)
     tail = (tail + bytes.toString()).slice(-TAIL_CHARACTERS)
   })
+  stderr.on('end', lines.end)
   // A connection reset is how a killed writer looks from here.
   stderr.on('error', () => {})
   return () => tail

@@ -7,7 +7,7 @@ export interface OwnSession {
   isForeign(params: unknown): boolean
 }
 
-export function createOwnSession(output: (text: string) => void): OwnSession {
+export function createOwnSession(line: (text: string) => void): OwnSession {
   let own: string | null = null
   let isTold = false
   return {
@@ -17,7 +17,7 @@ export function createOwnSession(output: (text: string) => void): OwnSession {
     isForeign(params) {
       const id = textOf(objectOf(params).sessionId)
       if (own === null || id === null || id === own) return false
-      if (!isTold) output(`\n[casefile] not heard: another session, ${id.slice(0, 100)}\n`)
+      if (!isTold) line(`[casefile] not heard: another session, ${id.slice(0, 100)}`)
       isTold = true
       return true
     },

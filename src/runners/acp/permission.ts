@@ -15,7 +15,8 @@ export function judgePlanning(call: ToolCall): Verdict {
   if (wantsToLeave(call)) return { is: 'leave' }
   const { kind, commands } = call
   // An agent may call `cat file` a reading; it is a command all the same.
-  if (READING.includes(kind ?? '') && commands.length === 0) return { is: 'allowed' }
+  if ((READING.includes(kind ?? '') && commands.length === 0) || isBookkeeping(call))
+    return { is: 'allowed' }
   const what = commands.length > 0 ? 'a command' : `the kind ${kind ?? 'other'}`
   return { is: 'denied', reason: `while planning only reading is allowed, not ${what}` }
 }
@@ -26,10 +27,24 @@ export async function judgeWork(call: ToolCall, ground: Ground): Promise<Verdict
   if (call.kind === 'switch_mode') return denied('it may not change its own mode')
   const outside = await whyOutside(call, ground)
   if (outside !== null) return denied(outside)
+  if (isBookkeeping(call) || isOfUsersServer(call)) return { is: 'allowed' }
   if (call.paths.length === 0 && !WITHOUT_PATHS.includes(call.kind ?? '')) {
     return denied('it names no path, so that it stays in the working folder cannot be told')
   }
   return { is: 'allowed' }
+}
+
+const TODO_TOOL =
+  /^(?:write_todos|todo_?(?:write|read)|update_(?:plan|todos)|task(?:create|update|list|get))$/i
+
+/** An agent's own list of things to do touches no file. Its title is no sign of it: a model may write that. */
+function isBookkeeping({ tool, isTodoList, paths, commands }: ToolCall): boolean {
+  return paths.length + commands.length === 0 && (TODO_TOOL.test(tool) || isTodoList)
+}
+
+/** `mcp__server__tool`, `mcp_server_tool`: the agent itself names its tools, and those of the project it does not have. */
+function isOfUsersServer({ tool }: ToolCall): boolean {
+  return /^mcp_{1,2}[^_]/.test(tool)
 }
 
 const LEAVING_TOOL = /(?:exit|leave)[-_ ]?plan[-_ ]?mode|plan[-_ ]exit/i

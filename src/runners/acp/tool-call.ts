@@ -1,6 +1,7 @@
 import { beginningOf } from '../agents/cut-text.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { type Foreign, listOf, numberOf, objectOf, textOf } from '../agents/foreign.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
+import type { ToolResult } from '../agents/readable-output.ts'
 import { asCommand } from './command-words.ts'
 
 /** What is known of a tool call: the parts that its updates told, together, and no more than is needed. */
@@ -21,6 +22,8 @@ export interface ToolCall {
   words: readonly string[]
   /** The text of a plan that it wants approved. */
   plan: string | null
+  /** All that it says is a list of things to do. */
+  isTodoList: boolean
   /** A file of plans that it writes: the whole new text. */
   planFile: string | null
   /** False where it names more than is looked at. */
@@ -58,6 +61,7 @@ export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
     folder: named.folder ?? before?.folder ?? null,
     words: [...new Set([...(before?.words ?? []), ...named.words])].slice(0, MAX_PATHS),
     plan: textOf(objectOf(call.rawInput).plan) ?? before?.plan ?? null,
+    isTodoList: isTodoList(call.rawInput) || before?.isTodoList === true,
     planFile: planFileIn(diffs) ?? before?.planFile ?? null,
     isWhole: paths.length <= MAX_PATHS && named.isWhole && before?.isWhole !== false,
   }
@@ -79,9 +83,75 @@ export function contentText(update: unknown): string {
     .join('\n\n')
 }
 
+/** Gemini CLI tells the tool's name in the id of its call only. */
+const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
+const MAX_ANSWER = 100_000
+const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
+
+/** What the tool answered, in the update that ends a call; `before` is what came of it piece by piece. */
+export function resultIn(update: unknown, status: string | null, before: string): ToolResult {
+  const { rawOutput } = objectOf(update)
+  const raw = objectOf(rawOutput)
+  const said = [textOf(rawOutput), ...ANSWER_NAMES.map((name) => textOf(raw[name]))]
+  const whole = said.find((text) => text) || contentText(update) || before
+  const text = whole.replace(/<\/?tool_use_error>/g, '')
+  const exit = exitIn(update)
+  if (status !== 'failed' && (exit === undefined || exit === 0)) {
+    return { status: 'completed', text }
+  }
+  return { status: 'failed', text: exit === undefined ? text : `exit ${exit}\n${text}` }
+}
+
+/** Some call a command that failed completed. */
+function exitIn(update: unknown): number | undefined {
+  const { rawOutput, _meta } = objectOf(update)
+  const { terminal_exit } = objectOf(_meta)
+  const { metadata } = objectOf(rawOutput)
+  return numberOf(objectOf(terminal_exit).exit_code) ?? numberOf(objectOf(metadata).exit)
+}
+
+/** What a command printed, as codex-acp sends it piece by piece. */
+export function printedIn(update: unknown, before: string): string {
+  const { terminal_output_delta } = objectOf(objectOf(update)._meta)
+  const more = textOf(objectOf(terminal_output_delta).data) ?? ''
+  return more === '' ? before : (before + more).slice(-MAX_ANSWER)
+}
+
+/** The agent's own list of things to do, where a call keeps it. */
+export function todosIn(update: unknown): readonly unknown[] | null {
+  const { todos } = objectOf(objectOf(update).rawInput)
+  const items = listOf(todos)
+  return items.length > 0 && items.every((item) => textOf(objectOf(item).status)) ? items : null
+}
+
 function toolName(call: Foreign): string | null {
   const meta = objectOf(call._meta)
-  return textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)
+  const named =
+    textOf(call.name) ?? textOf(objectOf(meta.claudeCode).toolName) ?? textOf(meta.toolName)
+  return named ?? GEMINI_ID.exec(idOf(call))?.[1] ?? null
+}
+
+const TODO_LIST = /^(?:todos|plan|items|entries|tasks)$/
+const TODO_TEXT = ['content', 'description', 'step', 'title', 'text', 'subject']
+
+/** A list of things to do with their states, and nothing else: no path, no command. */
+function isTodoList(input: unknown): boolean {
+  const fields = Object.entries(objectOf(input))
+  const lists = fields.filter(
+    ([, value]) => typeof value !== 'string' && typeof value !== 'boolean',
+  )
+  const [name, list] = lists[0] ?? ['', null]
+  const { paths, commands } = namedIn(input)
+  return (
+    lists.length === 1 &&
+    TODO_LIST.test(name) &&
+    listOf(list).length > 0 &&
+    paths.length + commands.length === 0 &&
+    listOf(list).every((item) => {
+      const fields = objectOf(item)
+      return typeof fields.status === 'string' && TODO_TEXT.some((key) => textOf(fields[key]))
+    })
+  )
 }
 
 function planFileIn(diffs: readonly Foreign[]): string | null {

@@ -1,12 +1,24 @@
+import { basename } from 'node:path'
+import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
 import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import { saidError } from '../agents/said-error.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
-import { idOf, readToolCall, type ToolCall } from './tool-call.ts'
+import { retryIn } from './retry.ts'
+import {
+  contentText,
+  idOf,
+  printedIn,
+  readToolCall,
+  resultIn,
+  type ToolCall,
+  todosIn,
+} from './tool-call.ts'
 
 /** Far more than any plan may have. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -17,13 +29,13 @@ const WITHOUT_USE = [
   ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
 ]
 /** Copilot's notices, each a piece of its own. */
-const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*)$/
+const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
 export interface TranscriptNeeds {
   note(note: AgentNote): void
-  output(text: string): void
+  shown: ReadableOutput
   onMode(mode: string): void
   /** See `AcpSpec`. */
   saysInWords: boolean
@@ -35,8 +47,14 @@ export interface Transcript {
   begin(): void
   /** A `session/update`, of whatever shape. */
   take(params: unknown): void
+  /** That it asks its model again, where it says it in another way than by an update. */
+  takeRetry(retry: AgentRetry | null): void
   /** The call of a request for permission, with what was told of it before. */
   call(update: unknown): ToolCall
+  /** A call that was refused, and why: what its tool says to that is not shown again. */
+  refused(call: ToolCall, reason: string): void
+  /** What was refused, where the agent has said and done nothing since. */
+  lastRefused(): string | null
   /** The plan in its request to begin (null where it ended its turn), else in what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
   /** Why there is none, for a sentence that begins with the agent's name. */
@@ -46,9 +64,20 @@ export interface Transcript {
   isTooLong(): boolean
 }
 
+interface KnownCall {
+  present: ToolCall
+  /** That it began is in the trail and in the output. */
+  isNoted: boolean
+  isRefused: boolean
+  /** It keeps the agent's own list of things to do, and is told as that. */
+  isList: boolean
+  /** What its command printed so far. */
+  printed: string
+}
+
 export function createTranscript(needs: TranscriptNeeds): Transcript {
-  const { note, output, onMode, saysInWords } = needs
-  const calls = createBoundedMap<ToolCall>()
+  const { note, shown, onMode, saysInWords } = needs
+  const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
   let message: { id: string | null } | null = null
@@ -61,16 +90,40 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   /** The last piece of a message, until something else happens. */
   let lastWords = ''
   let isBroken = false
+  let lastRefused: string | null = null
 
-  function call(update: unknown): ToolCall {
+  function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
     const before = calls.get(id)
-    const present = readToolCall(update, before)
-    calls.set(id, present)
+    const present = readToolCall(update, before?.present)
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
-    const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.status
-    if (!before || isEnd) noteCall(present)
+    const todos = present.isTodoList ? todosIn(update) : null
+    if (!before) lastRefused = null
+    if (todos !== null || before?.isList) {
+      calls.set(id, { present, isNoted: true, isRefused: false, isList: true, printed: '' })
+      if (todos !== null) plan(todos)
+      return present
+    }
+    const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.present.status
+    // many begin a call before they know what it works on: one more update is waited for
+    const isTelling = isAsked || before !== undefined || isOnSomething(present)
+    const isFirst = !before?.isNoted && isTelling
+    if (isFirst && !isEnd) {
+      noteCall(present)
+      shown.call(id, toolFacts(present))
+    }
+    const isNoted = before?.isNoted === true || isFirst
+    const isRefused = before?.isRefused ?? false
+    const printed = printedIn(update, before?.printed ?? '')
+    calls.set(id, { present, isNoted, isRefused, isList: false, printed })
+    if (!isEnd || isRefused) return present
+    const refusal = present.status === 'failed' ? refusalIn(update) : null
+    if (refusal !== null) refused(present, refusal)
+    else {
+      noteCall(present)
+      shown.result(id, toolFacts(present), resultIn(update, present.status, printed))
+    }
     return present
   }
 
@@ -82,20 +135,40 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     })
   }
 
+  function refused(present: ToolCall, reason: string): void {
+    const { title: _, ...facts } = toolFacts(present)
+    const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
+    const named = { ...facts, ...(action === null ? {} : { title: action }) }
+    lastRefused = action ?? present.tool
+    note({ event: 'denied', fields: { ...named, reason } })
+    shown.result(present.id, named, { status: 'denied', text: reason })
+    calls.set(present.id, {
+      present,
+      isNoted: true,
+      isRefused: true,
+      isList: false,
+      printed: '',
+    })
+  }
+
   function say({ content, messageId }: Foreign): void {
     const text = textOf(objectOf(content).text)
     if (text === null) return
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
-    const isOwn = saysInWords && (OWN_NOTICE.test(text.trim()) || isErrorAlone(text))
+    const id = textOf(messageId)
+    const isNotice = saysInWords && OWN_NOTICE.test(text.trim())
+    const isOwn = isNotice || (saysInWords && isErrorAlone(text))
     if (isOwn) message = null
-    output(isOwn ? `\n${text}\n` : text)
+    if (isNotice && /Retrying\.\.\.$/.test(text.trim())) takeRetry({})
+    else if (isOwn) shown.message(text.trim())
+    else shown.part(text, id === null ? '' : `message ${id}`)
     if (isOwn && !isErrorAlone(text)) return
     lastWords = text
+    if (text.trim() !== '') lastRefused = null
     length += text.length + 1
     if (length > MAX_TEXT) return
-    const id = textOf(messageId)
     if (message !== null && message.id === id) messages[messages.length - 1] += text
     else messages.push(text)
     message = { id }
@@ -103,8 +176,11 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
 
   function plan(entries: unknown): void {
     const read = listOf(entries).map((entry) => {
-      const { content, status } = objectOf(entry)
-      return { content: textOf(content) ?? '', status: textOf(status) ?? 'pending' }
+      const { content, description, status } = objectOf(entry)
+      return {
+        content: textOf(content) ?? textOf(description) ?? '',
+        status: textOf(status) ?? 'pending',
+      }
     })
     const text = JSON.stringify(read)
     if (text === entriesNoted) return
@@ -122,6 +198,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   function take(params: unknown): void {
     const update = objectOf(objectOf(params).update)
     const kind = textOf(update.sessionUpdate) ?? ''
+    takeRetry(retryIn(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
     else if (isTurn && kind === 'session_info_update') tellStatus(update)
@@ -131,6 +208,10 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
       lastWords = ''
       takeOther(kind, update)
     }
+  }
+
+  function takeRetry(retry: AgentRetry | null): void {
+    if (retry !== null && isTurn) note({ event: 'agent_retry', fields: retry })
   }
 
   function tellMode({ currentModeId, configOptions }: Foreign): void {
@@ -157,10 +238,10 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     switch (kind) {
       case 'tool_call':
       case 'tool_call_update':
-        call(update)
+        call(update, false)
         return
       case 'agent_thought_chunk':
-        output(textOf(objectOf(update.content).text) ?? '')
+        shown.part(textOf(objectOf(update.content).text) ?? '', 'thought')
         return
       case 'plan':
         plan(update.entries)
@@ -170,11 +251,11 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
         return
       case 'notice': {
         const texts = [update.title, update.description].map(textOf).filter((text) => text)
-        output(`\n${texts.join(': ')}\n`)
+        shown.line(texts.join(': '))
         return
       }
       default:
-        output(`\n[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}\n`)
+        shown.line(`[casefile] an update of a kind that is not known: ${kind.slice(0, 100)}`)
     }
   }
 
@@ -183,19 +264,64 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
       isTurn = true
     },
     take,
-    call,
+    takeRetry,
+    call: (update) => call(update, true),
     plan(request) {
       const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))
       const file = request || !isMarked ? planFile : null
       const written = [request?.plan, handedIn, planUpdate, file].find((text) => text?.trim())
       return written ? planOf(written) : planAmong(messages)
     },
+    refused,
+    lastRefused: () => lastRefused,
     noPlan: () => noPlan(messages),
     failure,
     isTooLong: () => length > MAX_TEXT,
   }
 }
 
-export function toolFacts({ tool, kind, title }: ToolCall): ToolFacts {
+export function toolFacts(call: ToolCall): ToolFacts {
+  const { tool, kind } = call
+  const title = titleWithPlace(call)
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
+}
+
+/** What it would do, where it says so: the command, or the paths. */
+function actionOf({ commands, paths }: ToolCall): string | null {
+  return commands[0] ?? (paths.length > 0 ? paths.join(', ') : null)
+}
+
+/** Gemini CLI names the path in its reason only. */
+const ATTEMPTED = /Attempted path "([^"]+)"/
+
+/** How agents say that a rule of theirs refused a call: it begins with that, as what a tool prints does not. */
+const REFUSAL =
+  /^(?:`{3,}\s*)?(?:Path not in workspace:|Tool execution denied by policy|Permission denied:|Permission to use \S+ has been denied|Claude requested permissions?\b|The user has specified a rule which prevents you from using|The user rejected permission)/i
+const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
+
+function refusalIn(update: unknown): string | null {
+  const { rawOutput } = objectOf(update)
+  const { code, error, message } = objectOf(rawOutput)
+  const said = [contentText(update), error, message, rawOutput].map((each) => textOf(each) ?? '')
+  if (REFUSED_CODES.includes(String(code))) return textOf(message) ?? String(code)
+  return said.find((text) => REFUSAL.test(text.trim()))?.trim() ?? null
+}
+
+const ON_FILES = ['edit', 'read', 'delete', 'move']
+
+/** A title need not say on what file a tool works, or what a shell is to do. */
+function titleWithPlace({ kind, title, paths, commands }: ToolCall): string | null {
+  const [command] = commands
+  if (kind === 'execute' && command !== undefined) {
+    return title?.includes(command) ? title : [title, command].filter((each) => each).join(': ')
+  }
+  const [path] = paths
+  if (path === undefined || !ON_FILES.includes(kind ?? '')) return title
+  return title?.includes(basename(path)) ? title : [title, path].filter((each) => each).join(' ')
+}
+
+function isOnSomething({ kind, title, paths, commands }: ToolCall): boolean {
+  // a title of more than one word is a command itself
+  if (kind === 'execute') return commands.length > 0 || /\S\s+\S/.test(title ?? '')
+  return paths.length > 0 || commands.length > 0 || kind === 'switch_mode'
 }

@@ -3,14 +3,16 @@ import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { unlessAborted, within } from '../agents/patience.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
 import type { Ground } from './ground.ts'
 import type { Link, PermissionAnswer } from './link.ts'
 import { type ModeWatch, watchMode } from './mode-setting.ts'
 import { createOwnSession } from './own-session.ts'
 import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
+import { retryInClaude } from './retry.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
-import { createTranscript, type Transcript, toolFacts } from './transcript.ts'
+import { createTranscript, type Transcript } from './transcript.ts'
 import { createUsageReader } from './usage.ts'
 
 /** For an agent to end its turn once it was told to. */
@@ -28,15 +30,15 @@ export interface TurnNeeds {
   note(note: AgentNote): void
   /** Resolves when the notes are on disk. */
   noted(): Promise<void>
-  output(text: string): void
+  shown: ReadableOutput
   signal: AbortSignal
 }
 
 /** One turn of a conversation: what the agent asks for is judged, what it tells is kept. */
 export interface Turn {
   onUpdate(params: unknown): void
-  /** A notification of the agent's own; false where it means nothing here. */
-  onOwn(method: string, params: unknown): boolean
+  /** A notification of the agent's own. */
+  onOwn(method: string, params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
   /** From here on nothing counts that is of another session. `model` is that which it says it begins with. */
@@ -72,11 +74,11 @@ export function createTurn(needs: TurnNeeds): Turn {
   const watch = watchMode((mode) => {
     if (held !== null && mode !== held) stop({ left: held, mode })
   })
-  const session = createOwnSession(needs.output)
+  const session = createOwnSession(needs.shown.line)
   const usage = createUsageReader(needs)
   const transcript = createTranscript({
     note,
-    output: needs.output,
+    shown: needs.shown,
     onMode: watch.told,
     saysInWords,
   })
@@ -86,16 +88,19 @@ export function createTurn(needs: TurnNeeds): Turn {
     stopping.abort()
   }
 
+  function onOwn(method: string, params: unknown): void {
+    if (method !== CLAUDE_MESSAGE || session.isForeign(params)) return
+    const message = objectOf(objectOf(params).message)
+    transcript.takeRetry(retryInClaude(message))
+    if (message.type === 'system' && message.subtype === 'init') hearTools(message.tools)
+  }
+
   /** What it says of its tools at the beginning of a turn, before it asks its model. */
-  function onOwn(method: string, params: unknown): boolean {
-    if (method !== CLAUDE_MESSAGE) return false
-    const { type, subtype, tools } = objectOf(objectOf(params).message)
-    if (planTools === null || type !== 'system' || subtype !== 'init') return true
-    if (session.isForeign(params)) return true
+  function hearTools(tools: unknown): void {
+    if (planTools === null) return
     hasSaidTools = true
     const more = listOf(tools).find((tool) => !planTools.includes(String(tool)))
     if (more !== undefined) stop({ tool: String(more) })
-    return true
   }
 
   async function judge(call: ToolCall): Promise<Verdict> {
@@ -105,7 +110,7 @@ export function createTurn(needs: TurnNeeds): Turn {
   async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
     const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
     denials.add(call.title ?? call.tool)
-    note({ event: 'denied', fields: { ...toolFacts(call), reason } })
+    transcript.refused(call, reason)
     await needs.noted()
   }
 
@@ -144,6 +149,9 @@ export function createTurn(needs: TurnNeeds): Turn {
       mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
+      const refused = ground && stopped === null ? transcript.lastRefused() : null
+      if (refused !== null)
+        throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
       if (planTools !== null && !hasSaidTools) {
         throw new RunnerFailure(
           `${title} did not say which tools it has, so it may not plan; update it`,

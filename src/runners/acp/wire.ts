@@ -12,10 +12,12 @@ const LAST_WORDS_MS = 1000
 export interface WireNeeds {
   stdout: Readable
   stdin: Writable
+  /** Every line that is not blank, before it is read. */
+  onLine(line: string): void
   /** Called in the order of arrival, before any answer that came behind it is handed on. */
   onNotification(method: string, params: unknown): void
   /** A line that is no message, and an answer that nobody waits for. */
-  onOther(line: Buffer): void
+  onOther(line: string): void
   /** Nothing more is read until this has resolved; a rejection closes the connection. */
   room(): Promise<void>
 }
@@ -45,13 +47,14 @@ export function openWire(needs: WireNeeds): Stream {
 async function* messages(needs: WireNeeds, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
   for await (const line of linesOf(needs.stdout)) {
     await needs.room()
+    if (line.trim() !== '') needs.onLine(line)
     const message = messageIn(line)
     const { method, params, id } = objectOf(message)
     const isAnswer = message !== null && method === undefined
     if (message !== null && typeof method === 'string' && id === undefined) {
       needs.onNotification(method, params)
     } else if (message === null || (isAnswer && !asked.delete(id))) {
-      if (line.trim() !== '') needs.onOther(Buffer.from(line))
+      if (line.trim() !== '') needs.onOther(line)
     } else yield message
   }
 }

@@ -23,8 +23,8 @@ export interface AgentSpec {
    * them instead. Of each group the first that is there counts, in the working folder and in those above it.
    */
   instructions: readonly (readonly string[])[]
-  /** Versions below one that are known for something bad. */
-  bad: readonly { below: string; why: string }[]
+  /** Versions below one that are known for something bad; `advice` is a sentence on what to do. */
+  bad: readonly { below: string; why: string; advice?: string }[]
   /** How strongly its own plan mode holds, as measured (docs/agents.md). */
   planMode: PlanModeStrength
 }

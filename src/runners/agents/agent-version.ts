@@ -1,7 +1,11 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { coerce, lt, valid } from 'semver'
+import { hasCode } from '../../workspace/disk/errno.ts'
 import { programStamp } from '../../workspace/disk/program-file.ts'
 import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'
 import type { AgentSpec } from './agent-spec.ts'
+import { objectOf, textOf } from './foreign.ts'
 
 const TIMEOUT_MS = 5_000
 const MAX_OUTPUT = 16 * 1024
@@ -22,14 +26,20 @@ export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'gu
 
 const known = new Map<string, string>()
 
-/** Asks a program for its version, within 5 s and once for each state of its file. */
+/**
+ * Asks a program for its version, within 5 s and once for each state of its file; where it does not say, that
+ * of the package that it is in counts.
+ */
 export async function agentVersion(
   { version: args, bad, title }: Pick<AgentSpec, 'version' | 'bad' | 'title'>,
   place: AgentPlace,
 ): Promise<AgentVersion> {
   if (args.length === 0) return { version: null }
   const key = JSON.stringify([await programStamp(place.path), args])
-  const version = known.get(key) ?? (await askedVersion([place.path, ...args], place))
+  const version =
+    known.get(key) ??
+    (await askedVersion([place.path, ...args], place)) ??
+    (await packageVersion(place.path))
   if (version === null) return { version }
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(key, version)
@@ -44,7 +54,9 @@ export function warningAbout(
   const number = valid(version) ?? coerce(version)
   const fault = number && bad.find(({ below }) => lt(number, below))
   if (!fault) return {}
-  return { warning: `${title} ${version} is below ${fault.below}: ${fault.why}` }
+  const { below, why, advice } = fault
+  const words = `${title} ${version} is below ${below}: ${why}`
+  return { warning: advice === undefined ? words : `${words}. ${advice}` }
 }
 
 async function askedVersion(argv: string[], place: AgentPlace): Promise<string | null> {
@@ -57,6 +69,28 @@ async function askedVersion(argv: string[], place: AgentPlace): Promise<string |
     },
   })
   return versionIn(text)
+}
+
+/** Of the package whose command it is, up to four folders above its file. */
+async function packageVersion(program: string): Promise<string | null> {
+  const file = await realpath(program)
+  for (let folder = dirname(file), step = 0; step < 5; folder = dirname(folder), step++) {
+    const found = await readPackage(join(folder, 'package.json'))
+    const { bin, version } = objectOf(found)
+    const commands = typeof bin === 'string' ? [bin] : Object.values(objectOf(bin))
+    const isOf = commands.some((each) => resolve(folder, String(each)) === file)
+    if (isOf) return valid(textOf(version))
+  }
+  return null
+}
+
+async function readPackage(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES') || error instanceof SyntaxError) return null
+    throw error
+  }
 }
 
 /** The first that looks like one: `codex-cli 0.169.0`, `2.1.328 (Claude Code)`. */

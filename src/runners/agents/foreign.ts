@@ -12,3 +12,7 @@ export function listOf(value: unknown): readonly unknown[] {
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}

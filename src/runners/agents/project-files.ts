@@ -48,7 +48,12 @@ export const OPENCODE_OWN_ENV = {
  * project. This is a configuration of its own, so one of the service's environment counts instead.
  */
 export const OPENCODE_DEFAULT_ENV = {
-  OPENCODE_CONFIG_CONTENT: JSON.stringify({ lsp: false, formatter: false }),
+  OPENCODE_CONFIG_CONTENT: JSON.stringify({
+    lsp: false,
+    formatter: false,
+    // else its turn ends with the first request that is refused
+    experimental: { continue_loop_on_deny: true },
+  }),
 } as const
 
 /** For `AgentSpec.instructions`. */

@@ -4,14 +4,15 @@ import { type Foreign, objectOf, textOf } from './foreign.ts'
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000
 /** Where a stack begins, and the rest of an error that node printed. */
-const STACK = /\s+at (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
+const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
 
 /**
  * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
  * its status where that is told, and not too long.
  */
 export function saidError(text: string): string {
-  return clauseOf(messageIn(withoutStack(text.slice(0, MAX_TEXT)).trim(), 0))
+  const said = withoutStack(text.slice(0, MAX_TEXT)).trim()
+  return clauseOf(messageIn(/^\[([^[\]]*)\]$/.exec(said)?.[1] ?? said, 0))
 }
 
 export function withoutStack(text: string): string {

@@ -2,7 +2,12 @@ import { plainText } from '../../workspace/disk/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { withoutStack } from '../agents/said-error.ts'
-import type { CommandEnd } from './command-run.ts'
+import type { StepProcessResult } from '../process/step-process.ts'
+import type { Heard } from './command-listener.ts'
+
+export interface CommandEnd extends Heard {
+  result: StepProcessResult
+}
 
 /** It may have been the very one that counts. */
 export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, which was dropped`
@@ -11,8 +16,10 @@ export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, whic
  * Why a run did not end well, for a sentence that begins with the agent's name; null where it did.
  * Exit codes lie, and so do last words: it takes both.
  */
-export function complaintAbout({ result, stream, hasDropped, errors }: CommandEnd): string | null {
+export function complaintAbout(end: CommandEnd): string | null {
+  const { result, stream, hasDropped, errors, retries } = end
   const { verdict } = stream
+  if (retries !== null) return retries
   if (verdict.ok && (verdict.anyExit || result.exit === 0)) return null
   if (result.startError !== undefined) return startComplaint(result.startError)
   const dropped = verdict.ok || !hasDropped ? '' : `; ${DROPPED}`
@@ -34,12 +41,15 @@ function startComplaint(code: string): string {
   return `could not be started (${code})${hints[code] ?? ''}`
 }
 
-/** The end of its standard error, which is for people; warnings do not say why it failed. */
+/** What agents print of the terminal and the machine at their start. */
+const NOTICE = /^(?:warning: |ripgrep is not available)/i
+
+/** The end of its standard error, which is for people. */
 function wordsBehind(errors: string): string {
   const lines = withoutStack(plainText(errors)).trim().split('\n')
   const text = clauseOf(
     lines
-      .filter((line) => !/^warning: /i.test(line))
+      .filter((line) => !NOTICE.test(line))
       .slice(-5)
       .join(' '),
     'end',

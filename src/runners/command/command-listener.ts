@@ -1,17 +1,24 @@
+import { retryText } from '../../model/agent-retry.ts'
+import type { StreamName } from '../../model/settings.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { createLines } from '../agents/jsonl.ts'
 import { createNoteQueue } from '../agents/note-queue.ts'
+import { createReadableOutput } from '../agents/readable-output.ts'
+import { createRetryLimit } from '../agents/retry-limit.ts'
 import type { RunReport } from '../contract.ts'
-import type { AgentStream, StreamEnd, StreamNote } from '../streams/agent-stream.ts'
+import type { StreamEnd, StreamNote } from '../streams/agent-stream.ts'
+import { STREAM_FORMATS } from '../streams/formats.ts'
 
 const MAX_TAIL = 2_000
 
 export interface Listener {
-  /** Aborted once something of it could not be told. */
+  /** Aborted once the run has to end: a note could not be written, or there is nothing but retries. */
   broken: AbortSignal
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
   /** Resolves when all is told, and rejects if it could not be. */
   end(): Promise<Heard>
+  /** The last line of the output: how it ended. */
+  showEnd(text: string): void
 }
 
 export interface Heard {
@@ -21,23 +28,37 @@ export interface Heard {
   hasDropped: boolean
   /** The last of what it wrote to its standard error. */
   errors: string
+  /** Why it was ended, where it did nothing but ask its model again. */
+  retries: string | null
 }
 
-/**
- * Hears what an agent prints: tells it on while it runs, and takes in what it means. `session` is
- * the id of its conversation where it is told already.
- */
-export function createListener(
-  stream: AgentStream,
-  report: RunReport,
-  session: string | null,
-): Listener {
+export interface ListenerNeeds {
+  format: StreamName
+  report: RunReport
+  /** The id of its conversation where it is known already. */
+  session: string | null
+  workdir: string
+  retriesMs: number
+}
+
+/** Reads what an agent prints: reports it while it runs, readable, and finds out what it means. */
+export function createListener(needs: ListenerNeeds): Listener {
+  const { format, report, session, workdir } = needs
   const broken = new AbortController()
   const queue = createNoteQueue(
     (note) => report.note(note),
     () => broken.abort(),
   )
+  const isMadeReadable = format !== 'plain'
   const denials = createDenials()
+  const limit = createRetryLimit(needs.retriesMs, () => broken.abort())
+  const shown = createReadableOutput({
+    write: (text) => report.output('stdout', Buffer.from(text)),
+    clean: (text) => report.clean(text),
+    workdir,
+    onProgress: limit.progress,
+  })
+  const stream = STREAM_FORMATS[format](shown)
   const isNew = createNewsFilter(session)
   let errors = ''
   let hasDropped = false
@@ -46,6 +67,8 @@ export function createListener(
   function tell(notes: readonly StreamNote[]): void {
     for (const note of notes.filter(isNew)) {
       if (note.event === 'denied') denials.add(note.fields.tool)
+      shown.note(note)
+      if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
       queue.add(note)
     }
   }
@@ -57,6 +80,7 @@ export function createListener(
     report.output('stderr', Buffer.from(note))
   }
 
+  const raw = createRaw(report)
   const lines = {
     stdout: createLines({
       line: (text) => tell(stream.line(text)),
@@ -68,8 +92,12 @@ export function createListener(
     }),
     stderr: createLines({
       line(text) {
-        errors = `${errors}${text}\n`.slice(-MAX_TAIL)
-        tell(stream.errorLine?.(text) ?? [])
+        const notes = stream.errorLine ? stream.errorLine(text) : []
+        const isOfLog = notes === null || notes.some(({ event }) => event === 'agent_retry')
+        if (!isOfLog) errors = `${errors}${text}\n`.slice(-MAX_TAIL)
+        if (isMadeReadable && isOfLog) raw.line(JSON.stringify({ stderr: text }))
+        else if (isMadeReadable) report.output('stderr', Buffer.from(`${text}\n`))
+        tell(notes ?? [])
       },
       dropped,
     }),
@@ -77,15 +105,45 @@ export function createListener(
   return {
     broken: broken.signal,
     output(name, bytes) {
-      report.output(name, bytes)
+      // what is read line by line is shown line by line
+      if (!isMadeReadable) report.output(name, bytes)
+      else if (name === 'stdout') raw.bytes(bytes)
       lines[name].write(bytes)
     },
+    showEnd: shown.end,
     async end() {
       lines.stdout.end()
       lines.stderr.end()
+      raw.end()
       await queue.idle()
-      return { stream: stream.end(), denials, hasDropped, errors }
+      return { stream: stream.end(), denials, hasDropped, errors, retries: limit.reached() }
     },
+  }
+}
+
+/** Standard output as it comes; lines from elsewhere stand between its lines, never within one. */
+function createRaw(report: RunReport) {
+  let waiting = ''
+  let isMidLine = false
+
+  function flush(): void {
+    if (waiting !== '') report.raw(Buffer.from(`${isMidLine ? '\n' : ''}${waiting}`))
+    waiting = ''
+    isMidLine = false
+  }
+
+  return {
+    bytes(bytes: Buffer) {
+      if (bytes.length === 0) return
+      report.raw(bytes)
+      isMidLine = bytes.at(-1) !== 0x0a
+      if (!isMidLine) flush()
+    },
+    line(text: string) {
+      waiting += `${text}\n`
+      if (!isMidLine) flush()
+    },
+    end: flush,
   }
 }
 

@@ -2,11 +2,12 @@ import { dirname } from 'node:path'
 import { writeDurable } from '../../workspace/disk/durable-write.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
+import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
-import { runStepProcess, type StepProcessResult } from '../process/step-process.ts'
-import { STREAM_FORMATS } from '../streams/formats.ts'
-import { createListener, type Heard } from './command-listener.ts'
+import { runStepProcess } from '../process/step-process.ts'
+import { type CommandEnd, complaintAbout } from './command-complaint.ts'
+import { createListener } from './command-listener.ts'
 import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
 
 export interface CommandRun {
@@ -25,17 +26,14 @@ export interface CommandRun {
   signal: AbortSignal
 }
 
-export interface CommandEnd extends Heard {
-  result: StepProcessResult
-}
-
 const PROMPT_FILE = 'prompt.md'
 
 /**
  * Runs an agent's command from beginning to end, and tells of it as it goes. Rejects with a
  * `RunnerFailure` where there is no such program; how else it went is for the caller to judge.
  */
-export async function runCommand(run: CommandRun): Promise<CommandEnd> {
+export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
+  const run = await withUserPlaces(asked)
   const { spec, line, mode, agent } = run
   const { report, guard, prompt } = agent
   const env = { ...line.defaultEnv, ...agent.env, ...line.env }
@@ -43,14 +41,21 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
   await writeFiles(run)
 
   const id = mode === 'plan' ? 'plan-agent' : 'agent'
-  await report.stepStarted({ id, cwd: '.', proof: null }, run.timeoutMs)
+  const hasRaw = spec.stream !== 'plain'
+  await report.stepStarted({ id, cwd: '.', proof: null, hasRaw }, run.timeoutMs)
   await report.note({ event: 'agent_started', fields: facts })
   const session = knownSession(run)
   if (session !== null) {
     await report.note({ event: 'agent_session', fields: { agent_session: session } })
   }
 
-  const listener = createListener(STREAM_FORMATS[spec.stream](), report, session)
+  const listener = createListener({
+    format: spec.stream,
+    report,
+    session,
+    workdir: run.workdir,
+    retriesMs: agent.retriesMs ?? Number.POSITIVE_INFINITY,
+  })
   const result = await runStepProcess({
     ...{ argv: commandOf(run, prompt), cwd: run.workdir, env, guard, scratch: run.scratch },
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
@@ -62,10 +67,23 @@ export async function runCommand(run: CommandRun): Promise<CommandEnd> {
     onOutput: listener.output,
   })
   const heard = await listener.end()
+  const end = { result, ...heard }
+  if (hasRaw) listener.showEnd(`${spec.title} ${howEnded(run, end)}`)
   for (const note of usageNotes(mode, heard.stream.usage)) await report.note(note)
   const { aborted: _, ...outcome } = result
   await report.stepFinished(outcome)
-  return { result, ...heard }
+  return end
+}
+
+function howEnded({ signal }: CommandRun, end: CommandEnd): string {
+  return signal.aborted ? 'was stopped' : (complaintAbout(end) ?? 'ended well')
+}
+
+async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
+  const { line, agent, workdir } = run
+  if (!line.userPlaces) return run
+  const { args, env } = await allowanceOf(line.userPlaces, agent.env, workdir)
+  return { ...run, line: { ...line, argv: [...line.argv, ...args], env: { ...line.env, ...env } } }
 }
 
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {

@@ -1,5 +1,6 @@
 import type { PromptBy, StreamName } from '../../model/settings.ts'
 import type { AgentSpec } from '../agents/agent-spec.ts'
+import type { AllowsUserPlaces } from '../agents/user-places.ts'
 
 /** A program that gets a prompt, does what it says, prints what it has to say, and ends. */
 export interface CommandSpec extends AgentSpec {
@@ -23,6 +24,8 @@ export interface CommandLine {
   /** Nothing is replaced in it but `{prompt}` or `{prompt_file}`, whichever `prompt` asks for. */
   isLiteral?: true
   env?: Readonly<Record<string, string>>
+  /** Lets it use what its user set up. */
+  userPlaces?: AllowsUserPlaces
   /** Environment that it gets where the service has no such variable. */
   defaultEnv?: Readonly<Record<string, string>>
   /** Texts of files that it needs, by name. */

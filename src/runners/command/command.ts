@@ -10,8 +10,8 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { complaintAbout, DROPPED } from './command-complaint.ts'
-import { type CommandEnd, runCommand } from './command-run.ts'
+import { type CommandEnd, complaintAbout, DROPPED } from './command-complaint.ts'
+import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** Runs a program that gets a prompt and prints its answer; `args` are the user's own words for it. */
@@ -93,10 +93,10 @@ async function execute(
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
     const complaint = complaintAbout(end) ?? errorAlone(spec, end)
+    // what it was refused is in the trail, and does not undo what it did without it
+    if (complaint === null) return { ok: true }
     const reasons = [complaint, end.denials.complaint()].filter((each) => each !== null)
-    return reasons.length === 0
-      ? { ok: true }
-      : { ok: false, reason: `${title} ${reasons.join(', and ')}` }
+    return { ok: false, reason: `${title} ${reasons.join(', and ')}` }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
     throw error

@@ -1,4 +1,10 @@
 import { AGENT_ENV } from '../agents/agent-env.ts'
+import {
+  CLAUDE_PLACES,
+  COPILOT_PLACES,
+  GEMINI_PLACES,
+  OPENCODE_PLACES,
+} from '../agents/allowances.ts'
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
@@ -10,6 +16,7 @@ import {
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
+import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
 /** In `auto_edit` it has no shell. The first rule gives it one; `yolo` would allow much more. */
@@ -28,7 +35,7 @@ priority = 900
  * The non-interactive modes of well-known agents, as measured with the versions of docs/agents.md. Each
  * reads its prompt from its standard input: an argument may have 128 KiB at most, and shows in `ps`.
  *
- * In Work mode a denial fails the session, and nobody can be asked. So each gets the narrowest setting
+ * In Work mode nobody can be asked, so what is not allowed is refused. Each gets the narrowest setting
  * in which it edits files and runs commands in the working folder, and none that allows everything.
  */
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
@@ -50,7 +57,10 @@ function claude(): CommandSpec {
     planMode: { holds: 'tools', note: 'It is given no tools but Read, Grep and Glob.' },
     plan: line(...start, ...only, '--session-id', '{id}'),
     resume: line(...start, ...only, '--resume', '{session}'),
-    work: line(...start, ...all, '--session-id', '{id}'),
+    work: {
+      ...line(...start, ...all, '--session-id', '{id}'),
+      userPlaces: CLAUDE_PLACES,
+    },
   }
 }
 
@@ -89,7 +99,7 @@ function copilot(): CommandSpec {
     planMode: { holds: 'tools', note: 'It is given no tools but view, grep and glob.' },
     plan: line(...start, ...only, '--session-id={id}'),
     resume: line(...start, ...only, '--resume={session}'),
-    work: line(...start, ...all, '--session-id={id}'),
+    work: { ...line(...start, ...all, '--session-id={id}'), userPlaces: COPILOT_PLACES },
   }
 }
 
@@ -113,7 +123,10 @@ function gemini(): CommandSpec {
     },
     plan: line(GEMINI_PLAN, ...plan, '--session-id', '{id}'),
     resume: line(GEMINI_PLAN, ...plan, '--resume', '{session}'),
-    work: line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+    work: {
+      ...line(GEMINI_WORK, '--approval-mode', 'auto_edit', '--session-id', '{id}'),
+      userPlaces: GEMINI_PLACES,
+    },
   }
 }
 
@@ -128,6 +141,7 @@ function opencode(): CommandSpec {
       OPENCODE_PERMISSION: JSON.stringify(permission),
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_SHARE: '1',
+      ...OPENCODE_LOGS,
     },
   })
   // --auto allows what would be asked, and so all that the user's own settings do not deny.
@@ -147,7 +161,10 @@ function opencode(): CommandSpec {
     plan: line(OPENCODE_PLAN, 'build'),
     // In another folder than that of the conversation it would never end; a session plans in one.
     resume: line(OPENCODE_PLAN, 'build', '-s', '{session}'),
-    work: line(all, 'build', '--auto'),
+    work: {
+      ...line(all, 'build', '--auto'),
+      userPlaces: OPENCODE_PLACES,
+    },
   }
 }
 

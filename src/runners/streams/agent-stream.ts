@@ -1,16 +1,23 @@
 import type { AgentUsage } from '../agents/agent-usage.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import { saidError } from '../agents/said-error.ts'
 import type { AgentNote } from '../contract.ts'
 
+/** Makes the reader of one run; it shows what the agent says and does as it comes. */
+export type OpenStream = (shown: ReadableOutput) => AgentStream
+
 /**
- * Reads what an agent prints, in its own format. What is not known of it (a type of event, a line
- * that is no JSON) is never an error: the log has it all.
+ * Reads what an agent prints, in its own format. An event of an unknown type is never an error: the raw
+ * stream is an artifact. A line that is no JSON is shown as it is.
  */
 export interface AgentStream {
   /** A line of standard output. */
   line(text: string): StreamNote[]
-  /** A line of standard error: some denials are told only there. */
-  errorLine?(text: string): StreamNote[]
+  /**
+   * A line of standard error: some agents say only there that something was denied, or that they ask
+   * their model again. Null for a line of the agent's own log, which is not shown.
+   */
+  errorLine?(text: string): StreamNote[] | null
   /** A line of standard output that was too long to read. */
   dropped?(): void
   /** What it all came to, once there are no more lines. */

@@ -1,5 +1,7 @@
+import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { type Foreign, listOf, numberOf, objectOf, textOf } from '../agents/foreign.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import {
   type AgentStream,
@@ -12,13 +14,13 @@ import { createClaudeUsage } from './claude-usage.ts'
 import { createDenialNews } from './denial-news.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
-import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts'
+import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const EXIT_PLAN_MODE = 'ExitPlanMode'
 const NOT_GRANTED = /^Claude requested permissions?\b[\s\S]{0,4000}\byou haven't granted it yet\b/
 
 /** `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
-export function createClaudeStream(): AgentStream {
+export function createClaudeStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
   const news = createDenialNews()
@@ -28,6 +30,7 @@ export function createClaudeStream(): AgentStream {
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
+    if (event === null) shown.line(text)
     switch (event?.type) {
       case 'system':
         return onSystem(event)
@@ -47,33 +50,49 @@ export function createClaudeStream(): AgentStream {
       usage.init(event)
       return session(event.session_id)
     }
+    if (event.subtype === 'api_retry') return retry(claudeRetry(event))
     return event.subtype === 'permission_denied' ? onDenied('at once', event, event.message) : []
   }
 
   function onBlock(block: Foreign, event: Foreign): StreamNote[] {
     // what a subagent says, it says to the agent
-    if (block.type === 'text' && !event.parent_tool_use_id) messages.add(textOf(block.text) ?? '')
+    if (block.type === 'text' && !event.parent_tool_use_id) say(textOf(block.text) ?? '')
     if (block.type !== 'tool_use') return []
     const tool = textOf(block.name) ?? ''
-    if (tool === EXIT_PLAN_MODE) plan = textOf(objectOf(block.input).plan) ?? plan
-    if (tool === 'TodoWrite') return agentPlan(objectOf(block.input).todos, 'content')
-    const facts = toolFacts(tool, block.input)
-    calls.set(String(block.id), facts)
+    const input = objectOf(block.input)
+    if (tool === EXIT_PLAN_MODE && textOf(input.plan)) {
+      plan = textOf(input.plan)
+      shown.message(plan ?? '')
+    }
+    if (tool === 'TodoWrite') return agentPlan(input.todos, 'content')
+    const facts = toolFacts(tool, tool === EXIT_PLAN_MODE ? {} : input)
+    const id = String(block.id)
+    calls.set(id, facts)
+    shown.call(id, facts)
     return [toolCall(facts, 'in_progress')]
+  }
+
+  function say(text: string): void {
+    messages.add(text)
+    shown.message(text)
   }
 
   function onToolResult(block: Foreign): StreamNote[] {
     if (block.type !== 'tool_result') return []
     const id = String(block.tool_use_id)
     const facts = calls.get(id)
-    const words = block.is_error === true ? textIn(block.content) : ''
+    const isError = block.is_error === true
+    const words = textIn(block.content)
     // some end without a word of it
-    const isRefusal = NOT_GRANTED.test(words)
+    const isRefusal = isError && NOT_GRANTED.test(words)
     const told = { ...block, tool_name: facts?.tool }
     const found = isRefusal ? onDenied('at once', told, words) : []
     calls.delete(id)
-    if (isRefusal || !facts || news.isKnown(id)) return found
-    return [toolCall(facts, block.is_error === true ? 'failed' : 'completed')]
+    if (!facts) return found
+    const isDenied = isRefusal || news.isKnown(id)
+    const status = isDenied ? 'denied' : isError ? 'failed' : 'completed'
+    shown.result(id, facts, { status, text: words })
+    return isDenied ? found : [toolCall(facts, status)]
   }
 
   /** The newer ones tell of it at once, all of them at the end. */
@@ -90,7 +109,7 @@ export function createClaudeStream(): AgentStream {
     const denials = listOf(event.permission_denials).map(objectOf)
     verdict = verdictOf(event, plan !== null && denials.some(isOfPlan))
     const result = textOf(event.result)
-    if (verdict.ok && result) messages.add(result)
+    if (verdict.ok && result) say(result)
     return denials.flatMap((denial) => onDenied('at the end', denial, null))
   }
 
@@ -104,7 +123,19 @@ function blocksOf(event: Foreign): Foreign[] {
 /** What a tool answered: a text, or blocks of it. */
 function textIn(content: unknown): string {
   const blocks = listOf(content).map((block) => textOf(objectOf(block).text) ?? '')
-  return textOf(content) ?? blocks.join('\n')
+  return (textOf(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
+}
+
+/** `error_status` is null where the model could not be reached. */
+export function claudeRetry({ attempt, max_retries, error_status, error }: Foreign): AgentRetry {
+  const status = numberOf(error_status)
+  const reason = status === undefined ? textOf(error) : null
+  return {
+    status,
+    attempt: numberOf(attempt),
+    of: numberOf(max_retries),
+    reason: reason ?? undefined,
+  }
 }
 
 function isOfPlan(denial: Foreign): boolean {

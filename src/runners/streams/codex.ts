@@ -1,19 +1,23 @@
+import type { AgentRetry } from '../../model/agent-retry.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
+import { clauseOf } from '../agents/cut-text.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
-import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts'
+import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 /** `codex exec --json`, as of 0.169. */
-export function createCodexStream(): AgentStream {
+export function createCodexStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   let verdict = NO_VERDICT
   let usage = NO_USAGE
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
+    if (event === null) shown.line(text)
     switch (event?.type) {
       case 'thread.started':
         return session(event.thread_id)
@@ -31,7 +35,7 @@ export function createCodexStream(): AgentStream {
       case 'error':
         // also told of a connection that is made again: what the turn says counts
         verdict = said(event.message)
-        return []
+        return onError(textOf(event.message) ?? '')
       default:
         return []
     }
@@ -40,16 +44,34 @@ export function createCodexStream(): AgentStream {
   function onItem(item: Foreign, isDone: boolean): StreamNote[] {
     if (item.type === 'todo_list') return agentPlan(item.items, 'text')
     if (item.type === 'agent_message') {
-      if (isDone) messages.add(textOf(item.text) ?? '')
+      if (isDone) say(textOf(item.text) ?? '')
       return []
     }
+    // a warning: the turn goes on, and says itself how it ended
+    if (item.type === 'error') shown.line(`warning: ${clauseOf(textOf(item.message) ?? '')}`)
     const facts = factsOf(item)
     if (!facts) return []
+    const id = String(item.id)
     const status = textOf(item.status) ?? (isDone ? 'completed' : 'in_progress')
-    if (status === 'declined') return [denied(facts, 'declined by its own policy')]
-    const refusal = status === 'failed' ? refusalIn(item) : null
-    if (refusal !== null) return [denied(facts, refusal)]
-    return isDone || status === 'in_progress' ? [toolCall(facts, status)] : []
+    const refusal = refusalIn(item, status)
+    if (refusal !== null) {
+      shown.result(id, facts, { status: 'denied', text: refusal })
+      return [denied(facts, refusal)]
+    }
+    if (!isDone && status !== 'in_progress') return []
+    if (isDone) shown.result(id, facts, resultOf(item, status))
+    else shown.call(id, facts)
+    return [toolCall(facts, status)]
+  }
+
+  function onError(message: string): StreamNote[] {
+    const again = codexRetry(message)
+    return again === null ? [] : retry(again)
+  }
+
+  function say(text: string): void {
+    messages.add(text)
+    shown.message(text)
   }
 
   return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
@@ -65,11 +87,33 @@ function usageIn(usage: unknown): AgentUsage {
   return { ...NO_USAGE, ...tokenSums(usage, names), cumulative: 'tokens' }
 }
 
-/** An item of type `error` is a warning: the turn goes on, and says itself how it ended. */
+const RECONNECTING = /^Reconnecting\.{3} (\d+)\/(\d+)(?: \((.*)\))?$/s
+const STATUS = /\bstatus (\d{3})\b/
+
+/** That it connects again; what it repeats on the same connection is in its own log alone. */
+export function codexRetry(message: string, details = ''): AgentRetry | null {
+  const [found, attempt, of, inside = ''] = RECONNECTING.exec(message) ?? []
+  if (found === undefined) return null
+  const reason = inside || details
+  const status = STATUS.exec(reason)?.[1]
+  return {
+    attempt: Number(attempt),
+    of: Number(of),
+    ...(status === undefined ? { reason: clauseOf(reason) } : { status: Number(status) }),
+  }
+}
+
+function resultOf({ exit_code, aggregated_output, error }: Foreign, status: string): ToolResult {
+  const said = textOf(aggregated_output) ?? textOf(objectOf(error).message) ?? ''
+  if (status !== 'failed') return { status: 'completed', text: said }
+  const code = typeof exit_code === 'number' ? `exit ${exit_code}\n` : ''
+  return { status: 'failed', text: code + said }
+}
+
 function factsOf(item: Foreign): ToolFacts | null {
   switch (item.type) {
     case 'command_execution':
-      return toolFacts('shell', { command: item.command })
+      return toolFacts('shell', { command: innerCommand(textOf(item.command) ?? '') })
     case 'file_change': {
       const paths = listOf(item.changes).map((change) => textOf(objectOf(change).path))
       return toolFacts('patch', { path: paths.join(', ') })
@@ -83,8 +127,18 @@ function factsOf(item: Foreign): ToolFacts | null {
   }
 }
 
+const WITHIN_SHELL = /^\S*\b(?:ba|z)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/
+
+/** Without the shell that it puts around every command. */
+function innerCommand(command: string): string {
+  const [, single, double] = WITHIN_SHELL.exec(command) ?? []
+  return single ?? double ?? command
+}
+
 /** In place of what a command prints, in one line: a command that was not run. */
-function refusalIn({ type, aggregated_output }: Foreign): string | null {
+function refusalIn({ type, aggregated_output }: Foreign, status: string): string | null {
+  if (status === 'declined') return 'declined by its own policy'
+  if (status !== 'failed') return null
   const words = textOf(aggregated_output)?.trim() ?? ''
   const isOwn = /^[^\n]{0,2000}\brejected by user(?: approval settings)?\W{0,5}$/.test(words)
   return type === 'command_execution' && isOwn ? words : null

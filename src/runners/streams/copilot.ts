@@ -1,38 +1,49 @@
 import { modelName } from '../../model/usage.ts'
 import { NO_USAGE } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import { type Foreign, numberOf, objectOf, textOf } from '../agents/foreign.ts'
+import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
-import { denied, session, toolCall, toolFacts } from './tool-facts.ts'
+import { denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REFUSALS = ['denied', 'permission_denied', 'rejected']
 /** Its own words, for where it tells no code. */
 const REFUSAL = /\bno interactive user response\b|\bcould not request permission from user\b/i
 
 /** `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are told again, whole. */
-export function createCopilotStream(): AgentStream {
+export function createCopilotStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
   let error: unknown = null
+  /** The last request of its model that failed. */
+  let failure: Foreign = {}
   let model: string | null = null
   let verdict = NO_VERDICT
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
+    if (event === null) shown.line(text)
     const data = objectOf(event?.data)
     switch (event?.type) {
       case 'assistant.message':
         // what a subagent says, it says to the agent
-        if (!data.parentToolCallId) model = modelName(data.model) ?? model
-        if (!data.parentToolCallId) messages.add(textOf(data.content) ?? '')
+        if (data.parentToolCallId) return []
+        model = modelName(data.model) ?? model
+        messages.add(textOf(data.content) ?? '')
+        shown.message(textOf(data.content) ?? '')
         return []
       case 'tool.execution_start':
         return onStart(data)
       case 'tool.execution_complete':
         return onComplete(data)
+      case 'model.call_failure':
+        failure = data
+        return []
+      case 'assistant.turn_retry':
+        return onRetry(textOf(data.reason))
       case 'session.error':
         error = data.message
         return []
@@ -45,7 +56,9 @@ export function createCopilotStream(): AgentStream {
 
   function onStart(data: Foreign): StreamNote[] {
     const facts = factsOf(data)
-    calls.set(String(data.toolCallId), facts)
+    const id = String(data.toolCallId)
+    calls.set(id, facts)
+    shown.call(id, facts)
     return [toolCall(facts, 'in_progress')]
   }
 
@@ -54,9 +67,24 @@ export function createCopilotStream(): AgentStream {
     const begun = calls.get(id)
     calls.delete(id)
     const refusal = data.success === true ? null : refusalIn(objectOf(data.error))
+    const facts = begun ?? factsOf(data)
     // what is refused is not always begun
-    if (refusal !== null) return [denied(begun ?? factsOf(data), refusal)]
+    if (begun || refusal !== null) shown.result(id, facts, resultOf(data, refusal))
+    if (refusal !== null) return [denied(facts, refusal)]
     return begun ? [toolCall(begun, data.success === true ? 'completed' : 'failed')] : []
+  }
+
+  /** Which one it is is in the failure before it. */
+  function onRetry(reason: string | null): StreamNote[] {
+    const { statusCode, retryAttempt } = failure
+    const status = numberOf(statusCode)
+    const attempt = typeof retryAttempt === 'number' ? retryAttempt + 1 : undefined
+    failure = {}
+    return retry({
+      status,
+      attempt,
+      reason: status === undefined ? reason?.replaceAll('_', ' ') : undefined,
+    })
   }
 
   function onResult(event: Foreign): StreamNote[] {
@@ -76,6 +104,20 @@ export function createCopilotStream(): AgentStream {
 function factsOf(data: Foreign): ToolFacts {
   return toolFacts(textOf(data.toolName) ?? '', data.arguments)
 }
+
+/** It calls a command that failed a success. */
+function resultOf(data: Foreign, refusal: string | null): ToolResult {
+  if (refusal !== null) return { status: 'denied', text: refusal }
+  const { message } = objectOf(data.error)
+  if (data.success !== true) return { status: 'failed', text: textOf(message) ?? '' }
+  const { exitCode } = objectOf(data.shellExecution)
+  const text = (textOf(objectOf(data.result).content) ?? '').replace(SHELL_NOTE, '')
+  if (typeof exitCode !== 'number' || exitCode === 0) return { status: 'completed', text }
+  return { status: 'failed', text: `exit ${exitCode}\n${text}` }
+}
+
+/** What it adds for its model. */
+const SHELL_NOTE = /\n?<shellId: [^>\n]*>\s*$/
 
 function refusalIn({ code, message }: Foreign): string | null {
   const words = textOf(message) ?? ''

@@ -1,5 +1,5 @@
 import type { StreamName } from '../../model/settings.ts'
-import type { AgentStream } from './agent-stream.ts'
+import type { OpenStream } from './agent-stream.ts'
 import { createClaudeStream } from './claude.ts'
 import { createCodexStream } from './codex.ts'
 import { createCopilotStream } from './copilot.ts'
@@ -8,7 +8,7 @@ import { createOpencodeStream } from './opencode.ts'
 import { createPlainStream } from './plain.ts'
 
 /** Who reads which format. */
-export const STREAM_FORMATS: Readonly<Record<StreamName, () => AgentStream>> = {
+export const STREAM_FORMATS: Readonly<Record<StreamName, OpenStream>> = {
   plain: createPlainStream,
   claude: createClaudeStream,
   codex: createCodexStream,

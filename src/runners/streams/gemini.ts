@@ -3,11 +3,12 @@ import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../age
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
-import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts'
+import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REFUSALS = new Set([
   'policy_violation',
@@ -23,7 +24,7 @@ interface Call {
 }
 
 /** `gemini -o stream-json`, as of 0.61. */
-export function createGeminiStream(): AgentStream {
+export function createGeminiStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<Call>()
   let verdict = NO_VERDICT
@@ -31,6 +32,7 @@ export function createGeminiStream(): AgentStream {
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
+    if (event === null) shown.line(text)
     switch (event?.type) {
       case 'init':
         usage = { ...usage, model: modelName(event.model) }
@@ -53,8 +55,13 @@ export function createGeminiStream(): AgentStream {
 
   function onText(event: Foreign): void {
     const text = textOf(event.content) ?? ''
-    if (event.delta === true) messages.append(text)
-    else messages.add(text)
+    if (event.delta === true) {
+      messages.append(text)
+      shown.part(text)
+    } else {
+      messages.add(text)
+      shown.message(text)
+    }
   }
 
   function onToolUse(event: Foreign): StreamNote[] {
@@ -64,7 +71,9 @@ export function createGeminiStream(): AgentStream {
     if (tool === 'write_todos') return agentPlan(input.todos, 'description')
     const facts = toolFacts(tool, input)
     const isPlan = tool === 'write_file' && isPlanFile(input.file_path)
-    calls.set(String(event.tool_id), { facts, plan: isPlan ? textOf(input.content) : null })
+    const id = String(event.tool_id)
+    calls.set(id, { facts, plan: isPlan ? textOf(input.content) : null })
+    shown.call(id, facts)
     return [toolCall(facts, 'in_progress')]
   }
 
@@ -74,16 +83,22 @@ export function createGeminiStream(): AgentStream {
     if (!call) return []
     calls.delete(id)
     if (event.status === 'success') {
-      if (call.plan !== null) messages.add(call.plan)
+      shown.result(id, call.facts, { status: 'completed', text: textOf(event.output) ?? '' })
+      if (call.plan !== null) {
+        messages.add(call.plan)
+        shown.message(call.plan)
+      }
       return [toolCall(call.facts, 'completed')]
     }
     const { type, message } = objectOf(event.error)
     const reason = textOf(message) ?? textOf(event.output) ?? ''
     const isRefusal = REFUSALS.has(String(type)) || REFUSAL.test(reason)
-    return [isRefusal ? denied(call.facts, reason) : toolCall(call.facts, 'failed')]
+    const status = isRefusal ? 'denied' : 'failed'
+    shown.result(id, call.facts, { status, text: reason })
+    return [isRefusal ? denied(call.facts, reason) : toolCall(call.facts, status)]
   }
 
-  return { line, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
+  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
 }
 
 /** Its `output_tokens` leave the thoughts out, its total does not. */
@@ -103,4 +118,14 @@ function usageIn(stats: unknown, asked: string | null): AgentUsage {
     output_tokens: output_tokens === null ? null : Math.max(output_tokens, thoughtToo),
     model: modelNames(answered) ?? asked,
   }
+}
+
+const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying\b/
+
+/** That it asks its model again is only in its log. */
+function errorLine(text: string): StreamNote[] {
+  const [found, attempt, status] = RETRY.exec(text) ?? []
+  if (found === undefined) return []
+  const known = status === undefined ? {} : { status: Number(status) }
+  return retry({ ...known, attempt: Number(attempt) })
 }

@@ -1,11 +1,13 @@
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../model/usage.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agents/agent-usage.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, type StreamNote, said, type Verdict } from './agent-stream.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
-import { agentPlan, denied, session, toolCall, toolFacts } from './tool-facts.ts'
+import { createOpencodeLog } from './opencode-log.ts'
+import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REJECTED = /rejected permission/i
 const FORBIDDEN = /\brule which prevents you from using\b|^permission denied by rule\b/i
@@ -15,11 +17,14 @@ const AUTO_REJECTED = /permission requested: (\S+)(?: \((.*)\))?; auto-rejecting
  * `opencode run --format json`, as of 1.18: parts of messages once they are finished, and no last
  * event. So a good end is that there was an answer, and no error.
  */
-export function createOpencodeStream(): AgentStream {
+export function createOpencodeStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   /** A rejection is told in a line for people as well as in the tool's result: it counts once. */
   const rejections = { line: 0, result: 0 }
   let failure: Verdict | null = null
+  const log = createOpencodeLog()
+  /** Nothing came of this request of its model so far. */
+  let isSilent = false
   let counts: UsageCounts | null = null
 
   function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): StreamNote[] {
@@ -30,13 +35,23 @@ export function createOpencodeStream(): AgentStream {
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
-    if (!event) return errorLine(text)
+    if (!event) {
+      shown.line(text)
+      return permissionLine(text)
+    }
     return [...session(event.sessionID), ...onEvent(event)]
   }
 
   function onEvent(event: Foreign): StreamNote[] {
     const part = objectOf(event.part)
-    if (event.type === 'text') messages.add(textOf(part.text) ?? '')
+    if (event.type === 'text') {
+      messages.add(textOf(part.text) ?? '')
+      shown.message(textOf(part.text) ?? '')
+    }
+    if (event.type === 'step_finish' && isSilent && part.reason === 'unknown') {
+      return retry({ reason: 'its answer had nothing in it' })
+    }
+    isSilent = event.type === 'step_start'
     if (event.type === 'error') failure = said(messageOf(objectOf(event.error)))
     if (event.type === 'step_finish') {
       const step = countsIn(part)
@@ -51,12 +66,20 @@ export function createOpencodeStream(): AgentStream {
     if (tool === 'todowrite') return agentPlan(objectOf(state.input).todos, 'content')
     const facts = toolFacts(tool, state.input)
     const error = textOf(state.error) ?? ''
+    const isDenied = REJECTED.test(error) || FORBIDDEN.test(error)
+    shown.result(String(part.callID), facts, resultOf(state, isDenied))
     if (state.status !== 'error') return [toolCall(facts, 'completed')]
     if (REJECTED.test(error)) return rejection('result', facts, error)
-    return [FORBIDDEN.test(error) ? denied(facts, error) : toolCall(facts, 'failed')]
+    return [isDenied ? denied(facts, error) : toolCall(facts, 'failed')]
   }
 
-  function errorLine(text: string): StreamNote[] {
+  function errorLine(text: string): StreamNote[] | null {
+    const notes = log.line(text)
+    if (notes === null) return permissionLine(text)
+    return notes.length > 0 ? notes : null
+  }
+
+  function permissionLine(text: string): StreamNote[] {
     const [reason, tool = '', title] = AUTO_REJECTED.exec(text) ?? []
     if (reason === undefined) return []
     return rejection('line', toolFacts(tool, title ? { description: title } : {}), reason)
@@ -72,6 +95,17 @@ export function createOpencodeStream(): AgentStream {
   }
 
   return { line, errorLine, end }
+}
+
+/** It calls a command that failed completed. */
+function resultOf({ status, output, error, metadata }: Foreign, isDenied: boolean): ToolResult {
+  if (status === 'error') {
+    return { status: isDenied ? 'denied' : 'failed', text: textOf(error) ?? '' }
+  }
+  const text = textOf(output) ?? ''
+  const { exit } = objectOf(metadata)
+  if (typeof exit !== 'number' || exit === 0) return { status: 'completed', text }
+  return { status: 'failed', text: `exit ${exit}\n${text}` }
 }
 
 /** It counts apart what came from a cache, what went there, and the reasoning. */

@@ -1,3 +1,4 @@
+import type { AgentRetry } from '../../model/agent-retry.ts'
 import { beginningOf } from '../agents/cut-text.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ToolFacts } from '../contract.ts'
@@ -38,6 +39,10 @@ export function toolCall(facts: ToolFacts, status: string): StreamNote {
 
 export function denied(facts: ToolFacts, reason: string): StreamNote {
   return { event: 'denied', fields: { ...facts, reason } }
+}
+
+export function retry(fields: AgentRetry): StreamNote[] {
+  return [{ event: 'agent_retry', fields }]
 }
 
 export function session(id: unknown): StreamNote[] {

@@ -3,6 +3,7 @@ import { lastOf, type TrailLine } from '../../model/trail.ts'
 import { CASES, casePage, memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
+import { visibleText } from '../text/visible-text.ts'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import type { SessionView } from './session-view.ts'
 
@@ -14,6 +15,7 @@ export function SessionHead({ view }: { view: SessionView }) {
   const durations = durationsText(view.json.durations)
   const hasOutput = view.output.length > 0 || view.json.output !== ''
   const guarded = lastOf(session.trail, 'guarded')
+  const warning = lastOf(session.trail, 'agent_started')?.fields.warning
   const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
     <header class="session-head" id="session-head" data-session={session.id}>
@@ -43,6 +45,11 @@ export function SessionHead({ view }: { view: SessionView }) {
           </a>
         ))}
       </div>
+      {typeof warning === 'string' && (
+        <p class="notice" data-kind="warn" id="agent-warning">
+          {visibleText(warning)}
+        </p>
+      )}
       <div
         id="turn"
         class="notice turn"

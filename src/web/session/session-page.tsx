@@ -8,6 +8,7 @@ import { mayPlanAgain } from './plan-again.tsx'
 import { AbandonForm } from './plan-forms.tsx'
 import { PlanSection } from './plan-section.tsx'
 import { ProblemList } from './problem-list.tsx'
+import { RefusedActions } from './refused-actions.tsx'
 import { ChangedFiles, Evidence, TestResults } from './results.tsx'
 import { RevisionList } from './revision-list.tsx'
 import { SessionHead } from './session-head.tsx'
@@ -48,6 +49,7 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
     <div class="session-main" id="session-main">
       {waits && <PlanSection view={view} />}
       <FailedTests view={view} />
+      <RefusedActions view={view} />
       {isOver(session.state) && !isOutputFirst && <ChangedFiles view={view} />}
       <OutputSection view={view} />
       {isOver(session.state) && isOutputFirst && <ChangedFiles view={view} />}

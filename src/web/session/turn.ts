@@ -1,6 +1,7 @@
 import { counted } from '../../model/amounts.ts'
 import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
+import { refusedActions, refusedCount } from '../../model/refused-actions.ts'
 import { hasEnded, hasProof, type Session } from '../../model/session.ts'
 import { failureText, unansweredFailure } from '../../model/session-failure.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
@@ -116,8 +117,8 @@ function completed(failed: string, isProven: boolean): Turn {
   return { who, text, more, tone: 'good' }
 }
 
-/** A run goes on where the plan says so: what failed in it nevertheless, in words; empty if nothing did. */
-export function whatFailed({ tests }: Session, rows: readonly StepRow[]): string {
+/** What a person should know of a run that completed: failed tests and steps, and refused actions; empty if there is nothing. */
+export function whatFailed({ tests, trail }: Session, rows: readonly StepRow[]): string {
   const steps = rows.filter(({ plan, state }) => plan !== null && state === 'failed').length
   return [
     ...(tests && tests.failed > 0
@@ -125,6 +126,7 @@ export function whatFailed({ tests }: Session, rows: readonly StepRow[]): string
       : []),
     ...(tests?.run === 0 ? ['no test was run'] : []),
     ...(steps > 0 ? [`${counted(steps, 'step')} failed`] : []),
+    ...[refusedCount(refusedActions(trail).work)].filter((text) => text !== ''),
   ].join(' and ')
 }
 

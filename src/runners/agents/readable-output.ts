@@ -1,0 +1,199 @@
+import { retryText } from '../../model/agent-retry.ts'
+import { plainText } from '../../workspace/disk/plain-text.ts'
+import type { AgentNote, ToolFacts } from '../contract.ts'
+import { createBoundedMap } from './bounded-map.ts'
+import { beginningOf } from './cut-text.ts'
+
+/**
+ * What an agent says and does, as text for people: the output of its step. Messages are paragraphs, a
+ * tool call is a line, and its result is the line below.
+ */
+export interface ReadableOutput {
+  /** A whole message. One that repeats the last is not shown again. */
+  message(text: string): void
+  /**
+   * A part of a message, shown at once. Parts with another key are another message; without a key, so
+   * is what begins like a sentence right behind the end of one.
+   */
+  part(text: string, key?: string): void
+  call(id: string, facts: ToolFacts): void
+  /** A call has ended; one that never began is shown now. */
+  result(id: string, facts: ToolFacts, result: ToolResult): void
+  /** A line by itself. */
+  line(text: string): void
+  /** How it all ended. */
+  end(text: string): void
+  /** Of what is noted in the trail: the agent's own list, and that its model did not answer. */
+  note(note: AgentNote): void
+}
+
+export interface ToolResult {
+  status: 'completed' | 'failed' | 'denied'
+  /** What the tool answered. */
+  text: string
+}
+
+export interface ReadableNeeds {
+  write(text: string): void
+  /** See `RunReport`. */
+  clean(text: string): string
+  /** Paths in this folder are shown relative to it. */
+  workdir: string
+  /** The agent has said or done something. */
+  onProgress?(): void
+}
+
+const MAX_CALL = 300
+const MAX_ITEMS = 20
+const MAX_ITEM = 80
+/** More of a result is not looked at, from its beginning or its end. */
+const MAX_RESULT = 50_000
+const SENTENCE_END = /\S[.!?:]$/
+const SENTENCE_BEGINNING = /^[A-Z#*]/
+const WORDS = { completed: 'ok', failed: 'failed', denied: 'denied' } as const
+
+export function createReadableOutput(needs: ReadableNeeds): ReadableOutput {
+  const { write, clean, workdir, onProgress = () => {} } = needs
+  /** The last two characters of the output; it begins as if behind a blank line. */
+  let behind = '\n\n'
+  let isMessage = false
+  let openKey: string | null = null
+  let lastMessage = ''
+  let shownCall: string | null = null
+  const known = createBoundedMap<true>()
+
+  function put(text: string): void {
+    if (text === '') return
+    behind = (behind + text.slice(-2)).slice(-2)
+    write(text)
+  }
+
+  function endLine(): void {
+    if (!behind.endsWith('\n')) put('\n')
+  }
+
+  function blankLine(): void {
+    endLine()
+    if (behind !== '\n\n') put('\n')
+  }
+
+  function beginMessage(): void {
+    blankLine()
+    shownCall = null
+    isMessage = true
+  }
+
+  function line(text: string): void {
+    if (isMessage) blankLine()
+    else endLine()
+    isMessage = false
+    openKey = null
+    lastMessage = ''
+    shownCall = null
+    put(`${text}\n`)
+  }
+
+  function shortened(text: string): string {
+    return clean(text).replaceAll(`${workdir}/`, '')
+  }
+
+  function cleanCall(facts: ToolFacts): string {
+    const title = facts.title && shortened(facts.title)
+    return callText({ ...facts, ...(title ? { title } : {}) })
+  }
+
+  function call(id: string, facts: ToolFacts): void {
+    onProgress()
+    line(`→ ${cleanCall(facts)}`)
+    known.set(id, true)
+    shownCall = id
+  }
+
+  return {
+    message(text) {
+      if (text.trim() === '' || text.trim() === lastMessage) return
+      onProgress()
+      beginMessage()
+      openKey = null
+      lastMessage = text.trim()
+      put(`${text.trimEnd()}\n`)
+    },
+    part(text, key = '') {
+      if (text === '') return
+      onProgress()
+      const isNext = key === '' && SENTENCE_END.test(behind) && SENTENCE_BEGINNING.test(text)
+      const isNew = !isMessage || openKey !== key || isNext
+      if (isNew) beginMessage()
+      openKey = key
+      put(isNew ? text.replace(/^(?:[ \t]*\n)+/, '') : text)
+    },
+    call,
+    result(id, facts, { status, text }) {
+      if (!known.has(id)) call(id, facts)
+      onProgress()
+      const which = shownCall === id ? '' : ` (${cleanCall(facts)})`
+      const said = resultText(facts, status, shortened(withoutMiddle(text)))
+      line(`  ${WORDS[status]}${which}${said === '' ? '' : `: ${said}`}`)
+    },
+    line,
+    end(text) {
+      blankLine()
+      line(`[${text}]`)
+    },
+    note({ event, fields }) {
+      if (event === 'agent_retry') line(retryText({ ...fields }))
+      if (event !== 'agent_plan') return
+      onProgress()
+      const items = fields.entries.slice(0, MAX_ITEMS).map(({ content, status }) => {
+        const sign = status === 'completed' ? 'x' : status === 'in_progress' ? '>' : ' '
+        return `[${sign}] ${oneLine(shortened(content), MAX_ITEM)}`
+      })
+      line(`to do: ${items.join(', ')}`)
+    },
+  }
+}
+
+/** A tool call in one line: the tool, and what it is to work on. */
+export function callText({ tool, kind, title }: ToolFacts): string {
+  const what = oneLine(title ?? '', MAX_CALL)
+  if (what === '') return oneLine(tool, MAX_CALL)
+  const isNamed = what.toLowerCase().startsWith(tool.toLowerCase())
+  // some agents name only the kind of a tool, and say in the title what it does
+  const isSaid = tool === kind && (kind === 'other' || /^[A-Z][a-z]+ /.test(what))
+  return isNamed || isSaid ? what : `${oneLine(tool, MAX_CALL)} ${what}`
+}
+
+/** What a tool answered, in one line. Of what a command printed the end counts most. */
+function resultText({ kind }: ToolFacts, status: ToolResult['status'], text: string): string {
+  const lines = plainText(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const last = lines.at(-1)
+  if (last === undefined) return ''
+  if (status !== 'completed') return bothEnds(lines.join(' '))
+  if (lines.length === 1) return oneLine(last, MAX_CALL)
+  const count = `${lines.length} lines`
+  return kind === 'execute' ? `${count}, the last: ${oneLine(last, MAX_CALL)}` : count
+}
+
+/** A long failure begins with what went wrong, and ends with what came of it. */
+function bothEnds(text: string): string {
+  const line = text.replace(/\s+/g, ' ')
+  if (line.length <= 2 * MAX_CALL) return line
+  return `${line.slice(0, MAX_CALL).toWellFormed()} … ${line.slice(-MAX_CALL).toWellFormed()}`
+}
+
+/** Cut at the ends of lines, so that no secret is cut. */
+function withoutMiddle(text: string): string {
+  if (text.length <= 2 * MAX_RESULT) return text
+  const head = text.slice(0, MAX_RESULT)
+  const tail = text.slice(-MAX_RESULT)
+  return head.slice(0, head.lastIndexOf('\n') + 1) + tail.slice(tail.indexOf('\n') + 1)
+}
+
+function oneLine(text: string, most: number): string {
+  const line = plainText(beginningOf(text, 10 * most))
+    .replace(/\s+/g, ' ')
+    .trim()
+  return line.length > most ? `${line.slice(0, most).toWellFormed()}…` : line
+}

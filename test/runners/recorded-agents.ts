@@ -1,0 +1,80 @@
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { acpRunner } from '../../src/runners/acp/acp.ts'
+import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import type { AgentNote, AgentRun } from '../../src/runners/contract.ts'
+import { NO_GUARD } from '../../src/runners/process/guard.ts'
+import { recordRun } from '../fixtures/agents/run-recorder.ts'
+import { transcriptFile, transcriptsOf } from '../fixtures/agents/transcripts.ts'
+import { program } from '../fixtures/plain-agents.ts'
+import { CASE } from '../fixtures/records.ts'
+
+/*
+ * What a run makes of what real agents sent over ACP: `npm run transcripts` recorded it. Of commands see streams.ts.
+ * Where a request is not in the transcript, record it again.
+ */
+
+const REPLAY = fileURLToPath(new URL('../fixtures/agents/replay-agent.mjs', import.meta.url))
+const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
+
+/** The outcome of a scene, and what was told of it meanwhile. */
+async function replayed(t: Test, provider: string, scene: string) {
+  const { mode } = transcriptsOf(provider).get(scene)!
+  const folder = realpathSync(t.testdir({ work: { 'app.js': 'limit = 1\n' }, files: {}, home: {} }))
+  const workdir = `${folder}/work`
+  const spec = ACP_AGENTS.find(({ id }) => id === provider)!
+  const paths = [`/work=${workdir}`, `/home/me=${folder}/home`]
+  const words = [process.execPath, REPLAY, transcriptFile(provider, scene), ...paths]
+  const command = words.map((word) => `'${word}'`).join(' ')
+  program(`${folder}/bin`, spec.program, `#!/bin/sh\nexec ${command} -- "$@"\n`)
+  const report = recordRun()
+  const signal = AbortSignal.timeout(60_000)
+  const env = { PATH: `${folder}/bin:${process.env.PATH}`, HOME: `${folder}/home` }
+  const agent: AgentRun = {
+    ...{ prompt: 'Look at app.js.\n', newId: 'unused', resume: null, env },
+    ...{ folder: `${folder}/files`, guard: NO_GUARD, report },
+  }
+  const shared = { agent, workdir, signal }
+  const runner = acpRunner(spec)
+  const ended =
+    mode === 'plan'
+      ? runner.plan({ ...shared, case: CASE, memory: new Map(), steps: [] })
+      : runner.execute({
+          ...{ ...shared, report, env, plan: PLAN.plan, guard: NO_GUARD },
+          ...{ stepTimeoutMs: 60_000, scratch: `${folder}/files` },
+        })
+  const outcome = await ended.catch((error: Error) => {
+    if (error.name !== 'RunnerFailure') throw error
+    return { ok: false, reason: error.message }
+  })
+  return { outcome, notes: report.notes }
+}
+
+function callsIn(notes: AgentNote[]): string {
+  const calls = notes.flatMap(({ event, fields }) =>
+    event === 'tool_call' ? [`${fields.kind} ${fields.status}`] : [],
+  )
+  return calls.join(', ')
+}
+
+for (const { id } of ACP_AGENTS) {
+  t.test(id, async (t) => {
+    const outcome = async (scene: string) => (await replayed(t, id, scene)).outcome
+    for (const scene of ['plan', 'plan-tools', 'plan-writes', 'fault-500-then-plan']) {
+      t.strictSame(await outcome(scene), PLAN, scene)
+    }
+    const scenes = ['plan-no-marks', 'fault-400', 'fault-500', 'fault-cut', 'fault-empty']
+    for (const scene of [...scenes, 'fault-400-at-work']) {
+      t.match(await outcome(scene), { ok: false, reason: /^\S[^{}\n]*\S$/ }, scene)
+    }
+
+    const work = await replayed(t, id, 'work')
+    t.strictSame(work.outcome, { ok: true })
+    t.match(callsIn(work.notes), /edit completed/)
+    t.notMatch(work.notes, [{ event: 'denied' }])
+    const failing = await replayed(t, id, 'failing-command')
+    t.strictSame(failing.outcome, { ok: true })
+    t.match(callsIn(failing.notes), /execute/)
+  })
+}
