@@ -63,7 +63,7 @@ providers:
 const OWN_ENV = [
   'OPENCODE_DISABLE_PROJECT_CONFIG=1',
   'OPENCODE_DISABLE_EXTERNAL_SKILLS=1',
-  '(?:OPENCODE_DISABLE_.*\n)*OPENCODE_CONFIG_CONTENT={"lsp":false,"formatter":false}',
+  '(?:OPENCODE_DISABLE_.*\n)*OPENCODE_CONFIG_CONTENT={"lsp":false,"formatter":false[,}]',
 ].join('\n')
 
 /** A service whose agents are fakes that write down what they are started with and, over ACP, what they are sent. */
