@@ -143,7 +143,8 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
     t.test(`refused: ${variant}`, async (t) => {
       const { plan, report } = scene(t, variant, { spec: fake(variant, '', named) })
       await t.rejects(plan(), { name: 'RunnerFailure', message: reason })
-      t.equal(eventsOf(report), 'started plan-agent process finished', 'it never got its prompt')
+      const events = eventsOf(report).replace(' agent_usage', '') // what it says of its model
+      t.equal(events, 'started plan-agent process finished', 'it never got its prompt')
     })
   }
   const message = 'fake left its mode plan for code, so it was stopped'
@@ -283,7 +284,7 @@ t.test('words that are no plan', async (t) => {
   for (const [said, reason] of cases) {
     const { plan, report } = scene(t, 'says', { spec: fake('says', said) })
     await t.rejects(plan(), { name: 'RunnerFailure', message: new RegExp(reason) })
-    t.match(report.said.stdout, said, 'what it said is in the output')
+    t.ok(report.said.stdout.includes(said), 'what it said is in the output')
   }
   t.test('a notice of its own is none', async (t) => {
     const { plan, report } = scene(t, 'notices')
@@ -675,7 +676,7 @@ t.test('it does not speak as it should', async (t) => {
   t.test('a greeting before the first message', async (t) => {
     const { plan, report } = scene(t, 'noise')
     t.strictSame(await plan(), PLAN)
-    t.match(report.said.stdout, 'Welcome to the agent!')
+    t.match(report.sent, 'Welcome to the agent!')
   })
   t.test('a program that is not there', async (t) => {
     const spec = { ...fake('plain'), program: 'no-such-agent', install: 'npm install -g it' }

@@ -362,7 +362,6 @@ const codexCommand = (status: string, exit_code: number | null, aggregated_outpu
   exit_code,
   status,
 })
-const CODEX_400 = 'scripted 400'
 /** Without the quotes, and the shell, that it puts around a command. */
 const codexShell = (command: string) =>
   `tool_call shell execute ${command.replace(/^(['"])(.*)\1/, '$2')}`
@@ -471,7 +470,6 @@ cases('codex', [
   ],
 ])
 
-const GEMINI_400 = 'API Error: scripted 400'
 const geminiResult = (error: object) => (line: Line) =>
   line.type === 'tool_result' ? { ...line, status: 'error', error } : line
 

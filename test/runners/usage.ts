@@ -38,7 +38,8 @@ function printed(provider: string, scene: string): Line[] {
 }
 
 function ofCommand(format: Command, lines: readonly Line[]): AgentUsage {
-  const stream = STREAM_FORMATS[format]()
+  const shown = createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/' })
+  const stream = STREAM_FORMATS[format](shown)
   for (const line of lines) stream.line(typeof line === 'string' ? line : JSON.stringify(line))
   return stream.end().usage
 }

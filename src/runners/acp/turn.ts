@@ -1,4 +1,4 @@
-import type { AgentUsage } from '../agents/agent-usage.ts'
+import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
@@ -47,7 +47,7 @@ export interface Turn {
   holdMode(mode: string): void
   /** Sends the prompt, and waits for the end of the turn. */
   run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
-  /** What it said so far of its use. */
+  /** What it said so far of its use; nothing before it got the prompt. */
   usage(): AgentUsage
 }
 
@@ -76,6 +76,7 @@ export function createTurn(needs: TurnNeeds): Turn {
   })
   const session = createOwnSession(needs.shown.line)
   const usage = createUsageReader(needs)
+  let isAsked = false
   const transcript = createTranscript({
     note,
     shown: needs.shown,
@@ -138,6 +139,7 @@ export function createTurn(needs: TurnNeeds): Turn {
       transcript.begin()
       const params = { sessionId, prompt: [{ type: 'text', text: prompt }] }
       const ask = () => {
+        isAsked = true
         const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
           usage.answer(answer)
           return answer
@@ -188,7 +190,7 @@ export function createTurn(needs: TurnNeeds): Turn {
       if (last !== mode) throw leftMode(title, mode, last)
     },
     run,
-    usage: usage.end,
+    usage: () => (isAsked ? usage.end() : NO_USAGE),
   }
 }
 
