@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
 import type { HttpNeeds } from '../../src/http/needs.ts'
-import { operatorOnly } from '../../src/http/operator-only.ts'
+import { notWhilePlanning, operatorOnly } from '../../src/http/operator-only.ts'
 import { problemHandler } from '../../src/http/problem-json.ts'
 import type { DeniedRequest } from '../../src/sessions/own-requests.ts'
 import { isFull } from '../fixtures/full.ts'
@@ -140,6 +140,24 @@ t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => 
   t.equal(answer.status, 403)
   t.match(await answer.json(), { code: 'own_session', detail: /closed its connection/ })
   t.match(denied, [{ tool: 'approve', reason: /gone/ }])
+})
+
+t.test('a session that plans may only read', { ...linuxOnly }, async (t) => {
+  const run = { case_id: '', session_id: '', mark: 'x', processes: [], folderId: '' }
+  for (const [kind, status] of [
+    ['plan', 403],
+    ['work', 200],
+  ] as const) {
+    const sessions = { runs: () => [{ ...run, kind }], noteDenied: async () => {} }
+    const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
+    const app = new Hono<ServiceEnv>()
+      .onError(problemHandler((line) => t.fail(line)))
+      .post('/', notWhilePlanning(needs as unknown as HttpNeeds, 'attach proof'), (c) =>
+        c.text('ok'),
+      )
+    const answer = await app.request('/', { method: 'POST' }, { incoming: { socket: {} } })
+    t.equal(answer.status, status, kind)
+  }
 })
 
 t.test('what is refused to a session, and what is not', { ...linuxOnly }, async (t) => {
