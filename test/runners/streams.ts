@@ -733,13 +733,13 @@ cases('copilot', [
     { verdict: { ok: true } },
   ],
   [
-    'what its plan mode blocks',
+    'tools that it does not have',
     recorded('copilot', 'plan-writes'),
     [
       'tool_call create edit /work/made.txt in_progress',
-      /^denied create edit \/work\/made\.txt `create` was blocked\. Plan mode does not permit /,
+      'tool_call create edit /work/made.txt failed',
       'tool_call bash execute echo x > by-command.txt in_progress',
-      /^denied bash execute echo x > by-command\.txt This shell command would modify files /,
+      'tool_call bash execute echo x > by-command.txt failed',
       `session ${UUID}`,
     ],
     { verdict: { ok: true } },
