@@ -505,6 +505,13 @@ t.test('at work it may do what stays in the working folder', async (t) => {
   })
 })
 
+t.test('a turn that ends with a refusal is not done, one that goes on without it is', async (t) => {
+  const goesOn = scene(t, 'goes-on', { spec: fake('refused') })
+  t.strictSame(await goesOn.execute(), { ok: true })
+  const stops = scene(t, 'stops', { spec: fake('refused', 'stops') })
+  t.match(await stops.execute(), { ok: false, reason: /ended its turn when .*x\.txt was refused/ })
+})
+
 t.test('what a call names is inside, or is not', async (t) => {
   const top = realpathSync(t.testdir({ work: { memory: {}, sub: {} }, workshop: {} }))
   const workdir = `${top}/work`

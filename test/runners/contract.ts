@@ -178,12 +178,12 @@ const CLAUSES: Clause[] = [
     },
   },
   {
-    name: 'says what it was denied',
+    name: 'says what it was denied, and is done if it went on without it',
     deed: 'denied',
     modes: ['execute'],
     async proves(t, trial, mode) {
       const here = scene(t, trial)
-      await outcome(here.run(mode))
+      t.equal(await outcome(here.run(mode)), true)
       t.match(here.recorder.notes.filter(({ event }) => event === 'denied')[0]?.fields, {
         tool: /\w/,
         reason: /\w/,

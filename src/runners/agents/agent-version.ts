@@ -1,8 +1,7 @@
-import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { coerce, lt, valid } from 'semver'
-import { hasCode } from '../../workspace/disk/errno.ts'
-import { programStamp } from '../../workspace/disk/program-file.ts'
+import { readJsonFile } from '../../workspace/disk/json-file.ts'
+import { programStamp, realProgram } from '../../workspace/disk/program-file.ts'
 import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'
 import type { AgentSpec } from './agent-spec.ts'
 import { objectOf, textOf } from './foreign.ts'
@@ -73,24 +72,15 @@ async function askedVersion(argv: string[], place: AgentPlace): Promise<string |
 
 /** Of the package whose command it is, up to four folders above its file. */
 async function packageVersion(program: string): Promise<string | null> {
-  const file = await realpath(program)
+  const file = await realProgram(program)
   for (let folder = dirname(file), step = 0; step < 5; folder = dirname(folder), step++) {
-    const found = await readPackage(join(folder, 'package.json'))
+    const found = await readJsonFile(join(folder, 'package.json'))
     const { bin, version } = objectOf(found)
     const commands = typeof bin === 'string' ? [bin] : Object.values(objectOf(bin))
     const isOf = commands.some((each) => resolve(folder, String(each)) === file)
     if (isOf) return valid(textOf(version))
   }
   return null
-}
-
-async function readPackage(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES') || error instanceof SyntaxError) return null
-    throw error
-  }
 }
 
 /** The first that looks like one: `codex-cli 0.169.0`, `2.1.328 (Claude Code)`. */

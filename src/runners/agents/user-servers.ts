@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '../../workspace/disk/errno.ts'
+import { readJsonFile } from '../../workspace/disk/json-file.ts'
 import { objectOf } from './foreign.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -9,7 +8,7 @@ type Env = Readonly<Record<string, string>>
 export async function claudeServers(env: Env, workdir: string): Promise<string[]> {
   const folder = env.CLAUDE_CONFIG_DIR ?? env.HOME
   if (folder === undefined) return []
-  const { mcpServers, projects } = objectOf(await readJson(join(folder, '.claude.json')))
+  const { mcpServers, projects } = objectOf(await readJsonFile(join(folder, '.claude.json')))
   const project = objectOf(objectOf(projects)[workdir])
   const names = [mcpServers, project.mcpServers].flatMap((servers) =>
     Object.keys(objectOf(servers)),
@@ -22,18 +21,6 @@ export async function copilotServers(env: Env): Promise<string[]> {
   const folder =
     env.COPILOT_HOME ?? (env.HOME === undefined ? undefined : join(env.HOME, '.copilot'))
   if (folder === undefined) return []
-  const { mcpServers } = objectOf(await readJson(join(folder, 'mcp-config.json')))
+  const { mcpServers } = objectOf(await readJsonFile(join(folder, 'mcp-config.json')))
   return Object.keys(objectOf(mcpServers)).filter((name) => /^[\w.-]+$/.test(name))
-}
-
-/** Null where there is none, or none that can be read: the agent has no servers then either. */
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    const isMissing =
-      hasCode(error, 'ENOENT') || hasCode(error, 'EACCES') || hasCode(error, 'ENOTDIR')
-    if (isMissing || error instanceof SyntaxError) return null
-    throw error
-  }
 }
