@@ -186,8 +186,10 @@ t.test('each example of a delivery is a signed event, of its type and schema', a
   t.strictSame(missing, NOT_IN_THE_SAMPLE)
 })
 
-/** What takes an agent that says too much, a person who saves during a run, or another clone. */
+/** What takes a real agent, one that says too much, a person who saves during a run, or another clone. */
 const NOT_IN_THE_SAMPLE = [
+  'agent_usage',
+  'agent_retry',
   'notes_unlisted',
   'working_folder_changed',
   'changed_during_run',

@@ -24,7 +24,7 @@ async function replayed(t: Test, provider: string, scene: string) {
   const folder = realpathSync(t.testdir({ work: { 'app.js': 'limit = 1\n' }, files: {}, home: {} }))
   const workdir = `${folder}/work`
   const spec = ACP_AGENTS.find(({ id }) => id === provider)!
-  const paths = [`/work=${workdir}`, `/home/me=${folder}/home`]
+  const paths = [`/project=${workdir}`, `/home/me=${folder}/home`]
   const words = [process.execPath, REPLAY, transcriptFile(provider, scene), ...paths]
   const command = words.map((word) => `'${word}'`).join(' ')
   program(`${folder}/bin`, spec.program, `#!/bin/sh\nexec ${command} -- "$@"\n`)

@@ -31,7 +31,7 @@ function told(format: Format, lines: readonly (object | string)[]): Told {
       text += more
     },
     clean: (whole) => whole.replaceAll('s3cret', '[redacted KEY]'),
-    workdir: '/work',
+    workdir: '/project',
   })
   const stream = STREAM_FORMATS[format](shownOutput)
   const notes: StreamNote[] = []
@@ -80,7 +80,7 @@ function shown({ event, fields }: StreamNote): string {
 }
 
 const notShown = () =>
-  createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/work' })
+  createReadableOutput({ write: () => {}, clean: (text) => text, workdir: '/project' })
 
 const NOT_SAID = { ok: false, reason: 'ended without saying that it succeeded' }
 const failed = (words: string) => ({
@@ -184,8 +184,8 @@ cases('claude', [
     recorded('claude', 'plan-tools'),
     [
       `session ${UUID}`,
-      'tool_call Read read /work/app.js in_progress',
-      'tool_call Read read /work/app.js completed',
+      'tool_call Read read /project/app.js in_progress',
+      'tool_call Read read /project/app.js completed',
     ],
     { messages: [PLAN, PLAN], plan: null, verdict: { ok: true } },
   ],
@@ -194,8 +194,8 @@ cases('claude', [
     recorded('claude', 'plan-writes'),
     [
       `session ${UUID}`,
-      'tool_call Write edit /work/made.txt in_progress',
-      'tool_call Write edit /work/made.txt failed',
+      'tool_call Write edit /project/made.txt in_progress',
+      'tool_call Write edit /project/made.txt failed',
       'tool_call Bash execute echo x > by-command.txt in_progress',
       'tool_call Bash execute echo x > by-command.txt failed',
     ],
@@ -206,10 +206,10 @@ cases('claude', [
     recorded('claude', 'work'),
     [
       `session ${UUID}`,
-      'tool_call Read read /work/app.js in_progress',
-      'tool_call Read read /work/app.js completed',
-      'tool_call Edit edit /work/app.js in_progress',
-      'tool_call Edit edit /work/app.js completed',
+      'tool_call Read read /project/app.js in_progress',
+      'tool_call Read read /project/app.js completed',
+      'tool_call Edit edit /project/app.js in_progress',
+      'tool_call Edit edit /project/app.js completed',
       'tool_call Bash execute cat app.js in_progress',
       'tool_call Bash execute cat app.js completed',
     ],
@@ -372,8 +372,8 @@ cases('codex', [
     recorded('codex', 'plan-tools'),
     [
       `session ${UUID}`,
-      `${codexShell(`"cat '/work/app.js'"`)} in_progress`,
-      `${codexShell(`"cat '/work/app.js'"`)} completed`,
+      `${codexShell(`"cat '/project/app.js'"`)} in_progress`,
+      `${codexShell(`"cat '/project/app.js'"`)} completed`,
     ],
     { messages: [PLAN], verdict: { ok: true } },
   ],
@@ -382,10 +382,10 @@ cases('codex', [
     recorded('codex', 'work'),
     [
       `session ${UUID}`,
-      `${codexShell(`"cat '/work/app.js'"`)} in_progress`,
-      `${codexShell(`"cat '/work/app.js'"`)} completed`,
-      'tool_call patch edit /work/app.js in_progress',
-      'tool_call patch edit /work/app.js completed',
+      `${codexShell(`"cat '/project/app.js'"`)} in_progress`,
+      `${codexShell(`"cat '/project/app.js'"`)} completed`,
+      'tool_call patch edit /project/app.js in_progress',
+      'tool_call patch edit /project/app.js completed',
       `${codexShell("'cat app.js'")} in_progress`,
       `${codexShell("'cat app.js'")} completed`,
     ],
@@ -479,8 +479,8 @@ cases('gemini', [
     recorded('gemini', 'plan-tools'),
     [
       `session ${UUID}`,
-      'tool_call read_file read /work/app.js in_progress',
-      'tool_call read_file read /work/app.js completed',
+      'tool_call read_file read /project/app.js in_progress',
+      'tool_call read_file read /project/app.js completed',
     ],
     { messages: [PLAN], verdict: { ok: true } },
   ],
@@ -524,8 +524,8 @@ cases('gemini', [
     recorded('gemini', 'plan-writes'),
     [
       `session ${UUID}`,
-      'tool_call write_file edit /work/made.txt in_progress',
-      'tool_call write_file edit /work/made.txt failed',
+      'tool_call write_file edit /project/made.txt in_progress',
+      'tool_call write_file edit /project/made.txt failed',
       'tool_call run_shell_command execute echo x > by-command.txt in_progress',
       'tool_call run_shell_command execute echo x > by-command.txt failed',
     ],
@@ -536,10 +536,10 @@ cases('gemini', [
     recorded('gemini', 'work'),
     [
       `session ${UUID}`,
-      'tool_call read_file read /work/app.js in_progress',
-      'tool_call read_file read /work/app.js completed',
-      'tool_call replace edit /work/app.js in_progress',
-      'tool_call replace edit /work/app.js completed',
+      'tool_call read_file read /project/app.js in_progress',
+      'tool_call read_file read /project/app.js completed',
+      'tool_call replace edit /project/app.js in_progress',
+      'tool_call replace edit /project/app.js completed',
       'tool_call run_shell_command execute cat app.js in_progress',
       'tool_call run_shell_command execute cat app.js completed',
     ],
@@ -557,7 +557,7 @@ cases('gemini', [
     [
       `session ${UUID}`,
       'tool_call write_file edit /elsewhere/made.txt in_progress',
-      'denied write_file edit /elsewhere/made.txt Path not in workspace: Attempted path "/elsewhere/made.txt" resolves outside the allowed workspace directories: /work or the project temp directory: /home/me/.gemini/tmp/work',
+      'denied write_file edit /elsewhere/made.txt Path not in workspace: Attempted path "/elsewhere/made.txt" resolves outside the allowed workspace directories: /project or the project temp directory: /home/me/.gemini/tmp/work',
     ],
     { verdict: { ok: true } },
   ],
@@ -611,7 +611,7 @@ cases('opencode', [
   [
     'a plan',
     recorded('opencode', 'plan-tools'),
-    [OPEN_SESSION, 'tool_call read read /work/app.js completed'],
+    [OPEN_SESSION, 'tool_call read read /project/app.js completed'],
     { messages: [PLAN], verdict: { ok: true } },
   ],
   [
@@ -619,7 +619,7 @@ cases('opencode', [
     recorded('opencode', 'plan-writes'),
     [
       OPEN_SESSION,
-      'tool_call write edit /work/made.txt failed',
+      'tool_call write edit /project/made.txt failed',
       'tool_call bash execute echo x > by-command.txt failed',
     ],
     { verdict: { ok: true } },
@@ -629,8 +629,8 @@ cases('opencode', [
     recorded('opencode', 'work'),
     [
       OPEN_SESSION,
-      'tool_call read read /work/app.js completed',
-      'tool_call edit edit /work/app.js completed',
+      'tool_call read read /project/app.js completed',
+      'tool_call edit edit /project/app.js completed',
       'tool_call bash execute cat app.js completed',
     ],
     { messages: ['The limit is ten now.'], verdict: { ok: true } },
@@ -696,8 +696,8 @@ cases('copilot', [
     'a plan',
     recorded('copilot', 'plan-tools'),
     [
-      'tool_call view read /work/app.js in_progress',
-      'tool_call view read /work/app.js completed',
+      'tool_call view read /project/app.js in_progress',
+      'tool_call view read /project/app.js completed',
       `session ${UUID}`,
     ],
     { messages: [PLAN], verdict: { ok: true } },
@@ -706,10 +706,10 @@ cases('copilot', [
     'work',
     recorded('copilot', 'work'),
     [
-      'tool_call view read /work/app.js in_progress',
-      'tool_call view read /work/app.js completed',
-      'tool_call edit edit /work/app.js in_progress',
-      'tool_call edit edit /work/app.js completed',
+      'tool_call view read /project/app.js in_progress',
+      'tool_call view read /project/app.js completed',
+      'tool_call edit edit /project/app.js in_progress',
+      'tool_call edit edit /project/app.js completed',
       'tool_call bash execute cat app.js in_progress',
       'tool_call bash execute cat app.js completed',
       `session ${UUID}`,
@@ -736,8 +736,8 @@ cases('copilot', [
     'tools that it does not have',
     recorded('copilot', 'plan-writes'),
     [
-      'tool_call create edit /work/made.txt in_progress',
-      'tool_call create edit /work/made.txt failed',
+      'tool_call create edit /project/made.txt in_progress',
+      'tool_call create edit /project/made.txt failed',
       'tool_call bash execute echo x > by-command.txt in_progress',
       'tool_call bash execute echo x > by-command.txt failed',
       `session ${UUID}`,
