@@ -127,7 +127,12 @@ function turnOf(
   note: (note: AgentNote) => void,
 ): Turn {
   return createTurn({
-    ...{ title: spec.title, ground, signal, shown, note, countsTurn: spec.countsTurn },
+    title: spec.title,
+    ground,
+    signal,
+    shown,
+    note,
+    countsTurn: spec.countsTurn,
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
     noted: queue.idle,

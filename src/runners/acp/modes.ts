@@ -85,7 +85,7 @@ export type WorkMode = { set: string } | { is: string | null } | 'none'
 
 /**
  * The mode to work in: the one that the operator names, else what the agent is known to call it, else
- * the one it is in; but none that only plans, and none without bounds that nobody named. `is` where it is in it.
+ * the one it is in; but none that only plans, and none without bounds unless the operator named it. `is` where it is in it.
  */
 export function workModeOf(
   { modes, current }: ModeOffer,

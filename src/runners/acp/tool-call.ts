@@ -90,7 +90,7 @@ const MAX_ANSWER = 100_000
 const SHELL_NOTE = /\n?<shellId: \d+ completed with exit code (\d+)>\s*$/
 const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
 
-/** What the tool answered, in the update that ends a call; `before` is what came of it piece by piece. */
+/** What the tool answered, in the update that ends a call; `before` is what came before, in pieces. */
 export function resultIn(update: unknown, status: string | null, before: string): ToolResult {
   const { rawOutput } = objectOf(update)
   const raw = objectOf(rawOutput)

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
+import { refusalText } from '../agents/denials.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
 import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
@@ -28,7 +29,7 @@ const WITHOUT_USE = [
   ...['user_message_chunk', 'available_commands_update', 'session_info_update', 'usage_update'],
   ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
 ]
-/** Copilot's notices, each a piece of its own. */
+/** Copilot's notices, each in a separate piece. */
 const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
@@ -135,7 +136,8 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     })
   }
 
-  function refused(present: ToolCall, reason: string): void {
+  function refused(present: ToolCall, said: string): void {
+    const reason = refusalText(said)
     const { title: _, ...facts } = toolFacts(present)
     const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }

@@ -11,6 +11,11 @@ export interface Denials {
   complaint(): string | null
 }
 
+/** Why an action was refused, as its agent says it: without the list of rules that opencode appends. */
+export function refusalText(text: string): string {
+  return text.replace(/\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
+}
+
 export function createDenials(): Denials {
   const counts = createBoundedMap<number>()
   let total = 0

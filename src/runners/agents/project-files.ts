@@ -45,7 +45,7 @@ export const OPENCODE_OWN_ENV = {
 
 /**
  * Where the user's own configuration turns them on, opencode starts the language servers and formatters of the
- * project. This is a configuration of its own, so one of the service's environment counts instead.
+ * project. This is a whole configuration, so one of the service's environment counts instead.
  */
 export const OPENCODE_DEFAULT_ENV = {
   OPENCODE_CONFIG_CONTENT: JSON.stringify({

@@ -176,7 +176,7 @@ function resultText({ kind }: ToolFacts, status: ToolResult['status'], text: str
   return kind === 'execute' ? `${count}, the last: ${oneLine(last, MAX_CALL)}` : count
 }
 
-/** A long failure begins with what went wrong, and ends with what came of it. */
+/** A long failure begins with what went wrong, and ends with how it ended. */
 function bothEnds(text: string): string {
   const line = text.replace(/\s+/g, ' ')
   if (line.length <= 2 * MAX_CALL) return line

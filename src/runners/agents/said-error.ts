@@ -8,7 +8,7 @@ const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+
 
 /**
  * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
- * its status where that is told, and not too long.
+ * its status if it says one, and not too long.
  */
 export function saidError(text: string): string {
   const said = withoutStack(text.slice(0, MAX_TEXT)).trim()
@@ -24,11 +24,11 @@ function messageIn(text: string, depth: number): string {
   if (start < 0 || depth > MAX_DEPTH) return text
   const end = text.lastIndexOf('}')
   const found = parsed(text.slice(start, end + 1))
-  const told = found && messageOf(found, depth)
-  if (!told) return text
+  const message = found && messageOf(found, depth)
+  if (!message) return text
   const before = text.slice(0, start).replace(/^\[|[\s:]+$/g, '')
   const behind = text.slice(end + 1).replace(/^\s*\]/, '')
-  return [before, told].filter((part) => part !== '').join(': ') + behind
+  return [before, message].filter((part) => part !== '').join(': ') + behind
 }
 
 function messageOf(error: Foreign, depth: number): string | null {

@@ -117,8 +117,17 @@ export function customCommandSpec(
   const { plan, work, prompt, stream = 'plain' } = settings
   const line = (argv: readonly string[]): CommandLine => ({ argv, prompt, isLiteral: true })
   return {
-    ...{ id, kind: 'command', title: id, program: plan[0] ?? '', install: '' },
-    ...{ env: [], version: [], bad: [], projectFiles: [], instructions: [], stream },
+    id,
+    kind: 'command',
+    title: id,
+    program: plan[0] ?? '',
+    install: '',
+    env: [],
+    version: [],
+    bad: [],
+    projectFiles: [],
+    instructions: [],
+    stream,
     planMode: { holds: 'none', note: 'What keeps it from writing while it plans is not known.' },
     plan: line(plan),
     resume: null,

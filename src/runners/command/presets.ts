@@ -104,7 +104,7 @@ function copilot(): CommandSpec {
 }
 
 function gemini(): CommandSpec {
-  // Without --skip-trust it ends at once where nobody has trusted the folder.
+  // Without --skip-trust it ends at once if the folder was never trusted.
   const start = ['gemini', '{args}', '-o', 'stream-json', '--skip-trust']
   const line = (policy: string, ...argv: string[]): CommandLine => ({
     argv: [...start, '--policy', '{folder}/policy.toml', ...argv],
@@ -171,7 +171,16 @@ function opencode(): CommandSpec {
 function preset<Id extends keyof typeof AGENT_ENV>(id: Id, title: string, install: string) {
   const env = AGENT_ENV[id]
   return {
-    ...{ id, kind: 'command' as const, title, program: id, install, env, stream: id },
-    ...{ version: ['--version'], bad: [], projectFiles: [], instructions: [] },
+    id,
+    kind: 'command' as const,
+    title,
+    program: id,
+    install,
+    env,
+    stream: id,
+    version: ['--version'],
+    bad: [],
+    projectFiles: [],
+    instructions: [],
   }
 }

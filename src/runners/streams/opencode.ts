@@ -1,5 +1,6 @@
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../model/usage.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agents/agent-usage.ts'
+import { refusalText } from '../agents/denials.ts'
 import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
@@ -65,7 +66,7 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
     const state = objectOf(part.state)
     if (tool === 'todowrite') return agentPlan(objectOf(state.input).todos, 'content')
     const facts = toolFacts(tool, state.input)
-    const error = textOf(state.error) ?? ''
+    const error = refusalText(textOf(state.error) ?? '')
     const isDenied = REJECTED.test(error) || FORBIDDEN.test(error)
     shown.result(String(part.callID), facts, resultOf(state, isDenied))
     if (state.status !== 'error') return [toolCall(facts, 'completed')]
@@ -100,7 +101,7 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
 /** It calls a command that failed completed. */
 function resultOf({ status, output, error, metadata }: Foreign, isDenied: boolean): ToolResult {
   if (status === 'error') {
-    return { status: isDenied ? 'denied' : 'failed', text: textOf(error) ?? '' }
+    return { status: isDenied ? 'denied' : 'failed', text: refusalText(textOf(error) ?? '') }
   }
   const text = textOf(output) ?? ''
   const { exit } = objectOf(metadata)
