@@ -60,8 +60,11 @@ type Meta = Readonly<Record<string, unknown>>
 
 const UNNAMED = { plan: null, work: null }
 
-/** It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it. */
-const CLAUDE_USER = { settingSources: ['user'] }
+/**
+ * It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
+ * Without suggestions of what to type next, it does not ask its model once more after each answer.
+ */
+const CLAUDE_USER = { settingSources: ['user'], promptSuggestions: false }
 
 /** Without this an ordinary user's claude runs what it likes in its plan mode, and asks nobody. */
 const CLAUDE_SAFE = {
