@@ -29,7 +29,8 @@ export interface RecordedRun {
 export type ReadOwnRecord = (run: RecordedRun) => Promise<OwnRecord | 'too_large' | null>
 
 /** The line of the output above what is only in the record. */
-export const FROM_RECORD = '[casefile: the agent did not report these, its record of the conversation has them]'
+export const FROM_RECORD =
+  '[casefile: the agent did not report these, its record of the conversation has them]'
 
 export const RECORD_TOO_LARGE =
   '[casefile: its record of the conversation is too large to read: actions that it did not report are not shown]'

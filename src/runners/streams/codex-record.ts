@@ -23,7 +23,6 @@ export const readCodexRecord: ReadOwnRecord = async ({ env, conversation, since 
 
 const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call']
 const OUTPUTS = ['function_call_output', 'custom_tool_call_output']
-const SENT = ['CommandExecution', 'FileChange']
 
 export function codexRecord(text: string, since: number): OwnRecord {
   const calls = new Map<string, ToolFacts>()
@@ -36,7 +35,7 @@ export function codexRecord(text: string, since: number): OwnRecord {
     const type = textOf(payload.type) ?? ''
     const id = textOf(payload.call_id)
     const item = objectOf(payload.item)
-    if (type === 'item_completed' && SENT.includes(String(item.type))) sent.add(String(item.id))
+    if (type === 'item_completed') sent.add(String(item.id))
     else if (id === null) continue
     else if (OUTPUTS.includes(type)) outputs.set(id, outputText(payload.output))
     else if (CALLS.includes(type)) {
