@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from './disk/errno.ts'
-import { decodeUtf8, readRegular } from './disk/safe-read.ts'
+import { readRegular } from './disk/safe-read.ts'
 
 /** The text of a record, `too_large`, or null where there is none that can be read. */
 export type AgentRecord = { text: string } | 'too_large' | null
@@ -40,8 +40,8 @@ export async function readDatedRecord(
   if (path === null) return null
   const read = await readRegular(path, { maxBytes: MAX_BYTES, within: top })
   if (!read.ok) return read.reason === 'too_large' ? 'too_large' : null
-  const decoded = decodeUtf8(read.bytes)
-  return decoded.ok ? { text: decoded.text } : null
+  // its last line may have been cut, in the middle of a character
+  return { text: read.bytes.toString('utf8') }
 }
 
 async function realFolder(path: string): Promise<string | null> {
