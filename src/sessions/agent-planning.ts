@@ -4,11 +4,10 @@ import { closeGuard, type Guard } from '../runners/process/guard.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { openPlanFolders, type PlanFolders } from '../workspace/git/plan-folders.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
-import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrustedCopy } from './agent-files.ts'
 import { beginPlanning } from './begin-planning.ts'
-import { promptContext } from './context.ts'
+import { agentContext } from './context.ts'
 import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
@@ -77,15 +76,11 @@ async function askedPrompt(
 ): Promise<Asked> {
   const session = sessionOf(folder, job.session_id)
   const { memory, note = '' } = request
-  const { instructions } = settings
-  const projectInstructions = await readProjectInstructions(
-    { root: needs.layout.root, folder: request.workdir },
-    provider.spec?.instructions ?? [],
-  )
-  const context = await promptContext(needs, folder, session, {
+  const context = await agentContext(needs, folder, session, {
+    provider,
+    settings,
     memory,
-    instructions,
-    projectInstructions,
+    workdir: request.workdir,
   })
   const isFirst = session.state === 'created'
   const plan = isFirst ? null : (await needs.sessionTexts(folder.case.id, session)).plan

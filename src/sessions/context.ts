@@ -9,8 +9,11 @@ import { isOver } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
 import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
+import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
+import type { Provider } from './providers.ts'
 import type { Redactor } from './redaction.ts'
 import { type LikeNeeds, type ResolvedCase, resolvedLike } from './resolved-like.ts'
 
@@ -40,6 +43,29 @@ export async function memoryOf(
     texts.set(filename, isHistory ? newestHistory(text.text, MAX_HISTORY_BYTES) : text.text)
   }
   return texts
+}
+
+interface AgentContext {
+  provider: Pick<Provider, 'spec'>
+  settings: Pick<TrustedSettings, 'instructions'>
+  memory: ReadonlyMap<string, string>
+  /** The working folder itself, also while the agent plans in a copy. */
+  workdir: string
+}
+
+/** What an agent is told of a case, with what the project tells agents that work in its folder. */
+export async function agentContext(
+  needs: ContextNeeds & Pick<SessionNeeds, 'layout'>,
+  folder: CaseFolder,
+  session: Session,
+  { provider, settings, memory, workdir }: AgentContext,
+): Promise<PromptContext> {
+  const projectInstructions = await readProjectInstructions(
+    { root: needs.layout.root, folder: workdir },
+    provider.spec?.instructions ?? [],
+  )
+  const { instructions } = settings
+  return promptContext(needs, folder, session, { memory, instructions, projectInstructions })
 }
 
 type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log'>

@@ -8,10 +8,9 @@ import { endRun } from '../runners/process/process-sweep.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { plainText } from '../workspace/disk/plain-text.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
-import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrusted } from './agent-files.ts'
-import { memoryOf, promptContext } from './context.ts'
+import { agentContext, memoryOf } from './context.ts'
 import { stepEnvironment, type Withheld } from './environment.ts'
 import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
@@ -142,15 +141,11 @@ async function agentsWork(
   const folder = await needs.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
   const memory = await memoryOf(needs, folder)
-  const { instructions } = settings
-  const projectInstructions = await readProjectInstructions(
-    { root: needs.layout.root, folder: request.workdir },
-    provider.spec?.instructions ?? [],
-  )
-  const context = await promptContext(needs, folder, session, {
+  const context = await agentContext(needs, folder, session, {
+    provider,
+    settings,
     memory,
-    instructions,
-    projectInstructions,
+    workdir: request.workdir,
   })
   const prompt = workPrompt(context, plan, sha256(plan))
   const { text, line } = await recordPrompt(needs, job, 'work', prompt)

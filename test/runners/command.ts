@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { ProviderSettings } from '../../src/model/settings.ts'
@@ -544,3 +552,57 @@ t.test('a file of ours that is there already is written again', async (t) => {
   writeFileSync(`${root}/files/prompt.md`, 'old')
   t.match(await plan(), { plan: 'Do it.' })
 })
+
+t.test(
+  'what Codex recorded of this run alone is reported, however hostile the record',
+  async (t) => {
+    const prints = (event: object) => `echo '${JSON.stringify(event)}'`
+    const said = [
+      { type: 'thread.started', thread_id: ID },
+      { type: 'item.completed', item: { type: 'agent_message', text: 'Done.' } },
+      { type: 'turn.completed' },
+    ]
+    const codex = fake(t, 'codex', ['cat > /dev/null', ...said.map(prints)].join('\n'))
+    const home = `${t.testdirName}/home`
+    const day = `${home}/sessions/2026/11/24`
+    const file = `${day}/rollout-2026-11-24T00-00-00-${ID}.jsonl`
+    mkdirSync(day, { recursive: true })
+    const env = { ...codex.env, CODEX_HOME: home }
+    const refusedAt = (timestamp: string, call_id: string) => {
+      const call = { type: 'function_call', name: 'exec_command', call_id }
+      const output = { type: 'function_call_output', call_id, output: 'patch rejected: no' }
+      return [{ ...call, arguments: JSON.stringify({ cmd: `touch ${call_id}` }) }, output]
+        .map((payload) => `${JSON.stringify({ timestamp, type: 'response_item', payload })}\n`)
+        .join('')
+    }
+    const [before, later] = ['2020-01-01T00:00:00Z', new Date(Date.now() + 60_000).toISOString()]
+    const run = async () => {
+      const { work, notes, said } = recorded(t, codex.spec, { env })
+      t.strictSame(await work(), { ok: true })
+      const denied = notes.flatMap(({ event, fields }) =>
+        event === 'denied' ? [fields.title] : [],
+      )
+      return { denied, text: said.stdout }
+    }
+
+    writeFileSync(file, refusedAt(before, 'earlier') + refusedAt(later, 'now') + '{"timestamp":"20')
+    const { denied, text } = await run()
+    t.strictSame(denied, ['touch now'])
+    t.match(text, /did not report these.*\]\n→ shell touch now\n {2}denied: patch rejected: no\n/)
+
+    const strange = [
+      'null',
+      '[]',
+      '{"payload":7}',
+      '{"payload":{"type":"function_call","call_id":"a"}}',
+    ]
+    const call = { type: 'function_call', name: 'exec_command', call_id: 'b', arguments: '[7' }
+    const lines = [call, { type: 'function_call_output', call_id: 'b', output: { content: 7 } }]
+    const odd = lines.map((payload) => JSON.stringify({ timestamp: later, payload }))
+    writeFileSync(file, [...strange, ...odd, '\0\0'].join('\n'))
+    t.strictSame((await run()).denied, [])
+
+    truncateSync(file, 10 ** 12)
+    t.match((await run()).text, 'too large to read')
+  },
+)

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { acpRunner } from '../../src/runners/acp/acp.ts'
@@ -6,7 +6,11 @@ import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
 import type { AgentNote, AgentRun } from '../../src/runners/contract.ts'
 import { NO_GUARD } from '../../src/runners/process/guard.ts'
 import { recordRun } from '../fixtures/agents/run-recorder.ts'
-import { transcriptFile, transcriptsOf } from '../fixtures/agents/transcripts.ts'
+import {
+  type TranscriptLine,
+  transcriptFile,
+  transcriptsOf,
+} from '../fixtures/agents/transcripts.ts'
 import { program } from '../fixtures/plain-agents.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -20,7 +24,7 @@ const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' 
 
 /** The outcome of a scene, and what was told of it meanwhile. */
 async function replayed(t: Test, provider: string, scene: string) {
-  const { mode } = transcriptsOf(provider).get(scene)!
+  const { mode, lines } = transcriptsOf(provider).get(scene)!
   const folder = realpathSync(t.testdir({ work: { 'app.js': 'limit = 1\n' }, files: {}, home: {} }))
   const workdir = `${folder}/work`
   const spec = ACP_AGENTS.find(({ id }) => id === provider)!
@@ -28,6 +32,7 @@ async function replayed(t: Test, provider: string, scene: string) {
   const words = [process.execPath, REPLAY, transcriptFile(provider, scene), ...paths]
   const command = words.map((word) => `'${word}'`).join(' ')
   program(`${folder}/bin`, spec.program, `#!/bin/sh\nexec ${command} -- "$@"\n`)
+  writeRecord(`${folder}/home`, lines)
   const report = recordRun()
   const signal = AbortSignal.timeout(60_000)
   const env = { PATH: `${folder}/bin:${process.env.PATH}`, HOME: `${folder}/home` }
@@ -49,6 +54,25 @@ async function replayed(t: Test, provider: string, scene: string) {
     return { ok: false, reason: error.message }
   })
   return { outcome, notes: report.notes }
+}
+
+/** What Codex recorded in the scene, as if it were recorded now. */
+function writeRecord(home: string, lines: readonly TranscriptLine[]): void {
+  const records = lines.flatMap((line) => ('record' in line ? [line.record] : []))
+  const text = records.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const time = new Date(Date.now() + 60_000).toISOString()
+  const day = `${home}/.codex/sessions/2026/01/01`
+  mkdirSync(day, { recursive: true })
+  writeFileSync(
+    `${day}/rollout-2026-01-01T00-00-00-00000000-0000-4000-8000-000000000001.jsonl`,
+    text.replaceAll('2026-01-01T00:00:00.000Z', time),
+  )
+}
+
+function deniedIn(notes: AgentNote[]): string[] {
+  return notes.flatMap(({ event, fields }) =>
+    event === 'denied' ? [`${fields.title}: ${fields.reason}`] : [],
+  )
 }
 
 function callsIn(notes: AgentNote[]): string {
@@ -78,3 +102,37 @@ for (const { id } of ACP_AGENTS) {
     t.match(callsIn(failing.notes), /execute/)
   })
 }
+
+t.test('codex-acp reports a refusal by its sandbox once, whether or not it sent it', async (t) => {
+  const refused = (path: string, file = path) =>
+    `echo written > '/${path}': /bin/bash: line 1: /${file}: Read-only file system`
+  const isSent = (scene: string) =>
+    transcriptsOf('codex-acp')
+      .get(scene)!
+      .lines.some((line) => 'out' in line && JSON.stringify(line).includes('exec_command'))
+
+  t.ok(isSent('refused-other-way'))
+  const sent = await replayed(t, 'codex-acp', 'refused-other-way')
+  t.strictSame(sent.outcome, { ok: true })
+  t.strictSame(
+    deniedIn(sent.notes),
+    ['a', 'b', 'c'].map((name) => refused(`elsewhere/${name}.txt`)),
+  )
+  t.notOk(isSent('plan-writes'))
+  const unsent = await replayed(t, 'codex-acp', 'plan-writes')
+  t.strictSame(unsent.outcome, PLAN)
+  t.match(deniedIn(unsent.notes), [
+    /^echo written > '.*made\.txt': .*: Read-only file system$/,
+    'echo x > by-command.txt: /bin/bash: line 1: by-command.txt: Read-only file system',
+  ])
+})
+
+t.test('codex-acp cancels its turn when a command that it asks for is refused', async (t) => {
+  const { outcome, notes } = await replayed(t, 'codex-acp', 'refused-by-policy')
+  t.strictSame(outcome, {
+    ok: false,
+    reason: 'Codex (ACP) ended its turn when rm -rf / was refused',
+  })
+  t.match(deniedIn(notes), ['rm -rf /: it names /, which is outside the working folder'])
+  t.equal(deniedIn(notes).length, 1)
+})

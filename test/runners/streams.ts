@@ -5,6 +5,7 @@ import { createDenials } from '../../src/runners/agents/denials.ts'
 import { createLines } from '../../src/runners/agents/jsonl.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { StreamEnd, StreamNote } from '../../src/runners/streams/agent-stream.ts'
+import { codexRecord } from '../../src/runners/streams/codex-record.ts'
 import { STREAM_FORMATS } from '../../src/runners/streams/formats.ts'
 import { transcriptsOf } from '../fixtures/agents/transcripts.ts'
 
@@ -35,12 +36,17 @@ function told(format: Format, lines: readonly (object | string)[]): Told {
   })
   const stream = STREAM_FORMATS[format](shownOutput)
   const notes: StreamNote[] = []
-  for (const line of lines) {
+  const isRecord = (line: object | string) => typeof line === 'object' && 'record' in line
+  for (const line of lines.filter((each) => !isRecord(each))) {
     const words = typeof line === 'string' ? line : JSON.stringify(line)
     const found = words.startsWith('!') ? stream.errorLine?.(words.slice(1)) : stream.line(words)
     for (const note of found ?? []) shownOutput.note(note)
     notes.push(...(found ?? []))
   }
+  const record = lines.filter(isRecord).map((line) => JSON.stringify((line as Line).record))
+  notes.push(
+    ...(stream.unsent?.(record.length > 0 ? codexRecord(record.join('\n'), 0) : null) ?? []),
+  )
   const all = notes.map(shown)
   // some tell it with every line
   const isNews = (note: string, at: number) =>
@@ -53,6 +59,7 @@ function recorded(format: Format, scene: string): (object | string)[] {
   const lines = transcriptsOf(format).get(scene)?.lines ?? []
   return lines.flatMap((line) => {
     if ('out' in line) return [line.out as object | string]
+    if ('record' in line) return [line]
     return 'err' in line && typeof line.err === 'string' ? [`!${line.err}`] : []
   })
 }
@@ -433,6 +440,84 @@ cases('codex', [
       'tool_call patch edit a, b completed',
       'denied patch - - patch rejected: read-only',
       'denied shell - - exec_command failed: rejected: rm',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'writes that its sandbox refused, which are in its record alone',
+    recorded('codex', 'refused-other-way'),
+    [
+      `session ${UUID}`,
+      'tool_call patch edit /project/app.js in_progress',
+      'tool_call patch edit /project/app.js completed',
+      ...['a', 'b', 'c'].map(
+        (name) =>
+          `denied shell execute echo written > '/elsewhere/${name}.txt' /bin/bash: line 1: /elsewhere/${name}.txt: Read-only file system`,
+      ),
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'the same, planning, without any action that it sent',
+    recorded('codex', 'plan-writes'),
+    [
+      `session ${UUID}`,
+      "denied shell execute echo written > '/project/made.txt' /bin/bash: line 1: /project/made.txt: Read-only file system",
+      'denied shell execute echo x > by-command.txt /bin/bash: line 1: by-command.txt: Read-only file system',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'what its policy refused: once, with the command or the path',
+    recorded('codex', 'refused-by-policy'),
+    [
+      `session ${UUID}`,
+      'denied shell execute rm -rf / rm -f style commands are not permitted. Use a safer approach',
+      'denied patch edit /elsewhere/made.txt patch rejected: writing outside of the project; rejected by user approval settings',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'the same without a record: no command or path',
+    recorded('codex', 'refused-by-policy').filter(
+      (line) => !JSON.stringify(line).includes('"record"'),
+    ),
+    [
+      `session ${UUID}`,
+      'denied shell - - rm -f style commands are not permitted. Use a safer approach',
+      'denied patch - - patch rejected: writing outside of the project; rejected by user approval settings',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'a record that does not mark what was sent',
+    altered('codex', 'refused-other-way', (line) =>
+      JSON.stringify(line).includes('item_completed') ? undefined : line,
+    ),
+    [
+      `session ${UUID}`,
+      'tool_call patch edit /project/app.js in_progress',
+      'tool_call patch edit /project/app.js completed',
+    ],
+    { verdict: { ok: true } },
+  ],
+  [
+    'a command that ran into the sandbox, as it printed it itself',
+    [
+      codexItem(
+        'completed',
+        codexCommand(
+          'failed',
+          1,
+          'slow\n/bin/bash: line 1: /etc/x: Read-only file system\nrm: gone',
+        ),
+      ),
+      codexItem('completed', codexCommand('failed', 1, 'Read-only file systems are tested')),
+      { type: 'turn.completed' },
+    ],
+    [
+      'denied shell execute ls /bin/bash: line 1: /etc/x: Read-only file system',
+      'tool_call shell execute ls failed',
     ],
     { verdict: { ok: true } },
   ],

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
@@ -25,6 +33,7 @@ import { finished, git, must, type Ref, stream } from '../fixtures/session-clien
 const IN_EVERY_TEST: RealProvider[] = ['codex', 'gemini-acp', 'opencode-acp']
 /** In the minute in which a conversation began, session/load of 0.61.0 writes over it. */
 const FORGETS: RealProvider[] = ['gemini-acp']
+const WITH_SANDBOX: RealProvider[] = ['codex', 'codex-acp']
 
 const PROOF = `
 \`\`\`sh run id=proof proof=tap
@@ -50,6 +59,10 @@ ${proof}<!-- /casefile:plan -->`,
 async function scene(t: Test, provider: RealProvider) {
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
   const dir = realpathSync(t.testdir({ root: { 'app.js': 'limit = 1\n' }, state: {}, home: {} }))
+  return sceneIn(t, provider, dir)
+}
+
+async function sceneIn(t: Test, provider: RealProvider, dir: string) {
   const [root, stateDir, home] = [join(dir, 'root'), join(dir, 'state'), join(dir, 'home')]
   mkdirSync(join(home, 'tmp'))
   committed(root)
@@ -72,6 +85,9 @@ for (const provider of drivenProviders(IN_EVERY_TEST)) {
   const why = whyMissing(REAL_PROVIDERS[provider])
   const options = { ...(why === null ? {} : { skip: why }), buffered: isFull, timeout: 1_800_000 }
   t.test(`${provider}, from the case to the evidence`, options, (t) => flow(t, provider))
+  if (WITH_SANDBOX.includes(provider)) {
+    t.test(`${provider}, refused by its sandbox`, options, (t) => refusals(t, provider))
+  }
   if (isFull) t.test(`${provider}, while its model fails`, options, (t) => faults(t, provider))
 }
 
@@ -112,6 +128,42 @@ async function flow(t: Test, provider: RealProvider): Promise<void> {
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
   t.notMatch(recorded.join('\n'), MODEL_KEY, 'its key is in no record')
+}
+
+interface Session {
+  refused: { first: { mode: string; action: string | null }[] }
+}
+
+/** What its own sandbox refuses is shown, and does not undo the work; Codex does not send all of it. */
+async function refusals(t: Test, provider: RealProvider): Promise<void> {
+  // elsewhere than below /tmp, where the sandbox lets it write
+  const dir = realpathSync(mkdtempSync('/var/tmp/casefile-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  for (const part of ['root', 'state', 'home', 'elsewhere']) mkdirSync(join(dir, part))
+  writeFileSync(join(dir, 'root/app.js'), 'limit = 1\n')
+  const { root, model, agent, service, trail, file } = await sceneIn(t, provider, dir)
+  const outside = ['a', 'b', 'c'].map((name) => join(dir, 'elsewhere', `${name}.txt`))
+  const writes = outside.map(agent.writes)
+  const commands = outside.map((path) => `echo written > '${path}'`)
+
+  const refused = (mode: 'plan' | 'work', { session }: { session: Session }) =>
+    session.refused.first.filter((each) => each.mode === mode).map(({ action }) => action)
+
+  model.script(...writes, answer('Raise it.', ''))
+  const planned = await plannedBy(service, provider)
+  const { ref } = planned
+  t.equal(planned.session.state, 'plan_ready', trail(ref))
+  t.strictSame(refused('plan', planned).sort(), commands)
+
+  model.script(...writes, agent.edits(join(root, 'app.js'), 'limit = 1', 'limit = 10'), {
+    text: 'It could not be written there. The limit is ten now.',
+  })
+  const worked = await finished(service, ref)
+  t.equal(worked.session.state, 'complete', trail(ref))
+  t.strictSame(refused('work', worked).sort(), commands, trail(ref))
+  t.match(worked.session.refused, { plan: 3, work: 3 })
+  t.equal(file('app.js'), 'limit = 10\n')
+  t.strictSame(readdirSync(join(dir, 'elsewhere')), [], 'nothing outside changed')
 }
 
 /** A revision goes back to the conversation in which the plan was made. */

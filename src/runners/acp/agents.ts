@@ -13,6 +13,7 @@ import {
 } from '../agents/project-files.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
 import type { AgentStream } from '../streams/agent-stream.ts'
+import { readCodexRecord, sandboxRefusal } from '../streams/codex-record.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import { CLAUDE_RETRY } from './retry.ts'
 
@@ -41,6 +42,8 @@ export interface AcpSpec extends AgentSpec {
   planFiles: Readonly<Record<string, string>>
   /** The tools that it may have while it plans, where it says which it has; null where it does not. */
   planTools: readonly string[] | null
+  /** What a failed command printed, where the agent's own sandbox refused it; null for any other failure. */
+  refusalIn?: (printed: string) => string | null
   /** It says its notices and errors as words of its answer: the protocol has fields, and it does not use them. */
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
@@ -131,6 +134,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     },
     // in its mode `agent` a model decides in our place
     modes: { plan: 'read-only', work: 'workspace-write' },
+    readRecord: readCodexRecord,
+    refusalIn: sandboxRefusal,
     // It tells Codex that the folder is trusted.
     projectFiles: ['.codex/'],
   },

@@ -121,11 +121,12 @@ function shownOutput(
 }
 
 function turnOf(
-  { spec, ground, signal }: Conversation,
+  { spec, ground, agent, signal }: Conversation,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
 ): Turn {
+  const env = environmentOf(spec, agent.env, ground !== null)
   return createTurn({
     title: spec.title,
     ground,
@@ -135,6 +136,9 @@ function turnOf(
     countsTurn: spec.countsTurn,
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
+    refusalIn: spec.refusalIn ?? (() => null),
+    readRecord: async (conversation, since) =>
+      (await spec.readRecord?.({ env, conversation, since })) ?? null,
     noted: queue.idle,
   })
 }

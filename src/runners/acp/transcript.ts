@@ -3,6 +3,7 @@ import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
 import { refusalText } from '../agents/denials.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { FROM_RECORD, type RecordedAction } from '../agents/own-record.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
 import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
@@ -40,6 +41,7 @@ export interface TranscriptNeeds {
   onMode(mode: string): void
   /** See `AcpSpec`. */
   saysInWords: boolean
+  refusalIn: (printed: string) => string | null
 }
 
 /** What an agent says and does in its turn, as it tells it. */
@@ -50,6 +52,8 @@ export interface Transcript {
   take(params: unknown): void
   /** That it asks its model again, where it says it in another way than by an update. */
   takeRetry(retry: AgentRetry | null): void
+  /** The actions that the agent's own record has, at the end: those that it did not send are reported. */
+  takeUnsent(actions: readonly RecordedAction[]): void
   /** The call of a request for permission, with what was told of it before. */
   call(update: unknown): ToolCall
   /** A call that was refused, and why: what its tool says to that is not shown again. */
@@ -119,7 +123,8 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     const printed = printedIn(update, before?.printed ?? '')
     calls.set(id, { present, isNoted, isRefused, isList: false, printed })
     if (!isEnd || isRefused) return present
-    const refusal = present.status === 'failed' ? refusalIn(update) : null
+    const refusal =
+      present.status === 'failed' ? (refusalIn(update) ?? needs.refusalIn(printed)) : null
     if (refusal !== null) refused(present, refusal)
     else {
       noteCall(present)
@@ -216,6 +221,17 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     if (retry !== null && isTurn) note({ event: 'agent_retry', fields: retry })
   }
 
+  function takeUnsent(actions: readonly RecordedAction[]): void {
+    const unsent = actions.filter(({ id }) => calls.get(id) === undefined)
+    if (unsent.length > 0) shown.line(FROM_RECORD)
+    for (const { id, facts, result } of unsent) {
+      shown.result(id, facts, result)
+      const { status, text } = result
+      if (status === 'denied') note({ event: 'denied', fields: { ...facts, reason: text } })
+      else note({ event: 'tool_call', fields: { ...facts, status } })
+    }
+  }
+
   function tellMode({ currentModeId, configOptions }: Foreign): void {
     const mode = textOf(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
@@ -267,6 +283,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     },
     take,
     takeRetry,
+    takeUnsent,
     call: (update) => call(update, true),
     plan(request) {
       const isMarked = messages.some((text) => text.includes(PLAN_MARKS.begin))

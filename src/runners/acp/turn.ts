@@ -2,6 +2,7 @@ import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
 import { unlessAborted, within } from '../agents/patience.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
@@ -25,6 +26,9 @@ export interface TurnNeeds {
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
+  refusalIn: (printed: string) => string | null
+  /** Reads the agent's own record of a conversation, what came after a time: see `AgentSpec`. */
+  readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
   /** Whether the `usage` of its answer counts the whole turn. */
   countsTurn: boolean
   note(note: AgentNote): void
@@ -82,6 +86,7 @@ export function createTurn(needs: TurnNeeds): Turn {
     shown: needs.shown,
     onMode: watch.told,
     saysInWords,
+    refusalIn: needs.refusalIn,
   })
 
   function stop(why: Stop): void {
@@ -146,13 +151,18 @@ export function createTurn(needs: TurnNeeds): Turn {
         })
         return stopReason(link, sessionId, answered, stopping.signal)
       }
+      const since = Date.now()
       const reason = stopped === null ? await ask() : null
+      await takeRecord(sessionId, since)
       await needs.noted()
-      mustHaveEnded(title, stopped, reason)
+      const refused = stopped === null ? transcript.lastRefused() : null
+      // some cancel their turn when an action is refused
+      const isEndedByRefusal =
+        refused !== null && (reason === 'cancelled' || (ground !== null && reason === 'end_turn'))
+      if (!isEndedByRefusal) mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
-      const refused = ground && stopped === null ? transcript.lastRefused() : null
-      if (refused !== null)
+      if (isEndedByRefusal)
         throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
       if (planTools !== null && !hasSaidTools) {
         throw new RunnerFailure(
@@ -163,6 +173,12 @@ export function createTurn(needs: TurnNeeds): Turn {
     } finally {
       signal.removeEventListener('abort', onAbort)
     }
+  }
+
+  async function takeRecord(sessionId: string, since: number): Promise<void> {
+    const record = await needs.readRecord(sessionId, since)
+    if (record === 'too_large') needs.shown.line(RECORD_TOO_LARGE)
+    else if (record !== null) transcript.takeUnsent(record.actions)
   }
 
   function planOf(transcript: Transcript): PlanResult | null {

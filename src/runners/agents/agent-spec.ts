@@ -1,3 +1,5 @@
+import type { ReadOwnRecord } from './own-record.ts'
+
 /** An agent that the service knows by name, as data: what is needed to find it, run it and judge it. */
 export interface AgentSpec {
   /** The provider's name. */
@@ -25,6 +27,8 @@ export interface AgentSpec {
   instructions: readonly (readonly string[])[]
   /** Versions below one that are known for something bad; `advice` is a sentence on what to do. */
   bad: readonly { below: string; why: string; advice?: string }[]
+  /** Its own record of a conversation, where it has actions that the agent does not report. */
+  readRecord?: ReadOwnRecord
   /** How strongly its own plan mode holds, as measured (docs/agents.md). */
   planMode: PlanModeStrength
 }

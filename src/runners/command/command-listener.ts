@@ -3,6 +3,7 @@ import type { StreamName } from '../../model/settings.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { createLines } from '../agents/jsonl.ts'
 import { createNoteQueue } from '../agents/note-queue.ts'
+import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
 import { createReadableOutput } from '../agents/readable-output.ts'
 import { createRetryLimit } from '../agents/retry-limit.ts'
 import type { RunReport } from '../contract.ts'
@@ -15,8 +16,8 @@ export interface Listener {
   /** Aborted once the run has to end: a note could not be written, or there is nothing but retries. */
   broken: AbortSignal
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
-  /** Resolves when all is told, and rejects if it could not be. */
-  end(): Promise<Heard>
+  /** Resolves when all is told, and rejects if it could not be. `readRecord` reads the agent's record of a conversation. */
+  end(readRecord?: (conversation: string) => ReturnType<ReadOwnRecord>): Promise<Heard>
   /** The last line of the output: how it ended. */
   showEnd(text: string): void
 }
@@ -60,12 +61,14 @@ export function createListener(needs: ListenerNeeds): Listener {
   })
   const stream = STREAM_FORMATS[format](shown)
   const isNew = createNewsFilter(session)
+  let conversation = session
   let errors = ''
   let hasDropped = false
   let isDropTold = false
 
   function tell(notes: readonly StreamNote[]): void {
     for (const note of notes.filter(isNew)) {
+      if (note.event === 'agent_session') conversation = note.fields.agent_session
       if (note.event === 'denied') denials.add(note.fields.tool)
       shown.note(note)
       if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
@@ -111,10 +114,13 @@ export function createListener(needs: ListenerNeeds): Listener {
       lines[name].write(bytes)
     },
     showEnd: shown.end,
-    async end() {
+    async end(readRecord = async () => null) {
       lines.stdout.end()
       lines.stderr.end()
       raw.end()
+      const record = conversation === null ? null : await readRecord(conversation)
+      if (record === 'too_large') shown.line(RECORD_TOO_LARGE)
+      tell(stream.unsent?.(record === 'too_large' ? null : record) ?? [])
       await queue.idle()
       return { stream: stream.end(), denials, hasDropped, errors, retries: limit.reached() }
     },

@@ -56,6 +56,7 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     workdir: run.workdir,
     retriesMs: agent.retriesMs ?? Number.POSITIVE_INFINITY,
   })
+  const since = Date.now()
   const result = await runStepProcess({
     ...{ argv: commandOf(run, prompt), cwd: run.workdir, env, guard, scratch: run.scratch },
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
@@ -66,7 +67,9 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     onStart: (pid) => report.processStarted(pid),
     onOutput: listener.output,
   })
-  const heard = await listener.end()
+  const heard = await listener.end(
+    async (conversation) => (await spec.readRecord?.({ env, conversation, since })) ?? null,
+  )
   const end = { result, ...heard }
   if (hasRaw) listener.showEnd(`${spec.title} ${howEnded(run, end)}`)
   for (const note of usageNotes(mode, heard.stream.usage)) await report.note(note)

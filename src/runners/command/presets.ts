@@ -16,6 +16,7 @@ import {
   OPENCODE_INSTRUCTIONS,
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
+import { readCodexRecord } from '../streams/codex-record.ts'
 import { OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
@@ -72,6 +73,7 @@ function codex(): CommandSpec {
   return {
     ...preset('codex', 'Codex', 'npm install -g @openai/codex'),
     instructions: CODEX_INSTRUCTIONS,
+    readRecord: readCodexRecord,
     planMode: {
       holds: 'sandbox',
       note: 'Its commands run in a sandbox of the operating system that refuses writes; servers of MCP that you configured run outside of it.',

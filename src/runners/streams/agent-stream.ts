@@ -1,4 +1,5 @@
 import type { AgentUsage } from '../agents/agent-usage.ts'
+import type { OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import { saidError } from '../agents/said-error.ts'
 import type { AgentNote } from '../contract.ts'
@@ -20,6 +21,8 @@ export interface AgentStream {
   errorLine?(text: string): StreamNote[] | null
   /** A line of standard output that was too long to read. */
   dropped?(): void
+  /** The actions that it did not print, once there are no more lines, by its own record of the conversation. */
+  unsent?(record: OwnRecord | null): StreamNote[]
   /** What it all came to, once there are no more lines. */
   end(): StreamEnd
 }

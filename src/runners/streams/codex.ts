@@ -2,9 +2,11 @@ import type { AgentRetry } from '../../model/agent-retry.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { FROM_RECORD, type OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
+import { codexRejection, sandboxRefusal } from './codex-record.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
@@ -14,6 +16,9 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   let verdict = NO_VERDICT
   let usage = NO_USAGE
+  /** That it told of an action at all. */
+  let hasActions = false
+  const rejections: string[] = []
 
   function line(text: string): StreamNote[] {
     const event = readEvent(text)
@@ -51,6 +56,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     if (item.type === 'error') shown.line(`warning: ${clauseOf(textOf(item.message) ?? '')}`)
     const facts = factsOf(item)
     if (!facts) return []
+    hasActions = true
     const id = String(item.id)
     const status = textOf(item.status) ?? (isDone ? 'completed' : 'in_progress')
     const refusal = refusalIn(item, status)
@@ -74,7 +80,34 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     shown.message(text)
   }
 
-  return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
+  /** Its log has no command or path: they are in its record, if there is one. */
+  function errorLine(text: string): StreamNote[] {
+    const reason = REJECTION.exec(text)?.[1]
+    if (reason !== undefined) rejections.push(reason)
+    return []
+  }
+
+  function unsent(record: OwnRecord | null): StreamNote[] {
+    const isComparable = record !== null && (record.marksSent || !hasActions)
+    const actions = isComparable ? record.actions : []
+    if (actions.length > 0) shown.line(FROM_RECORD)
+    const notes = actions.map(({ id, facts, result }) => {
+      shown.result(`record ${id}`, facts, result)
+      const { status, text } = result
+      return status === 'denied' ? denied(facts, text) : toolCall(facts, status)
+    })
+    const reasons = actions.map(({ result }) => result.text)
+    for (const rejection of rejections) {
+      const reason = codexRejection(rejection) ?? rejection
+      const at = reasons.indexOf(reason)
+      if (at >= 0) reasons.splice(at, 1)
+      else notes.push(denied({ tool: /^patch\b/.test(rejection) ? 'patch' : 'shell' }, reason))
+    }
+    return notes
+  }
+
+  const end = () => ({ ...messages.end(), plan: null, verdict, usage })
+  return { line, errorLine, unsent, end }
 }
 
 /** It counts a conversation from its beginning, also where it is resumed; it does not name its model. */
@@ -135,20 +168,15 @@ function innerCommand(command: string): string {
   return single ?? double ?? command
 }
 
-/** In place of what a command prints, in one line: a command that was not run. */
+/** A command that was not run says so in place of what it prints, in one line; one that ran into the sandbox, in any line. */
 function refusalIn({ type, aggregated_output }: Foreign, status: string): string | null {
   if (status === 'declined') return 'declined by its own policy'
   if (status !== 'failed') return null
   const words = textOf(aggregated_output)?.trim() ?? ''
   const isOwn = /^[^\n]{0,2000}\brejected by user(?: approval settings)?\W{0,5}$/.test(words)
-  return type === 'command_execution' && isOwn ? words : null
+  if (type !== 'command_execution') return null
+  return isOwn ? words : sandboxRefusal(words)
 }
 
-const REFUSAL = /codex_core::\S*router: error=(.*\breject.*)$/i
-
-/** What its policy refuses is in no event, and neither in its exit code: only its log has it. */
-function errorLine(text: string): StreamNote[] {
-  const reason = REFUSAL.exec(text)?.[1]
-  if (reason === undefined) return []
-  return [denied({ tool: /^patch\b/.test(reason) ? 'patch' : 'shell' }, reason)]
-}
+/** What its policy refuses is in no event, and neither in its exit code. */
+const REJECTION = /codex_core::\S*router: error=(.*\breject.*)$/i

@@ -1,0 +1,116 @@
+import { isAbsolute, join } from 'node:path'
+import { readDatedRecord } from '../../workspace/agent-record.ts'
+import { clauseOf } from '../agents/cut-text.ts'
+import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import type { OwnRecord, ReadOwnRecord, RecordedAction, RecordedRun } from '../agents/own-record.ts'
+import type { ToolResult } from '../agents/readable-output.ts'
+import type { ToolFacts } from '../contract.ts'
+import { readEvent } from './json-line.ts'
+import { toolFacts } from './tool-facts.ts'
+
+/**
+ * Reads the file in which Codex records a conversation (its "rollout"). Codex, and codex-acp, leave some actions out of
+ * what they send: a command that their sandbox refuses at once, and what their own policy rejects.
+ */
+export const readCodexRecord: ReadOwnRecord = async ({ env, conversation, since }: RecordedRun) => {
+  const home = env.CODEX_HOME ?? (env.HOME === undefined ? '' : join(env.HOME, '.codex'))
+  if (!isAbsolute(home)) return null
+  const isRecord = (name: string) =>
+    name.startsWith('rollout-') && name.endsWith(`-${conversation}.jsonl`)
+  const record = await readDatedRecord(join(home, 'sessions'), isRecord)
+  return record === null || record === 'too_large' ? record : codexRecord(record.text, since)
+}
+
+const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call']
+const OUTPUTS = ['function_call_output', 'custom_tool_call_output']
+
+export function codexRecord(text: string, since: number): OwnRecord {
+  const calls = new Map<string, ToolFacts>()
+  const outputs = new Map<string, string>()
+  const sent = new Set<string>()
+  for (const line of text.split('\n')) {
+    const event = readEvent(line)
+    if (!(Date.parse(textOf(event?.timestamp) ?? '') >= since)) continue
+    const payload = objectOf(event?.payload)
+    const type = textOf(payload.type) ?? ''
+    const id = textOf(payload.call_id)
+    const item = objectOf(payload.item)
+    if (type === 'item_completed') sent.add(String(item.id))
+    else if (id === null) continue
+    else if (OUTPUTS.includes(type)) outputs.set(id, outputText(payload.output))
+    else if (CALLS.includes(type)) {
+      const facts = factsOf(payload)
+      if (facts) calls.set(id, facts)
+    }
+  }
+  const actions = [...calls].flatMap(([id, facts]): RecordedAction[] => {
+    const output = outputs.get(id)
+    const result = sent.has(id) || output === undefined ? null : resultOf(output)
+    return result ? [{ id, facts, result }] : []
+  })
+  return { actions, marksSent: sent.size > 0 }
+}
+
+/** Of the tools that act on files or the system; others, such as its list of things to do, are null. */
+function factsOf(call: Foreign): ToolFacts | null {
+  const input = inputOf(call)
+  const name = textOf(call.name) ?? 'local_shell'
+  if (name === 'apply_patch') return patchFacts(textOf(call.input) ?? textOf(input.input) ?? '')
+  if (!/^(?:exec_command|shell|shell_command|local_shell|container\.exec)$/.test(name)) return null
+  const command = commandOf(input.cmd ?? input.command)
+  return /^\s*apply_patch\b/.test(command) ? patchFacts(command) : toolFacts('shell', { command })
+}
+
+function inputOf(call: Foreign): Foreign {
+  const text = textOf(call.arguments)
+  return text === null ? objectOf(call.action) : (readEvent(text) ?? {})
+}
+
+function commandOf(command: unknown): string {
+  const words = listOf(command).map(String)
+  if (words.length === 0) return textOf(command) ?? ''
+  return /^-l?c$/.test(words[1] ?? '') ? (words[2] ?? '') : words.join(' ')
+}
+
+function patchFacts(patch: string): ToolFacts {
+  const paths = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)]
+  return toolFacts('patch', { path: paths.map(([, path]) => path).join(', ') })
+}
+
+function outputText(output: unknown): string {
+  const parts = listOf(output).map((part) => textOf(objectOf(part).text) ?? '')
+  return textOf(output) ?? (textOf(objectOf(output).content) || parts.join('\n'))
+}
+
+/** Null for a command that still ran: that it began was sent. */
+function resultOf(output: string): ToolResult | null {
+  const [head = '', ...rest] = output.split(/^Output:\n/m)
+  const printed = rest.join('Output:\n')
+  if (/^Process running with session ID/m.test(head)) return null
+  const rejection = codexRejection(head)
+  if (rejection !== null) return { status: 'denied', text: rejection }
+  const exit = /^Process exited with code (-?\d+)$/m.exec(head)?.[1]
+  if (exit === '0') return { status: 'completed', text: printed }
+  // a command that it left out is one that its sandbox refused, by the same words
+  const refusal = sandboxRefusal(printed) ?? lineWith(/Permission denied/, printed)
+  if (refusal !== null) return { status: 'denied', text: refusal }
+  return { status: 'failed', text: exit === undefined ? output : `exit ${exit}\n${printed}` }
+}
+
+/** Why Codex did not run something, from the words that its model and its log get; null where it did. */
+export function codexRejection(text: string): string | null {
+  if (!/^(?:exec_command failed: .*\breject|patch rejected\b|.*\breject command\b)/i.test(text)) {
+    return null
+  }
+  return clauseOf(/Rejected\(\\*"`.*` rejected: (.*?)\\*"\)/.exec(text)?.[1] ?? text)
+}
+
+/** The line of a failed command in which the system says that the sandbox refused it; null where there is none. */
+export function sandboxRefusal(printed: string): string | null {
+  return lineWith(/: (?:Read-only file system|Operation not permitted)\W*$/, printed)
+}
+
+function lineWith(pattern: RegExp, text: string): string | null {
+  const line = text.split('\n').find((each) => pattern.test(each))
+  return line === undefined ? null : clauseOf(line)
+}
