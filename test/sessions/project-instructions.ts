@@ -111,9 +111,9 @@ async function recordingService(t: Test) {
 }
 
 const CLAUDE =
-  /--setting-sources user(?! *,)(?!.*--setting-sources)[^]*\nCLAUDE_CODE_DISABLE_CRON=1\n/
+  /--setting-sources user(?! *,)(?!.*--setting-sources)[\s\S]*\nCLAUDE_CODE_DISABLE_CRON=1\n/
 const CLAUDE_ACP =
-  /\nCLAUDE_CODE_DISABLE_CRON=1\n[^]*"session\/new".*"_meta":.*"settingSources":\["user"\]/
+  /\nCLAUDE_CODE_DISABLE_CRON=1\n[\s\S]*"session\/new".*"_meta":.*"settingSources":\["user"\]/
 
 /** For each provider what no run of it may lack, while it plans, plans again and works. */
 const SWITCHES: Record<string, RegExp> = {
