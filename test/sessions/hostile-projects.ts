@@ -100,6 +100,11 @@ for (const [provider, by] of DRIVES) {
         const { session } = await finished(service, ref)
         t.match(session, { state: 'complete', diff: { file: 'made.js' } }, trail())
         untouched('work')
+        t.notMatch(
+          model.seen.map(({ text }) => text).join('\n'),
+          'HOSTILE-WORDS',
+          'the model never got the project’s words',
+        )
         return
       }
 

@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -45,6 +46,10 @@ t.test('the instructions of a project, from the top of its repository down', asy
   t.strictSame((await read('c')).length, 1, 'no link leads out of the repository')
   symlinkSync('../AGENTS.md', join(root, 'c/AGENTS.md'))
   t.strictSame((await read('c')).length, 1, 'no file is there twice')
+  rmSync(join(root, 'c/CLAUDE.md'))
+  writeFileSync(join(root, 'secrets.env'), 'TOKEN=1\n')
+  symlinkSync('../secrets.env', join(root, 'c/CLAUDE.md'))
+  t.strictSame((await read('c')).length, 1, 'nor to a file that holds no prose, such as a .env')
 
   mkdirSync(join(root, 'd'))
   writeFileSync(join(root, 'd/CLAUDE.md'), Buffer.from([0xff, 0xfe, 0x00]))
@@ -78,7 +83,7 @@ async function recordingService(t: Test) {
   committed(service.root)
   const dir = join(service.stateDir, '..')
   const log = join(dir, 'started.log')
-  const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
+  const records = `if [ "$*" != --version ]; then { echo "RUN $(basename "$0") $*"; env | grep -e ^CLAUDE_CODE_DISABLE_ -e ^OPENCODE_DISABLE_ -e ^OPENCODE_CONFIG_CONTENT | sort -r; } >> '${log}'; fi`
   const acp = `exec '${process.execPath}' '${ACP_AGENT}' '${log}'`
   for (const name of ['claude', 'opencode']) {
     const speaks = `[ "$1" = acp ] && ${acp}`
@@ -105,16 +110,21 @@ async function recordingService(t: Test) {
   return { service, runs }
 }
 
+const CLAUDE =
+  /--setting-sources user(?! *,)(?!.*--setting-sources)[\s\S]*\nCLAUDE_CODE_DISABLE_CRON=1\n/
+const CLAUDE_ACP =
+  /\nCLAUDE_CODE_DISABLE_CRON=1\n[\s\S]*"session\/new".*"_meta":.*"settingSources":\["user"\]/
+
 /** For each provider what no run of it may lack, while it plans, plans again and works. */
 const SWITCHES: Record<string, RegExp> = {
-  claude: /--setting-sources user(?! *,)(?!.*--setting-sources)/,
-  'my-claude': /--setting-sources user(?! *,)(?!.*--setting-sources)/,
+  claude: CLAUDE,
+  'my-claude': CLAUDE,
   opencode: new RegExp(OWN_ENV),
   'my-opencode': new RegExp(OWN_ENV),
   'opencode-acp': new RegExp(OWN_ENV),
-  'claude-agent-acp': /"session\/new".*"_meta":.*"settingSources":\["user"\]/,
-  'my-acp': /"session\/new".*"_meta":.*"settingSources":\["user"\]/,
-  'my-unbounded': /"session\/new".*"_meta":.*"settingSources":\["user"\]/,
+  'claude-agent-acp': CLAUDE_ACP,
+  'my-acp': CLAUDE_ACP,
+  'my-unbounded': CLAUDE_ACP,
 }
 const INSTRUCTIONS: Record<'claude' | 'opencode', [file: string, text: string][]> = {
   claude: [

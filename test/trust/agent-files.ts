@@ -138,6 +138,23 @@ t.test(
   },
 )
 
+t.test(
+  'a file whose name is not UTF-8 cannot be trusted',
+  process.platform === 'linux'
+    ? {}
+    : { skip: 'such a name needs a file system that takes any bytes' },
+  async (t) => {
+    const dir = t.testdir({ '.codex': { rules: {} } })
+    const name = Buffer.from([0xff, 0x2e, 0x72])
+    writeFileSync(Buffer.concat([Buffer.from(`${dir}/.codex/rules/`), name]), 'rule\n')
+    symlinkSync('nowhere', join(dir, '.codex/rules/link'))
+    const found = await findAgentFiles(dir, dir, ['.codex/'])
+    t.match(found, [{ content: null, why: 'its name is not UTF-8' }])
+    t.equal(found.length, 1, 'a link that leads nowhere is no file')
+    rmSync(join(dir, '.codex'), { recursive: true })
+  },
+)
+
 t.test('files above the working folder count, up to where agents stop', async (t) => {
   const root = t.testdir({
     '.mcp.json': 'outside of the repository',

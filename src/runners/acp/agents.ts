@@ -4,6 +4,7 @@ import { COPILOT_PLACES, GEMINI_PLACES, opencodeFolders } from '../agents/allowa
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
+  CLAUDE_OWN_ENV,
   COPILOT_FILES,
   GEMINI_INSTRUCTIONS,
   OPENCODE_DEFAULT_ENV,
@@ -107,6 +108,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'default', work: 'default' },
     instructions: CLAUDE_INSTRUCTIONS,
     planTools: CLAUDE_READS,
+    fixedEnv: CLAUDE_OWN_ENV,
     meta: {
       plan: {
         claudeCode: {

@@ -56,6 +56,12 @@ export const OPENCODE_DEFAULT_ENV = {
   }),
 } as const
 
+/**
+ * Claude Code reads the project's scheduled tasks whatever its setting sources are: it sends their prompts to its model, and
+ * writes into `.git/info/exclude`.
+ */
+export const CLAUDE_OWN_ENV = { CLAUDE_CODE_DISABLE_CRON: '1' } as const
+
 /** For `AgentSpec.instructions`. */
 export const CLAUDE_INSTRUCTIONS = [
   ['CLAUDE.md', 'AGENTS.md'],

@@ -8,6 +8,7 @@ import {
 import { GEMINI_PLAN, OPENCODE_PLAN } from '../agents/plan-tools.ts'
 import {
   CLAUDE_INSTRUCTIONS,
+  CLAUDE_OWN_ENV,
   CODEX_INSTRUCTIONS,
   COPILOT_FILES,
   GEMINI_FILES,
@@ -50,7 +51,7 @@ function claude(): CommandSpec {
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
   const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']
-  const env = { DISABLE_AUTOUPDATER: '1' }
+  const env = { ...CLAUDE_OWN_ENV, DISABLE_AUTOUPDATER: '1' }
   const line = (...argv: string[]): CommandLine => ({ argv, prompt: 'stdin', env })
   return {
     ...preset('claude', 'Claude Code', 'npm install -g @anthropic-ai/claude-code'),

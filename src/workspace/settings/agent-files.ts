@@ -22,6 +22,8 @@ export type TrustedFiles = ReadonlyMap<string, string>
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_FILES = 500
 const MAX_DEPTH = 12
+/** What Node puts in place of bytes in a name that are no text; an agent in another language can open such a file. */
+const NOT_UTF8 = '\uFFFD'
 
 /**
  * Finds the files of these names in a folder and in those above it up to `top`, where the agents stop. A
@@ -78,12 +80,13 @@ async function collectBelow(
   for (const name of await namesIn(folder, found)) {
     const path = join(folder, name)
     const stats = await statOf(path)
-    if (stats === null) continue
+    if (stats === null && !name.includes(NOT_UTF8)) continue
     if (found.size >= MAX_FILES) {
       found.set(folder, unreadable(folder, `there are more than ${MAX_FILES} files`))
       return
     }
-    if (stats === 'unreadable') found.set(path, unreadable(path, 'it cannot be looked at'))
+    if (stats === null) found.set(path, unreadable(path, 'its name is not UTF-8'))
+    else if (stats === 'unreadable') found.set(path, unreadable(path, 'it cannot be looked at'))
     else if (stats.isDirectory()) await collectBelow(path, found, depth + 1)
     else found.set(path, await readFile(path))
   }

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, extname, join, relative } from 'node:path'
 import { hasCode } from '../disk/errno.ts'
 import { isWithin } from '../disk/path-within.ts'
 import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
@@ -14,11 +14,13 @@ export interface ProjectInstructions {
 }
 
 const MAX_BYTES = 1024 * 1024
+const TEXTS: ReadonlySet<string> = new Set(['.md', '.mdc', '.txt'])
 
 /**
  * Reads the instructions that a project has for agents: of each group of names the first that is there, in
  * every folder from the top of the repository down to the working folder. A link is followed only inside of
- * the repository, and no file is read twice.
+ * the repository and only to a text, so that no `.env` and no `.git/config` gets into a prompt and its record.
+ * No file is read twice.
  */
 export async function readProjectInstructions(
   { root, folder }: { root: string; folder: string },
@@ -56,7 +58,7 @@ async function firstPlace(
   for (const name of names) {
     const path = join(folder, name)
     const real = await realPath(path)
-    if (real !== null && isWithin(top, real)) return { path, real }
+    if (real !== null && isWithin(top, real) && TEXTS.has(extname(real))) return { path, real }
   }
   return null
 }
