@@ -145,7 +145,8 @@ t.test('findProgram', async (t) => {
   }
   const cases: [name: string, path: string, found: string | null][] = [
     ['run', `/nowhere:${cwd}/bin`, `${cwd}/bin/run`],
-    ['run', 'bin', `${cwd}/bin/run`],
+    ['run', 'bin', null],
+    ['run', '', null],
     ['run', '/nowhere', null],
     ['./bin/run', '/nowhere', `${cwd}/bin/run`],
     ['b:n/run', '', `${cwd}/b:n/run`],

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import which from 'which'
 import { codeOf } from '../../workspace/disk/errno.ts'
 import { stampOf } from '../../workspace/disk/safe-read.ts'
@@ -6,7 +6,7 @@ import { stampOf } from '../../workspace/disk/safe-read.ts'
 export interface Whereabouts {
   /** As in PATH; without one, where the system looks by default. */
   path: string | undefined
-  /** What a name with a slash, and a relative entry of the path, start from. */
+  /** What a name with a slash starts from. */
   cwd: string
 }
 
@@ -32,7 +32,9 @@ export async function whyNotFound(name: string, where: Whereabouts): Promise<str
 
 function candidates(name: string, { path = DEFAULT_PATH, cwd }: Whereabouts): string[] {
   if (name.includes('/')) return [resolve(cwd, name)]
-  return path.split(':').map((folder) => resolve(cwd, folder, name))
+  // a relative entry would find a program of the working folder, which may be the repository's
+  const folders = path.split(':').filter(isAbsolute)
+  return folders.map((folder) => join(folder, name))
 }
 
 async function firstOf<T>(looks: readonly (() => Promise<T | null>)[]): Promise<T | null> {
