@@ -45,6 +45,8 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
+  /** It ends its turn where an action is refused, and goes on without it only when it is asked to. */
+  endsAtRefusal: boolean
   /** What of its user's it may use at work. */
   userPlaces: AllowsUserPlaces
   /**
@@ -60,8 +62,12 @@ type Meta = Readonly<Record<string, unknown>>
 
 const UNNAMED = { plan: null, work: null }
 
-/** It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it. */
-const CLAUDE_USER = { settingSources: ['user'] }
+/**
+ * It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
+ * And it does not ask its model, once its turn has ended, what we might say next: it would send the whole
+ * conversation again, and count that nowhere.
+ */
+const CLAUDE_USER = { settingSources: ['user'], promptSuggestions: false }
 
 /** Without this an ordinary user's claude runs what it likes in its plan mode, and asks nobody. */
 const CLAUDE_SAFE = {
@@ -139,6 +145,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
+    // whatever it is answered: reject_once, cancelled, an error
+    endsAtRefusal: true,
     userPlaces: COPILOT_PLACES,
     projectFiles: COPILOT_FILES,
     // With "true" it would trust the folder, ask for nothing, and still say that it does.
@@ -225,6 +233,7 @@ export function plainAgent(
     saysInWords: false,
     userPlaces: { allow: () => ({}) },
     countsTurn: true,
+    endsAtRefusal: false,
     openLog: null,
     meta: { plan: null, work: null, unbounded: null },
   }

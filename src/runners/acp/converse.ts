@@ -121,7 +121,7 @@ function shownOutput(
 }
 
 function turnOf(
-  { spec, ground, signal }: Conversation,
+  { spec, ground, workdir, signal }: Conversation,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
@@ -133,6 +133,8 @@ function turnOf(
     shown,
     note,
     countsTurn: spec.countsTurn,
+    endsAtRefusal: spec.endsAtRefusal,
+    workdir,
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
     noted: queue.idle,

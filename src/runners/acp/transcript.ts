@@ -40,6 +40,8 @@ export interface TranscriptNeeds {
   onMode(mode: string): void
   /** See `AcpSpec`. */
   saysInWords: boolean
+  /** Paths in this folder are noted relative to it. */
+  workdir: string
 }
 
 /** What an agent says and does in its turn, as it tells it. */
@@ -62,6 +64,8 @@ export interface Transcript {
   noPlan(): string
   /** How it says that its turn failed; null where it does not. */
   failure(): string | null
+  /** It said nothing, called no tool and kept no list. */
+  isEmpty(): boolean
   isTooLong(): boolean
 }
 
@@ -84,6 +88,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   let message: { id: string | null } | null = null
   let length = 0
   let entriesNoted = ''
+  let hasActed = false
   let planFile: string | null = null
   let planUpdate: string | null = null
   /** The plan of a tool that ends planning, whether or not it asks for it. */
@@ -96,6 +101,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
     const before = calls.get(id)
+    hasActed = true
     const present = readToolCall(update, before?.present)
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
@@ -186,6 +192,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     })
     const text = JSON.stringify(read)
     if (text === entriesNoted) return
+    hasActed = true
     entriesNoted = text
     note({ event: 'agent_plan', fields: { entries: read } })
   }
@@ -278,6 +285,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     lastRefused: () => lastRefused,
     noPlan: () => noPlan(messages),
     failure,
+    isEmpty: () => !hasActed && messages.every((text) => text.trim() === ''),
     isTooLong: () => length > MAX_TEXT,
   }
 }
