@@ -71,8 +71,8 @@ export interface Transcript {
 
 interface KnownCall {
   present: ToolCall
-  /** That it began is in the trail and in the output. */
-  isNoted: boolean
+  /** That it began is in the trail and in the output: its end is told in the same words. */
+  noted: ToolFacts | null
   isRefused: boolean
   /** It keeps the agent's own list of things to do, and is told as that. */
   isList: boolean
@@ -81,7 +81,7 @@ interface KnownCall {
 }
 
 export function createTranscript(needs: TranscriptNeeds): Transcript {
-  const { note, shown, onMode, saysInWords } = needs
+  const { note, shown, onMode, saysInWords, workdir } = needs
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
@@ -108,43 +108,51 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     const todos = present.isTodoList ? todosIn(update) : null
     if (!before) lastRefused = null
     if (todos !== null || before?.isList) {
-      calls.set(id, { present, isNoted: true, isRefused: false, isList: true, printed: '' })
+      const noted = factsOf(present)
+      calls.set(id, { present, noted, isRefused: false, isList: true, printed: '' })
       if (todos !== null) plan(todos)
       return present
     }
     const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.present.status
     // many begin a call before they know what it works on: one more update is waited for
     const isTelling = isAsked || before !== undefined || isOnSomething(present)
-    const isFirst = !before?.isNoted && isTelling
+    const facts = factsOf(present)
+    const isFirst = !before?.noted && isTelling
     if (isFirst && !isEnd) {
-      noteCall(present)
-      shown.call(id, toolFacts(present))
+      noteCall(present, facts)
+      shown.call(id, facts)
     }
-    const isNoted = before?.isNoted === true || isFirst
+    // what was told before it was known what it works on is told better at its end
+    const noted = before?.noted && isOnSomething(before.present) ? before.noted : facts
     const isRefused = before?.isRefused ?? false
     const printed = printedIn(update, before?.printed ?? '')
-    calls.set(id, { present, isNoted, isRefused, isList: false, printed })
+    const isNoted = before?.noted || isFirst
+    calls.set(id, { present, noted: isNoted ? noted : null, isRefused, isList: false, printed })
     if (!isEnd || isRefused) return present
     const refusal = present.status === 'failed' ? refusalIn(update) : null
     if (refusal !== null) refused(present, refusal)
     else {
-      noteCall(present)
-      shown.result(id, toolFacts(present), resultIn(update, present.status, printed))
+      noteCall(present, noted)
+      shown.result(id, noted, resultIn(update, present.status, printed))
     }
     return present
   }
 
-  function noteCall(present: ToolCall): void {
-    const { status } = present
-    note({
-      event: 'tool_call',
-      fields: { ...toolFacts(present), ...(status === null ? {} : { status }) },
-    })
+  function noteCall({ status }: ToolCall, facts: ToolFacts): void {
+    note({ event: 'tool_call', fields: { ...facts, ...(status === null ? {} : { status }) } })
+  }
+
+  function factsOf(call: ToolCall): ToolFacts {
+    const facts = toolFacts(call)
+    const { title } = facts
+    // a command stays as it was given
+    if (title === undefined || call.commands.length > 0) return facts
+    return { ...facts, title: title.replaceAll(`${workdir}/`, '') }
   }
 
   function refused(present: ToolCall, said: string): void {
     const reason = refusalText(said)
-    const { title: _, ...facts } = toolFacts(present)
+    const { title: _, ...facts } = factsOf(present)
     const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }
     lastRefused = action ?? present.tool
@@ -152,7 +160,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     shown.result(present.id, named, { status: 'denied', text: reason })
     calls.set(present.id, {
       present,
-      isNoted: true,
+      noted: named,
       isRefused: true,
       isList: false,
       printed: '',
@@ -291,9 +299,18 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
 }
 
 export function toolFacts(call: ToolCall): ToolFacts {
-  const { tool, kind } = call
-  const title = titleWithPlace(call)
+  const { kind } = call
+  const named = titleIsTool(call) ? { ...call, tool: call.title ?? call.tool, title: null } : call
+  const title = titleWithPlace(named)
+  const { tool } = named
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
+}
+
+/** opencode's title is the name of the tool, until the call has ended. */
+function titleIsTool({ tool, kind, title, paths }: ToolCall): boolean {
+  return (
+    tool === kind && ON_FILES.includes(kind) && paths.length > 0 && /^[a-z_]+$/.test(title ?? '')
+  )
 }
 
 /** What it would do, where it says so: the command, or the paths. */

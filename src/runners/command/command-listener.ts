@@ -10,6 +10,7 @@ import type { StreamEnd, StreamNote } from '../streams/agent-stream.ts'
 import { STREAM_FORMATS } from '../streams/formats.ts'
 
 const MAX_TAIL = 2_000
+const ACTIONS: readonly StreamNote['event'][] = ['tool_call', 'agent_plan', 'denied']
 
 export interface Listener {
   /** Aborted once the run has to end: a note could not be written, or there is nothing but retries. */
@@ -24,6 +25,8 @@ export interface Listener {
 export interface Heard {
   stream: StreamEnd
   denials: Denials
+  /** It called a tool, kept a list of things to do, or was refused something. */
+  hasActed: boolean
   /** A line of its standard output was too long, and none of it is known. */
   hasDropped: boolean
   /** The last of what it wrote to its standard error. */
@@ -61,11 +64,13 @@ export function createListener(needs: ListenerNeeds): Listener {
   const stream = STREAM_FORMATS[format](shown)
   const isNew = createNewsFilter(session)
   let errors = ''
+  let hasActed = false
   let hasDropped = false
   let isDropTold = false
 
   function tell(notes: readonly StreamNote[]): void {
     for (const note of notes.filter(isNew)) {
+      if (ACTIONS.includes(note.event)) hasActed = true
       if (note.event === 'denied') denials.add(note.fields.tool)
       shown.note(note)
       if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
@@ -116,7 +121,8 @@ export function createListener(needs: ListenerNeeds): Listener {
       lines.stderr.end()
       raw.end()
       await queue.idle()
-      return { stream: stream.end(), denials, hasDropped, errors, retries: limit.reached() }
+      const retries = limit.reached()
+      return { stream: stream.end(), denials, hasActed, hasDropped, errors, retries }
     },
   }
 }
