@@ -13,7 +13,7 @@ import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson } from './json-body.ts'
 import { CASE_FILTERS, knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
-import { operatorOnly } from './operator-only.ts'
+import { notWhilePlanning, operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
 import { caseText, type Deleted } from './present.ts'
 import { answerSchema, caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
@@ -30,7 +30,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.get('/', knownQuery(...CASE_FILTERS, ...PAGING), (c) => caseList(service, c))
 
-  app.post('/', async (c) => {
+  app.post('/', notWhilePlanning(service, 'create case'), async (c) => {
     const fields = newFields(await readJson(c, newCaseSchema))
     const by = await actorOf(service, c)
     const folder = await store.create(newCase(fields, service.newId(), service.now()), by)
@@ -40,7 +40,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
 
   app.get('/:id', async (c) => answer(c, await store.read(caseId(c))))
 
-  app.put('/:id', async (c) => {
+  app.put('/:id', notWhilePlanning(service, 'change case'), async (c) => {
     const fields = wantedFields(await readJson(c, caseFieldsSchema))
     const change = (present: CaseFolder) => {
       mustMatch(c, present)

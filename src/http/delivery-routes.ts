@@ -7,6 +7,7 @@ import { jsonWithETag } from './etag.ts'
 import { answerJson } from './json-body.ts'
 import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
+import { notWhilePlanning } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
 import type { WebhookAddress } from './webhook-address.ts'
 import { deliveryJson, wholeDeliveryJson } from './webhook-present.ts'
@@ -15,9 +16,10 @@ const STATES: readonly string[] = ['delivered', 'retrying', 'dead'] satisfies De
 
 /** What one webhook was sent, and what it still is (design §5). */
 export function deliveryRoutes(
-  { webhooks }: Pick<HttpNeeds, 'webhooks'>,
+  service: HttpNeeds,
   webhookOf: WebhookAddress['webhookOf'],
 ): Hono<ServiceEnv> {
+  const { webhooks } = service
   const app = new Hono<ServiceEnv>()
 
   app.get('/', knownQuery('state', ...PAGING), async (c) => {
@@ -36,7 +38,7 @@ export function deliveryRoutes(
     return jsonWithETag(c, wholeDeliveryJson(delivery, webhook))
   })
 
-  app.post('/:did/redeliver', async (c) => {
+  app.post('/:did/redeliver', notWhilePlanning(service, 'redeliver'), async (c) => {
     const webhook = await webhookOf(c)
     const delivery = await webhooks.redeliver(webhook.id, deliveryId(c))
     return answerJson(c, wholeDeliveryJson(delivery, webhook), 202)

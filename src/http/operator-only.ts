@@ -40,10 +40,12 @@ export function notWhilePlanning(
 ): MiddlewareHandler<ServiceEnv> {
   const why =
     'While a session plans, its programs may only read. Once its plan is approved they may do this.'
-  return refusing(service, { tool, why }, () => [
-    ...service.sessions.runs().filter(({ kind }) => kind === 'plan'),
-    ...service.providers.runs(),
-  ])
+  return refusing(service, { tool, why }, () => planningRuns(service))
+}
+
+/** Those whose programs may only read. */
+export function planningRuns({ sessions, providers }: OperatorNeeds): readonly Run[] {
+  return [...sessions.runs().filter(({ kind }) => kind === 'plan'), ...providers.runs()]
 }
 
 function refusing(

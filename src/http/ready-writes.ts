@@ -10,6 +10,7 @@ import { USUAL_HEADERS } from './guard.ts'
 import { jsonBody } from './json-body.ts'
 import { parseJsonObject } from './json-text.ts'
 import type { HttpNeeds } from './needs.ts'
+import { planningRuns } from './operator-only.ts'
 import { lengthOfPlainWrite } from './plain-write.ts'
 import { caseText } from './present.ts'
 import { logFault, problemJson } from './problem-json.ts'
@@ -76,7 +77,9 @@ export function readyWrites(service: HttpNeeds, port: () => number): AnswersFirs
 
   return (incoming, outgoing, otherwise) => {
     const { method, url = '' } = incoming
-    const isReady = method === 'POST' ? url === ALL : method === 'PUT' && namesCase(url)
+    const isWrite = method === 'POST' ? url === ALL : method === 'PUT' && namesCase(url)
+    // while a session plans, the app finds out who sends this
+    const isReady = isWrite && planningRuns(service).length === 0
     const length = isReady ? lengthOfPlainWrite(incoming, port(), MAX_JSON_BYTES) : null
     if (length === null) {
       otherwise()

@@ -9,6 +9,7 @@ import { etagOf, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson, jsonBody } from './json-body.ts'
 import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
+import { notWhilePlanning } from './operator-only.ts'
 import { newestFirst, page } from './page.ts'
 import type { Deleted } from './present.ts'
 import type { WebhookAddress } from './webhook-address.ts'
@@ -44,7 +45,7 @@ export function webhookRoutes(
     return page(c, found.sort(newestFirst))
   })
 
-  app.post('/', async (c) => {
+  app.post('/', notWhilePlanning(service, 'add webhook'), async (c) => {
     const { url, events, active, ...rest } = await readJson(c, newWebhookSchema)
     const secret = secretIn(rest) ?? null
     const case_id = await caseOf(c)
@@ -58,7 +59,7 @@ export function webhookRoutes(
 
   app.get(one, async (c) => jsonWithETag(c, shown(await webhookOf(c))))
 
-  app.patch(one, async (c) => {
+  app.patch(one, notWhilePlanning(service, 'change webhook'), async (c) => {
     const body = await readJson(c, webhookChangeSchema)
     const change = changeIn(body, newSecret)
     const { id } = await webhookOf(c)
@@ -70,7 +71,7 @@ export function webhookRoutes(
     })
   })
 
-  app.delete(one, async (c) => {
+  app.delete(one, notWhilePlanning(service, 'delete webhook'), async (c) => {
     const { id } = await webhookOf(c)
     return turns.run(id, async () => {
       requireMatch(c, etagNow(id))
@@ -79,7 +80,7 @@ export function webhookRoutes(
     })
   })
 
-  app.post(`${one}/test`, async (c) => {
+  app.post(`${one}/test`, notWhilePlanning(service, 'test webhook'), async (c) => {
     const { id, attempt } = await webhooks.test((await webhookOf(c)).id)
     return answerJson(c, testJson(id, attempt))
   })

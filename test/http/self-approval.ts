@@ -9,6 +9,13 @@ import { problemHandler } from '../../src/http/problem-json.ts'
 import type { DeniedRequest } from '../../src/sessions/own-requests.ts'
 import { isFull } from '../fixtures/full.ts'
 import {
+  agentFiles,
+  committed,
+  LIST_PLAN,
+  plannedOn,
+  says as prints,
+} from '../fixtures/plain-agents.ts'
+import {
   envelope,
   finished,
   must,
@@ -202,6 +209,47 @@ t.test('what is refused to a session, and what is not', { ...linuxOnly }, async 
   )
   t.match(output, 'urn:casefile:own_session')
   t.match(await must(service, 'GET', path), { state: before.state, plan: before.plan })
+})
+
+t.test('what a session may not do by request while it plans', { ...linuxOnly }, async (t) => {
+  const files = agentFiles({ mine: { plan: `sh requests.sh >&2\n${prints(LIST_PLAN)}` } })
+  const service = await openTestService(t, { files, trust: true })
+  committed(service.root)
+  const { id } = await service.newCase()
+  const of = `/cases/${id}`
+  const hook = { url: 'http://127.0.0.1:65000/', events: ['*'] }
+  const { id: webhook } = await must(service, 'POST', '/webhooks', hook)
+  const item = { description: 'It works', type: 'log', required: true }
+  const requests: [method: string, path: string, body?: object | string][] = [
+    ['POST', '/cases', { title: 'Made while planning' }],
+    ['PUT', of, { title: 'Changed while planning' }],
+    ['PUT', `${of}/memory/notes.md`, 'x'],
+    ['POST', `${of}/proof`, { type: 'log', content: 'x' }],
+    ['POST', `${of}/proof/checklist`, item],
+    ['POST', '/webhooks', hook],
+    ['POST', `${of}/webhooks`, hook],
+    ['PATCH', `/webhooks/${webhook}`, { active: false }],
+    ['POST', `/webhooks/${webhook}/test`],
+    ['POST', `/webhooks/${webhook}/deliveries/1/redeliver`],
+    ['DELETE', `/webhooks/${webhook}`],
+  ]
+  const lines = requests.map(([method, path, body]) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body ?? '')
+    return `node ask.mjs ${service.url} ${method} ${path} '${body ? text : ''}'`
+  })
+  writeFileSync(join(service.root, 'ask.mjs'), ASK)
+  writeFileSync(join(service.root, 'requests.sh'), `${lines.join('\n')}\n`)
+  const { ref } = await plannedOn(service, id, 'mine')
+  const session = await must(service, 'GET', ref.path)
+  t.match(session.refused, { plan: requests.length }, session.output)
+  t.strictSame(
+    session.refused.first.map(({ action }: { action: string }) => action),
+    requests.map(([method, path]) => `${method} ${path}`),
+  )
+  const cases = await must(service, 'GET', '/cases')
+  t.match(cases, [{ id, title: (await must(service, 'GET', of)).title }])
+  t.equal(cases.length, 1)
+  t.match(await must(service, 'GET', '/webhooks'), [{ id: webhook, active: true }])
 })
 
 t.test('the operator goes on while a session runs', async (t) => {

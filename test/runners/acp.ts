@@ -14,6 +14,8 @@ import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes
 import { judgeWork } from '../../src/runners/acp/permission.ts'
 import { openSession } from '../../src/runners/acp/session.ts'
 import { readToolCall } from '../../src/runners/acp/tool-call.ts'
+import { createTranscript } from '../../src/runners/acp/transcript.ts'
+import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
 import { NO_GUARD } from '../../src/runners/process/guard.ts'
 import { processStat } from '../../src/runners/process/process-facts.ts'
@@ -510,6 +512,61 @@ t.test('a turn that ends with a refusal is not done, one that goes on without it
   t.strictSame(await goesOn.execute(), { ok: true })
   const stops = scene(t, 'stops', { spec: fake('refused', 'stops') })
   t.match(await stops.execute(), { ok: false, reason: /ended its turn when .*x\.txt was refused/ })
+
+  t.test('one that ends there by itself is asked to go on', async (t) => {
+    const asked = { ...fake('refused', 'asked'), endsAtRefusal: true }
+    const work = scene(t, 'asked', { spec: asked })
+    t.strictSame(await work.execute(), { ok: true })
+    t.match(work.report.said.stdout, 'asked to go on without: /elsewhere/x.txt')
+    t.match(work.report.said.stdout, '<That action was refused: /elsewhere/x.txt')
+    t.equal(deniedIn(work.report), 1)
+    t.strictSame(await scene(t, 'plans', { spec: asked }).plan(), PLAN)
+  })
+
+  t.test('three times at most', async (t) => {
+    const insists = { ...fake('refused', 'stops'), endsAtRefusal: true }
+    const work = scene(t, 'insists', { spec: insists })
+    const reason = 'fake ended its turn when /elsewhere/x.txt was refused'
+    t.strictSame(await work.execute(), { ok: false, reason })
+    t.equal(deniedIn(work.report), 4)
+    const planning = scene(t, 'insists', { spec: insists })
+    await t.rejects(planning.plan(), { message: /was denied 4 of its actions: .* without a plan/ })
+  })
+})
+
+const deniedIn = ({ notes }: RunRecorder) => notes.filter(({ event }) => event === 'denied').length
+
+t.test('a tool call has one name, with its path in the folder', async (t) => {
+  const workdir = '/work'
+  const notes: unknown[] = []
+  const shown: string[] = []
+  const transcript = createTranscript({
+    note: ({ fields }) => void notes.push(fields),
+    shown: createReadableOutput({
+      write: (text) => void shown.push(text),
+      clean: (text) => text,
+      workdir,
+    }),
+    onMode() {},
+    saysInWords: false,
+    workdir,
+  })
+  transcript.begin()
+  const call = { toolCallId: '1', kind: 'edit', title: 'write' }
+  const place = { locations: [{ path: '/work/made.txt' }] }
+  for (const update of [
+    { sessionUpdate: 'tool_call', status: 'pending', ...call, locations: [], rawInput: {} },
+    { sessionUpdate: 'tool_call_update', status: 'in_progress', ...call, ...place },
+    { sessionUpdate: 'tool_call_update', ...call, status: 'completed', title: 'made.txt' },
+  ]) {
+    transcript.take({ update })
+  }
+  const facts = { tool: 'write', kind: 'edit', title: 'made.txt' }
+  t.strictSame(notes, [
+    { ...facts, status: 'in_progress' },
+    { ...facts, status: 'completed' },
+  ])
+  t.equal(shown.join(''), '→ write made.txt\n  ok\n')
 })
 
 t.test('what a call names is inside, or is not', async (t) => {
@@ -747,7 +804,9 @@ t.test('it does not speak as it should', async (t) => {
       t.equal(report.events.at(-1), 'finished')
       if (variant !== 'silent' && detail === '') return
       const work = scene(t, variant, { spec: fake(variant, detail) })
-      t.equal((await work.execute()).ok, variant === 'silent')
+      const nothing = 'fake ended without saying or doing anything'
+      const reason = variant === 'silent' ? nothing : message
+      t.match(await work.execute(), { ok: false, reason })
     })
   }
   t.test('a greeting before the first message', async (t) => {

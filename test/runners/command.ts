@@ -433,6 +433,24 @@ t.test('nothing hangs', async (t) => {
     }
   })
 
+  t.test('work in which it says and does nothing', async (t) => {
+    const nothing = fake(t, 'claude', prints(success('')))
+    const silent = recorded(t, nothing.spec, { env: nothing.env })
+    const reason = 'Claude Code ended without saying or doing anything'
+    t.strictSame(await silent.work(), { ok: false, reason })
+    t.match(silent.said.stdout, `[${reason}]`)
+    writeFileSync(
+      `${silent.root}/claude`,
+      `#!/bin/sh\n${prints(calls('1', 'Edit', {}), success(''))}\n`,
+    )
+    t.strictSame(await silent.work(), { ok: true }, 'it need not say anything')
+    t.strictSame(
+      await recorded(t, script('true')).work(),
+      { ok: true },
+      'of others nothing is known',
+    )
+  })
+
   t.test('what it leaves in the background ends with it', async (t) => {
     const { plan } = recorded(t, script('sleep 60 & echo $!'))
     const child = Number((await plan()).plan)

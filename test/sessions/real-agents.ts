@@ -237,4 +237,14 @@ async function faults(t: Test, provider: RealProvider): Promise<void> {
       git(root, 'checkout', '--quiet', 'app.js')
     })
   }
+
+  t.test('empty from the beginning of its work', async (t) => {
+    limit(400)
+    model.script(answer('Raise it.', ''))
+    const { ref } = await plannedBy(service, provider)
+    model.script({ fault: 'empty', times: always })
+    const { session } = await finished(service, ref)
+    failed(t, ref, session)
+    model.clear()
+  })
 }

@@ -1,5 +1,6 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
 import { retryText } from '../../model/agent-retry.ts'
+import { readUsage, usageText } from '../../model/usage.ts'
 import { callText } from '../../runners/agents/readable-output.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import { duration } from '../text/times.ts'
@@ -78,6 +79,10 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
   },
   agent_session: () => null,
   agent_retry: (payload) => plain(say(retryText(payload))),
+  agent_usage: (payload) => {
+    const used = usageText(readUsage(payload))
+    return used === '' ? null : quiet(`used: ${say(used)}`)
+  },
   agent_plan: ({ entries }) => {
     const items = Array.isArray(entries) ? entries : []
     const done = items.filter(({ status }) => status === 'completed')

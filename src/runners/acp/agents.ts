@@ -49,6 +49,8 @@ export interface AcpSpec extends AgentSpec {
   saysInWords: boolean
   /** Whether the `usage` of its answer counts the whole turn; else it is left out. */
   countsTurn: boolean
+  /** It ends its turn where an action is refused, and goes on without it only when it is asked to. */
+  endsAtRefusal: boolean
   /** What of its user's it may use at work. */
   userPlaces: AllowsUserPlaces
   /**
@@ -66,7 +68,8 @@ const UNNAMED = { plan: null, work: null }
 
 /**
  * It has the settings of its user, and none of the project's: no hooks, servers, addresses, skills or agents of it.
- * Without suggestions of what to type next, it does not ask its model once more after each answer.
+ * And it does not ask its model, once its turn has ended, what we might say next: it would send the whole
+ * conversation again, and count that nowhere.
  */
 const CLAUDE_USER = { settingSources: ['user'], promptSuggestions: false }
 
@@ -130,6 +133,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     ...plainAgent('codex-acp', 'Codex (ACP)', 'codex-acp', []),
     install: 'npm install -g @agentclientprotocol/codex-acp',
     env: AGENT_ENV.codex,
+    endsAtRefusal: true,
     planMode: {
       holds: 'sandbox',
       note: 'Its read-only mode runs every command in a sandbox of the operating system.',
@@ -149,6 +153,8 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: COPILOT_MODE, work: COPILOT_MODE },
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
+    // whatever it is answered: reject_once, cancelled, an error
+    endsAtRefusal: true,
     userPlaces: COPILOT_PLACES,
     projectFiles: COPILOT_FILES,
     // With "true" it would trust the folder, ask for nothing, and still say that it does.
@@ -235,6 +241,7 @@ export function plainAgent(
     saysInWords: false,
     userPlaces: { allow: () => ({}) },
     countsTurn: true,
+    endsAtRefusal: false,
     openLog: null,
     meta: { plan: null, work: null, unbounded: null },
   }

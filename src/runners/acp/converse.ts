@@ -121,7 +121,7 @@ function shownOutput(
 }
 
 function turnOf(
-  { spec, ground, agent, signal }: Conversation,
+  { spec, ground, workdir, agent, signal }: Conversation,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
@@ -134,6 +134,8 @@ function turnOf(
     shown,
     note,
     countsTurn: spec.countsTurn,
+    endsAtRefusal: spec.endsAtRefusal,
+    workdir,
     planTools: ground ? null : spec.planTools,
     saysInWords: spec.saysInWords,
     refusalIn: spec.refusalIn ?? (() => null),

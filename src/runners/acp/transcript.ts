@@ -42,6 +42,8 @@ export interface TranscriptNeeds {
   /** See `AcpSpec`. */
   saysInWords: boolean
   refusalIn: (printed: string) => string | null
+  /** Paths in this folder are noted relative to it. */
+  workdir: string
 }
 
 /** What an agent says and does in its turn, as it tells it. */
@@ -66,13 +68,15 @@ export interface Transcript {
   noPlan(): string
   /** How it says that its turn failed; null where it does not. */
   failure(): string | null
+  /** It said nothing, called no tool and kept no list. */
+  isEmpty(): boolean
   isTooLong(): boolean
 }
 
 interface KnownCall {
   present: ToolCall
-  /** That it began is in the trail and in the output. */
-  isNoted: boolean
+  /** That it began is in the trail and in the output: its end is told in the same words. */
+  noted: ToolFacts | null
   isRefused: boolean
   /** It keeps the agent's own list of things to do, and is told as that. */
   isList: boolean
@@ -81,13 +85,14 @@ interface KnownCall {
 }
 
 export function createTranscript(needs: TranscriptNeeds): Transcript {
-  const { note, shown, onMode, saysInWords } = needs
+  const { note, shown, onMode, saysInWords, workdir } = needs
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
   let message: { id: string | null } | null = null
   let length = 0
   let entriesNoted = ''
+  let hasActed = false
   let planFile: string | null = null
   let planUpdate: string | null = null
   /** The plan of a tool that ends planning, whether or not it asks for it. */
@@ -100,50 +105,59 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
     const before = calls.get(id)
+    hasActed = true
     const present = readToolCall(update, before?.present)
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
     const todos = present.isTodoList ? todosIn(update) : null
     if (!before) lastRefused = null
     if (todos !== null || before?.isList) {
-      calls.set(id, { present, isNoted: true, isRefused: false, isList: true, printed: '' })
+      const noted = factsOf(present)
+      calls.set(id, { present, noted, isRefused: false, isList: true, printed: '' })
       if (todos !== null) plan(todos)
       return present
     }
     const isEnd = ENDED.includes(present.status ?? '') && present.status !== before?.present.status
     // many begin a call before they know what it works on: one more update is waited for
     const isTelling = isAsked || before !== undefined || isOnSomething(present)
-    const isFirst = !before?.isNoted && isTelling
+    const facts = factsOf(present)
+    const isFirst = !before?.noted && isTelling
     if (isFirst && !isEnd) {
-      noteCall(present)
-      shown.call(id, toolFacts(present))
+      noteCall(present, facts)
+      shown.call(id, facts)
     }
-    const isNoted = before?.isNoted === true || isFirst
+    // what was told before it was known what it works on is told better at its end
+    const noted = before?.noted && isOnSomething(before.present) ? before.noted : facts
     const isRefused = before?.isRefused ?? false
     const printed = printedIn(update, before?.printed ?? '')
-    calls.set(id, { present, isNoted, isRefused, isList: false, printed })
+    const isNoted = before?.noted || isFirst
+    calls.set(id, { present, noted: isNoted ? noted : null, isRefused, isList: false, printed })
     if (!isEnd || isRefused) return present
     const refusal =
       present.status === 'failed' ? (refusalIn(update) ?? needs.refusalIn(printed)) : null
     if (refusal !== null) refused(present, refusal)
     else {
-      noteCall(present)
-      shown.result(id, toolFacts(present), resultIn(update, present.status, printed))
+      noteCall(present, noted)
+      shown.result(id, noted, resultIn(update, present.status, printed))
     }
     return present
   }
 
-  function noteCall(present: ToolCall): void {
-    const { status } = present
-    note({
-      event: 'tool_call',
-      fields: { ...toolFacts(present), ...(status === null ? {} : { status }) },
-    })
+  function noteCall({ status }: ToolCall, facts: ToolFacts): void {
+    note({ event: 'tool_call', fields: { ...facts, ...(status === null ? {} : { status }) } })
+  }
+
+  function factsOf(call: ToolCall): ToolFacts {
+    const facts = toolFacts(call)
+    const { title } = facts
+    // a command stays as it was given
+    if (title === undefined || call.commands.length > 0) return facts
+    return { ...facts, title: title.replaceAll(`${workdir}/`, '') }
   }
 
   function refused(present: ToolCall, said: string): void {
     const reason = refusalText(said)
-    const { title: _, ...facts } = toolFacts(present)
+    const { title: _, ...facts } = factsOf(present)
     const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }
     lastRefused = action ?? present.tool
@@ -151,7 +165,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     shown.result(present.id, named, { status: 'denied', text: reason })
     calls.set(present.id, {
       present,
-      isNoted: true,
+      noted: named,
       isRefused: true,
       isList: false,
       printed: '',
@@ -191,6 +205,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     })
     const text = JSON.stringify(read)
     if (text === entriesNoted) return
+    hasActed = true
     entriesNoted = text
     note({ event: 'agent_plan', fields: { entries: read } })
   }
@@ -295,14 +310,24 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
     lastRefused: () => lastRefused,
     noPlan: () => noPlan(messages),
     failure,
+    isEmpty: () => !hasActed && messages.every((text) => text.trim() === ''),
     isTooLong: () => length > MAX_TEXT,
   }
 }
 
 export function toolFacts(call: ToolCall): ToolFacts {
-  const { tool, kind } = call
-  const title = titleWithPlace(call)
+  const { kind } = call
+  const named = titleIsTool(call) ? { ...call, tool: call.title ?? call.tool, title: null } : call
+  const title = titleWithPlace(named)
+  const { tool } = named
   return { tool, ...(kind === null ? {} : { kind }), ...(title === null ? {} : { title }) }
+}
+
+/** opencode's title is the name of the tool, until the call has ended. */
+function titleIsTool({ tool, kind, title, paths }: ToolCall): boolean {
+  return (
+    tool === kind && ON_FILES.includes(kind) && paths.length > 0 && /^[a-z_]+$/.test(title ?? '')
+  )
 }
 
 /** What it would do, where it says so: the command, or the paths. */

@@ -1,10 +1,11 @@
 import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
-import { clauseOf } from '../agents/cut-text.ts'
+import { beginningOf, clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
 import { listOf, objectOf, textOf } from '../agents/foreign.ts'
 import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
 import { unlessAborted, within } from '../agents/patience.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
+import { DID_NOTHING } from '../agents/said-error.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
 import type { Ground } from './ground.ts'
 import type { Link, PermissionAnswer } from './link.ts'
@@ -19,6 +20,11 @@ import { createUsageReader } from './usage.ts'
 /** For an agent to end its turn once it was told to. */
 const CANCEL_MS = 5000
 
+/** An agent that ends its turn at a refusal is asked so often to go on without the action. */
+const MAX_GO_ON = 3
+const MAX_REFUSED = 1000
+const ENDS_AT_REFUSAL = ['end_turn', 'cancelled', 'refusal']
+
 export interface TurnNeeds {
   title: string
   /** Null while planning. */
@@ -31,6 +37,8 @@ export interface TurnNeeds {
   readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
   /** Whether the `usage` of its answer counts the whole turn. */
   countsTurn: boolean
+  endsAtRefusal: boolean
+  workdir: string
   note(note: AgentNote): void
   /** Resolves when the notes are on disk. */
   noted(): Promise<void>
@@ -87,6 +95,7 @@ export function createTurn(needs: TurnNeeds): Turn {
     onMode: watch.told,
     saysInWords,
     refusalIn: needs.refusalIn,
+    workdir: needs.workdir,
   })
 
   function stop(why: Stop): void {
@@ -136,23 +145,49 @@ export function createTurn(needs: TurnNeeds): Turn {
     return stopped === null ? response : CANCELLED
   }
 
+  /** Why the turn that answers a prompt ended; null where it was stopped from here. */
+  async function ask(link: Link, sessionId: string, text: string): Promise<string | null> {
+    if (stopped !== null) return null
+    isAsked = true
+    const params = { sessionId, prompt: [{ type: 'text', text }] }
+    const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
+      usage.answer(answer)
+      return answer
+    })
+    const reason = await stopReason(link, sessionId, answered, stopping.signal)
+    await needs.noted()
+    return reason
+  }
+
+  /** What was refused, where the turn ended with that alone, and the agent might go on without it. */
+  function refusedAtEnd(reason: string | null): string | null {
+    if (!needs.endsAtRefusal || stopped !== null) return null
+    if (reason === null || !ENDS_AT_REFUSAL.includes(reason)) return null
+    if (transcript.failure() !== null || planOf(transcript) !== null) return null
+    return transcript.lastRefused()
+  }
+
+  function goOnPrompt(refused: string): string {
+    const what = `That action was refused: ${beginningOf(refused, MAX_REFUSED)}`
+    return ground
+      ? `${what}\n\nGo on without it, or end with what could not be done.`
+      : `${what}\n\nGo on without it, and end with the plan as it was asked for.`
+  }
+
   async function run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd> {
     const onAbort = () => stop('signal')
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
     try {
       transcript.begin()
-      const params = { sessionId, prompt: [{ type: 'text', text: prompt }] }
-      const ask = () => {
-        isAsked = true
-        const answered = link.ask('session/prompt', params, NEVER).then((answer) => {
-          usage.answer(answer)
-          return answer
-        })
-        return stopReason(link, sessionId, answered, stopping.signal)
-      }
       const since = Date.now()
-      const reason = stopped === null ? await ask() : null
+      let reason = await ask(link, sessionId, prompt)
+      for (let asked = 0; asked < MAX_GO_ON; asked++) {
+        const refused = refusedAtEnd(reason)
+        if (refused === null) break
+        needs.shown.line(`[casefile] asked to go on without: ${clauseOf(refused)}`)
+        reason = await ask(link, sessionId, goOnPrompt(refused))
+      }
       await takeRecord(sessionId, since)
       await needs.noted()
       const refused = stopped === null ? transcript.lastRefused() : null
@@ -164,6 +199,8 @@ export function createTurn(needs: TurnNeeds): Turn {
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
       if (isEndedByRefusal)
         throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
+      if (ground && stopped === null && transcript.isEmpty())
+        throw new RunnerFailure(`${title} ${DID_NOTHING}`)
       if (planTools !== null && !hasSaidTools) {
         throw new RunnerFailure(
           `${title} did not say which tools it has, so it may not plan; update it`,

@@ -6,6 +6,9 @@ const MAX_TEXT = 20_000
 /** Where a stack begins, and the rest of an error that node printed. */
 const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
 
+/** What an agent is said to have done whose work ends well, and has no word and no action in it. */
+export const DID_NOTHING = 'ended without saying or doing anything'
+
 /**
  * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
  * its status if it says one, and not too long.

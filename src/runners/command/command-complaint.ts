@@ -1,9 +1,11 @@
 import { plainText } from '../../workspace/disk/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
-import { withoutStack } from '../agents/said-error.ts'
+import { isErrorAlone } from '../agents/plan-text.ts'
+import { DID_NOTHING, saidError, withoutStack } from '../agents/said-error.ts'
 import type { StepProcessResult } from '../process/step-process.ts'
 import type { Heard } from './command-listener.ts'
+import type { CommandSpec } from './command-spec.ts'
 
 export interface CommandEnd extends Heard {
   result: StepProcessResult
@@ -29,6 +31,23 @@ export function complaintAbout(end: CommandEnd): string | null {
   if (result.exit === 0 && !verdict.ok) return clauseOf(verdict.reason) + behind
   const how = result.exit === null ? `was ended by ${result.signal}` : `exited with ${result.exit}`
   return verdict.ok ? how + behind : `${how} and ${clauseOf(verdict.reason)}${behind}`
+}
+
+/**
+ * The same of a run that was to carry out a plan. A good end of an agent that said nothing but that it failed is none,
+ * and neither is one that said and did nothing; of a program of which nothing is known the exit code decides.
+ */
+export function complaintAtWork(
+  { stream: format }: Pick<CommandSpec, 'stream'>,
+  end: CommandEnd,
+): string | null {
+  const complaint = complaintAbout(end)
+  if (complaint !== null || format === 'plain') return complaint
+  const { stream, hasActed, hasDropped } = end
+  const said = stream.messages.join('\n\n')
+  if (isErrorAlone(said)) return `failed: ${saidError(said)}`
+  const isEmpty = said.trim() === '' && !hasActed && !hasDropped && !stream.overlong
+  return isEmpty ? DID_NOTHING : null
 }
 
 function startComplaint(code: string): string {

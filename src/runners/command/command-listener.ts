@@ -11,6 +11,7 @@ import type { StreamEnd, StreamNote } from '../streams/agent-stream.ts'
 import { STREAM_FORMATS } from '../streams/formats.ts'
 
 const MAX_TAIL = 2_000
+const ACTIONS: readonly StreamNote['event'][] = ['tool_call', 'agent_plan', 'denied']
 
 export interface Listener {
   /** Aborted once the run has to end: a note could not be written, or there is nothing but retries. */
@@ -25,6 +26,8 @@ export interface Listener {
 export interface Heard {
   stream: StreamEnd
   denials: Denials
+  /** It called a tool, kept a list of things to do, or was refused something. */
+  hasActed: boolean
   /** A line of its standard output was too long, and none of it is known. */
   hasDropped: boolean
   /** The last of what it wrote to its standard error. */
@@ -63,12 +66,14 @@ export function createListener(needs: ListenerNeeds): Listener {
   const isNew = createNewsFilter(session)
   let conversation = session
   let errors = ''
+  let hasActed = false
   let hasDropped = false
   let isDropTold = false
 
   function tell(notes: readonly StreamNote[]): void {
     for (const note of notes.filter(isNew)) {
       if (note.event === 'agent_session') conversation = note.fields.agent_session
+      if (ACTIONS.includes(note.event)) hasActed = true
       if (note.event === 'denied') denials.add(note.fields.tool)
       shown.note(note)
       if (note.event === 'agent_retry') limit.retry(retryText({ ...note.fields }))
@@ -122,7 +127,8 @@ export function createListener(needs: ListenerNeeds): Listener {
       if (record === 'too_large') shown.line(RECORD_TOO_LARGE)
       tell(stream.unsent?.(record === 'too_large' ? null : record) ?? [])
       await queue.idle()
-      return { stream: stream.end(), denials, hasDropped, errors, retries: limit.reached() }
+      const retries = limit.reached()
+      return { stream: stream.end(), denials, hasActed, hasDropped, errors, retries }
     },
   }
 }

@@ -6,7 +6,7 @@ import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess } from '../process/step-process.ts'
-import { type CommandEnd, complaintAbout } from './command-complaint.ts'
+import { type CommandEnd, complaintAbout, complaintAtWork } from './command-complaint.ts'
 import { createListener } from './command-listener.ts'
 import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
 
@@ -78,8 +78,9 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
   return end
 }
 
-function howEnded({ signal }: CommandRun, end: CommandEnd): string {
-  return signal.aborted ? 'was stopped' : (complaintAbout(end) ?? 'ended well')
+function howEnded({ spec, mode, signal }: CommandRun, end: CommandEnd): string {
+  if (signal.aborted) return 'was stopped'
+  return (mode === 'work' ? complaintAtWork(spec, end) : complaintAbout(end)) ?? 'ended well'
 }
 
 async function withUserPlaces(run: CommandRun): Promise<CommandRun> {

@@ -1,6 +1,5 @@
 import type { ProviderSettings } from '../../model/settings.ts'
-import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
-import { saidError } from '../agents/said-error.ts'
+import { noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import {
   agentOf,
   type PlanRequest,
@@ -10,7 +9,7 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { type CommandEnd, complaintAbout, DROPPED } from './command-complaint.ts'
+import { type CommandEnd, complaintAbout, complaintAtWork, DROPPED } from './command-complaint.ts'
 import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
@@ -92,7 +91,7 @@ async function execute(
   try {
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
-    const complaint = complaintAbout(end) ?? errorAlone(spec, end)
+    const complaint = complaintAtWork(spec, end)
     // what it was refused is in the trail, and does not undo what it did without it
     if (complaint === null) return { ok: true }
     const reasons = [complaint, end.denials.complaint()].filter((each) => each !== null)
@@ -101,12 +100,6 @@ async function execute(
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }
     throw error
   }
-}
-
-/** A good end of an agent that said nothing but that it failed is none; of other programs the exit code decides. */
-function errorAlone({ stream }: CommandSpec, end: CommandEnd): string | null {
-  const said = end.stream.messages.join('\n\n')
-  return stream !== 'plain' && isErrorAlone(said) ? `failed: ${saidError(said)}` : null
 }
 
 /** A command of casefile.md, of which nothing is known but its words. */
