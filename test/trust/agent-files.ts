@@ -6,10 +6,11 @@ import { ACP_AGENTS, type AcpSpec } from '../../src/runners/acp/agents.ts'
 import { environmentOf } from '../../src/runners/acp/converse.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import { whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
-import { trust } from '../../src/trust/command.ts'
 import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
+import { textOf } from '../fixtures/page-text.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
 import { finished, git, must } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const AGENTS = fileURLToPath(new URL('../fixtures/agents/bin', import.meta.url))
@@ -31,16 +32,6 @@ async function serviceWith(t: Test, files: Record<string, string>): Promise<Test
 function write(root: string, name: string, text: string): void {
   mkdirSync(dirname(join(root, name)), { recursive: true })
   writeFileSync(join(root, name), text)
-}
-
-async function trusted({ root, stateDir }: TestService): Promise<string> {
-  let shown = ''
-  const print = (text: string) => {
-    shown += text
-  }
-  const code = await trust({ root, stateDir }, { print, warn: print, ask: async () => true })
-  if (code !== 0) throw new Error(`casefile trust: ${code} ${shown}`)
-  return shown
 }
 
 const problemsOf = async (service: TestService) =>
@@ -92,6 +83,61 @@ t.test('a file that an agent acts on counts once it is trusted', async (t) => {
   await service.restart()
   t.match(await create('copilot'), { status: 201 }, 'over a restart too')
 })
+
+t.test(
+  'the pages show what has to be trusted before they offer to plan or to approve',
+  async (t) => {
+    const service = await serviceWith(t, { '.github/hooks/a.json': HOOK })
+    const { id } = await service.newCase({ provider: 'copilot' })
+    const htmlOf = async (path: string) =>
+      (await service.request('GET', path, undefined, { accept: 'text/html' })).text
+    const form = await htmlOf(`/case/${id}`)
+    t.equal(
+      textOf(form, 'untrusted-files'),
+      'Some agents act on these files of the project, so they need your trust first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
+    )
+    t.match(
+      form,
+      /<option value="copilot" disabled[^>]*>copilot \([^<]*: acts on files that are not tr/,
+    )
+    t.match(form, /<option value="codex">/)
+    t.match(form, /required[^>]*><option value="">Choose one that can be used/)
+
+    await trusted(service)
+    const trustedForm = await htmlOf(`/case/${id}`)
+    t.notMatch(trustedForm, 'untrusted-files')
+    t.match(trustedForm, /<option value="copilot" selected/)
+    const { ref, session } = await plannedOn(service, id, 'copilot')
+    const path = `/case/${id}/session/${session.number}`
+    const approvable = await htmlOf(path)
+    t.match(approvable, /id="approve-button">/)
+    t.match(textOf(approvable, 'turn'), 'The plan waits for your approval.')
+
+    write(service.root, '.mcp.json', '{}')
+    const { json: refused } = await service.request('POST', `${ref.path}/approve`)
+    t.match(refused, REFUSED.json)
+    const barred = await htmlOf(path)
+    t.match(barred, /id="approve-button" disabled/)
+    t.equal(textOf(barred, 'plan-errors'), refused.detail, 'as the request is answered')
+    t.match(textOf(barred, 'turn'), 'The plan cannot be approved yet.')
+    t.match(textOf(barred, 'revise'), refused.detail)
+    t.match(barred, /<button type="submit" class="primary" disabled[^>]*>Request changes/)
+
+    await must(service, 'PUT', `${ref.path}/plan`, { plan: '```sh run id=a\nexit 1\n```' })
+    const runbook = await htmlOf(path)
+    t.match(runbook, /id="approve-button">/, 'a runbook starts no agent')
+    t.match(textOf(runbook, 'revise'), refused.detail)
+    t.match(await finished(service, ref), { session: { state: 'failed' } })
+    for (const page of [path, `/case/${id}`]) {
+      const again = await htmlOf(page)
+      t.match(again, /<button type="submit" class="primary" disabled[^>]*>Plan again/)
+      t.match(
+        again,
+        'class="plan-again-objection">The provider copilot cannot be started here: its',
+      )
+    }
+  },
+)
 
 t.test('a plan that is a runbook needs no agent, and no trust in its files', async (t) => {
   const service = await serviceWith(t, {})
