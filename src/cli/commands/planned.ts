@@ -1,12 +1,14 @@
+import { readPlan } from '../../markdown/plan-steps.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
+import { startObjection } from '../../sessions/objections.ts'
 import type { SessionJson } from '../named/session.ts'
 import { planView } from '../plan-view.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { shownLine } from '../text/shown-line.ts'
 
-type Speaking = Pick<ReadingConsole, 'terminal' | 'workspace'>
+type Speaking = Pick<ReadingConsole, 'client' | 'terminal' | 'workspace'>
 
 /** What a session wants to do, and how to go on from there. */
 export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
@@ -51,7 +53,7 @@ export function sayFailed(
 
 /** Hypothesis and plan, with what will run marked. */
 export async function printPlan(
-  { terminal, workspace }: Speaking,
+  { client, terminal, workspace }: Speaking,
   session: SessionJson,
 ): Promise<void> {
   const { color } = terminal
@@ -68,6 +70,14 @@ export async function printPlan(
   if (session.plan_unchanged && session.state === 'plan_ready') {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
-  const view = await planView(session, await workspace.settings(), terminal)
+  const settings = await workspace.settings()
+  let objection: string | null = null
+  if (session.state === 'plan_ready') {
+    const { body } = await client.ask('GET', `/cases/${session.case_id}`)
+    const place = { root: workspace.root, workdir: body.workdir, settings }
+    const { isRunbook } = await readPlan(plan)
+    objection = await startObjection(provider, place, { isRunbook })
+  }
+  const view = await planView(session, settings, terminal, objection)
   terminal.print(`\n${color.bold('Plan')}\n${view}`)
 }
