@@ -131,7 +131,8 @@ export function modelName(value: unknown): string | null {
   return text.length <= MAX_MODEL ? text : `${text.slice(0, MAX_MODEL).toWellFormed()}…`
 }
 
-function readUsage(fields: Record<string, unknown>): UsageCounts & { model: string | null } {
+/** Those of an `agent_usage` line or event. */
+export function readUsage(fields: Record<string, unknown>): UsageCounts & { model: string | null } {
   return {
     model: modelName(fields.model),
     input_tokens: tokenCount(fields.input_tokens),

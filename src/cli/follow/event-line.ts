@@ -1,5 +1,6 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
 import { retryText } from '../../model/agent-retry.ts'
+import { readUsage, usageText } from '../../model/usage.ts'
 import { callText } from '../../runners/agents/readable-output.ts'
 import { visibleText } from '../../workspace/visible-text.ts'
 import { duration } from '../text/times.ts'
@@ -77,6 +78,7 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
       : bad(`${which} ${what}: ${say(warning)}`)
   },
   agent_session: () => null,
+  agent_usage: (payload) => quiet(`used ${say(usageText(readUsage(payload)))}`),
   agent_retry: (payload) => plain(say(retryText(payload))),
   agent_plan: ({ entries }) => {
     const items = Array.isArray(entries) ? entries : []
