@@ -1,11 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ACP_AGENTS, type AcpSpec } from '../../src/runners/acp/agents.ts'
 import { environmentOf } from '../../src/runners/acp/converse.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
-import { whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
+import { mustTrustFiles, whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
 import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
 import { textOf } from '../fixtures/page-text.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
@@ -181,6 +189,62 @@ t.test(
     t.match(await create(), { status: 201 })
     writeFileSync(join(lead, 'a.json'), 'changed behind the link')
     t.match(await create(), REFUSED)
+  },
+)
+
+const COPILOT_ACTS_ON = [
+  '.github/hooks/a.json',
+  '.github/copilot/settings.json',
+  '.github/agents/a.md',
+  '.github/extensions/a/extension.mjs',
+  '.github/mcp.json',
+  '.github/lsp.json',
+  '.mcp.json',
+  '.vscode/mcp.json',
+  '.claude/settings.json',
+  '.claude/settings.local.json',
+  '.claude/agents/a.md',
+]
+const OPENCODE_ACTS_ON = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+  '.opencode/plugin/a.js',
+  '.opencode/plugins/a.js',
+]
+/** As measured with the real programs: each of these files alone is enough. */
+const ACTS_ON: Record<string, readonly string[]> = {
+  claude: [],
+  'claude-agent-acp': [],
+  codex: [],
+  'codex-acp': ['.codex/config.toml', '.codex/hooks.json', '.codex/agents/a.toml'],
+  copilot: COPILOT_ACTS_ON,
+  'copilot-acp': COPILOT_ACTS_ON,
+  gemini: ['.env', '.gemini/.env', '.gemini/policies/a.toml', '.gemini/agents/a.md'],
+  'gemini-acp': [],
+  opencode: OPENCODE_ACTS_ON,
+  'opencode-acp': OPENCODE_ACTS_ON,
+}
+
+t.test(
+  'each file that a known agent acts on, alone, keeps that agent from being started',
+  async (t) => {
+    const specs = [...PRESETS, ...ACP_AGENTS]
+    t.strictSame(specs.map(({ id }) => id).sort(), Object.keys(ACTS_ON).sort())
+    for (const file of new Set(Object.values(ACTS_ON).flat())) {
+      const folder = join(realpathSync(t.testdir({ root: { '.git': {} } })), 'root')
+      const place = { root: folder, folder }
+      write(folder, file, 'x')
+      for (const spec of specs) {
+        const started = mustTrustFiles({ id: spec.id, spec }, place, new Map())
+        if (!ACTS_ON[spec.id]!.includes(file)) await t.resolves(started, `${spec.id}, ${file}`)
+        else {
+          const refused = { code: 'untrusted_agent_files', message: `${file} (not trusted)` }
+          await t.rejects(started, refused, `${spec.id}, ${file}`)
+        }
+      }
+    }
   },
 )
 
