@@ -4,7 +4,6 @@ import { closeGuard, type Guard } from '../runners/process/guard.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { openPlanFolders, type PlanFolders } from '../workspace/git/plan-folders.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
-import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrustedCopy } from './agent-files.ts'
 import { beginPlanning } from './begin-planning.ts'
@@ -76,16 +75,13 @@ async function askedPrompt(
   { provider, request, settings, folder }: AgentPlanning,
 ): Promise<Asked> {
   const session = sessionOf(folder, job.session_id)
-  const { memory, note = '' } = request
+  const { memory, note = '', workdir } = request
   const { instructions } = settings
-  const projectInstructions = await readProjectInstructions(
-    { root: needs.layout.root, folder: request.workdir },
-    provider.spec?.instructions ?? [],
-  )
   const context = await promptContext(needs, folder, session, {
     memory,
     instructions,
-    projectInstructions,
+    workdir,
+    provider,
   })
   const isFirst = session.state === 'created'
   const plan = isFirst ? null : (await needs.sessionTexts(folder.case.id, session)).plan

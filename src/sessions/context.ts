@@ -9,8 +9,10 @@ import { isOver } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
 import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
+import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
+import type { Provider } from './providers.ts'
 import type { Redactor } from './redaction.ts'
 import { type LikeNeeds, type ResolvedCase, resolvedLike } from './resolved-like.ts'
 
@@ -42,20 +44,23 @@ export async function memoryOf(
   return texts
 }
 
-type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log'>
+type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log' | 'layout'>
+
+interface ContextParts {
+  memory: ReadonlyMap<string, string>
+  /** Of casefile.md. */
+  instructions: string
+  /** Where the project's own instructions are looked for. */
+  workdir: string
+  provider: Pick<Provider, 'spec'>
+}
 
 /** All that an agent is told of a case. */
 export async function promptContext(
   needs: ContextNeeds,
   folder: CaseFolder,
   session: Session,
-  {
-    memory,
-    instructions,
-    projectInstructions,
-  }: Pick<PromptContext, 'instructions' | 'projectInstructions'> & {
-    memory: ReadonlyMap<string, string>
-  },
+  { memory, instructions, workdir, provider }: ContextParts,
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case
   const earlier: EarlierSession[] = []
@@ -75,7 +80,10 @@ export async function promptContext(
     earlier,
     similar: await similarOf(needs, id),
     instructions,
-    projectInstructions,
+    projectInstructions: await readProjectInstructions(
+      { root: needs.layout.root, folder: workdir },
+      provider.spec?.instructions ?? [],
+    ),
   }
   return redactedIn(context, needs.redactor)
 }

@@ -8,7 +8,6 @@ import { endRun } from '../runners/process/process-sweep.ts'
 import { runbook, runProofSteps } from '../runners/runbook.ts'
 import { plainText } from '../workspace/disk/plain-text.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
-import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrusted } from './agent-files.ts'
 import { memoryOf, promptContext } from './context.ts'
@@ -138,19 +137,16 @@ async function agentsWork(
   provider: Provider,
   { request, settings, run }: AgentsWork,
 ): Promise<WorkResult> {
-  const { env, guard, report, plan } = request
+  const { env, guard, report, plan, workdir } = request
   const folder = await needs.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
   const memory = await memoryOf(needs, folder)
   const { instructions } = settings
-  const projectInstructions = await readProjectInstructions(
-    { root: needs.layout.root, folder: request.workdir },
-    provider.spec?.instructions ?? [],
-  )
   const context = await promptContext(needs, folder, session, {
     memory,
     instructions,
-    projectInstructions,
+    workdir,
+    provider,
   })
   const prompt = workPrompt(context, plan, sha256(plan))
   const { text, line } = await recordPrompt(needs, job, 'work', prompt)
@@ -169,7 +165,7 @@ async function agentsWork(
     report,
   }
   // once more, just before the program starts: they may have changed since the approval
-  const place = { root: needs.layout.root, folder: request.workdir }
+  const place = { root: needs.layout.root, folder: workdir }
   const { files: trusted } = await needs.settings()
   const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
