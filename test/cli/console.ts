@@ -425,6 +425,7 @@ t.test('a plan whose agent acts on files that are not trusted', async (t) => {
   writeFileSync(join(cli.root, '.mcp.json'), '{}')
   t.match(await cli.run('plan', 'door'), {
     code: 0,
+    stderr: /session 1 cannot be approved yet\. Go on with one of:\n {2}casefile trust /,
     stdout:
       /It cannot be approved as it stands\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+trust/,
   })
