@@ -38,7 +38,7 @@ const MAX_TOKENS = 1e12
 const MAX_USD = 1e6
 const MAX_MODEL = 200
 
-/** The runs of agents in a trail, oldest first; one that said nothing of its use has nulls. */
+/** The runs of agents in a trail, oldest first; one that did not say what it used has nulls. */
 export function sessionUsage(trail: readonly TrailLine[]): RunUsage[] {
   const runs: RunUsage[] = []
   let isOpen = false

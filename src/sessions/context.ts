@@ -55,7 +55,7 @@ interface ContextParts {
   provider: Pick<Provider, 'spec'>
 }
 
-/** All that an agent is told of a case. */
+/** All that an agent's prompt says of a case. */
 export async function promptContext(
   needs: ContextNeeds,
   folder: CaseFolder,
