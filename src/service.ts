@@ -264,7 +264,7 @@ async function open(
     ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
     ...{ watching: vigil.health, watched: vigil.ready },
     ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
-    ...{ build, webhooks, providers, close: undo.close },
+    ...{ build, webhooks, providers, agents: readers, close: undo.close },
     listening({ url, port }) {
       facts = { ...kind, url }
       webhooks.begin(port)

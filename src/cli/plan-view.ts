@@ -17,9 +17,12 @@ export async function planView(
   { plan, provider, state }: Pick<SessionJson, 'plan' | 'provider' | 'state'>,
   settings: TrustedSettings,
   { color, width }: Terminal,
+  /** Why an approve would be refused for something that is not trusted. */
+  untrusted: string | null = null,
 ): Promise<string> {
   const reading = await readPlan(plan)
-  const carried = undertaking(provider, reading, settings)
+  const executed = undertaking(provider, reading, settings)
+  const carried = { ...executed, objection: executed.objection ?? untrusted }
   const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
   const lines = plan
     .replace(/\r?\n$/, '')

@@ -26,7 +26,7 @@ export async function doctor(
   let complaint = found.complaint
   let isFirst = true
   for await (const tried of handshakes(places, environment)) {
-    // what stands in the table is not said twice
+    // do not repeat what the table shows
     const isNew = found.providers.every(({ warning }) => warning !== tried.warning)
     print(`${isFirst ? '\n' : ''}${handshakeText(tried, isNew ? tried.warning : null)}`)
     isFirst = false

@@ -14,7 +14,7 @@ import type { Places } from '../workspace/settings/places.ts'
 export interface AgentHandshake {
   id: string
   handshake: Handshake
-  /** What is known against the version that it told. */
+  /** A warning about the version that it reported. */
   warning: string | null
 }
 

@@ -3,6 +3,7 @@ import type { SessionOutput } from '../events/envelope.ts'
 import type { Vigil } from '../events/vigil.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
+import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import type { Search } from '../search/search.ts'
 import type { Holds } from '../sessions/holds.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
@@ -43,6 +44,8 @@ export interface HttpNeeds {
   watching: Vigil['health']
   sessions: Sessions
   providers: Providers
+  /** The known agents on the PATH that act on files of a project by themselves. */
+  agents: readonly AgentSpec[]
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'similar' | 'isAwake'>
   holds: Pick<Holds, 'confirm'>

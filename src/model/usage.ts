@@ -38,7 +38,7 @@ const MAX_TOKENS = 1e12
 const MAX_USD = 1e6
 const MAX_MODEL = 200
 
-/** The runs of agents in a trail, oldest first; one that said nothing of its use has nulls. */
+/** The runs of agents in a trail, oldest first; one that did not say what it used has nulls. */
 export function sessionUsage(trail: readonly TrailLine[]): RunUsage[] {
   const runs: RunUsage[] = []
   let isOpen = false
@@ -92,17 +92,6 @@ export function addedSince(before: number | null, now: number | null): number | 
   return now - before
 }
 
-/** What a line `agent_usage` says. */
-export function readUsage(fields: Record<string, unknown>): UsageCounts & { model: string | null } {
-  return {
-    model: modelName(fields.model),
-    input_tokens: tokenCount(fields.input_tokens),
-    output_tokens: tokenCount(fields.output_tokens),
-    cached_tokens: tokenCount(fields.cached_tokens),
-    cost_usd: dollarCount(fields.cost_usd),
-  }
-}
-
 /** `claude-opus-5-5, 12,400 tokens in (8,000 cached), 310 out, about $0.0093`; empty where nothing is known. */
 export function usageText(
   usage: UsageCounts & { model?: string | null; incomplete?: boolean },
@@ -140,6 +129,17 @@ export function modelName(value: unknown): string | null {
   const text = typeof value === 'string' ? value.trim() : ''
   if (text === '') return null
   return text.length <= MAX_MODEL ? text : `${text.slice(0, MAX_MODEL).toWellFormed()}…`
+}
+
+/** Those of an `agent_usage` line or event. */
+export function readUsage(fields: Record<string, unknown>): UsageCounts & { model: string | null } {
+  return {
+    model: modelName(fields.model),
+    input_tokens: tokenCount(fields.input_tokens),
+    output_tokens: tokenCount(fields.output_tokens),
+    cached_tokens: tokenCount(fields.cached_tokens),
+    cost_usd: dollarCount(fields.cost_usd),
+  }
 }
 
 function added(a: number | null, b: number | null): number | null {

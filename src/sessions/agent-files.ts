@@ -129,7 +129,7 @@ function clauseAbout(
   return `its agent acts on files of the project that are not trusted: ${names.join(', ')}${more}`
 }
 
-function standing({ path, content, why }: AgentFile, trusted: TrustedFiles): string {
+export function standing({ path, content, why }: AgentFile, trusted: TrustedFiles): string {
   if (content === null) return `cannot be trusted, since ${why}`
   return trusted.has(path) ? 'changed since it was trusted' : 'not trusted'
 }

@@ -7,7 +7,7 @@ import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrustedCopy } from './agent-files.ts'
 import { beginPlanning } from './begin-planning.ts'
-import { agentContext } from './context.ts'
+import { promptContext } from './context.ts'
 import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
@@ -75,12 +75,13 @@ async function askedPrompt(
   { provider, request, settings, folder }: AgentPlanning,
 ): Promise<Asked> {
   const session = sessionOf(folder, job.session_id)
-  const { memory, note = '' } = request
-  const context = await agentContext(needs, folder, session, {
-    provider,
-    settings,
+  const { memory, note = '', workdir } = request
+  const { instructions } = settings
+  const context = await promptContext(needs, folder, session, {
     memory,
-    workdir: request.workdir,
+    instructions,
+    workdir,
+    provider,
   })
   const isFirst = session.state === 'created'
   const plan = isFirst ? null : (await needs.sessionTexts(folder.case.id, session)).plan

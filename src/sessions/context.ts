@@ -10,7 +10,6 @@ import { lastOf } from '../model/trail.ts'
 import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Provider } from './providers.ts'
@@ -45,43 +44,23 @@ export async function memoryOf(
   return texts
 }
 
-interface AgentContext {
-  provider: Pick<Provider, 'spec'>
-  settings: Pick<TrustedSettings, 'instructions'>
+type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log' | 'layout'>
+
+interface ContextParts {
   memory: ReadonlyMap<string, string>
-  /** The working folder itself, also while the agent plans in a copy. */
+  /** Of casefile.md. */
+  instructions: string
+  /** Where the project's own instructions are looked for. */
   workdir: string
+  provider: Pick<Provider, 'spec'>
 }
 
-/** What an agent is told of a case, with what the project tells agents that work in its folder. */
-export async function agentContext(
-  needs: ContextNeeds & Pick<SessionNeeds, 'layout'>,
-  folder: CaseFolder,
-  session: Session,
-  { provider, settings, memory, workdir }: AgentContext,
-): Promise<PromptContext> {
-  const projectInstructions = await readProjectInstructions(
-    { root: needs.layout.root, folder: workdir },
-    provider.spec?.instructions ?? [],
-  )
-  const { instructions } = settings
-  return promptContext(needs, folder, session, { memory, instructions, projectInstructions })
-}
-
-type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log'>
-
-/** All that an agent is told of a case. */
+/** All that an agent's prompt says of a case. */
 export async function promptContext(
   needs: ContextNeeds,
   folder: CaseFolder,
   session: Session,
-  {
-    memory,
-    instructions,
-    projectInstructions,
-  }: Pick<PromptContext, 'instructions' | 'projectInstructions'> & {
-    memory: ReadonlyMap<string, string>
-  },
+  { memory, instructions, workdir, provider }: ContextParts,
 ): Promise<PromptContext> {
   const { id, title, type, description, checklist } = folder.case
   const earlier: EarlierSession[] = []
@@ -101,7 +80,10 @@ export async function promptContext(
     earlier,
     similar: await similarOf(needs, id),
     instructions,
-    projectInstructions,
+    projectInstructions: await readProjectInstructions(
+      { root: needs.layout.root, folder: workdir },
+      provider.spec?.instructions ?? [],
+    ),
   }
   return redactedIn(context, needs.redactor)
 }

@@ -10,7 +10,7 @@ import { plainText } from '../workspace/disk/plain-text.ts'
 import { openRunFolder, type RunFolder } from '../workspace/output/run-folder.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrusted } from './agent-files.ts'
-import { agentContext, memoryOf } from './context.ts'
+import { memoryOf, promptContext } from './context.ts'
 import { stepEnvironment, type Withheld } from './environment.ts'
 import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
@@ -137,15 +137,16 @@ async function agentsWork(
   provider: Provider,
   { request, settings, run }: AgentsWork,
 ): Promise<WorkResult> {
-  const { env, guard, report, plan } = request
+  const { env, guard, report, plan, workdir } = request
   const folder = await needs.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
   const memory = await memoryOf(needs, folder)
-  const context = await agentContext(needs, folder, session, {
-    provider,
-    settings,
+  const { instructions } = settings
+  const context = await promptContext(needs, folder, session, {
     memory,
-    workdir: request.workdir,
+    instructions,
+    workdir,
+    provider,
   })
   const prompt = workPrompt(context, plan, sha256(plan))
   const { text, line } = await recordPrompt(needs, job, 'work', prompt)
@@ -164,7 +165,7 @@ async function agentsWork(
     report,
   }
   // once more, just before the program starts: they may have changed since the approval
-  const place = { root: needs.layout.root, folder: request.workdir }
+  const place = { root: needs.layout.root, folder: workdir }
   const { files: trusted } = await needs.settings()
   const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }

@@ -36,7 +36,7 @@ export function offerText({ providers, env, folders, files }: Offer): string {
   return parts.filter((part) => part !== '').join('\n')
 }
 
-/** More of a file than this is for an editor: nobody reads it here. */
+/** More of a file than this is not shown: an editor is the place to read it. */
 const MAX_LINES = 200
 const MAX_CHARACTERS = 20_000
 

@@ -25,9 +25,9 @@ inBrowser('Approve is held back while an edit is not saved', async (t, visitor) 
   t.equal(await page.locator('.unsaved-said').count(), 0)
 
   await page.getByRole('button', { name: 'Revise' }).click()
-  await page.getByLabel('What shall be different?').fill('More')
+  await page.getByLabel('What should change?').fill('More')
   t.equal(await approve.isEnabled(), false)
-  await page.getByLabel('What shall be different?').fill('')
+  await page.getByLabel('What should change?').fill('')
   t.equal(await approve.isEnabled(), true)
 
   await page.getByRole('button', { name: 'Edit' }).click()

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { cliOn } from '../fixtures/cli.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
-import { step } from '../fixtures/session-client.ts'
+import { textOf } from '../fixtures/page-text.ts'
+import { must, step } from '../fixtures/session-client.ts'
 
 const RUNBOOK = step('echo fine', 'sh run id=say proof=log')
 
@@ -355,5 +357,80 @@ t.test('the tests that failed are named below their count', async (t) => {
   t.match(await cli.run('show', 'sign-in', '1'), {
     code: 0,
     stdout: new RegExp(`Tests {2}1 of 2 tests failed\\n${named}`),
+  })
+})
+
+/** Agents without a model, in the place of those that are installed. */
+function useFakeAgents(t: Test): void {
+  const path = process.env.PATH
+  process.env.PATH = `${FAKE_BIN}:${path}`
+  t.teardown(() => {
+    process.env.PATH = path
+  })
+}
+
+t.test(
+  'of an agent: the steps of its plan are counted, and what it was refused is shown',
+  async (t) => {
+    const cli = cliHere(t)
+    useFakeAgents(t)
+    const client = await cli.serve()
+    const marks = '[[fake-plan good]] [[fake-work exit-0-denied]]'
+    await cli.run('new', 'Door', '-d', marks)
+    t.match(await cli.run('start', 'door', '--provider', 'claude'), {
+      code: 0,
+      stdout: /The agent claude gets this plan as its order\./,
+    })
+    const plan = `1. Oil it.\n\n${step('echo one', 'sh run id=one proof=log')}\n${step('echo two', 'sh run id=two proof=log')}`
+    const { case_id, id } = (await cli.run('show', 'door', '1', '--json')).json
+    await must(client, 'PUT', `/cases/${case_id}/sessions/${id}/plan`, { plan })
+    const followed = await cli.run('approve', 'door', '--yes')
+    const tail = await cli.run('tail', 'door')
+    for (const { code, stdout } of [followed, tail]) {
+      t.equal(code, 0)
+      t.match(stdout, /▶ agent\n/, 'its own run is no step of the plan')
+      t.match(stdout, /▶ one {2}sh, step 1 of 2\n[\s\S]*▶ two {2}sh, step 2 of 2\n/)
+      t.match(stdout, /! denied: touch x: \S/)
+    }
+    t.match(tail.stdout, /▶ plan-agent\n/)
+    t.match(
+      tail.stdout,
+      / used claude-opus-5-5, 1,200 tokens in \(200 cached\), 30 out, about \$0\.0046\n/,
+    )
+
+    const refused = /Refused {2}1 action was refused\n {2}✗ Bash touch x\n {4}\S/
+    t.match(await cli.run('show', 'door', '1'), { code: 0, stdout: refused })
+    const shown = await cli.run('show', 'door', '1', '--json')
+    t.match(shown.json.refused, {
+      plan: 0,
+      work: 1,
+      first: [{ mode: 'work', tool: 'Bash', action: 'touch x' }],
+    })
+    const page = `/case/${case_id}/session/1`
+    const html = await (await fetch(client.url + page, { headers: { accept: 'text/html' } })).text()
+    t.match(textOf(html, 'turn'), /^It completed, but 1 action was refused\./)
+    t.match(
+      textOf(html, 'refused-actions'),
+      /^Refused actions 1 action was refused ?\. Bash touch x \S/,
+    )
+  },
+)
+
+t.test('a plan whose agent acts on files that are not trusted', async (t) => {
+  const cli = cliHere(t)
+  useFakeAgents(t)
+  await cli.serve()
+  await cli.run('new', 'Door')
+  await cli.run('start', 'door', '--provider', 'copilot')
+  writeFileSync(join(cli.root, '.mcp.json'), '{}')
+  t.match(await cli.run('plan', 'door'), {
+    code: 0,
+    stderr: /session 1 cannot be approved yet\. Go on with one of:\n {2}casefile trust /,
+    stdout:
+      /It cannot be approved as it stands\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+trust/,
+  })
+  t.match(await cli.run('approve', 'door', '--yes'), {
+    code: 1,
+    stderr: /\.mcp\.json \(not trusted\)/,
   })
 })

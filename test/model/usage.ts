@@ -25,7 +25,7 @@ const PLAN = { mode: 'plan', model: 'opus', ...counts(2400, 60, 400, 0.1) }
 const AGAIN = { mode: 'plan', model: 'opus', ...counts(1200, 30, 200, 0.2) }
 const WORK = { mode: 'work', model: 'opus', ...counts(3600, 90, 600, null) }
 
-t.test('each run of an agent is told apart, and they add up', async (t) => {
+t.test('the runs of an agent are counted separately, and they add up', async (t) => {
   const trail = trailOf(
     ['session_created', {}],
     ['agent_started', { mode: 'plan' }],

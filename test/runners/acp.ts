@@ -202,7 +202,7 @@ t.test('modes are chosen with care', async (t) => {
   t.strictSame(workModeOf(offer(['plan', 'build']), { ...none, known: 'build' }), { set: 'build' })
 })
 
-t.test('modes in which nobody is asked', async (t) => {
+t.test('modes that ask no person', async (t) => {
   const unbounded = [
     ...[
       'auto',
@@ -288,7 +288,7 @@ t.test('words that are no plan', async (t) => {
     await t.rejects(plan(), { name: 'RunnerFailure', message: new RegExp(reason) })
     t.ok(report.said.stdout.includes(said), 'what it said is in the output')
   }
-  t.test('a notice of its own is none', async (t) => {
+  t.test('a notice of the agent itself is none', async (t) => {
     const { plan, report } = scene(t, 'notices')
     t.strictSame(await plan(), { hypothesis: '', plan: '1. Raise the limit.' })
     t.match(report.said.stdout, 'Model metadata not found.')

@@ -22,7 +22,7 @@ import { CASE } from '../fixtures/records.ts'
 const REPLAY = fileURLToPath(new URL('../fixtures/agents/replay-agent.mjs', import.meta.url))
 const PLAN = { hypothesis: 'The limit is too low.', plan: '1. Raise the limit.' }
 
-/** The outcome of a scene, and what was told of it meanwhile. */
+/** The outcome of a scene, and what was reported while it ran. */
 async function replayed(t: Test, provider: string, scene: string) {
   const { mode, lines } = transcriptsOf(provider).get(scene)!
   const folder = realpathSync(t.testdir({ work: { 'app.js': 'limit = 1\n' }, files: {}, home: {} }))

@@ -48,7 +48,7 @@ function told(format: Format, lines: readonly (object | string)[]): Told {
     ...(stream.unsent?.(record.length > 0 ? codexRecord(record.join('\n'), 0) : null) ?? []),
   )
   const all = notes.map(shown)
-  // some tell it with every line
+  // some repeat it with every line
   const isNews = (note: string, at: number) =>
     !note.startsWith('session ') || all.indexOf(note) === at
   return { notes: all.filter(isNews), text, end: stream.end() }
@@ -242,7 +242,7 @@ cases('claude', [
     },
   ],
   [
-    'a denial told at once, with its call and at the end counts once',
+    'a denial reported at once, with its call and at the end counts once',
     recorded('claude', 'denied-write'),
     [
       `session ${UUID}`,
@@ -252,7 +252,7 @@ cases('claude', [
     { verdict: { ok: true } },
   ],
   [
-    'a denial told at the end alone',
+    'a denial reported at the end alone',
     altered('claude', 'denied-write', (line) => {
       if (line.subtype === 'permission_denied') return undefined
       const [block] = line.message?.content ?? []
@@ -268,7 +268,7 @@ cases('claude', [
     { verdict: { ok: true } },
   ],
   [
-    'a denial told with its call alone',
+    'a denial reported with its call alone',
     altered('claude', 'denied-write', (line) =>
       line.subtype === 'permission_denied'
         ? undefined
@@ -282,7 +282,7 @@ cases('claude', [
     { verdict: { ok: true } },
   ],
   [
-    'a denial told with its call, and at the end without its id, counts once',
+    'a denial reported with its call, and at the end without its id, counts once',
     altered('claude', 'denied-write', (line) =>
       line.subtype === 'permission_denied'
         ? undefined

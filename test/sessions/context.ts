@@ -16,11 +16,12 @@ t.test('an agent waits 20 s for the cases like its own, and works without them t
       catalog: { folder: () => undefined },
       sessionTexts: () => Promise.reject(new Error('there is no session')),
       redactor: createRedactor({}),
+      layout: { root: '/' },
       log: (line: string) => said.push(line),
     } as never,
     folder as never,
     { number: 1, type: 'planning' } as never,
-    { memory: new Map(), instructions: '', projectInstructions: [] },
+    { memory: new Map(), instructions: '', workdir: '/', provider: { spec: null } },
   ).finally(() => {
     isDone = true
   })

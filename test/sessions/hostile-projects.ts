@@ -18,8 +18,8 @@ import { openScriptedModel } from '../fixtures/scripted-model.ts'
 import { finished, must, reachesAgain } from '../fixtures/session-client.ts'
 
 /**
- * Told to leave the project's files alone, or held back by trust; opencode by the first for most files, and by the second for
- * the rest.
+ * What protects an agent: a switch that makes it ignore the project's files, or trust. For opencode the switch covers most
+ * files, and trust the rest.
  */
 const DRIVES: readonly [provider: RealProvider, by: 'switch' | 'trust'][] = [
   ['claude', 'switch'],

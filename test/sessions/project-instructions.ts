@@ -134,7 +134,7 @@ const INSTRUCTIONS: Record<'claude' | 'opencode', [file: string, text: string][]
   opencode: [['AGENTS.md', 'Rules for all agents.']],
 }
 
-t.test('an agent is kept from the files of a project, and told its instructions', async (t) => {
+t.test('an agent ignores the files of a project, and gets its instructions', async (t) => {
   const { service, runs } = await recordingService(t)
   for (const [provider, hasSwitch] of Object.entries(SWITCHES)) {
     await t.test(provider, async (t) => {

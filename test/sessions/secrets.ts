@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { PRESETS } from '../../src/runners/command/presets.ts'
+import { FAKE_BIN } from '../fixtures/agents/contract-subjects.ts'
 import { filesBelow, pathsBelow } from '../fixtures/paths-below.ts'
 import {
   agentFiles,
@@ -15,6 +18,7 @@ import {
 import { finished, must, type Ref } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
+const ACP_AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
 /** The agents have it in their scripts, as if they had read it anywhere. */
 const SECRET = 'S3CRET-hunter2/"va+lue'
 const PLAIN = 'S3CRET-simple-0123'
@@ -33,9 +37,13 @@ async function serviceWith(
 }
 
 function inEnvironment(t: Test, variables: Record<string, string>): void {
+  const before = { ...process.env }
   Object.assign(process.env, variables)
   t.teardown(() => {
-    for (const name of Object.keys(variables)) delete process.env[name]
+    for (const name of Object.keys(variables)) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
   })
 }
 
@@ -142,6 +150,29 @@ t.test('the evidence, whose seal holds', async (t) => {
   mustBeClean(t, service)
   const again = await must(service, 'GET', ref.path)
   t.strictSame(again.problems, [], 'no session_changed')
+})
+
+t.test('what the program of an agent itself sent', async (t) => {
+  const acp = JSON.stringify([process.execPath, ACP_AGENT, 'prints-secret', 'A_TOKEN'])
+  const files = {
+    'casefile.md': `---\nenv: [A_TOKEN]\nproviders:\n  mine: { kind: acp, command: ${acp}, plan_mode: plan, work_mode: code }\n---\n`,
+  }
+  inEnvironment(t, { A_TOKEN: PLAIN, PATH: `${FAKE_BIN}:${process.env.PATH}` })
+  const service = await openTestService(t, { files, trust: true })
+  for (const provider of [...PRESETS.map(({ id }) => id), 'mine']) {
+    await t.test(provider, async (t) => {
+      const description = '[[fake prints-secret A_TOKEN]]'
+      const { ref, session: planned } = await plannedBy(service, provider, { description })
+      t.equal(planned.state, 'plan_ready')
+      t.match(await finished(service, ref), { session: { state: 'complete', output: SAID } })
+      for (const name of ['1-plan-agent.raw.jsonl', '1-agent.raw.jsonl']) {
+        const raw = readFileSync(service.file(ref.case_id, 'artifacts', name), 'utf8')
+        t.match(raw, `The secret is ${SAID}.`, name)
+        for (const line of raw.trimEnd().split('\n')) t.doesNotThrow(() => JSON.parse(line))
+      }
+    })
+  }
+  mustBeClean(t, service)
 })
 
 t.test("the operator's notes and reasons", async (t) => {

@@ -1,15 +1,24 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ACP_AGENTS, type AcpSpec } from '../../src/runners/acp/agents.ts'
 import { environmentOf } from '../../src/runners/acp/converse.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
-import { whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
-import { trust } from '../../src/trust/command.ts'
+import { mustTrustFiles, whyUntrusted, whyUntrustedCopy } from '../../src/sessions/agent-files.ts'
 import { findAgentFiles, searchTop } from '../../src/workspace/settings/agent-files.ts'
+import { textOf } from '../fixtures/page-text.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
 import { finished, git, must } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const AGENTS = fileURLToPath(new URL('../fixtures/agents/bin', import.meta.url))
@@ -31,16 +40,6 @@ async function serviceWith(t: Test, files: Record<string, string>): Promise<Test
 function write(root: string, name: string, text: string): void {
   mkdirSync(dirname(join(root, name)), { recursive: true })
   writeFileSync(join(root, name), text)
-}
-
-async function trusted({ root, stateDir }: TestService): Promise<string> {
-  let shown = ''
-  const print = (text: string) => {
-    shown += text
-  }
-  const code = await trust({ root, stateDir }, { print, warn: print, ask: async () => true })
-  if (code !== 0) throw new Error(`casefile trust: ${code} ${shown}`)
-  return shown
 }
 
 const problemsOf = async (service: TestService) =>
@@ -92,6 +91,61 @@ t.test('a file that an agent acts on counts once it is trusted', async (t) => {
   await service.restart()
   t.match(await create('copilot'), { status: 201 }, 'over a restart too')
 })
+
+t.test(
+  'the pages show what has to be trusted before they offer to plan or to approve',
+  async (t) => {
+    const service = await serviceWith(t, { '.github/hooks/a.json': HOOK })
+    const { id } = await service.newCase({ provider: 'copilot' })
+    const htmlOf = async (path: string) =>
+      (await service.request('GET', path, undefined, { accept: 'text/html' })).text
+    const form = await htmlOf(`/case/${id}`)
+    t.equal(
+      textOf(form, 'untrusted-files'),
+      'Some agents act on these files of the project, so they need your trust first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
+    )
+    t.match(
+      form,
+      /<option value="copilot" disabled[^>]*>copilot \([^<]*: acts on files that are not tr/,
+    )
+    t.match(form, /<option value="codex">/)
+    t.match(form, /required[^>]*><option value="">Choose one that can be used/)
+
+    await trusted(service)
+    const trustedForm = await htmlOf(`/case/${id}`)
+    t.notMatch(trustedForm, 'untrusted-files')
+    t.match(trustedForm, /<option value="copilot" selected/)
+    const { ref, session } = await plannedOn(service, id, 'copilot')
+    const path = `/case/${id}/session/${session.number}`
+    const approvable = await htmlOf(path)
+    t.match(approvable, /id="approve-button">/)
+    t.match(textOf(approvable, 'turn'), 'The plan waits for your approval.')
+
+    write(service.root, '.mcp.json', '{}')
+    const { json: refused } = await service.request('POST', `${ref.path}/approve`)
+    t.match(refused, REFUSED.json)
+    const barred = await htmlOf(path)
+    t.match(barred, /id="approve-button" disabled/)
+    t.equal(textOf(barred, 'plan-errors'), refused.detail, 'as the request is answered')
+    t.match(textOf(barred, 'turn'), 'The plan cannot be approved yet.')
+    t.match(textOf(barred, 'revise'), refused.detail)
+    t.match(barred, /<button type="submit" class="primary" disabled[^>]*>Request changes/)
+
+    await must(service, 'PUT', `${ref.path}/plan`, { plan: '```sh run id=a\nexit 1\n```' })
+    const runbook = await htmlOf(path)
+    t.match(runbook, /id="approve-button">/, 'a runbook starts no agent')
+    t.match(textOf(runbook, 'revise'), refused.detail)
+    t.match(await finished(service, ref), { session: { state: 'failed' } })
+    for (const page of [path, `/case/${id}`]) {
+      const again = await htmlOf(page)
+      t.match(again, /<button type="submit" class="primary" disabled[^>]*>Plan again/)
+      t.match(
+        again,
+        'class="plan-again-objection">The provider copilot cannot be started here: its',
+      )
+    }
+  },
+)
 
 t.test('a plan that is a runbook needs no agent, and no trust in its files', async (t) => {
   const service = await serviceWith(t, {})
@@ -152,6 +206,62 @@ t.test(
     t.match(found, [{ content: null, why: 'its name is not UTF-8' }])
     t.equal(found.length, 1, 'a link that leads nowhere is no file')
     rmSync(join(dir, '.codex'), { recursive: true })
+  },
+)
+
+const COPILOT_ACTS_ON = [
+  '.github/hooks/a.json',
+  '.github/copilot/settings.json',
+  '.github/agents/a.md',
+  '.github/extensions/a/extension.mjs',
+  '.github/mcp.json',
+  '.github/lsp.json',
+  '.mcp.json',
+  '.vscode/mcp.json',
+  '.claude/settings.json',
+  '.claude/settings.local.json',
+  '.claude/agents/a.md',
+]
+const OPENCODE_ACTS_ON = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+  '.opencode/plugin/a.js',
+  '.opencode/plugins/a.js',
+]
+/** As measured with the real programs: each of these files alone is enough. */
+const ACTS_ON: Record<string, readonly string[]> = {
+  claude: [],
+  'claude-agent-acp': [],
+  codex: [],
+  'codex-acp': ['.codex/config.toml', '.codex/hooks.json', '.codex/agents/a.toml'],
+  copilot: COPILOT_ACTS_ON,
+  'copilot-acp': COPILOT_ACTS_ON,
+  gemini: ['.env', '.gemini/.env', '.gemini/policies/a.toml', '.gemini/agents/a.md'],
+  'gemini-acp': [],
+  opencode: OPENCODE_ACTS_ON,
+  'opencode-acp': OPENCODE_ACTS_ON,
+}
+
+t.test(
+  'each file that a known agent acts on, alone, keeps that agent from being started',
+  async (t) => {
+    const specs = [...PRESETS, ...ACP_AGENTS]
+    t.strictSame(specs.map(({ id }) => id).sort(), Object.keys(ACTS_ON).sort())
+    for (const file of new Set(Object.values(ACTS_ON).flat())) {
+      const folder = join(realpathSync(t.testdir({ root: { '.git': {} } })), 'root')
+      const place = { root: folder, folder }
+      write(folder, file, 'x')
+      for (const spec of specs) {
+        const started = mustTrustFiles({ id: spec.id, spec }, place, new Map())
+        if (!ACTS_ON[spec.id]!.includes(file)) await t.resolves(started, `${spec.id}, ${file}`)
+        else {
+          const refused = { code: 'untrusted_agent_files', message: `${file} (not trusted)` }
+          await t.rejects(started, refused, `${spec.id}, ${file}`)
+        }
+      }
+    }
   },
 )
 

@@ -19,6 +19,7 @@ import { openPlaces } from '../../src/workspace/settings/places.ts'
 import { runBuilt, startBuilt } from '../fixtures/built-service.ts'
 import { plannedOn } from '../fixtures/plain-agents.ts'
 import { finished, must, planned, ran, step, stream } from '../fixtures/session-client.ts'
+import { trusted } from '../fixtures/trust.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -26,17 +27,6 @@ const needsScript =
   spawnSync('script', ['--version']).status === 0
     ? {}
     : { skip: 'script (util-linux) is not installed' }
-
-/** `casefile trust` beside the service, answered with yes; gives what it showed. */
-async function trusted({ root, stateDir }: TestService): Promise<string> {
-  let shown = ''
-  const print = (text: string) => {
-    shown += text
-  }
-  const code = await trust({ root, stateDir }, { print, warn: print, ask: async () => true })
-  if (code !== 0) throw new Error(`casefile trust: ${code} ${shown}`)
-  return shown
-}
 
 const settingsText = (...lines: string[]) => `---\n${lines.join('\n')}\n---\n`
 const healthProblems = async (service: TestService) =>

@@ -1,17 +1,19 @@
+import { readPlan } from '../../markdown/plan-steps.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
+import { startObjection } from '../../sessions/objections.ts'
 import type { SessionJson } from '../named/session.ts'
 import { planView } from '../plan-view.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 import type { Terminal } from '../terminal.ts'
 import { shownLine } from '../text/shown-line.ts'
 
-type Speaking = Pick<ReadingConsole, 'terminal' | 'workspace'>
+type Speaking = Pick<ReadingConsole, 'client' | 'terminal' | 'workspace'>
 
 /** What a session wants to do, and how to go on from there. */
 export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
   const { terminal } = console
-  await printPlan(console, session)
+  const objection = await printPlan(console, session)
   const { case_id, number, state, problems } = session
   const place = `${case_id.slice(0, 8)} ${number}`
   for (const { message } of problems)
@@ -21,13 +23,17 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
     terminal.say(`session ${number} is ${state}; see casefile tail ${place}`)
     return
   }
-  terminal.say(`\nsession ${number} waits for your approval. Go on with one of:`)
-  for (const [command, what] of [
-    [`casefile approve ${place}`, 'carry out exactly this plan'],
+  const [how, first] =
+    objection === null
+      ? ['waits for your approval', [`casefile approve ${place}`, 'carry out exactly this plan']]
+      : ['cannot be approved yet', ['casefile trust', 'look at what is not trusted, and trust it']]
+  terminal.say(`\nsession ${number} ${how}. Go on with one of:`)
+  for (const [command = '', what] of [
+    first,
     [`casefile plan ${place} --edit`, 'change it yourself'],
     [`casefile revise ${place} -m "…"`, 'have it planned again'],
     [`casefile abandon ${place}`, 'leave it'],
-  ] as const) {
+  ]) {
     terminal.say(`  ${command.padEnd(34)} ${what}`)
   }
 }
@@ -49,11 +55,11 @@ export function sayFailed(
   }
 }
 
-/** Hypothesis and plan, with what will run marked. */
+/** Hypothesis and plan, with what will run marked. Returns what is not trusted and so in the way of an approve. */
 export async function printPlan(
-  { terminal, workspace }: Speaking,
+  { client, terminal, workspace }: Speaking,
   session: SessionJson,
-): Promise<void> {
+): Promise<string | null> {
   const { color } = terminal
   const { number, provider, hypothesis, plan } = session
   terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
@@ -64,10 +70,19 @@ export async function printPlan(
       .map((line) => `  ${shownLine(line)}`.trimEnd())
     terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
   }
-  if (plan === '') return
+  if (plan === '') return null
   if (session.plan_unchanged && session.state === 'plan_ready') {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
-  const view = await planView(session, await workspace.settings(), terminal)
+  const settings = await workspace.settings()
+  let objection: string | null = null
+  if (session.state === 'plan_ready') {
+    const { body } = await client.ask('GET', `/cases/${session.case_id}`)
+    const place = { root: workspace.root, workdir: body.workdir, settings }
+    const { isRunbook } = await readPlan(plan)
+    objection = await startObjection(provider, place, { isRunbook })
+  }
+  const view = await planView(session, settings, terminal, objection)
   terminal.print(`\n${color.bold('Plan')}\n${view}`)
+  return objection
 }

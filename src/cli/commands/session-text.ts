@@ -12,7 +12,7 @@ import { printPlanned } from './planned.ts'
 
 /** A session: what it is to do, what it said, and what came of it. */
 export async function printSession(
-  console: Pick<ReadingConsole, 'terminal' | 'workspace'>,
+  console: Pick<ReadingConsole, 'client' | 'terminal' | 'workspace'>,
   session: SessionJson,
 ): Promise<void> {
   const { terminal } = console

@@ -82,7 +82,7 @@ function doctorCommand(): Command {
 function trustCommand(): Command {
   const command = setupCommand(
     'trust',
-    'show what casefile.md and cases ask for that counts only once trusted, and trust it',
+    'show settings, folders and files of the project that count only once trusted, and trust them',
   )
     .option('--yes', 'trust it without asking')
     .addOption(jsonOption())

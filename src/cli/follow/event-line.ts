@@ -81,7 +81,7 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
   agent_retry: (payload) => plain(say(retryText(payload))),
   agent_usage: (payload) => {
     const used = usageText(readUsage(payload))
-    return used === '' ? null : quiet(`used: ${say(used)}`)
+    return used === '' ? null : quiet(`used ${say(used)}`)
   },
   agent_plan: ({ entries }) => {
     const items = Array.isArray(entries) ? entries : []

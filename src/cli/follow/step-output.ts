@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts'
 /** What steps print, by whole lines: pieces need not end where lines do. */
 export interface StepOutput {
   take(step: string, text: string): void
-  /** Whether something was seen of a step that has not ended. */
+  /** Whether a step that has not ended has shown output. */
   isOpen(): boolean
   /** Prints what is left of a step that has ended; false where nothing of it was seen as it came. */
   finish(step: string): boolean

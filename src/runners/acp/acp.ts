@@ -38,7 +38,7 @@ export function customAcpSpec(
   const named = { plan: planMode, work: workMode }
   const known = knownAgent(command)
   if (known) {
-    // a wrapper would tell its own version
+    // a wrapper would print its own version
     const version = programName(program) === known.program ? known.version : []
     return { ...known, id, title: id, program, args, named, version }
   }

@@ -24,8 +24,8 @@ export interface AcpSpec extends AgentSpec {
   args: readonly string[]
   /**
    * Its own ids of modes, as it was seen to offer them; null where it is found by name, or not changed. One
-   * whose tools are taken away while it plans does so in its ordinary mode: what its plan mode tells its model
-   * (to write the plan into a file, to ask, to begin) contradicts our prompt. It has to be one in which it asks.
+   * whose tools are taken away while it plans does so in its ordinary mode: the instructions of its plan mode
+   * (to write the plan into a file, to ask, to begin) contradict our prompt. It has to be one in which it asks.
    */
   modes: { plan: string | null; work: string | null }
   /** Modes that the operator names in casefile.md. */
@@ -142,7 +142,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     modes: { plan: 'read-only', work: 'workspace-write' },
     readRecord: readCodexRecord,
     refusalIn: sandboxRefusal,
-    // It tells Codex that the folder is trusted.
+    // It marks the folder as trusted for Codex.
     projectFiles: ['.codex/'],
   },
   {

@@ -51,7 +51,7 @@ const LEAVING_TOOL = /(?:exit|leave)[-_ ]?plan[-_ ]?mode|plan[-_ ]exit/i
 const LEAVING =
   /(?:exit|leav)(?:e|ing)?[-_ ]?plan[-_ ]?mode|plan[-_ ]approval|approv(?:e|al)[^/]{0,20}\bplan\b|ready to code/i
 
-/** Whether a tool is the one that ends planning: some give it a kind of its own, and some call it `other`. */
+/** Whether a tool is the one that ends planning: some give it a kind for this alone, and some call it `other`. */
 export function endsPlanning({ kind, id, tool }: ToolCall): boolean {
   return kind === 'switch_mode' || LEAVING_TOOL.test(id) || LEAVING_TOOL.test(tool)
 }

@@ -83,7 +83,7 @@ export function contentText(update: unknown): string {
     .join('\n\n')
 }
 
-/** Gemini CLI tells the tool's name in the id of its call only. */
+/** Gemini CLI names the tool only in the id of its call. */
 const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
 const MAX_ANSWER = 100_000
 /** Of Copilot, for its model. */

@@ -78,7 +78,7 @@ interface KnownCall {
   /** That it began is in the trail and in the output: its end is told in the same words. */
   noted: ToolFacts | null
   isRefused: boolean
-  /** It keeps the agent's own list of things to do, and is told as that. */
+  /** It keeps the agent's to-do list, and is reported as that. */
   isList: boolean
   /** What its command printed so far. */
   printed: string
@@ -95,7 +95,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
   let hasActed = false
   let planFile: string | null = null
   let planUpdate: string | null = null
-  /** The plan of a tool that ends planning, whether or not it asks for it. */
+  /** The plan of a tool that ends planning, whether or not it asks for permission. */
   let handedIn: string | null = null
   /** The last piece of a message, until something else happens. */
   let lastWords = ''

@@ -1,6 +1,6 @@
 /**
  * Gemini CLI's tools while it plans, as a policy: what is denied is not offered to its model. In its own plan
- * mode it would be told to write its plan into a file, one phase at a time, and to ask.
+ * mode its instructions are to write the plan into a file, one phase at a time, and to ask.
  */
 export const GEMINI_PLAN = `[[rule]]
 toolName = "*"

@@ -16,7 +16,7 @@ export const COPILOT_FILES: readonly string[] = [
   '.claude/agents/',
 ]
 
-/** What Gemini CLI reads once it is told to skip the question of trust; 0.61 has its policies switched off. */
+/** What Gemini CLI reads with `--skip-trust`; 0.61 has its policies switched off. */
 export const GEMINI_FILES: readonly string[] = [
   '.env',
   '.gemini/.env',
@@ -25,7 +25,7 @@ export const GEMINI_FILES: readonly string[] = [
 ]
 
 /**
- * opencode 1.18 reads these even where it is told to leave the project's configuration alone: it imports the plugins,
+ * opencode 1.18 reads these even with the project's configuration switched off: it imports the plugins,
  * installs those that are named, and clones the references.
  */
 export const OPENCODE_FILES: readonly string[] = [

@@ -8,11 +8,11 @@ type Env = Readonly<Record<string, string>>
 export interface UserPlaces {
   /** For files of no lasting value; null where there is none. */
   scratch: string | null
-  /** Names of MCP servers, where the agent has to be told which it may use. */
+  /** Names of MCP servers, for agents that need a list of those that they may use. */
   servers: readonly string[]
 }
 
-/** How an agent is told of them: further words of its command, and variables. */
+/** How an agent is started with them: further words of its command, and variables. */
 export interface Allowance {
   args?: readonly string[]
   env?: Env

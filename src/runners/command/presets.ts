@@ -37,7 +37,7 @@ priority = 900
  * The non-interactive modes of well-known agents, as measured with the versions of docs/agents.md. Each
  * reads its prompt from its standard input: an argument may have 128 KiB at most, and shows in `ps`.
  *
- * In Work mode nobody can be asked, so what is not allowed is refused. Each gets the narrowest setting
+ * In Work mode no person can be asked, so what is not allowed is refused. Each gets the narrowest setting
  * in which it edits files and runs commands in the working folder, and none that allows everything.
  */
 export const PRESETS: readonly CommandSpec[] = [claude(), codex(), copilot(), gemini(), opencode()]
@@ -47,7 +47,7 @@ function claude(): CommandSpec {
   const own = ['--setting-sources', 'user']
   const start = ['claude', '-p', '{args}', '--output-format', 'stream-json', '--verbose', ...own]
   // With servers of MCP it would have tools again that nobody has looked at.
-  // In its plan mode it would be told to write its plan into a file, to ask, and to begin.
+  // In its plan mode its instructions are to write the plan into a file, to ask, and to begin.
   const only = ['--permission-mode', 'default', '--tools', 'Read,Grep,Glob', '--strict-mcp-config']
   // It writes in its folder alone. Whoever may run commands has the network anyway.
   const all = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash,WebFetch,WebSearch']

@@ -3,13 +3,16 @@ import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
 import { caseJson } from '../../http/present.ts'
+import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
 import type { HistoryEntry } from '../../model/history.ts'
 import type { Problem } from '../../model/problem.ts'
 import type { Candidate, Session } from '../../model/session.ts'
+import { unansweredFailure } from '../../model/session-failure.ts'
 import { isOver } from '../../model/session-state.ts'
+import { type StartObjections, startObjection, startObjections } from '../../sessions/objections.ts'
 import { listProviders } from '../../sessions/providers.ts'
 import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
 import { type ProofView, proofViews } from './proof-view.ts'
@@ -38,6 +41,12 @@ export interface CaseView {
   providers: ProviderChoice[]
   /** What a new session runs with if nothing is chosen. */
   provider: string
+  /** The newest session, where it failed and nothing came after it, unless the case is closed. */
+  unanswered: Session | null
+  /** Why planning that one again would be refused; null if it would not. */
+  againObjection: string | null
+  /** What keeps a new session from starting. */
+  objections: StartObjections
 }
 
 export interface SessionCandidates {
@@ -63,6 +72,8 @@ export async function caseView(service: HttpNeeds, folder: CaseFolder): Promise<
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
   const settings = await service.settings()
+  const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const unanswered = isClosed(json.state) ? null : (unansweredFailure(folder) ?? null)
   return {
     ...{ id, json, folder, sessions, gate: gateOf(folder) },
     broken: brokenCase(service, folder),
@@ -78,6 +89,10 @@ export async function caseView(service: HttpNeeds, folder: CaseFolder): Promise<
       ...{ id, title: spec?.title ?? 'Runbook: Casefile runs the steps itself', trusted },
     })),
     provider: json.provider ?? settings.provider,
+    unanswered,
+    againObjection:
+      unanswered && (await startObjection(unanswered.provider, place, { isRunbook: false })),
+    objections: await startObjections(place, service.agents),
   }
 }
 

@@ -1,8 +1,7 @@
 import { counted } from '../../model/amounts.ts'
-import { isClosed } from '../../model/attention.ts'
 import type { Problem } from '../../model/problem.ts'
 import { remedyOf } from '../../model/problem-remedies.ts'
-import { failedStep, failureText, unansweredFailure } from '../../model/session-failure.ts'
+import { failedStep, failureText } from '../../model/session-failure.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
 import { sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
@@ -34,9 +33,9 @@ export function PlanNotices({ view: { id, sessions } }: { view: CaseView }) {
 }
 
 /** The newest session, where it failed and nothing came after it. */
-export function FailureNotice({ view: { id, folder, json } }: { view: CaseView }) {
-  const session = unansweredFailure(folder)
-  if (!session || isClosed(json.state)) return null
+export function FailureNotice({ view: { id, unanswered, againObjection } }: { view: CaseView }) {
+  const session = unanswered
+  if (!session) return null
   const { number, type, provider, trail, started_at } = session
   const step = failedStep(trail)
   return (
@@ -57,7 +56,7 @@ export function FailureNotice({ view: { id, folder, json } }: { view: CaseView }
         </p>
       </div>
       <div class="actions">
-        <PlanAgain session={session} />
+        <PlanAgain session={session} objection={againObjection} />
         <a class="button" href={`${sessionPage(id, number)}#output`}>
           Show the output
         </a>

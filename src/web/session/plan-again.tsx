@@ -2,6 +2,7 @@ import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import { visibleText } from '../text/visible-text.ts'
 
 /** Whether planning again is what comes next: the newest session failed, and its case is not closed. */
 export function mayPlanAgain({
@@ -16,7 +17,14 @@ export function mayPlanAgain({
 }
 
 /** Starts a new session that has the failure of this one in its note. */
-export function PlanAgain({ session }: { session: Pick<Session, 'id' | 'case_id'> }) {
+export function PlanAgain({
+  session,
+  objection,
+}: {
+  session: Pick<Session, 'id' | 'case_id'>
+  /** Why the request would be refused; null if it would not. */
+  objection: string | null
+}) {
   return (
     <form
       class="plan-again needs-script"
@@ -25,7 +33,8 @@ export function PlanAgain({ session }: { session: Pick<Session, 'id' | 'case_id'
       data-then={sessionPage(session.case_id, '{number}')}
     >
       <input type="hidden" name="again" value={session.id} />
-      <button type="submit" class="primary">
+      {objection !== null && <p class="plan-again-objection">{visibleText(objection)}</p>}
+      <button type="submit" class="primary" disabled={objection !== null}>
         Plan again
       </button>
     </form>

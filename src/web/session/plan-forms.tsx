@@ -1,6 +1,7 @@
 import { counted } from '../../model/amounts.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import { visibleText } from '../text/visible-text.ts'
 import type { SessionView } from './session-view.ts'
 
 /** The path of the session in the API. */
@@ -112,22 +113,24 @@ export function EditForm({ view }: { view: SessionView }) {
 
 export function ReviseForm({ view }: { view: SessionView }) {
   const isOwn = view.session.provider === OWN_PROVIDER
+  const { planObjection } = view
   return (
     <details id="revise" class="plan-form needs-script" data-close="">
       <summary>Ask for another plan</summary>
       <form class="form" data-send="POST" action={`${apiPath(view)}/revise`}>
         <div class="field">
-          <label for="revise-note">What shall be different?</label>
+          <label for="revise-note">What should change?</label>
           <textarea id="revise-note" name="note" rows={4} required />
           <p class="hint">
             {isOwn
-              ? 'The runbook provider makes the plan anew from runbook.md and the case as they are now: change those first.'
+              ? 'The runbook provider makes a new plan from runbook.md and the case as they are now: change those first.'
               : `${view.session.provider} gets its plan back with this note, and writes another one, which needs your approval again.`}
           </p>
         </div>
+        {planObjection !== null && <p class="notice">{visibleText(planObjection)}</p>}
         <div class="actions">
-          <button type="submit" class="primary">
-            Ask for it
+          <button type="submit" class="primary" disabled={planObjection !== null}>
+            Request changes
           </button>
         </div>
       </form>

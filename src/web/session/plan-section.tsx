@@ -139,7 +139,7 @@ function PlanErrors({ view }: { view: SessionView }) {
   if (plan.errors.length === 0 && undertaking.objection === null) return null
   return (
     <div class="notice" data-kind="bad" id="plan-errors">
-      {undertaking.objection !== null && <p>{undertaking.objection}</p>}
+      {undertaking.objection !== null && <p>{visibleText(undertaking.objection)}</p>}
       {plan.errors.length > 0 && (
         <>
           <p>This plan cannot be run as it stands, so nothing of it can be approved:</p>

@@ -73,7 +73,7 @@ export function SessionHead({ view }: { view: SessionView }) {
         )}
         {mayPlanAgain(view) && (
           <div class="actions">
-            <PlanAgain session={session} />
+            <PlanAgain session={session} objection={view.planObjection} />
             {hasOutput && (
               <a class="button" href="#output">
                 Show the output

@@ -6,12 +6,14 @@ import type { CaseFolder } from '../../model/case-folder.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
+import { startObjection } from '../../sessions/objections.ts'
 import { type KeptRevision, revisionsOf, savedAt } from '../../sessions/plan-history.ts'
 import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
 import type { PageNeeds } from '../needs.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import type { Patch } from '../text/patch.ts'
 import { type CandidateRow, candidateRows } from './candidate-rows.ts'
+import { mayPlanAgain } from './plan-again.tsx'
 import { comparison, type PlanComparison } from './plan-comparison.ts'
 import { type RenderedPlan, renderedPlan } from './plan-html.ts'
 import { revisionRows } from './revision-rows.ts'
@@ -50,6 +52,8 @@ export interface SessionView extends RenderedPlan {
   turn: Turn
   plan: PlanReading
   undertaking: Undertaking
+  /** Why planning again, here or in a new session, would be refused; null if it would not, or does not come next. */
+  planObjection: string | null
   revisions: KeptRevision[]
   revisionRows: Awaited<ReturnType<typeof revisionRows>>
   comparison: PlanComparison | null
@@ -71,19 +75,33 @@ export async function sessionView(
   const etag = etagOf(jsonBody(json))
   const plan = await readPlan(json.plan)
   const settings = await service.settings()
-  const carried = undertaking(session.provider, plan, settings)
+  const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const waits = session.state === 'plan_ready'
+  const objectionTo = (isRunbook: boolean) => startObjection(session.provider, place, { isRunbook })
+  const executed = undertaking(session.provider, plan, settings)
+  const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
+  const carried = { ...executed, objection }
+  const isPlannedNext = waits || mayPlanAgain({ folder, session })
   const rows = stepRows(session, plan, carried.willRun)
   const present = { plan: json.plan, savedAt: savedAt(service, json) }
   const revisions = revisionsOf(session, present)
-  const planErrors = session.state === 'plan_ready' ? plan.errors.length : 0
+  const planErrors = waits ? plan.errors.length : 0
   const isBroken = json.problems.some(isBreaking)
   const base = memoryPage(session.case_id, '')
   return {
     ...{ folder, session, json, etag, query, plan, rows, revisions },
     undertaking: carried,
+    planObjection: isPlannedNext ? await objectionTo(false) : null,
     ended: hasEnded(session, folder.proofs),
     isBroken,
-    turn: turnOf({ folder, session, rows, planErrors, isBroken }),
+    turn: turnOf({
+      folder,
+      session,
+      rows,
+      planErrors,
+      isBroken,
+      isBarred: waits && objection !== null,
+    }),
     ...(await renderedPlan(json, plan, query.view, base)),
     revisionRows: await revisionRows(service.plans, revisions),
     comparison:

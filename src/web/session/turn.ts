@@ -27,9 +27,11 @@ interface Seen {
   planErrors: number
   /** The session's file cannot be relied on. */
   isBroken: boolean
+  /** Its plan waits, and an approval would be refused whatever the plan says. */
+  isBarred: boolean
 }
 
-export function turnOf({ folder, session, rows, planErrors, isBroken }: Seen): Turn {
+export function turnOf({ folder, session, rows, planErrors, isBroken, isBarred }: Seen): Turn {
   const { state, number } = session
   const who = session.provider === OWN_PROVIDER ? 'Casefile' : session.provider
   const isForeign = folder.problems.some(
@@ -66,8 +68,12 @@ export function turnOf({ folder, session, rows, planErrors, isBroken }: Seen): T
           }
         : {
             who: 'you',
-            text: 'The plan waits for your approval.',
-            more: 'Nothing has run. Only your approval starts it.',
+            text: isBarred
+              ? 'The plan cannot be approved yet.'
+              : 'The plan waits for your approval.',
+            more: isBarred
+              ? 'The reason is shown with the plan. Nothing has run.'
+              : 'Nothing has run. Only your approval starts it.',
             tone: 'warn',
           }
     case 'approved':
