@@ -537,7 +537,7 @@ t.test('a turn that ends with a refusal is not done, one that goes on without it
 const deniedIn = ({ notes }: RunRecorder) => notes.filter(({ event }) => event === 'denied').length
 
 t.test('a tool call has one name, with its path in the folder', async (t) => {
-  const workdir = '/work'
+  const workdir = '/project'
   const notes: unknown[] = []
   const shown: string[] = []
   const transcript = createTranscript({
@@ -549,11 +549,12 @@ t.test('a tool call has one name, with its path in the folder', async (t) => {
     }),
     onMode() {},
     saysInWords: false,
+    refusalIn: () => null,
     workdir,
   })
   transcript.begin()
   const call = { toolCallId: '1', kind: 'edit', title: 'write' }
-  const place = { locations: [{ path: '/work/made.txt' }] }
+  const place = { locations: [{ path: '/project/made.txt' }] }
   for (const update of [
     { sessionUpdate: 'tool_call', status: 'pending', ...call, locations: [], rawInput: {} },
     { sessionUpdate: 'tool_call_update', status: 'in_progress', ...call, ...place },
