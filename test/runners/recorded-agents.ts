@@ -127,12 +127,14 @@ t.test('codex-acp reports a refusal by its sandbox once, whether or not it sent 
   ])
 })
 
-t.test('codex-acp cancels its turn when a command that it asks for is refused', async (t) => {
-  const { outcome, notes } = await replayed(t, 'codex-acp', 'refused-by-policy')
-  t.strictSame(outcome, {
-    ok: false,
-    reason: 'Codex (ACP) ended its turn when rm -rf / was refused',
-  })
-  t.match(deniedIn(notes), ['rm -rf /: it names /, which is outside the working folder'])
-  t.equal(deniedIn(notes).length, 1)
-})
+t.test(
+  'codex-acp cancels its turn when an action is refused, and goes on when it is asked to',
+  async (t) => {
+    const { outcome, notes } = await replayed(t, 'codex-acp', 'refused-by-policy')
+    t.strictSame(outcome, { ok: true })
+    const [command, file, ...others] = deniedIn(notes)
+    t.equal(command, 'rm -rf /: it names /, which is outside the working folder')
+    t.match(file, /made\.txt/)
+    t.strictSame(others, [])
+  },
+)
