@@ -149,7 +149,7 @@ t.test('what others wrote cannot act on the terminal', async (t) => {
     const told = eventLine({ type: 'agent_usage', id: '1', time: '', payload }, '1')
     t.match(
       told?.text,
-      /^used: opus\S*, 12,400 tokens in \(8,000 cached\), 310 out, about \$0\.0093$/,
+      /^used opus\S*, 12,400 tokens in \(8,000 cached\), 310 out, about \$0\.0093$/,
     )
     t.notMatch(told?.text, '\u001b')
   })
