@@ -21,12 +21,12 @@ const SETTINGS_THAT_NAME_NONE: [what: string, text: string | null][] = [
 ]
 
 t.test("Claude's servers: those of the user, and those added locally in this folder", async (t) => {
-  const project = '/work/app'
+  const project = '/project/app'
   const settings = {
     mcpServers: { casefile: SERVER, 'my server': SERVER },
     projects: {
       [project]: { mcpServers: { 'local.one': SERVER, casefile: SERVER } },
-      '/work/other': { mcpServers: { elsewhere: SERVER } },
+      '/project/other': { mcpServers: { elsewhere: SERVER } },
     },
   }
   const home = t.testdir({

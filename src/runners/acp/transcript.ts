@@ -75,7 +75,7 @@ export interface Transcript {
 
 interface KnownCall {
   present: ToolCall
-  /** That it began is in the trail and in the output: its end is told in the same words. */
+  /** That it began is in the trail and in the output: its end is given in the same words. */
   noted: ToolFacts | null
   isRefused: boolean
   /** It keeps the agent's to-do list, and is reported as that. */
@@ -126,7 +126,7 @@ export function createTranscript(needs: TranscriptNeeds): Transcript {
       noteCall(present, facts)
       shown.call(id, facts)
     }
-    // what was told before it was known what it works on is told better at its end
+    // what was noted before it was known what it works on is noted better at its end
     const noted = before?.noted && isOnSomething(before.present) ? before.noted : facts
     const isRefused = before?.isRefused ?? false
     const printed = printedIn(update, before?.printed ?? '')

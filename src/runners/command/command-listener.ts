@@ -17,7 +17,7 @@ export interface Listener {
   /** Aborted once the run has to end: a note could not be written, or there is nothing but retries. */
   broken: AbortSignal
   output(stream: 'stdout' | 'stderr', bytes: Buffer): void
-  /** Resolves when all is told, and rejects if it could not be. `readRecord` reads the agent's record of a conversation. */
+  /** Resolves when all is noted, and rejects if it could not be. `readRecord` reads the agent's record of a conversation. */
   end(readRecord?: (conversation: string) => ReturnType<ReadOwnRecord>): Promise<Heard>
   /** The last line of the output: how it ended. */
   showEnd(text: string): void

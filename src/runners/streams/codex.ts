@@ -16,7 +16,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   let verdict = NO_VERDICT
   let usage = NO_USAGE
-  /** That it told of an action at all. */
+  /** Whether it reported an action at all. */
   let hasActions = false
   const rejections: string[] = []
 
