@@ -113,7 +113,7 @@ async function flow(t: Test, provider: RealProvider): Promise<void> {
   model.script(
     agent.writes(join(root, 'made.txt')),
     agent.edits(join(root, 'app.js'), 'limit = 1', 'limit = 10'),
-    agent.runs('(setsid sleep 600 > log.txt 2>&1 &); cat app.js'),
+    agent.runs(': > log.txt; (setsid sleep 600 >> log.txt 2>&1 &); cat app.js'),
     agent.runs('echo broken; exit 3'),
     { text: 'The limit is ten now.' },
   )
