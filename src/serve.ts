@@ -6,9 +6,9 @@ import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
 import { whenNeeded } from './http/when-needed.ts'
 import { openService, type Service } from './service.ts'
+import { createOwnerPatience, isService } from './state/owner/owner-patience.ts'
+import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { inTime, stopSignal } from './stopping.ts'
-import { createOwnerPatience, isService } from './workspace/owner/owner-patience.ts'
-import { isTaken, ownerIn } from './workspace/owner/owner-record.ts'
 
 export interface ServeOptions {
   root: string

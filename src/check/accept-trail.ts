@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Session } from '../model/session.ts'
-import { TRAILS_FOLDER } from '../workspace/state-folder.ts'
+import { TRAILS_FOLDER } from '../state/state-folder.ts'
 import { createTrailMemory } from '../workspace/trail-memory.ts'
 import type { View } from './view.ts'
 

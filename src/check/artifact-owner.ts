@@ -1,10 +1,10 @@
 import { join } from 'node:path'
+import { stampOf } from '../files/safe-read.ts'
 import type { Session } from '../model/session.ts'
+import { artifactsOf } from '../runners/output/artifact-renaming.ts'
+import { headAndTailOfFile } from '../runners/output/output-log.ts'
 import { stepsOf } from '../sessions/trail-steps.ts'
-import { stampOf } from '../workspace/disk/safe-read.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { artifactsOf } from '../workspace/output/artifact-renaming.ts'
-import { headAndTailOfFile } from '../workspace/output/output-log.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { kindsNow, sessionNumbers } from '../files/folder-names.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { kindsNow, sessionNumbers } from '../workspace/folder-names.ts'
 import { keepStrayLatest, pointLatest, removeLatest } from '../workspace/latest-link.ts'
 import type { Mender } from './mender.ts'
 

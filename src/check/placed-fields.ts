@@ -1,3 +1,4 @@
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import { readEnvelope } from '../markdown/envelope.ts'
 import { withFields } from '../markdown/field-edit.ts'
@@ -7,7 +8,6 @@ import { readTrail } from '../markdown/trail-lines.ts'
 import { plainValue } from '../markdown/yaml-value.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { decodeUtf8, readRegular } from '../workspace/disk/safe-read.ts'
 import { editText } from '../workspace/text-edit.ts'
 import type { Mender } from './mender.ts'
 

@@ -1,5 +1,5 @@
 import { counted } from '../model/amounts.ts'
-import { visibleText } from '../workspace/visible-text.ts'
+import { visibleText } from '../model/visible-text.ts'
 import type { Finding } from './finding.ts'
 import type { Mending } from './mender.ts'
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
+import { createDurable } from '../files/durable-write.ts'
+import { isFolder } from '../files/folder-names.ts'
+import { removeTempFiles, tempFilesIn } from '../files/temp-files.ts'
 import { Refusal, type RefusalCode } from '../model/refusal.ts'
-import { createDurable } from '../workspace/disk/durable-write.ts'
-import { removeTempFiles, tempFilesIn } from '../workspace/disk/temp-files.ts'
-import { isFolder } from '../workspace/folder-names.ts'
+import { takeOwnership } from '../state/owner/ownership.ts'
+import { openStateFolder } from '../state/state-folder.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { foldersWithRecords } from '../workspace/leftovers.ts'
-import { takeOwnership } from '../workspace/owner/ownership.ts'
-import { openStateFolder } from '../workspace/state-folder.ts'
 import type { Mender } from './mender.ts'
 
 /** Writes the git files of the memory root that are not there. */

@@ -1,6 +1,6 @@
 import { lastOf } from '../model/trail.ts'
+import { renameArtifacts } from '../runners/output/artifact-renaming.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { renameArtifacts } from '../workspace/output/artifact-renaming.ts'
 import { isOutputOf } from './artifact-owner.ts'
 import type { Mender } from './mender.ts'
 

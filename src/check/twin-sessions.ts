@@ -1,8 +1,8 @@
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { conflictSides } from '../markdown/conflict-sides.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import type { Session } from '../model/session.ts'
-import { decodeUtf8, readRegular } from '../workspace/disk/safe-read.ts'
-import { bothMade } from '../workspace/git/git-stages.ts'
+import { bothMade } from './git-stages.ts'
 import { soundSession } from './sound-session.ts'
 import type { View } from './view.ts'
 

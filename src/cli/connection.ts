@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient, type Sender } from '../client/client.ts'
 import type { Whereabouts } from '../client/session-stream.ts'
+import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
-import { hasCode } from '../workspace/disk/errno.ts'
-import { askOwner } from '../workspace/owner/ask-owner.ts'
-import { type MuteOwner, muteOwner } from '../workspace/owner/mute-owner.ts'
-import { createOwnerPatience } from '../workspace/owner/owner-patience.ts'
+import { askOwner } from '../state/owner/ask-owner.ts'
+import { type MuteOwner, muteOwner } from '../state/owner/mute-owner.ts'
+import { createOwnerPatience } from '../state/owner/owner-patience.ts'
 import {
   isGone,
   isSame,
@@ -15,7 +15,7 @@ import {
   ownerIn,
   readRecord,
   remedyOfStopped,
-} from '../workspace/owner/owner-record.ts'
+} from '../state/owner/owner-record.ts'
 import type { Workspace } from './place.ts'
 
 export interface Connection {

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { decodeUtf8 } from '../files/safe-read.ts'
 import { Refusal } from '../model/refusal.ts'
-import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 import { editFile } from './editor.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from 'node:path'
+import { isFolder } from '../files/folder-names.ts'
+import { stampOf } from '../files/safe-read.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
-import { stampOf } from '../workspace/disk/safe-read.ts'
-import { isFolder } from '../workspace/folder-names.ts'
-import { askOwner } from '../workspace/owner/ask-owner.ts'
+import { askOwner } from '../state/owner/ask-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 import type { FoundPlaces } from '../workspace/settings/places.ts'
 

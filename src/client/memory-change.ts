@@ -1,6 +1,6 @@
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { decodeUtf8 } from '../files/safe-read.ts'
 import { Refusal } from '../model/refusal.ts'
-import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
-import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import type { Answer, Client } from './client.ts'
 
 /** Each that fails is one that somebody else made: who writes with many others waits for them at most. */

@@ -12,8 +12,8 @@ import {
 } from 'node:fs/promises'
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
-import { hasCode } from '../workspace/disk/errno.ts'
 import { gitText } from '../workspace/git/git-command.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 

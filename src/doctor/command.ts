@@ -1,6 +1,6 @@
+import { visibleText } from '../model/visible-text.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { openPlaces } from '../workspace/settings/places.ts'
-import { visibleText } from '../workspace/visible-text.ts'
 import { examine } from './examination.ts'
 import { examinationText, handshakeText } from './examination-text.ts'
 import { type AgentHandshake, handshakes } from './handshakes.ts'

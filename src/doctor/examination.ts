@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
+import { openRunFolder } from '../runners/output/run-folder.ts'
 import { closeGuard, type Guard } from '../runners/process/guard.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/agent-files.ts'
 import { planGuard } from '../sessions/protection.ts'
@@ -8,7 +9,6 @@ import { allStatuses, type ProviderStatus } from '../sessions/provider-status.ts
 import { providerOf } from '../sessions/providers.ts'
 import { runGit } from '../workspace/git/git-command.ts'
 import { layoutOf } from '../workspace/layout.ts'
-import { openRunFolder } from '../workspace/output/run-folder.ts'
 import type { Places } from '../workspace/settings/places.ts'
 import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
 

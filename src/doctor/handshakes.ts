@@ -3,12 +3,12 @@ import type { AcpSpec } from '../runners/acp/agents.ts'
 import { type Handshake, tryHandshake } from '../runners/acp/handshake.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import { warningAbout } from '../runners/agents/agent-version.ts'
+import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
 import { endMarked } from '../runners/process/process-sweep.ts'
 import { notStarted, whyUntrusted } from '../sessions/agent-files.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
-import { openRunFolder } from '../workspace/output/run-folder.ts'
 import type { Places } from '../workspace/settings/places.ts'
 
 export interface AgentHandshake {

@@ -1,4 +1,4 @@
-import { stampOf } from '../workspace/disk/safe-read.ts'
+import { stampOf } from '../files/safe-read.ts'
 import { collectGarbage } from '../workspace/kept/collect-garbage.ts'
 import { whenQuiet } from '../workspace/quiet.ts'
 import type { Upkeep } from '../workspace/upkeep.ts'

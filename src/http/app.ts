@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { gateOf } from '../model/case-folder.ts'
 import { FILTERS } from '../search/query.ts'
-import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import { unknownRoute } from './allowed-methods.ts'
 import { artifactRoutes } from './artifact-routes.ts'
 import { caseRoutes } from './case-routes.ts'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { ErrorHandler } from 'hono'
+import { diskRefusal } from '../files/storage-refusal.ts'
 import { Refusal, type RefusalCode } from '../model/refusal.ts'
-import { diskRefusal } from '../workspace/disk/storage-refusal.ts'
 import type { ServiceEnv } from './context.ts'
 import { jsonBody } from './json-body.ts'
 

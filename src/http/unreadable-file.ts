@@ -1,5 +1,5 @@
+import type { Refused } from '../files/safe-read.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Refused } from '../workspace/disk/safe-read.ts'
 
 /** Why a memory file is not read, nor written over. */
 export function unreadable(filename: string, { reason, detail }: Refused): Refusal {

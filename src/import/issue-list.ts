@@ -1,8 +1,8 @@
+import { decodeUtf8 } from '../files/safe-read.ts'
+import { utf16Name } from '../files/utf-16.ts'
 import { parseFields } from '../http/zod-issues.ts'
 import { type FieldError, Refusal } from '../model/refusal.ts'
-import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
-import { utf16Name } from '../workspace/disk/utf-16.ts'
-import { visibleText } from '../workspace/visible-text.ts'
+import { visibleText } from '../model/visible-text.ts'
 import { brokenEntry } from './broken-entry.ts'
 import { type GithubIssue, issueSchema } from './github-schema.ts'
 

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
-import type { MemoryKind } from '../workspace/git/git-memory.ts'
-import { hookAt, hooksFolder, installHook } from '../workspace/git/hook-file.ts'
+import type { MemoryKind } from './git-memory.ts'
+import { hookAt, hooksFolder, installHook } from './hook-file.ts'
 import type { InitNeeds, InitOptions } from './needs.ts'
 import { HOOK_MARK, type HookPlaces, hookLine, preCommitHook } from './pre-commit-hook.ts'
 

@@ -1,22 +1,22 @@
 import { relative, resolve } from 'node:path'
+import { createDurable } from '../files/durable-write.ts'
+import { isFolder } from '../files/folder-names.ts'
+import { isWithin } from '../files/path-within.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import { makeMemoryRoot } from '../workspace/case-making.ts'
-import { createDurable } from '../workspace/disk/durable-write.ts'
-import { isWithin } from '../workspace/disk/path-within.ts'
-import { isFolder } from '../workspace/folder-names.ts'
+import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
+import { layoutOf } from '../workspace/layout.ts'
+import { createSettings } from '../workspace/settings/settings.ts'
+import { memoryRootAt, workspaceRoot } from '../workspace/workdir.ts'
+import { FIRST_SETTINGS } from './first-settings.ts'
 import {
   excludeFromCode,
   type MemoryKind,
   makeOwnRepository,
   makeWorktree,
   presentKind,
-} from '../workspace/git/git-memory.ts'
-import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
-import { layoutOf } from '../workspace/layout.ts'
-import { createSettings } from '../workspace/settings/settings.ts'
-import { memoryRootAt, workspaceRoot } from '../workspace/workdir.ts'
-import { FIRST_SETTINGS } from './first-settings.ts'
+} from './git-memory.ts'
 import { offerHook } from './hook-offer.ts'
 import { DEFAULT_KIND, type InitNeeds, type InitOptions } from './needs.ts'
 

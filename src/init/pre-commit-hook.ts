@@ -1,4 +1,4 @@
-import { MEMORY_BRANCH, type MemoryKind } from '../workspace/git/git-memory.ts'
+import { MEMORY_BRANCH, type MemoryKind } from './git-memory.ts'
 
 export interface HookPlaces {
   kind: MemoryKind

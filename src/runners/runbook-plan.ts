@@ -2,8 +2,8 @@ import { outline } from '../markdown/outline.ts'
 import { parsedMarkdown } from '../markdown/parser-pool.ts'
 import { fenceFor } from '../markdown/section.ts'
 import type { Case } from '../model/case.ts'
-import { detectTests } from '../workspace/project-tests.ts'
 import type { PlanRequest, PlanResult } from './contract.ts'
+import { detectTests } from './project-tests.ts'
 
 const RUNBOOK_FILE = 'runbook.md'
 

@@ -1,7 +1,7 @@
 import { readPlan } from '../markdown/plan-steps.ts'
 import type { PlanStep } from '../model/plan-step.ts'
-import { createPipeSupply, type PipeSupply } from '../workspace/output/output-pipe.ts'
 import type { Runner, StepOutcome, WorkRequest, WorkResult } from './contract.ts'
+import { createPipeSupply, type PipeSupply } from './output/output-pipe.ts'
 import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
 

@@ -1,6 +1,6 @@
+import { plainText } from '../files/plain-text.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { AgentNote } from '../runners/contract.ts'
-import { plainText } from '../workspace/disk/plain-text.ts'
 import type { Redactor } from './redaction.ts'
 
 /** A trail is for people, and is read whole: an agent that calls tools without end must not swell it. */

@@ -1,19 +1,19 @@
+import { codeOf, hasCode } from '../files/errno.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { StepProof } from '../model/plan-step.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
+import { artifactPath, readArtifact } from '../runners/output/artifacts.ts'
+import { headAndTail } from '../runners/output/output-excerpt.ts'
+import { headAndTailOfFile } from '../runners/output/output-log.ts'
 import {
   openReportReader,
   type ReportReader,
   type ReportReading,
 } from '../runners/reports/report-reader.ts'
 import { type TestResults, testNote } from '../runners/reports/test-results.ts'
-import { codeOf, hasCode } from '../workspace/disk/errno.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { artifactPath, readArtifact } from '../workspace/output/artifacts.ts'
-import { headAndTail } from '../workspace/output/output-excerpt.ts'
-import { headAndTailOfFile } from '../workspace/output/output-log.ts'
 import { endOf, stepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
 /** `## Execution output` holds at most this; the whole is in artifacts/ (design §2). */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { diskRefusal } from '../files/storage-refusal.ts'
 import type { CaseFolder, Decide } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
-import { diskRefusal } from '../workspace/disk/storage-refusal.ts'
 import type { Store, UpdateOptions } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
 

@@ -1,7 +1,7 @@
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Pins } from '../model/held.ts'
 import { isEmpty } from '../model/pin-changes.ts'
 import type { HoldFiles, Watch } from '../workspace/hold-files.ts'
-import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 
 /** What counts of each case whatever its files say, in memory and on disk. */
 export interface PinBook {

@@ -1,6 +1,6 @@
 import { sha256 } from '../markdown/session-file.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import { createArtifact } from '../workspace/output/artifacts.ts'
+import { createArtifact } from '../runners/output/artifacts.ts'
 import type { Job } from './jobs.ts'
 import type { SessionNeeds } from './needs.ts'
 import type { Prompt } from './prompt.ts'

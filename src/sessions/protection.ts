@@ -1,8 +1,8 @@
+import { type HeldFolders, holdFolders } from '../files/held-folders.ts'
+import { isWithin } from '../files/path-within.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'
-import { type HeldFolders, holdFolders } from '../workspace/disk/held-folders.ts'
-import { isWithin } from '../workspace/disk/path-within.ts'
-import { repositoryFolders } from '../workspace/git/repository-folders.ts'
+import { repositoryFolders } from '../snapshots/repository-folders.ts'
 import type { SessionNeeds } from './needs.ts'
 
 type ProtectionNeeds = Pick<SessionNeeds, 'layout' | 'state' | 'environment' | 'mount'>

@@ -1,4 +1,4 @@
-import { createRunRecords } from '../workspace/output/run-records.ts'
+import { createRunRecords } from '../runners/output/run-records.ts'
 import { createPlanTexts, type PlanTexts } from '../workspace/plan-texts.ts'
 import { createHandEdits, type HandEditNeeds, type HandEdits } from './hand-edits.ts'
 import type { SessionNeeds } from './needs.ts'

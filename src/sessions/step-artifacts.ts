@@ -1,9 +1,9 @@
+import { hasCode } from '../files/errno.ts'
 import type { PlanStep, StepProof } from '../model/plan-step.ts'
 import { Refusal } from '../model/refusal.ts'
-import { hasCode } from '../workspace/disk/errno.ts'
+import { artifactPath, makeArtifacts } from '../runners/output/artifacts.ts'
+import { type OutputLog, openOutputLog } from '../runners/output/output-log.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { artifactPath, makeArtifacts } from '../workspace/output/artifacts.ts'
-import { type OutputLog, openOutputLog } from '../workspace/output/output-log.ts'
 
 /** Where a name is taken already, by a step that came before, say. */
 const SUFFIXES = ['', ...Array.from({ length: 98 }, (_, index) => `-${index + 2}`)]

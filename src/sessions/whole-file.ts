@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import { fieldNames } from '../markdown/fields.ts'
@@ -11,7 +12,6 @@ import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
 import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
-import { decodeUtf8 } from '../workspace/disk/safe-read.ts'
 
 /**
  * A PUT of a whole case.md is what a person's save would be: taken if it leaves no problem, refused

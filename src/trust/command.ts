@@ -1,9 +1,9 @@
 import { isBreaking } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Settings } from '../model/settings.ts'
+import { visibleText } from '../model/visible-text.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { openPlaces } from '../workspace/settings/places.ts'
-import { visibleText } from '../workspace/visible-text.ts'
 import { accept, offerOf } from './offer.ts'
 import { offerText } from './offer-text.ts'
 

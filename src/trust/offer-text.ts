@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path'
 import type { ProviderSettings } from '../model/settings.ts'
+import { visibleText } from '../model/visible-text.ts'
 import type { ReadFile } from '../sessions/agent-files.ts'
-import { visibleText } from '../workspace/visible-text.ts'
 import type { Offer } from './offer.ts'
 
 /** What would be trusted, whole and with nothing hidden, as lines for a terminal. */

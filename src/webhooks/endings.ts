@@ -1,4 +1,4 @@
-import type { KeyedMutex } from '../workspace/keyed-mutex.ts'
+import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import type { EventLog } from '../workspace/log/event-log.ts'
 import type { WebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import type { LogKeeping } from './log-keeping.ts'

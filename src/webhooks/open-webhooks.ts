@@ -1,3 +1,4 @@
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Attempt, Delivery } from '../model/delivery.ts'
 import { stoppingRefusal } from '../model/refusal.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type Webhook,
   type WebhookChange,
 } from '../model/webhook.ts'
-import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import type { EventLog } from '../workspace/log/event-log.ts'
 import { createWebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import { createEndings } from './endings.ts'

@@ -1,7 +1,7 @@
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Attempt } from '../model/delivery.ts'
 import { stoppingRefusal } from '../model/refusal.ts'
 import type { Webhook } from '../model/webhook.ts'
-import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import type { Message } from './message.ts'
 
 /** What a person sends to try a receiver. */

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from './disk/errno.ts'
-import { readRegular } from './disk/safe-read.ts'
+import { hasCode } from '../files/errno.ts'
+import { readRegular } from '../files/safe-read.ts'
 
 /** The text of a record, `too_large`, or null where there is none that can be read. */
 export type AgentRecord = { text: string } | 'too_large' | null

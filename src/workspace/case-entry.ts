@@ -1,8 +1,8 @@
+import type { FileStamp } from '../files/safe-read.ts'
 import type { Case } from '../model/case.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
-import type { FileStamp } from './disk/safe-read.ts'
 import type { NoteFile } from './notes.ts'
 import type { RecordFile } from './record.ts'
 

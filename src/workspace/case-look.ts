@@ -1,11 +1,17 @@
 import { basename } from 'node:path'
+import {
+  type EntryKind,
+  kindsIn,
+  kindsNow,
+  proofIds,
+  sessionNumbers,
+} from '../files/folder-names.ts'
+import { isOfFolder, stampNow } from '../files/read-now.ts'
+import { type FileStamp, sameStamp } from '../files/safe-read.ts'
+import { isTempName } from '../files/temp-files.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { type DeletionNeeds, deletedProblems, deletedSessions } from './deleted-sessions.ts'
-import { isOfFolder, stampNow } from './disk/read-now.ts'
-import { type FileStamp, sameStamp } from './disk/safe-read.ts'
-import { isTempName } from './disk/temp-files.ts'
-import { type EntryKind, kindsIn, kindsNow, proofIds, sessionNumbers } from './folder-names.ts'
 import { latestIn } from './latest.ts'
 import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'

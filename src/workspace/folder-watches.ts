@@ -1,7 +1,7 @@
 import { type FSWatcher, lstatSync, readdirSync, type Stats, watch } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { hasCode } from '../files/errno.ts'
 import { UUID } from '../model/words.ts'
-import { hasCode } from './disk/errno.ts'
 import { isEditorFile } from './editor-files.ts'
 import type { HintKind } from './settling.ts'
 

@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { syncData } from './disk/descriptors.ts'
-import { syncFolder } from './disk/durable-write.ts'
-import { hasCode } from './disk/errno.ts'
-import { diskRefusal } from './disk/storage-refusal.ts'
+import { syncData } from '../files/descriptors.ts'
+import { syncFolder } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
+import { diskRefusal } from '../files/storage-refusal.ts'
 
 /** A file that a change replaces: `before` is the hash of what stood there, null for nothing. */
 export interface ChangedFile {

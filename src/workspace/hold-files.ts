@@ -1,12 +1,12 @@
 import { readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { makeFolder, writeDurable } from '../files/durable-write.ts'
+import { codeOf, hasCode } from '../files/errno.ts'
+import { entriesIn } from '../files/folder-names.ts'
 import { CASE_STATES } from '../model/case-state.ts'
 import type { Pins } from '../model/held.ts'
 import { UUID } from '../model/words.ts'
-import { makeFolder, writeDurable } from './disk/durable-write.ts'
-import { codeOf, hasCode } from './disk/errno.ts'
-import { entriesIn } from './folder-names.ts'
 
 /** A session that executes while its processes could write the files of the cases. */
 export interface OpenRun {

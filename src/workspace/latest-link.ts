@@ -1,12 +1,12 @@
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasCode } from './disk/errno.ts'
-import { discard } from './disk/new-file.ts'
-import { type PinnedFolder, pinFolder } from './disk/pinned-folder.ts'
-import { stampOf } from './disk/safe-read.ts'
-import { storageRefusal } from './disk/storage-refusal.ts'
-import { tempName } from './disk/temp-files.ts'
+import { hasCode } from '../files/errno.ts'
+import { discard } from '../files/new-file.ts'
+import { type PinnedFolder, pinFolder } from '../files/pinned-folder.ts'
+import { stampOf } from '../files/safe-read.ts'
+import { storageRefusal } from '../files/storage-refusal.ts'
+import { tempName } from '../files/temp-files.ts'
 import { conflictName } from './rescue/conflict-copy.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { type EntryKind, kindsNow, sessionNumbers } from '../files/folder-names.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { hasCode } from './disk/errno.ts'
-import { type EntryKind, kindsNow, sessionNumbers } from './folder-names.ts'
 import { pointLatest, removeLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 

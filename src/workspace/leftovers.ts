@@ -1,11 +1,11 @@
 import { join } from 'node:path'
+import { codeOf } from '../files/errno.ts'
+import { type EntryKind, entriesIn, kindsNow } from '../files/folder-names.ts'
+import { removeStubborn } from '../files/remove-stubborn.ts'
+import { isTempName, removeTempFiles } from '../files/temp-files.ts'
 import { UUID } from '../model/words.ts'
-import { codeOf } from './disk/errno.ts'
-import { removeStubborn } from './disk/remove-stubborn.ts'
-import { isTempName, removeTempFiles } from './disk/temp-files.ts'
-import { type EntryKind, entriesIn, kindsNow } from './folder-names.ts'
+import type { StateFolder } from '../state/state-folder.ts'
 import type { Layout } from './layout.ts'
-import type { StateFolder } from './state-folder.ts'
 
 /**
  * Removes the temporary files and scratch folders that a killed service left: only for the owner of

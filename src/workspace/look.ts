@@ -1,4 +1,4 @@
-import type { FileStamp } from './disk/safe-read.ts'
+import type { FileStamp } from '../files/safe-read.ts'
 import type { Settling } from './settling.ts'
 import type { Wholeness } from './wholeness.ts'
 

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { hasCode } from './disk/errno.ts'
+import { hasCode } from '../files/errno.ts'
 import { runGit } from './git/git-command.ts'
 
 /**

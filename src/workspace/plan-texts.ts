@@ -1,12 +1,12 @@
 import { lstat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createDurable, makeFolder } from '../files/durable-write.ts'
+import { codeOf, hasCode } from '../files/errno.ts'
+import { entriesIn } from '../files/folder-names.ts'
+import { discard } from '../files/new-file.ts'
+import { decodeUtf8, readRegular, stampOf } from '../files/safe-read.ts'
 import { sha256 } from '../markdown/session-file.ts'
 import { Refusal } from '../model/refusal.ts'
-import { createDurable, makeFolder } from './disk/durable-write.ts'
-import { codeOf, hasCode } from './disk/errno.ts'
-import { discard } from './disk/new-file.ts'
-import { decodeUtf8, readRegular, stampOf } from './disk/safe-read.ts'
-import { entriesIn } from './folder-names.ts'
 
 /**
  * The texts of plans that sessions had, by their sha256, in the state folder: so that what a revision

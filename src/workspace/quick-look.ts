@@ -1,8 +1,8 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { hasCode } from '../files/errno.ts'
+import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { hasCode } from './disk/errno.ts'
-import { type FileStamp, sameStamp } from './disk/safe-read.ts'
 import { type KeptCase, printNow } from './kept/kept-case.ts'
 
 /** Stamps are taken synchronously, ten times faster than one by one in the thread pool, for at most so long. */

@@ -1,6 +1,6 @@
+import { readNow, stampNow } from '../files/read-now.ts'
+import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
-import { readNow, stampNow } from './disk/read-now.ts'
-import type { FileStamp } from './disk/safe-read.ts'
 import type { Look } from './look.ts'
 import { type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
 import { endingOf, wholenessOf } from './wholeness.ts'

@@ -1,3 +1,5 @@
+import { isFolderNow } from '../files/folder-names.ts'
+import type { FileStamp } from '../files/safe-read.ts'
 import {
   CASE_FILE,
   MAX_CASE_BYTES,
@@ -11,8 +13,6 @@ import type { Case } from '../model/case.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
-import type { FileStamp } from './disk/safe-read.ts'
-import { isFolderNow } from './folder-names.ts'
 import { withKnownId } from './known-id.ts'
 import { asItRuns } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'

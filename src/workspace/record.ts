@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import { decodeUtf8, type FileStamp, type ReadResult } from '../files/safe-read.ts'
+import { utf16Name } from '../files/utf-16.ts'
 import type { Problem } from '../model/problem.ts'
-import { decodeUtf8, type FileStamp, type ReadResult } from './disk/safe-read.ts'
-import { utf16Name } from './disk/utf-16.ts'
 
 /** What is known of one record file: the value that is served, and how the file is. */
 export interface RecordFile<T> {

@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises'
+import { createDurable } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import { createDurable } from './disk/durable-write.ts'
-import { hasCode } from './disk/errno.ts'
 import type { ReaderNeeds } from './readers.ts'
 
 /**

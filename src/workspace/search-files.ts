@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { hasCode } from './disk/errno.ts'
-import { readNow, stampNow } from './disk/read-now.ts'
-import type { FileStamp } from './disk/safe-read.ts'
+import { hasCode } from '../files/errno.ts'
+import { readNow, stampNow } from '../files/read-now.ts'
+import type { FileStamp } from '../files/safe-read.ts'
 import { printOf } from './kept/kept-case.ts'
 import { isSettled } from './record.ts'
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder, writeDurable } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
+import { entriesIn } from '../files/folder-names.ts'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
-import { makeFolder, writeDurable } from './disk/durable-write.ts'
-import { hasCode } from './disk/errno.ts'
-import { entriesIn } from './folder-names.ts'
 import type { Layout } from './layout.ts'
 
 /**

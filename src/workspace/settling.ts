@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { type FileStamp, sameStamp } from './disk/safe-read.ts'
+import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import type { Wholeness } from './wholeness.ts'
 
 /** How a change was made, as far as the watcher can tell. */

@@ -1,6 +1,6 @@
+import { stampNow } from '../files/read-now.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
-import { stampNow } from './disk/read-now.ts'
 import { folderNamesIn, type KeptCase } from './kept/kept-case.ts'
 import { isAsRead } from './quick-look.ts'
 

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { KeyedMutex } from '../files/keyed-mutex.ts'
+import { removeFolder } from '../files/remove-folder.ts'
 import { CASE_FILE, type CaseReading, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import { historyLine, withHistory } from '../markdown/history-file.ts'
 import type { Case } from '../model/case.ts'
@@ -8,7 +10,6 @@ import { actsOf } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
-import { removeFolder } from './disk/remove-folder.ts'
 import {
   createEditWriter,
   type EditWriterNeeds,
@@ -17,7 +18,6 @@ import {
 } from './edit-writer.ts'
 import { historyOf } from './history-append.ts'
 import { readAgainIfDamaged } from './kept/kept-damage.ts'
-import type { KeyedMutex } from './keyed-mutex.ts'
 import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
 import type { Texts } from './texts.ts'

@@ -1,5 +1,5 @@
-import { writeDurable } from './disk/durable-write.ts'
-import { decodeUtf8, readRegular } from './disk/safe-read.ts'
+import { writeDurable } from '../files/durable-write.ts'
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 
 /**
  * Makes one edit on the text that a file has now. False where it is no text that can be read, or

@@ -9,13 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { syncDescriptor } from '../files/descriptors.ts'
+import { syncFolder } from '../files/durable-write.ts'
+import { hasCode } from '../files/errno.ts'
+import { storageRefusal } from '../files/storage-refusal.ts'
 import { readTrailLine, trailLineText } from '../markdown/trail-line.ts'
 import { type ServiceFields, type Session, serviceFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
-import { syncDescriptor } from './disk/descriptors.ts'
-import { syncFolder } from './disk/durable-write.ts'
-import { hasCode } from './disk/errno.ts'
-import { storageRefusal } from './disk/storage-refusal.ts'
 import { gitNamesOf } from './git/git-contents.ts'
 
 /** What the trail of a session said when this machine last wrote it, or last accepted it from git. */

@@ -1,10 +1,10 @@
+import { type EntryKind, kindsIn } from '../files/folder-names.ts'
+import { isOfFolder, stampNow } from '../files/read-now.ts'
+import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
-import { isOfFolder, stampNow } from './disk/read-now.ts'
-import { type FileStamp, sameStamp } from './disk/safe-read.ts'
 import { isEditorFile } from './editor-files.ts'
-import { type EntryKind, kindsIn } from './folder-names.ts'
 import { isSettled } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
 

@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { isWithin } from '../files/path-within.ts'
+import { realPathOf } from '../files/real-path.ts'
+import { stampOf } from '../files/safe-read.ts'
 import { Refusal } from '../model/refusal.ts'
-import { hasCode } from './disk/errno.ts'
-import { isWithin } from './disk/path-within.ts'
-import { realPathOf } from './disk/real-path.ts'
-import { stampOf } from './disk/safe-read.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's

@@ -1,4 +1,9 @@
 import { join } from 'node:path'
+import { changeDurable } from '../files/change-durable.ts'
+import { changedMeanwhile, type Placed, placeNewDurable } from '../files/durable-write.ts'
+import { stampNow } from '../files/read-now.ts'
+import { mustHaveRoom } from '../files/room.ts'
+import { decodeUtf8 } from '../files/safe-read.ts'
 import { CASE_FILE, type CaseReading, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
@@ -17,11 +22,6 @@ import { type Session, type SessionEdit, serviceFields } from '../model/session.
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import { changeDurable } from './disk/change-durable.ts'
-import { changedMeanwhile, type Placed, placeNewDurable } from './disk/durable-write.ts'
-import { stampNow } from './disk/read-now.ts'
-import { mustHaveRoom } from './disk/room.ts'
-import { decodeUtf8 } from './disk/safe-read.ts'
 import type { ChangedFile } from './history-journal.ts'
 import type { Layout } from './layout.ts'
 import { caseToBe } from './readers.ts'

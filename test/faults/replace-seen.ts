@@ -9,13 +9,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { NewFile } from '../../src/workspace/disk/new-file.ts'
-import type { Displaced } from '../../src/workspace/rescue/replace-seen.ts'
+import type { NewFile } from '../../src/files/new-file.ts'
+import type { Displaced } from '../../src/files/replace-seen.ts'
 import { installFaultyDisk } from '../fixtures/faults/faulty-disk.ts'
 
 const disk = await installFaultyDisk()
-const { replaceSeen } = await import('../../src/workspace/rescue/replace-seen.ts')
-const { systemExchange } = await import('../../src/workspace/rescue/exchange.ts')
+const { replaceSeen } = await import('../../src/files/replace-seen.ts')
+const { systemExchange } = await import('../../src/files/exchange.ts')
 
 /** As a write leaves it, to be placed. */
 function opened(path: string): NewFile {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { holdFolders } from '../../src/workspace/disk/held-folders.ts'
+import { holdFolders } from '../../src/files/held-folders.ts'
 import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'

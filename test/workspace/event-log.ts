@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { createGroupCommit } from '../../src/workspace/disk/group-commit.ts'
+import { createGroupCommit } from '../../src/files/group-commit.ts'
 import {
   type EventLog,
   type EventLogOptions,

@@ -25,34 +25,29 @@ import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { changeDurable } from '../../src/workspace/disk/change-durable.ts'
+import { changeDurable } from '../../src/files/change-durable.ts'
 import {
   createDurable,
   inPinnedFolder,
   makeFolder,
   writeDurable,
-} from '../../src/workspace/disk/durable-write.ts'
-import { hasCode } from '../../src/workspace/disk/errno.ts'
-import { openNewFile } from '../../src/workspace/disk/new-file.ts'
-import { readNow } from '../../src/workspace/disk/read-now.ts'
-import { realPathOf } from '../../src/workspace/disk/real-path.ts'
-import { emptyTrash, removeFolder } from '../../src/workspace/disk/remove-folder.ts'
-import { removeStubborn } from '../../src/workspace/disk/remove-stubborn.ts'
-import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/workspace/disk/safe-read.ts'
-import { storageRefusal } from '../../src/workspace/disk/storage-refusal.ts'
-import {
-  isTempName,
-  removeTempFiles,
-  tempName,
-  trashName,
-} from '../../src/workspace/disk/temp-files.ts'
-import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+} from '../../src/files/durable-write.ts'
+import { hasCode } from '../../src/files/errno.ts'
+import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
+import { openNewFile } from '../../src/files/new-file.ts'
+import { readNow } from '../../src/files/read-now.ts'
+import { realPathOf } from '../../src/files/real-path.ts'
+import { emptyTrash, removeFolder } from '../../src/files/remove-folder.ts'
+import { removeStubborn } from '../../src/files/remove-stubborn.ts'
+import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/files/safe-read.ts'
+import { storageRefusal } from '../../src/files/storage-refusal.ts'
+import { isTempName, removeTempFiles, tempName, trashName } from '../../src/files/temp-files.ts'
+import { openRunFolder } from '../../src/runners/output/run-folder.ts'
+import { defaultStateFolder, openStateFolder } from '../../src/state/state-folder.ts'
 import { pointLatest } from '../../src/workspace/latest-link.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { clearLeftovers } from '../../src/workspace/leftovers.ts'
-import { openRunFolder } from '../../src/workspace/output/run-folder.ts'
 import { nextSessionNumber, rememberNumber } from '../../src/workspace/session-number.ts'
-import { defaultStateFolder, openStateFolder } from '../../src/workspace/state-folder.ts'
 import { workingFolder } from '../../src/workspace/workdir.ts'
 import { makeTooDeep } from '../fixtures/deep-folder.ts'
 import { isFull } from '../fixtures/full.ts'

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { parseTreeDiff } from '../../src/workspace/git/git-diff.ts'
-import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/workspace/git/git-tree.ts'
+import { parseTreeDiff } from '../../src/snapshots/git-diff.ts'
+import { openTreeSnapshots, type TreeSnapshotOptions } from '../../src/snapshots/git-tree.ts'
 import {
   commit,
   git,

@@ -24,9 +24,11 @@ import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { writeDurable } from '../../src/workspace/disk/durable-write.ts'
-import type { NewFile } from '../../src/workspace/disk/new-file.ts'
-import { createKeyedMutex } from '../../src/workspace/keyed-mutex.ts'
+import { writeDurable } from '../../src/files/durable-write.ts'
+import { type Exchange, systemExchange } from '../../src/files/exchange.ts'
+import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
+import type { NewFile } from '../../src/files/new-file.ts'
+import { type Displaced, type Keeper, replaceSeen } from '../../src/files/replace-seen.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { hashOf } from '../../src/workspace/record.ts'
 import {
@@ -35,14 +37,8 @@ import {
   keepConflictCopy,
 } from '../../src/workspace/rescue/conflict-copy.ts'
 import { displacedContent } from '../../src/workspace/rescue/displaced.ts'
-import { type Exchange, systemExchange } from '../../src/workspace/rescue/exchange.ts'
 import { pruneKept } from '../../src/workspace/rescue/kept-pre-images.ts'
 import { preImagePath } from '../../src/workspace/rescue/pre-images.ts'
-import {
-  type Displaced,
-  type Keeper,
-  replaceSeen,
-} from '../../src/workspace/rescue/replace-seen.ts'
 import { createSecondLook } from '../../src/workspace/rescue/second-look.ts'
 import { isFull } from '../fixtures/full.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'

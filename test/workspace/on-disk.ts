@@ -10,7 +10,7 @@ import { type HeldSync, hasName, holdSyncs, notOnDisk } from '../fixtures/synced
 const { clientOf, finished, must, planned, step } = await import('../fixtures/session-client.ts')
 const { openTestService } = await import('../fixtures/workspace.ts')
 const { makeMemoryRoot } = await import('../../src/workspace/case-making.ts')
-const { writeNewFile } = await import('../../src/workspace/disk/new-file.ts')
+const { writeNewFile } = await import('../../src/files/new-file.ts')
 const { layoutOf } = await import('../../src/workspace/layout.ts')
 const { openEventLog } = await import('../../src/workspace/log/event-log.ts')
 const { createWebhookFiles } = await import('../../src/workspace/webhooks/webhook-files.ts')

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { plainText } from '../../src/workspace/disk/plain-text.ts'
-import { headAndTail } from '../../src/workspace/output/output-excerpt.ts'
-import { headAndTailOfFile, openOutputLog } from '../../src/workspace/output/output-log.ts'
+import { plainText } from '../../src/files/plain-text.ts'
+import { headAndTail } from '../../src/runners/output/output-excerpt.ts'
+import { headAndTailOfFile, openOutputLog } from '../../src/runners/output/output-log.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 t.test('a log keeps what is written, in order', async (t) => {

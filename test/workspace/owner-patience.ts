@@ -3,11 +3,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { Refusal } from '../../src/model/refusal.ts'
-import { keysOf } from '../../src/workspace/owner/owner-keys.ts'
-import { createOwnerPatience } from '../../src/workspace/owner/owner-patience.ts'
-import { isTaken, ownerIn, readRecord } from '../../src/workspace/owner/owner-record.ts'
-import { socketAddress } from '../../src/workspace/owner/owner-socket.ts'
-import { takeOwnership } from '../../src/workspace/owner/ownership.ts'
+import { keysOf } from '../../src/state/owner/owner-keys.ts'
+import { createOwnerPatience } from '../../src/state/owner/owner-patience.ts'
+import { isTaken, ownerIn, readRecord } from '../../src/state/owner/owner-record.ts'
+import { socketAddress } from '../../src/state/owner/owner-socket.ts'
+import { takeOwnership } from '../../src/state/owner/ownership.ts'
 
 const command = (pid: number) => ({ pid, short: true })
 

@@ -9,16 +9,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { Refusal } from '../../src/model/refusal.ts'
-import { askOwner } from '../../src/workspace/owner/ask-owner.ts'
+import { askOwner } from '../../src/state/owner/ask-owner.ts'
 import {
   isGone,
   type OwnerRecord,
   parseAnswer,
   thisProcess,
-} from '../../src/workspace/owner/owner-record.ts'
-import { askSocket, holdSocket, socketAddress } from '../../src/workspace/owner/owner-socket.ts'
-import { takeOwnership } from '../../src/workspace/owner/ownership.ts'
-import { holdLock } from '../../src/workspace/owner/state-lock.ts'
+} from '../../src/state/owner/owner-record.ts'
+import { askSocket, holdSocket, socketAddress } from '../../src/state/owner/owner-socket.ts'
+import { takeOwnership } from '../../src/state/owner/ownership.ts'
+import { holdLock } from '../../src/state/owner/state-lock.ts'
 import { isFull } from '../fixtures/full.ts'
 import type { Order, Report } from '../fixtures/owner-process.ts'
 import { typescriptFlags } from '../fixtures/typescript-flags.ts'

@@ -3,15 +3,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { removeStubborn } from '../../src/workspace/disk/remove-stubborn.ts'
-import { stampsBelow } from '../../src/workspace/git/ignored-files.ts'
-import { differences } from '../../src/workspace/git/plan-differences.ts'
+import { removeStubborn } from '../../src/files/remove-stubborn.ts'
+import { stampsBelow } from '../../src/snapshots/ignored-files.ts'
+import { differences } from '../../src/snapshots/plan-differences.ts'
 import {
   openPlanFolders,
   type PlanFolders,
   type PlanFoldersOptions,
-} from '../../src/workspace/git/plan-folders.ts'
-import { storedObjects } from '../../src/workspace/git/repository-objects.ts'
+} from '../../src/snapshots/plan-folders.ts'
+import { storedObjects } from '../../src/snapshots/repository-objects.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { makeTooDeep } from '../fixtures/deep-folder.ts'
 import { isFull } from '../fixtures/full.ts'

@@ -1,7 +1,7 @@
 import { confirm } from '../../demo/question.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { durationsText } from '../../model/session-durations.ts'
-import { isArtifactOf } from '../../workspace/output/artifacts.ts'
+import { isArtifactOf } from '../../runners/output/artifacts.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { exitOf, follow, reread } from '../follow/follow.ts'

@@ -1,7 +1,7 @@
 import { durationsText } from '../../model/session-durations.ts'
 import { usageText, usageTotal } from '../../model/usage.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { layoutOf } from '../../workspace/layout.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { WholeCase } from '../named/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'

@@ -1,6 +1,6 @@
 import type { Asking } from '../../client/client.ts'
+import { decodeUtf8 } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { decodeUtf8 } from '../../workspace/disk/safe-read.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { type WholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'

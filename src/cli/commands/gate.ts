@@ -1,5 +1,5 @@
 import type { Gate } from '../../model/gate.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'

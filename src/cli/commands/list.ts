@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import { type AttentionKind, isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'

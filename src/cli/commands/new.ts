@@ -1,5 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'

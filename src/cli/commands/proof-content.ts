@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
+import { realPathOf } from '../../files/real-path.ts'
+import { readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
-import { realPathOf } from '../../workspace/disk/real-path.ts'
-import { readRegular } from '../../workspace/disk/safe-read.ts'
 import { decoded } from '../../workspace/record.ts'
 import { wrongUsage } from '../usage.ts'
 

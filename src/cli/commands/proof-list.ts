@@ -1,4 +1,4 @@
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { caseNamed } from '../named/case.ts'
 import { type ProofHead, proofsOf } from '../named/proof.ts'

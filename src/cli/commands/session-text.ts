@@ -1,6 +1,6 @@
 import { durationsText } from '../../model/session-durations.ts'
 import { runName, usageText } from '../../model/usage.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { printOutput } from '../follow/step-output.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'

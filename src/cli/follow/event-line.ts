@@ -1,8 +1,8 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
 import { retryText } from '../../model/agent-retry.ts'
 import { readUsage, usageText } from '../../model/usage.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { callText } from '../../runners/agents/readable-output.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
 import { duration } from '../text/times.ts'
 
 /** How an event is told: a sign before it, and how much it matters. */

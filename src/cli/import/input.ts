@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { realPathOf } from '../../files/real-path.ts'
+import { readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { realPathOf } from '../../workspace/disk/real-path.ts'
-import { readRegular } from '../../workspace/disk/safe-read.ts'
 
 /** Some 10,000 issues with long comments; more is no text that JavaScript can hold. */
 const MAX_BYTES = 256 * 1024 * 1024

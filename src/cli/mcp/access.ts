@@ -1,5 +1,5 @@
 import type { Asking, Client } from '../../client/client.ts'
-import { askOwner } from '../../workspace/owner/ask-owner.ts'
+import { askOwner } from '../../state/owner/ask-owner.ts'
 import type { Connection } from '../connection.ts'
 import { locateWorkspace, type PlaceChoice } from '../place.ts'
 

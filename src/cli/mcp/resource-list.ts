@@ -1,7 +1,7 @@
 import type { Resource } from '@modelcontextprotocol/server'
 import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { proofsOf } from '../named/proof.ts'
 import { sessionsOf } from '../named/session.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'

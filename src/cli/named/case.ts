@@ -1,7 +1,7 @@
 import type { Asking } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import { UUID } from '../../model/words.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
 import { EXIT, exiting } from '../exit-codes.ts'
 
 export interface NamedCase {

@@ -1,5 +1,5 @@
 import type { Asking } from '../../client/client.ts'
-import { askOwner } from '../../workspace/owner/ask-owner.ts'
+import { askOwner } from '../../state/owner/ask-owner.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
 import type { ConsoleOptions } from '../console.ts'
 import type { ExitCode } from '../exit-codes.ts'

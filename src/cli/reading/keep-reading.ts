@@ -1,10 +1,10 @@
 import { toldOfCase } from '../../events/told-marks.ts'
+import { codeOf } from '../../files/errno.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { codeOf } from '../../workspace/disk/errno.ts'
+import { takeOwnership } from '../../state/owner/ownership.ts'
+import { openStateFolder } from '../../state/state-folder.ts'
 import { openKeptCases } from '../../workspace/kept/kept-cases.ts'
-import { takeOwnership } from '../../workspace/owner/ownership.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
-import { openStateFolder } from '../../workspace/state-folder.ts'
 import type { Files } from './files.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { failedTestPlace } from '../../model/failed-test.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { Terminal } from '../terminal.ts'
 import { cutTo } from './screen-width.ts'

@@ -1,5 +1,5 @@
 import { refusedCount, refusedText } from '../../model/refused-actions.ts'
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 import type { SessionJson } from '../named/session.ts'
 import type { Terminal } from '../terminal.ts'
 import { wrapped } from './wrapped.ts'

@@ -1,4 +1,4 @@
-import { visibleText } from '../../workspace/visible-text.ts'
+import { visibleText } from '../../model/visible-text.ts'
 
 /** What is shown of a line: all of it, tabs as blanks. */
 export function shownLine(line: string): string {

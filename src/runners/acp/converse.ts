@@ -1,5 +1,5 @@
+import { writeDurable } from '../../files/durable-write.ts'
 import { retryText } from '../../model/agent-retry.ts'
-import { writeDurable } from '../../workspace/disk/durable-write.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { warningAbout } from '../agents/agent-version.ts'
 import { createNoteQueue, type NoteQueue } from '../agents/note-queue.ts'

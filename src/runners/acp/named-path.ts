@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { codeOf } from '../../workspace/disk/errno.ts'
-import { realPathOf } from '../../workspace/disk/real-path.ts'
+import { codeOf } from '../../files/errno.ts'
+import { realPathOf } from '../../files/real-path.ts'
 
 /** A path as an agent names it, with the links of what exists of it resolved; null where that is not possible. */
 export async function realOf(path: string, folder: string): Promise<string | null> {

@@ -1,5 +1,5 @@
+import { plainText } from '../../files/plain-text.ts'
 import { retryText } from '../../model/agent-retry.ts'
-import { plainText } from '../../workspace/disk/plain-text.ts'
 import type { AgentNote, ToolFacts } from '../contract.ts'
 import { createBoundedMap } from './bounded-map.ts'
 import { beginningOf } from './cut-text.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readJsonFile } from '../../workspace/disk/json-file.ts'
+import { readJsonFile } from '../../files/json-file.ts'
 import { objectOf } from './foreign.ts'
 
 type Env = Readonly<Record<string, string>>

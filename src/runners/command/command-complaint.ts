@@ -1,4 +1,4 @@
-import { plainText } from '../../workspace/disk/plain-text.ts'
+import { plainText } from '../../files/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { isErrorAlone } from '../agents/plan-text.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { writeDurable } from '../../workspace/disk/durable-write.ts'
+import { writeDurable } from '../../files/durable-write.ts'
 import { usageNotes } from '../agents/agent-usage.ts'
 import { agentVersion } from '../agents/agent-version.ts'
 import { allowanceOf } from '../agents/user-places.ts'

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import which from 'which'
-import { codeOf } from '../../workspace/disk/errno.ts'
-import { stampOf } from '../../workspace/disk/safe-read.ts'
+import { codeOf } from '../../files/errno.ts'
+import { stampOf } from '../../files/safe-read.ts'
 
 export interface Whereabouts {
   /** As in PATH; without one, where the system looks by default. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { existingPaths, mountPoints } from '../../workspace/disk/mount-points.ts'
+import { existingPaths, mountPoints } from '../../files/mount-points.ts'
 import { findProgram } from './find-program.ts'
 import { type GuardedFolders, LOOK, MOUNT_ALL, planMounts } from './guard-mounts.ts'
 import { shareMounts } from './shared-mounts.ts'

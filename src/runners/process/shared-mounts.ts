@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { identityOf } from '../../workspace/disk/mount-points.ts'
+import { identityOf } from '../../files/mount-points.ts'
 import { mountTable, type NamespacePin, pinNamespace } from './process-facts.ts'
 
 /** Mounts that are made once, for all processes of a run: to make them takes longer than many a step. */

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { openInputFile } from '../../workspace/output/input-file.ts'
-import { openOutputPipes, type PipeSupply } from '../../workspace/output/output-pipe.ts'
+import { openInputFile } from '../output/input-file.ts'
+import { openOutputPipes, type PipeSupply } from '../output/output-pipe.ts'
 
 /** `none` reads as empty, a text is all that there is to read. */
 export type StandardInput = 'none' | 'pipe' | { text: string }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { PipeSupply } from '../../workspace/output/output-pipe.ts'
+import type { PipeSupply } from '../output/output-pipe.ts'
 import type { Guard } from './guard.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'

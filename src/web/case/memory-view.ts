@@ -1,3 +1,4 @@
+import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
 import { etagOf } from '../../http/etag.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
@@ -5,7 +6,6 @@ import type { Problem } from '../../model/problem.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { hasEnded } from '../../model/session.ts'
 import { SESSION_FILE } from '../../model/words.ts'
-import { decodeUtf8, type ReadResult, readRegular } from '../../workspace/disk/safe-read.ts'
 import {
   MAX_MEMORY_BYTES,
   type MemoryName,

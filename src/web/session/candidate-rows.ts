@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
+import { stampOf } from '../../files/safe-read.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
 import { contentHash } from '../../markdown/proof-file.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Proof } from '../../model/proof.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Candidate, Session } from '../../model/session.ts'
+import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
 import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
-import { stampOf } from '../../workspace/disk/safe-read.ts'
-import { artifactPath, isArtifactOf, readArtifact } from '../../workspace/output/artifacts.ts'
 import { proofTypeOf } from '../case/proof-type.ts'
 
 export interface CandidateRow extends Candidate {

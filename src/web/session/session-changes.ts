@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import { stampOf } from '../../files/safe-read.ts'
 import type { HttpNeeds } from '../../http/needs.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Candidate, Session } from '../../model/session.ts'
-import { stampOf } from '../../workspace/disk/safe-read.ts'
-import { artifactPath, isArtifactOf, readArtifact } from '../../workspace/output/artifacts.ts'
+import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
 import { type Patch, readPatch } from '../text/patch.ts'
 
 /** What is kept of a patch keeps its text, too. */

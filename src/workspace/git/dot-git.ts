@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { hasCode } from '../disk/errno.ts'
-import { readRegular } from '../disk/safe-read.ts'
-import { isFolder } from '../folder-names.ts'
+import { hasCode } from '../../files/errno.ts'
+import { isFolder } from '../../files/folder-names.ts'
+import { readRegular } from '../../files/safe-read.ts'
 
 export interface DotGit {
   /** The folder that has the `.git`. */

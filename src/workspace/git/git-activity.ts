@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf, hasCode } from '../disk/errno.ts'
+import { codeOf, hasCode } from '../../files/errno.ts'
 import { findDotGit } from './dot-git.ts'
 
 /** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { hasCode } from '../disk/errno.ts'
+import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'
 
 /** The names that git gives to a file of this content: in a repository with SHA-1, and in one with SHA-256. */

@@ -1,4 +1,4 @@
-import { hasCode } from '../disk/errno.ts'
+import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'
 
 /** An answer is used again for so long: a start asks for many files. */

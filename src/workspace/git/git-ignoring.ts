@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path'
+import { makeFolder, writeDurable } from '../../files/durable-write.ts'
+import { type FileStamp, readRegular, sameStamp, stampOf } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { makeFolder, writeDurable } from '../disk/durable-write.ts'
-import { type FileStamp, readRegular, sameStamp, stampOf } from '../disk/safe-read.ts'
 import { gitText, runGit } from './git-command.ts'
 import { findRepository } from './git-repository.ts'
 

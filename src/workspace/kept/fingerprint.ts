@@ -1,4 +1,4 @@
-import type { FileStamp } from '../disk/safe-read.ts'
+import type { FileStamp } from '../../files/safe-read.ts'
 
 const numbers = new Float64Array(5)
 const words = new Uint32Array(numbers.buffer)

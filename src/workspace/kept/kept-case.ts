@@ -1,8 +1,8 @@
+import type { FileStamp } from '../../files/safe-read.ts'
 import { isToBeStamped } from '../../model/proof.ts'
 import { isSealed, type Session } from '../../model/session.ts'
 import { isRunning } from '../../model/session-state.ts'
 import type { CaseEntry } from '../case-entry.ts'
-import type { FileStamp } from '../disk/safe-read.ts'
 import { isLatestWrong } from '../latest.ts'
 import { createFingerprint } from './fingerprint.ts'
 

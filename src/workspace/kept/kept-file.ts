@@ -7,7 +7,7 @@ import {
   renameSync,
   unlinkSync,
 } from 'node:fs'
-import { codeOf, hasCode } from '../disk/errno.ts'
+import { codeOf, hasCode } from '../../files/errno.ts'
 import {
   type FoundRecord,
   HEADER_BYTES,

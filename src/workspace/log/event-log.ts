@@ -1,5 +1,5 @@
-import { createGroupCommit } from '../disk/group-commit.ts'
-import { storageRefusal } from '../disk/storage-refusal.ts'
+import { createGroupCommit } from '../../files/group-commit.ts'
+import { storageRefusal } from '../../files/storage-refusal.ts'
 import { writeCheckpoint } from './log-checkpoint.ts'
 import { createLogFiles } from './log-files.ts'
 import type { JsonValue, LogBatch, LogEvent, NewBatch } from './log-line.ts'

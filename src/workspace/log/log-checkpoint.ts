@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { writeDurable } from '../disk/durable-write.ts'
-import { isOfFile, readTwice } from '../disk/safe-read.ts'
+import { writeDurable } from '../../files/durable-write.ts'
+import { isOfFile, readTwice } from '../../files/safe-read.ts'
 import { type JsonValue, sealOf, unsealed } from './log-line.ts'
 import { notNow } from './log-repair.ts'
 

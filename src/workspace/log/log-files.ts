@@ -1,8 +1,8 @@
 import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
-import { syncData, writeDescriptor } from '../disk/descriptors.ts'
-import { syncFolder } from '../disk/durable-write.ts'
-import { hasCode } from '../disk/errno.ts'
+import { syncData, writeDescriptor } from '../../files/descriptors.ts'
+import { syncFolder } from '../../files/durable-write.ts'
+import { hasCode } from '../../files/errno.ts'
 import { encodeLine, type LogBatch } from './log-line.ts'
 import { addLine, emptySegment, type Segment } from './log-segment.ts'
 

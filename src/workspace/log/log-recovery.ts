@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { createDurable, makeFolder } from '../disk/durable-write.ts'
-import { removeTempFiles } from '../disk/temp-files.ts'
-import { entriesIn } from '../folder-names.ts'
+import { createDurable, makeFolder } from '../../files/durable-write.ts'
+import { entriesIn } from '../../files/folder-names.ts'
+import { removeTempFiles } from '../../files/temp-files.ts'
 import {
   CHECKPOINT_FILE,
   type Checkpoint,

@@ -1,9 +1,9 @@
 import { link, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import { createDurable, syncFolder, writeDurable } from '../../files/durable-write.ts'
+import { hasCode } from '../../files/errno.ts'
+import { isOfFile, type Refused, readTwice } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { createDurable, syncFolder, writeDurable } from '../disk/durable-write.ts'
-import { hasCode } from '../disk/errno.ts'
-import { isOfFile, type Refused, readTwice } from '../disk/safe-read.ts'
 import { type Scanned, type Segment, scanSegment } from './log-segment.ts'
 
 export interface RepairNeeds {

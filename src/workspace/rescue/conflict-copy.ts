@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
+import { createDurable } from '../../files/durable-write.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { createDurable } from '../disk/durable-write.ts'
 
 const COPY = /\.conflict-\d{8}T\d{6}\.\d{3}Z(?:-\d+)?\.md$/
 

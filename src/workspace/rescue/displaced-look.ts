@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Displaced, Stamped } from '../../files/replace-seen.ts'
 import { createSettling } from '../settling.ts'
 import { displacedContent, isUntouched, releaseDisplaced } from './displaced.ts'
 import { keepPreImage, renamePreImage } from './kept-pre-images.ts'
 import type { FileOfCase } from './pre-images.ts'
-import type { Displaced, Stamped } from './replace-seen.ts'
 import type { Rescue } from './rescue.ts'
 
 /** A displaced file into which an editor may still write. */

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
-import { isSameFile, openRegular, readDescriptor } from '../disk/descriptors.ts'
-import { discard } from '../disk/new-file.ts'
-import type { Displaced, Stamped } from './replace-seen.ts'
+import { isSameFile, openRegular, readDescriptor } from '../../files/descriptors.ts'
+import { discard } from '../../files/new-file.ts'
+import type { Displaced, Stamped } from '../../files/replace-seen.ts'
 
 /** What is larger no editor made out of a file of ours. */
 export const MAX_DISPLACED_BYTES = 64 * 1024 * 1024

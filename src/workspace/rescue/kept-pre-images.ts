@@ -1,10 +1,10 @@
 import { lstat, rename } from 'node:fs/promises'
-import { hasCode } from '../disk/errno.ts'
-import { discard, writeNewFile } from '../disk/new-file.ts'
+import { hasCode } from '../../files/errno.ts'
+import { discard, writeNewFile } from '../../files/new-file.ts'
+import type { Displaced } from '../../files/replace-seen.ts'
 import { hashOf } from '../record.ts'
 import { displacedContent, releaseDisplaced } from './displaced.ts'
 import { type FileOfCase, preImagePath, preImagesIn } from './pre-images.ts'
-import type { Displaced } from './replace-seen.ts'
 
 /** What a person saved and nothing has a place for: it stays in the folder of pre-images. */
 const KEPT_MS = 24 * 60 * 60 * 1000

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { uniqueHex } from '../disk/temp-files.ts'
-import { entriesIn } from '../folder-names.ts'
-import type { Keeper } from './replace-seen.ts'
+import { entriesIn } from '../../files/folder-names.ts'
+import type { Keeper } from '../../files/replace-seen.ts'
+import { uniqueHex } from '../../files/temp-files.ts'
 
 /** One file of a case, by its path relative to the case's folder. */
 export interface FileOfCase {

@@ -1,9 +1,9 @@
+import type { Keeper } from '../../files/replace-seen.ts'
 import { hashOf, isSettledAt } from '../record.ts'
 import { createDisplacedLook, type Kept } from './displaced-look.ts'
 import { keepPreImage, pruneKept } from './kept-pre-images.ts'
 import { recoverPreImages } from './pre-image-recovery.ts'
 import { type FileOfCase, type Keepers, preImagePath } from './pre-images.ts'
-import type { Keeper } from './replace-seen.ts'
 import { createRescue, type RescueNeeds } from './rescue.ts'
 
 /**

@@ -2,9 +2,9 @@ import type { Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { codeOf, hasCode } from '../disk/errno.ts'
-import { isWithin } from '../disk/path-within.ts'
-import { readRegular } from '../disk/safe-read.ts'
+import { codeOf, hasCode } from '../../files/errno.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { readRegular } from '../../files/safe-read.ts'
 import { hashOf } from '../record.ts'
 
 /** A file of a project that an agent acts on without asking: a hook, a server to start, an address. */

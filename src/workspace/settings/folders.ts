@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import { realPathOf } from '../../files/real-path.ts'
 import type { Settings } from '../../model/settings.ts'
-import { realPathOf } from '../disk/real-path.ts'
-import { defaultStateFolder } from '../state-folder.ts'
+import { defaultStateFolder } from '../../state/state-folder.ts'
 import { memoryRootAt, workspaceRoot } from '../workdir.ts'
 import { createSettings } from './settings.ts'
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
+import { entriesIn } from '../../files/folder-names.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../../markdown/case-file.ts'
 import { fieldReader, recordHead } from '../../markdown/fields.ts'
 import { UUID } from '../../model/words.ts'
-import { isWithin } from '../disk/path-within.ts'
-import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
-import { entriesIn } from '../folder-names.ts'
 import type { Layout } from '../layout.ts'
 import { realFolder } from '../workdir.ts'
 

@@ -1,4 +1,4 @@
-import { openStateFolder, type StateFolder } from '../state-folder.ts'
+import { openStateFolder, type StateFolder } from '../../state/state-folder.ts'
 import { type Folders, findFolders, type PlaceOptions } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
 import { createTrustedSettings, type TrustedSettings } from './trusted-settings.ts'

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
-import { hasCode } from '../disk/errno.ts'
-import { isWithin } from '../disk/path-within.ts'
-import { decodeUtf8, readRegular } from '../disk/safe-read.ts'
+import { hasCode } from '../../files/errno.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { searchTop } from './agent-files.ts'
 
 /** A file of the project that says how agents should work there. */

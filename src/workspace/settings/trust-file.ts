@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import * as z from 'zod'
+import { writeDurable } from '../../files/durable-write.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { createReread } from '../../files/reread.ts'
+import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { writeDurable } from '../disk/durable-write.ts'
-import { isWithin } from '../disk/path-within.ts'
-import { createReread } from '../disk/reread.ts'
-import { decodeUtf8, type ReadResult, readRegular } from '../disk/safe-read.ts'
 import type { TrustedFiles } from './agent-files.ts'
 
 /** What the operator of this machine trusts in a workspace. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import type { Delivery } from '../../model/delivery.ts'
-import { createKeyedMutex } from '../keyed-mutex.ts'
 import { createJournalFile } from './journal-file.ts'
 import { encodeEntry, encodeSnapshot, type Progress } from './journal-line.ts'
 import { recoverJournal } from './journal-recovery.ts'

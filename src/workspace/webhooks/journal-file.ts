@@ -1,11 +1,11 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import { syncFolder, writeDurable } from '../../files/durable-write.ts'
+import { writeAll } from '../../files/new-file.ts'
+import { stampOf } from '../../files/safe-read.ts'
+import { storageRefusal } from '../../files/storage-refusal.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { syncFolder, writeDurable } from '../disk/durable-write.ts'
-import { writeAll } from '../disk/new-file.ts'
-import { stampOf } from '../disk/safe-read.ts'
-import { storageRefusal } from '../disk/storage-refusal.ts'
 
 /** The file of a journal. One call at a time; each rejects with the storage refusal. */
 export interface JournalFile {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { isOfFile, readTwice } from '../disk/safe-read.ts'
+import { isOfFile, readTwice } from '../../files/safe-read.ts'
 import { moveAside, notNow, type RepairNeeds } from '../log/log-repair.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { writeDurable } from '../../files/durable-write.ts'
 import type { Delivery } from '../../model/delivery.ts'
-import { writeDurable } from '../disk/durable-write.ts'
 import { keepAside, type RepairNeeds } from '../log/log-repair.ts'
 import { encodeSnapshot, entryOf, inOrder, type Progress } from './journal-line.ts'
 import { readOrSetAside } from './journal-reading.ts'

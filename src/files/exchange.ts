@@ -1,0 +1,35 @@
+import { createRequire } from 'node:module'
+import { hasCode } from './errno.ts'
+
+/** Gives each of two files the name of the other in one step (renameat2, renamex_np). */
+export type Exchange = (a: string, b: string) => void
+
+/**
+ * The system's own, by an optional package, as Node has no call for it; null where that is not
+ * installed or not built for this system. A file system may still refuse it: see `isUnsupported`.
+ */
+export function systemExchange(): Exchange | null {
+  loaded ??= { exchange: load() }
+  return loaded.exchange
+}
+
+/** Whether this is what a file system, or a container around it, says that cannot exchange. */
+export function isUnsupported(error: unknown): boolean {
+  return hasCode(error, 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EPERM')
+}
+
+let loaded: { exchange: Exchange | null } | undefined
+
+function load(): Exchange | null {
+  // elsewhere the package does it in several steps
+  if (process.platform !== 'linux' && process.platform !== 'darwin') return null
+  try {
+    const require = createRequire(import.meta.url)
+    const { swapSync } = require('fs-native-extensions') as { swapSync: Exchange }
+    return swapSync
+  } catch (error) {
+    if (hasCode(error, 'MODULE_NOT_FOUND', 'ADDON_NOT_FOUND', 'CANNOT_LOAD', 'ERR_DLOPEN_FAILED'))
+      return null
+    throw error
+  }
+}

@@ -1,0 +1,90 @@
+import { constants, type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { access, lstat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { SESSION_FILE, UUID } from '../model/words.ts'
+import { hasCode, isBarred } from './errno.ts'
+
+/** Whether a folder, not a link to one, is there. */
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** Whether one is there that may be looked into. */
+export async function isOpenFolder(path: string): Promise<boolean> {
+  try {
+    if (!(await isFolder(path))) return false
+    await access(path, constants.R_OK | constants.X_OK)
+    return true
+  } catch (error) {
+    if (isBarred(error) || hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+/** Whether a folder, not a link to one, is there: at once, for a check in the middle of a reading. */
+export function isFolderNow(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/**
+ * Names in a folder; none where it is missing, no folder, or a link that leads elsewhere. Refuses
+ * with `unreadable_file` where permissions hide them: there may be some.
+ */
+export async function entriesIn(folder: string): Promise<string[]> {
+  const kinds = kindsNow(folder)
+  if (kinds !== 'hidden') return kinds ? [...kinds.keys()] : []
+  throw new Refusal(
+    'unreadable_file',
+    `The folder ${basename(folder)} may not be looked into: the service has no permission. Give it back (chmod u+rwx), then try again.`,
+  )
+}
+
+export type EntryKind = 'file' | 'folder' | 'link' | 'other'
+
+/** What stands in a folder, by name; null where no folder (or a link to one) is, `hidden` where permissions keep it from us. */
+export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | null {
+  try {
+    return isFolderNow(folder) ? kindsIn(folder) : null
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    if (hasCode(error, 'EACCES')) return 'hidden'
+    throw error
+  }
+}
+
+/** The same of what was seen a moment ago to be a folder, and no link to one. */
+export function kindsIn(folder: string): Map<string, EntryKind> | 'hidden' | null {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return new Map(entries.map((entry) => [entry.name, kindOf(entry)]))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    if (hasCode(error, 'EACCES')) return 'hidden'
+    throw error
+  }
+}
+
+function kindOf(entry: Dirent): EntryKind {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  return entry.isSymbolicLink() ? 'link' : 'other'
+}
+
+/** The numbers of the session files among these names, smallest first. */
+export function sessionNumbers(names: readonly string[]): number[] {
+  const numbers = names.flatMap((name) => SESSION_FILE.exec(name)?.[1] ?? [])
+  return numbers.map(Number).sort((a, b) => a - b)
+}
+
+/** The ids of the proof files among these names. */
+export function proofIds(names: readonly string[]): string[] {
+  return names
+    .filter((name) => name.endsWith('.md') && UUID.test(name.slice(0, -3)))
+    .map((name) => name.slice(0, -3))
+}

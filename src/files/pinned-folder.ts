@@ -1,0 +1,56 @@
+import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { syncDescriptor } from './descriptors.ts'
+import { hasCode } from './errno.ts'
+import { isWithin } from './path-within.ts'
+
+export interface PinnedFolder {
+  /** Leads to this very folder, whatever takes its place meanwhile; without /proc its plain path. */
+  path: string
+  /** Makes renames, new names and removals directly in it durable. */
+  sync(): Promise<void>
+  close(): void
+}
+
+/**
+ * Holds a folder open, so that swapping it for a link cannot lead a write elsewhere. With `within`,
+ * a real path, it must be that folder or lie in it; else refuses with `changed_meanwhile`.
+ */
+export function pinFolder(path: string, within?: string): PinnedFolder {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
+  const own = `/proc/self/fd/${fd}`
+  try {
+    const pinned = targetOf(own)
+    if (within !== undefined && !isWithin(within, pinned ?? realpathSync.native(path))) {
+      throw new Refusal(
+        'changed_meanwhile',
+        `${basename(path)} leads out of the case's folder, or was moved meanwhile; nothing was written. Look again, then repeat the change.`,
+      )
+    }
+    return {
+      path: pinned === null ? path : own,
+      async sync() {
+        try {
+          await syncDescriptor(fd)
+        } catch (error) {
+          // Some network file systems know no such call, and have nothing else to offer.
+          if (!hasCode(error, 'EINVAL', 'ENOTSUP')) throw error
+        }
+      },
+      close: () => closeSync(fd),
+    }
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+}
+
+function targetOf(link: string): string | null {
+  try {
+    return readlinkSync(link)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES')) return null
+    throw error
+  }
+}

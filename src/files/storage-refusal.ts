@@ -1,0 +1,47 @@
+import { basename } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { codeOf, hasCode } from './errno.ts'
+
+const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
+/** What also disks that answer say, of a network say. */
+const FAILED = ['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'ENOTCONN']
+/** The disk is well, and the process or the machine is short of something: it may have it again soon. */
+const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
+
+/**
+ * The refusal for an error of the disk that came outside of any one write: while it was looked at, or in what
+ * follows a write; null where it is no such error. What was asked may be done by then, or not.
+ */
+export function diskRefusal(error: unknown): Refusal | null {
+  const isFull = hasCode(error, ...FULL)
+  const isShort = hasCode(error, ...SHORT)
+  if (!isFull && !isShort && !hasCode(error, ...FAILED)) return null
+  const what = isFull ? 'The storage is full' : isShort ? SHORT_OF : 'The storage failed'
+  const remedy = isFull ? 'Free space' : isShort ? 'Wait a little' : 'Check the disk'
+  const message = `${what} (${codeOf(error)}) before the request was carried out to its end. ${remedy}, look at what was done of it, then try again.`
+  return new Refusal(isFull ? 'storage_full' : 'storage_failed', message, { cause: error })
+}
+
+const SHORT_OF = 'The system is short of memory or open files'
+
+/** The refusal for what a full, failing or vanishing disk says; any other error comes back as it is. */
+export function storageRefusal(error: unknown, path: string): unknown {
+  const name = basename(path)
+  if (hasCode(error, ...FULL)) {
+    const message = `The change to ${name} was not saved: the storage is full (${codeOf(error)}). Free space, then try again.`
+    return new Refusal('storage_full', message, { cause: error })
+  }
+  if (hasCode(error, ...SHORT)) {
+    const message = `The change to ${name} was not saved: ${SHORT_OF.toLowerCase()} (${codeOf(error)}). Wait a little, then try again.`
+    return new Refusal('storage_failed', message, { cause: error })
+  }
+  if (hasCode(error, ...FAILED, 'EACCES', 'EPERM')) {
+    const message = `The change to ${name} was not saved: the storage refused it (${codeOf(error)}). Check its permissions and the disk, then try again.`
+    return new Refusal('storage_failed', message, { cause: error })
+  }
+  if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
+    const message = `The change to ${name} was not saved: its folder was moved away meanwhile (${codeOf(error)}). Look again, then repeat the change.`
+    return new Refusal('changed_meanwhile', message, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,38 @@
+import { dirname, resolve } from 'node:path'
+import { createDurable, makeFolder } from '../files/durable-write.ts'
+import { readRegular } from '../files/safe-read.ts'
+import { gitText, runGit } from '../workspace/git/git-command.ts'
+
+/** Where a repository's hooks are. */
+export interface HooksFolder {
+  path: string
+  /** Configured for all repositories of the user or the machine: not ours to write to. */
+  isShared: boolean
+}
+
+/** `top` is a working tree's. `core.hooksPath` decides, and a relative one starts there (githooks(5)). */
+export async function hooksFolder(top: string): Promise<HooksFolder> {
+  const git = { cwd: top }
+  const asked = ['config', '-z', '--show-scope', '--type=path', '--get-all', 'core.hooksPath']
+  const parts = (await runGit(asked, git)).stdout.toString().split('\0')
+  for (let at = parts.length - 3; at >= 0; at -= 2) {
+    const [scope, value] = [parts[at]!, parts[at + 1]!]
+    if (scope === 'command') continue // our own runs of git have no hooks
+    return { path: resolve(top, value), isShared: scope === 'global' || scope === 'system' }
+  }
+  const common = (await gitText(['rev-parse', '--git-common-dir'], git)).replace(/\n$/, '')
+  return { path: resolve(top, common, 'hooks'), isShared: false }
+}
+
+/** Whether a hook stands at `path`, and whether it is one that holds `mark`. */
+export async function hookAt(path: string, mark: string): Promise<'ours' | 'other' | null> {
+  const read = await readRegular(path, { maxBytes: 1024 * 1024 })
+  if (read.ok) return read.bytes.includes(mark) ? 'ours' : 'other'
+  return read.reason === 'missing' ? null : 'other'
+}
+
+/** Writes a hook that git can start; refuses with `already_exists` where there is one. */
+export async function installHook(path: string, text: string): Promise<void> {
+  await makeFolder(dirname(path))
+  await createDurable(path, Buffer.from(text), { mode: 0o755 })
+}

@@ -1,0 +1,135 @@
+import { constants, writeSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { plainText } from '../../files/plain-text.ts'
+import { excerpt } from './output-excerpt.ts'
+
+const MIB = 1024 * 1024
+/** Escape sequences can make a file several times as long as its text. */
+const READ_WHOLE_FACTOR = 4
+
+export interface OutputLog {
+  /**
+   * What it returns from outlives the end of this process, though not of the machine. Never throws for
+   * the disk: `close` tells.
+   */
+  write(bytes: Uint8Array): void
+  /** Puts everything on the disk. Rejects with the first disk error there was. */
+  close(): Promise<OutputLogResult>
+}
+
+export interface OutputLogResult {
+  /** All that was written to the log. */
+  bytes: number
+  /** What of it the file holds, without the line that says where it was cut. */
+  kept: number
+  truncated: boolean
+}
+
+/**
+ * A new file for the output of one step. Past `maxBytes` the rest is dropped, and `close` ends the
+ * file with a line that says how much. Rejects with EEXIST if anything is at `path`, a link included.
+ */
+export async function openOutputLog(path: string, maxBytes = 20 * MIB): Promise<OutputLog> {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_APPEND } = constants
+  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND, 0o644)
+  let bytes = 0
+  let kept = 0
+  let closing: Promise<OutputLogResult> | undefined
+  let failed: { error: unknown } | undefined
+
+  // At once, into the system's memory: what a watcher is told next must outlive the end of this process.
+  const append = (part: Uint8Array) => {
+    failed ??= attempt(() => {
+      for (let at = 0; at < part.length; ) at += writeSync(file.fd, part, at)
+    })
+  }
+
+  const finish = async (): Promise<OutputLogResult> => {
+    const truncated = kept < bytes
+    if (truncated) append(Buffer.from(cutLine(maxBytes, bytes - kept)))
+    try {
+      if (failed) throw failed.error
+      if (bytes > 0) await file.sync()
+    } finally {
+      await file.close()
+    }
+    return { bytes, kept, truncated }
+  }
+
+  return {
+    write(part) {
+      if (closing !== undefined) throw new Error(`${path} is closed: write before close()`)
+      bytes += part.length
+      const room = part.subarray(0, maxBytes - kept)
+      if (room.length === 0) return
+      kept += room.length
+      append(room)
+    },
+    close() {
+      closing ??= finish()
+      return closing
+    },
+  }
+}
+
+/**
+ * The beginning and end of a log, as `headAndTail` cuts it, as plain text for markdown. Bytes that are
+ * no UTF-8 become U+FFFD. No more than four times `maxBytes` are read, however long the file. Rejects
+ * with the system's error for what is no file of its own: ELOOP, EISDIR, EINVAL for a pipe or device.
+ */
+export async function headAndTailOfFile(
+  path: string,
+  maxBytes: number,
+  where: string,
+): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile() && !stats.isDirectory()) {
+      throw Object.assign(new Error(`${path} is no regular file`), { code: 'EINVAL' })
+    }
+    const { size } = stats
+    if (size <= maxBytes * READ_WHOLE_FACTOR) {
+      const whole = await read(file, 0, size)
+      const text = plain(whole)
+      if (Buffer.byteLength(text) <= maxBytes) return text
+      return excerpt({ head: whole, tail: whole, size: whole.length }, maxBytes, where, plain)
+    }
+    const head = await read(file, 0, maxBytes)
+    const tail = await read(file, size - maxBytes, maxBytes)
+    return excerpt({ head, tail, size }, maxBytes, where, plain)
+  } finally {
+    await file.close()
+  }
+}
+
+function cutLine(maxBytes: number, dropped: number): string {
+  const limit = maxBytes % MIB === 0 ? `${maxBytes / MIB} MiB` : `${maxBytes} bytes`
+  return `\n[casefile: output cut here at ${limit}; ${dropped} more bytes were not kept]\n`
+}
+
+/** The failure as a value, so that it can wait for `close`. */
+function attempt(work: () => void): { error: unknown } | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+function plain(bytes: Buffer): string {
+  return plainText(bytes.toString('utf8'))
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return buffer.subarray(0, filled)
+}

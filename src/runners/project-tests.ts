@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
+
+export interface ProjectTests {
+  /** A step id. */
+  id: string
+  command: string
+  /** The file that says so. */
+  source: string
+  /** Whether the command is known to print TAP. */
+  tap: boolean
+}
+
+type Detect = (text: string) => Omit<ProjectTests, 'source'> | null
+
+const plain = (id: string, command: string) => ({ id, command, tap: false })
+
+/** The files that name a project's test command, in the order in which they are asked. */
+const SOURCES: [file: string, detect: Detect][] = [
+  ['package.json', npmTest],
+  ['Makefile', (text) => (/^(?:test|check)[ \t]*:(?!=)/m.test(text) ? makeTest(text) : null)],
+  ['Cargo.toml', () => plain('cargo-test', 'cargo test')],
+  ['go.mod', () => plain('go-test', 'go test ./...')],
+  ['pyproject.toml', () => plain('pytest', 'python3 -m pytest')],
+]
+
+/** The project's own test command, as its files in the folder itself name it; null when none does. */
+export async function detectTests(folder: string): Promise<ProjectTests | null> {
+  for (const [source, detect] of SOURCES) {
+    const read = await readRegular(join(folder, source), { maxBytes: 1024 * 1024 })
+    const text = read.ok ? decodeUtf8(read.bytes) : null
+    const found = text?.ok ? detect(text.text) : null
+    if (found) return { ...found, source }
+  }
+  return null
+}
+
+function npmTest(text: string): ReturnType<Detect> {
+  const script = testScript(text)
+  if (script === null || /no test specified/.test(script)) return null
+  const tap = /--test-reporter[= ]tap\b|(?:^|[\s;&])tap(?:\s|$).*-R[ =]?tap/.test(script)
+  return { id: 'npm-test', command: 'npm test --silent', tap }
+}
+
+function testScript(text: string): string | null {
+  try {
+    const { scripts } = JSON.parse(text) as { scripts?: { test?: unknown } }
+    return typeof scripts?.test === 'string' ? scripts.test : null
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return null // not ours to mend
+    throw error
+  }
+}
+
+function makeTest(text: string): ReturnType<Detect> {
+  const target = /^test[ \t]*:(?!=)/m.test(text) ? 'test' : 'check'
+  return plain(`make-${target}`, `make ${target}`)
+}

@@ -1,0 +1,19 @@
+import { join, relative } from 'node:path'
+import { isWithin } from '../files/path-within.ts'
+import { realPathOf } from '../files/real-path.ts'
+import type { GitRepository } from '../workspace/git/git-repository.ts'
+
+/** Relative to the top, and null if the working folder itself is in one of them. */
+export async function excludedPaths(
+  { top, prefix }: Pick<GitRepository, 'top' | 'prefix'>,
+  absolute: string[],
+): Promise<string[] | null> {
+  const workdir = join(top, prefix)
+  const paths: string[] = []
+  for (const path of absolute) {
+    const real = await realPathOf(path)
+    if (isWithin(real, workdir)) return null
+    if (isWithin(workdir, real)) paths.push(relative(top, real))
+  }
+  return paths
+}

@@ -1,0 +1,94 @@
+import { lstat, realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isWithin } from '../files/path-within.ts'
+import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
+import type { GitRepository } from '../workspace/git/git-repository.ts'
+
+export interface IndexEntry {
+  mode: string
+  id: string
+  path: string
+  /**
+   * When its file was changed, in seconds: git compares no more than that, so a later change within the same
+   * second, with the length and time of the file put back, would not show.
+   */
+  changed: number
+}
+
+/** Of an index without conflicts. */
+export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
+  const listed = await gitText(['ls-files', '--stage', '--debug', '-z'], git)
+  const entries = listed.matchAll(/(\d{6}) ([0-9a-f]+) 0\t([^\0]*)\0 {2}ctime: (\d+):/g)
+  return Array.from(entries, ([, mode = '', id = '', path = '', changed]) => {
+    return { mode, id, path, changed: Number(changed) }
+  })
+}
+
+/** Makes git read these files anew, whatever their stamps say. */
+export async function forgetStamps(
+  entries: readonly IndexEntry[],
+  git: GitCommandOptions,
+): Promise<void> {
+  if (entries.length === 0) return
+  const input = entries.map(({ mode, id, path }) => `${mode} ${id} 0\t${path}\0`).join('')
+  await gitText(['update-index', '-z', '--index-info'], { ...git, input })
+}
+
+/** Everything the user tracks below the folder, ignored or not, relative to the top. */
+export async function trackedFiles(
+  { prefix }: GitRepository,
+  { env: _ours, ...git }: GitCommandOptions,
+): Promise<string[]> {
+  const only = prefix === '' ? [] : ['--', `:(top,literal)${prefix}`]
+  return nulSeparated(await gitText(['ls-files', '-z', ...only], git))
+}
+
+/**
+ * Those of `paths` that are there although our index, which has `known`, lacks them: `git add --all`
+ * leaves out what is ignored.
+ */
+export async function ignoredAmong(
+  paths: Iterable<string>,
+  { top }: GitRepository,
+  excluded: string[],
+  known: Set<string>,
+): Promise<string[]> {
+  const files: string[] = []
+  for (const path of new Set(paths)) {
+    if (known.has(path) || excluded.some((folder) => isWithin(folder, path))) continue
+    if (await isFileAt(join(top, path))) files.push(path)
+  }
+  return files
+}
+
+/** What git said if it refused: then the index is as it was. */
+export async function updateIndex(
+  how: string[],
+  paths: string[],
+  git: GitCommandOptions,
+): Promise<string> {
+  if (paths.length === 0) return ''
+  const input = paths.map((path) => `${path}\0`).join('')
+  const { exit, stderr } = await runGit(['update-index', ...how, '-z', '--stdin'], {
+    ...git,
+    input,
+  })
+  return exit === 0 ? '' : stderr
+}
+
+/** A file or a link that git can add: what is behind a linked folder is not at that path. */
+async function isFileAt(path: string): Promise<boolean> {
+  try {
+    const stats = await lstat(path)
+    if (!stats.isFile() && !stats.isSymbolicLink()) return false
+    return (await realpath(dirname(path))) === dirname(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false
+    throw error
+  }
+}
+
+function nulSeparated(text: string): string[] {
+  return text.split('\0').filter((part) => part !== '')
+}

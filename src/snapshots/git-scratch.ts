@@ -1,0 +1,107 @@
+import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { type GitCommandOptions, gitText } from '../workspace/git/git-command.ts'
+import type { GitRepository } from '../workspace/git/git-repository.ts'
+
+export type GitLimits = Pick<GitCommandOptions, 'timeoutMs' | 'signal'>
+
+export function gitLimits({ timeoutMs, signal }: GitLimits): GitLimits {
+  return {
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(signal === undefined ? {} : { signal }),
+  }
+}
+
+/** Bytes as they are: no line-end conversion, filter, keyword, encoding or diff driver. */
+export const EXACT = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff\n'
+
+/**
+ * Makes a repository of our own in an empty folder, over the user's working tree and with access to
+ * the user's objects, and to those in the folders to borrow from. Returns how git is to be run there.
+ * It has the user's exclude rules as they are now, and nothing else of the user's configuration.
+ */
+export async function createScratchRepository(
+  repository: GitRepository,
+  folder: string,
+  limits: GitLimits,
+  borrowed: readonly string[] = [],
+): Promise<GitCommandOptions> {
+  const { top, objects, exclude, excludesFile, objectFormat } = repository
+  const config = excludesFile === null ? {} : { 'core.excludesFile': excludesFile }
+  const git = isolatedGit(folder, top, limits, config)
+  await initRepository(folder, ['--bare'], objectFormat, limits)
+  await mkdir(join(folder, 'info'))
+  await writeFile(join(folder, 'info', 'attributes'), EXACT)
+  if (await isRegular(exclude)) await copyFile(exclude, join(folder, 'info', 'exclude'))
+  await borrowObjects(folder, [...(objects === null ? [] : [objects]), ...borrowed])
+  return git
+}
+
+/** As `git init`, without the user's configuration and templates. */
+export async function initRepository(
+  folder: string,
+  how: readonly string[],
+  objectFormat: string,
+  limits: GitLimits,
+): Promise<void> {
+  const init = ['init', '--quiet', '--template=', `--object-format=${objectFormat}`, ...how]
+  await gitText([...init, folder], { ...limits, cwd: dirname(folder), env: NO_CONFIG })
+}
+
+/** Lets a repository's own folder read the objects of others, which stay where they are. */
+export async function borrowObjects(gitDir: string, objects: readonly string[]): Promise<void> {
+  const info = join(gitDir, 'objects', 'info')
+  await mkdir(info, { recursive: true })
+  await writeFile(join(info, 'alternates'), objects.map((path) => `${alternate(path)}\n`).join(''))
+}
+
+/** One path for each line; git unquotes a line that begins with a quotation mark. */
+function alternate(path: string): string {
+  return path.includes('\n') ? JSON.stringify(path) : path
+}
+
+/** A link is followed, as git does; a FIFO would block a copy for ever. */
+async function isRegular(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile()
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
+
+const NO_CONFIG = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+
+/** How git is to be run in a repository of ours, with no configuration but its own and `more`. */
+export function isolatedGit(
+  gitDir: string,
+  top: string,
+  limits: GitLimits,
+  more: Record<string, string>,
+): GitCommandOptions {
+  const config: Record<string, string> = {
+    'core.bare': 'false',
+    'core.quotePath': 'false',
+    // Names that Windows or macOS would not have: they come from a folder that has them.
+    'core.protectNTFS': 'false',
+    'core.protectHFS': 'false',
+    // None of it has to survive a crash.
+    'core.fsync': 'none',
+    // Nor to be small: deflating a large file takes five times as long as storing it.
+    'core.compression': '0',
+    'advice.addIgnoredFile': 'false',
+    ...more,
+  }
+  const env: Record<string, string> = {
+    ...NO_CONFIG,
+    GIT_DIR: gitDir,
+    GIT_WORK_TREE: top,
+    GIT_CONFIG_COUNT: String(Object.keys(config).length),
+  }
+  Object.entries(config).forEach(([key, value], index) => {
+    env[`GIT_CONFIG_KEY_${index}`] = key
+    env[`GIT_CONFIG_VALUE_${index}`] = value
+  })
+  return { cwd: top, env, ...gitLimits(limits) }
+}

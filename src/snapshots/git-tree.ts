@@ -1,0 +1,83 @@
+import { gitText, runGit } from '../workspace/git/git-command.ts'
+import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
+import { parseTreeDiff, type TreeDiff } from './git-diff.ts'
+import { type FolderIndex, type FolderIndexOptions, openFolderIndex } from './git-folder-index.ts'
+
+export type TreeSnapshotOptions = FolderIndexOptions
+
+export interface TreeSnapshots {
+  kind: 'git'
+  /** The id of the working folder's tree as it is now. One call at a time. */
+  take(): Promise<string>
+  /** What git said about files it could not read in the last `take`; they are not in it. */
+  warnings(): string[]
+  diff(before: string, after: string): Promise<TreeDiff>
+  /** A patch for people: cut after a line, and without the contents of binary files. */
+  patch(
+    before: string,
+    after: string,
+    maxBytes: number,
+  ): Promise<{ text: string; truncated: boolean }>
+  close(): Promise<void>
+}
+
+export interface NoTreeSnapshots {
+  kind: 'none'
+  /** As in `not a git repository` and `detected dubious ownership in repository at '/x'`. */
+  reason: string
+}
+
+/**
+ * Takes snapshots of a folder in a git repository: tracked and untracked files, not the ignored ones,
+ * byte for byte (no line-end conversion and no filter, so a file of git-lfs is itself). Of the
+ * repository, only the list of tracked files and the exclude rules are read.
+ *
+ * The snapshots are made in a repository of our own, which borrows the user's objects and has its own
+ * index, configuration and attributes: nothing the user or a step configures can start a program
+ * or change a byte of theirs (git may set the times of object files that are already there). The index
+ * begins empty, not as a copy of the user's, whose flags and time stamps could hide a change; it
+ * is kept between snapshots, so that the next one reads only what changed. A file that was seen once
+ * stays part of the snapshots when it is ignored later on.
+ *
+ * A repository within the folder (a submodule) counts as the commit it is at.
+ */
+export async function openTreeSnapshots(
+  workdir: string,
+  options: TreeSnapshotOptions,
+): Promise<TreeSnapshots | NoTreeSnapshots> {
+  const repository = await findRepository(workdir, options)
+  if ('reason' in repository) return { kind: 'none', reason: repository.reason }
+  const index = await openFolderIndex(repository, options)
+  return 'reason' in index ? { kind: 'none', ...index } : snapshots(repository, index)
+}
+
+function snapshots({ prefix }: GitRepository, index: FolderIndex): TreeSnapshots {
+  const { git } = index
+  const compare = ['diff-tree', '-r', '-M', '--no-ext-diff', '--no-textconv', '--no-color']
+  if (prefix !== '') compare.push(`--relative=${prefix}/`)
+
+  return {
+    kind: 'git',
+    warnings: index.warnings,
+    async take() {
+      await index.read()
+      return (await gitText(['write-tree'], git)).trim()
+    },
+    async diff(before, after) {
+      const args = [...compare, '-z', '--raw', '--numstat', before, after]
+      return parseTreeDiff(await gitText(args, git))
+    },
+    async patch(before, after, maxBytes) {
+      const { exit, stdout, stderr } = await runGit([...compare, '-p', before, after], {
+        ...git,
+        maxBytes,
+      })
+      const truncated = stdout.length > maxBytes
+      if (exit !== 0 && !truncated) throw new Error(`git diff-tree failed: ${stderr.trim()}`)
+      const kept = stdout.subarray(0, maxBytes)
+      const lines = truncated ? kept.subarray(0, kept.lastIndexOf(0x0a) + 1) : kept
+      return { text: lines.toString('utf8'), truncated }
+    },
+    close: index.close,
+  }
+}

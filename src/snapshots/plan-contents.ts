@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { constants, type Dirent, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
+import { codeOf, hasCode, isBarred } from '../files/errno.ts'
+import { joined, placeOf, walkFolders } from './plan-walk.ts'
+
+export interface ContentsOptions {
+  /** Paths, as the walk names them, that are not looked at. */
+  leaveOut?: ReadonlySet<string>
+  /** What is known to stand in a file or link, by path: it is not read then. */
+  ids?: ReadonlyMap<string, string>
+  /** That of the ids, `sha1` if not given. */
+  objectFormat?: string
+  signal?: AbortSignal
+}
+
+const AT_ONCE_BYTES = 1024 * 1024
+
+/** By path; that of a folder ends with a slash. Two values differ if kind, mode or content do. */
+export type Contents = Map<string, string>
+
+/** A folder that cannot be looked into says so at the end of its value. */
+export const UNREADABLE = 'unreadable'
+
+/**
+ * Everything below a folder, read byte by byte: ignored files and empty folders too; of a `.git`,
+ * only that it is there. No program takes part, links are not followed, and what goes away meanwhile is just not there.
+ */
+export async function contentsBelow(top: string, options: ContentsOptions = {}): Promise<Contents> {
+  const contents: Contents = new Map()
+  const look = async (folder: string, entries: Dirent[] | null) => {
+    if (entries === null) {
+      const key = `${folder || '.'}/`
+      contents.set(key, `${contents.get(key) ?? ''} ${UNREADABLE}`)
+      return []
+    }
+    const folders: string[] = []
+    for (const entry of entries) {
+      const path = joined(folder, entry.name)
+      if (options.leaveOut?.has(path)) continue
+      options.signal?.throwIfAborted()
+      const value = await contentAt(placeOf(top, path), path, options)
+      if (value !== null) contents.set(entry.isDirectory() ? `${path}/` : path, value)
+      if (entry.isDirectory() && entry.name !== '.git') folders.push(path)
+    }
+    return folders
+  }
+  await walkFolders(top, look, options.signal)
+  return contents
+}
+
+/** Kind, mode and content of what stands at a place, or why they cannot be told; null where nothing does. */
+export async function contentAt(
+  place: Buffer | string,
+  path: string,
+  options: Pick<ContentsOptions, 'ids' | 'objectFormat' | 'signal'>,
+): Promise<string | null> {
+  try {
+    const stats = await lstat(place)
+    const mode = stats.mode.toString(8)
+    if (!stats.isFile() && !stats.isSymbolicLink()) return mode
+    return `${mode} ${options.ids?.get(path) ?? (await idOf(place, stats, options))}`
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return null
+    if (isBarred(error)) return codeOf(error)
+    throw error
+  }
+}
+
+type HashOptions = Pick<ContentsOptions, 'objectFormat' | 'signal'>
+
+/** The id that git gives to this content. */
+async function idOf(place: Buffer | string, stats: Stats, options: HashOptions): Promise<string> {
+  const hash = createHash(options.objectFormat ?? 'sha1')
+  if (stats.isSymbolicLink()) {
+    const target = await readlink(place, { encoding: 'buffer' })
+    return hash.update(`blob ${target.length}\0`).update(target).digest('hex')
+  }
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants
+  let handle: FileHandle
+  try {
+    handle = await open(place, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
+  } catch (error) {
+    if (isBarred(error) || hasCode(error, 'ENXIO')) return codeOf(error)
+    throw error
+  }
+  try {
+    const { size } = await handle.stat()
+    const buffer = Buffer.allocUnsafe(Math.min(size + 1, AT_ONCE_BYTES))
+    hash.update(`blob ${size}\0`)
+    for (;;) {
+      options.signal?.throwIfAborted()
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await handle.close()
+  }
+}

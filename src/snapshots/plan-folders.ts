@@ -1,0 +1,127 @@
+import { join } from 'node:path'
+import { hasCode } from '../files/errno.ts'
+import { isOpenFolder } from '../files/folder-names.ts'
+import { plainText } from '../files/plain-text.ts'
+import { removeStubborn } from '../files/remove-stubborn.ts'
+import { Refusal } from '../model/refusal.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+import { type GitLimits, gitLimits } from './git-scratch.ts'
+import { contentsBelow } from './plan-contents.ts'
+import { makePlanCopy } from './plan-copy.ts'
+import { differences } from './plan-differences.ts'
+import { shownPath } from './plan-walk.ts'
+import { type WorkingFolderOptions, watchWorkingFolder } from './plan-working-folder.ts'
+import { repositoryState } from './repository-state.ts'
+
+const MOST_NAMES = 100
+const MOST_CHARACTERS = 200
+
+export type PlanFoldersOptions = WorkingFolderOptions
+
+export interface PlanFolders {
+  /** The working folder as it was, but for ignored files: a repository with one commit. */
+  copy: string
+  /** What is not in the copy, or will not be compared, and why. */
+  warnings: string[]
+  /**
+   * What changed in the copy: paths from its top, `x/` for a folder, and `.git (refs): …` or the like for
+   * what its repository says. Sorted, long ones cut; at most 100, then one that says how many more there
+   * are.
+   */
+  copyChanges(): Promise<string[]>
+  /** The same of the working folder. */
+  folderChanges(): Promise<string[]>
+  /** Removes the folder with everything in it; what cannot be removed stays. */
+  close(): Promise<void>
+}
+
+/**
+ * Copies the working folder as it is now for an agent to plan in, and tells afterwards what changed in
+ * either of the two (design §6). Nothing is written into the folder or its repository. What was there
+ * before is remembered in this process and not on disk, where an agent could change it; what is there
+ * afterwards is read anew, every byte of it but of ignored files, and no program takes part that the
+ * files or their repository name. Rejects where there is no git, and leaves nothing behind then.
+ * What the disk or git says against it, then or later, comes as a refusal.
+ */
+export async function openPlanFolders(
+  workdir: string,
+  options: PlanFoldersOptions,
+): Promise<PlanFolders> {
+  const close = async () => {
+    await removeStubborn(options.folder)
+  }
+  try {
+    await mustHaveGit(options.folder, gitLimits(options))
+    const folders = await openFolders(workdir, options)
+    const copyChanges = () =>
+      folders.copyChanges().catch(refuse('What changed in the copy cannot be told'))
+    const folderChanges = () =>
+      folders.folderChanges().catch(refuse('What changed in the working folder cannot be told'))
+    return { ...folders, copyChanges, folderChanges, close }
+  } catch (error) {
+    await close()
+    return refuse('The working folder cannot be copied to plan in')(error)
+  }
+}
+
+async function mustHaveGit(cwd: string, limits: GitLimits): Promise<void> {
+  try {
+    await runGit(['version'], { ...limits, cwd })
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new Error('git was not found on the PATH', { cause: error })
+  }
+}
+
+/** Mistakes in a program have names of their own, and an abort has. */
+function refuse(what: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Error && error.name === 'Error')) throw error
+    const why = plainText(error.message).slice(0, 1000).toWellFormed()
+    const message = `${what}: ${why.trim().replace(/\.$/, '')}. Mend that, then plan again.`
+    throw new Refusal('storage_failed', message, { cause: error })
+  }
+}
+
+async function openFolders(
+  workdir: string,
+  options: PlanFoldersOptions,
+): Promise<Omit<PlanFolders, 'close'>> {
+  const copy = join(options.folder, 'copy')
+  const working = await watchWorkingFolder(workdir, options)
+  const ids = await makePlanCopy(copy, working.index, working.repository, gitLimits(options))
+  const inCopy = copyLooks(copy, working.repository.objectFormat, options.signal)
+  const before = await inCopy(ids)
+  return {
+    copy,
+    warnings: working.warnings,
+    async copyChanges() {
+      // a link in its place would lead us anywhere
+      if (!(await isOpenFolder(copy))) return ['./']
+      const after = await inCopy()
+      const files = differences(before.files, after.files).map(shownPath)
+      return listed([...files, ...differences(before.state, after.state)])
+    },
+    folderChanges: async () => listed(await working.changes()),
+  }
+}
+
+/** Each look reads all of it, but for the files whose ids are given. */
+function copyLooks(copy: string, objectFormat: string, signal: AbortSignal | undefined) {
+  const leaveOut = new Set(['.git'])
+  const more = signal ? { signal } : {}
+  return async (ids: ReadonlyMap<string, string> = new Map()) => ({
+    files: await contentsBelow(copy, { leaveOut, ids, objectFormat, ...more }),
+    state: await repositoryState(copy, { exclude: null }),
+  })
+}
+
+function listed(names: readonly string[]): string[] {
+  const sorted = [...new Set(names.map(cut))].sort()
+  const more = sorted.length - MOST_NAMES
+  return more > 0 ? [...sorted.slice(0, MOST_NAMES), `… and ${more} more`] : sorted
+}
+
+function cut(name: string): string {
+  return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS).toWellFormed()}…` : name
+}

@@ -1,0 +1,60 @@
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { hasCode, isBarred } from '../files/errno.ts'
+
+const AT_ONCE = 16
+
+/**
+ * Goes through the folders below `top`, breadth first. `look` gets each one by its path from the top
+ * (empty for the top itself) with its entries, null where they cannot be read (no permission, a path
+ * too long), and gives the paths of those to go on with. Links are not followed.
+ *
+ * Paths are strings of bytes (latin1), since a name need not be UTF-8: see `placeOf` and `shownPath`.
+ */
+export async function walkFolders(
+  top: string,
+  look: (folder: string, entries: Dirent[] | null) => Promise<string[]>,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let level = ['']; level.length > 0; ) {
+    const below: string[][] = []
+    for (let at = 0; at < level.length; at += AT_ONCE) {
+      signal?.throwIfAborted()
+      const some = level.slice(at, at + AT_ONCE)
+      below.push(
+        ...(await Promise.all(some.map(async (path) => look(path, await entriesAt(top, path))))),
+      )
+    }
+    level = below.flat()
+  }
+}
+
+/** The path on disk of an entry below `top`. */
+export function placeOf(top: string, path: string): Buffer {
+  const folder = Buffer.from(path === '' ? top : `${top}/`)
+  return Buffer.concat([folder, Buffer.from(path, 'latin1')])
+}
+
+/** A path as people read it. */
+export function shownPath(path: string): string {
+  return Buffer.from(path, 'latin1').toString()
+}
+
+/** A path from git or a person, as the walk names it. */
+export function walkedPath(path: string): string {
+  return Buffer.from(path).toString('latin1')
+}
+
+export function joined(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`
+}
+
+async function entriesAt(top: string, path: string): Promise<Dirent[] | null> {
+  try {
+    return await readdir(placeOf(top, path), { withFileTypes: true, encoding: 'latin1' })
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
+    if (isBarred(error)) return null
+    throw error
+  }
+}

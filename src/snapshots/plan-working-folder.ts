@@ -1,0 +1,116 @@
+import { realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { isOpenFolder } from '../files/folder-names.ts'
+import {
+  findRepository,
+  type GitRepository,
+  noRepository,
+} from '../workspace/git/git-repository.ts'
+import { excludedPaths } from './git-excluded.ts'
+import type { FolderIndex } from './git-folder-index.ts'
+import { gitLimits } from './git-scratch.ts'
+import { differences } from './plan-differences.ts'
+import { shownPath } from './plan-walk.ts'
+import { type Watch, type WatchOptions, watchFiles, watchStamps } from './plan-watch.ts'
+import { countGone, storedObjects } from './repository-objects.ts'
+import { objectsFolder, repositoryState } from './repository-state.ts'
+
+export interface WorkingFolderOptions extends WatchOptions {
+  /**
+   * Folders that are compared besides, by their stamps, where ignored files are; not what the repository
+   * of the working folder or one of `exclude` holds.
+   */
+  alsoWatch?: string[]
+}
+
+export interface WatchedFolder {
+  repository: GitRepository
+  /** All of the folder but ignored files. */
+  index: FolderIndex
+  warnings: string[]
+  /** What changed since, in no order; names are relative to the folder. */
+  changes(): Promise<string[]>
+}
+
+/**
+ * Looks at a working folder, to tell later what changed in it; together with ignored files, in the rest
+ * of its repository as well.
+ */
+export async function watchWorkingFolder(
+  workdir: string,
+  options: WorkingFolderOptions,
+): Promise<WatchedFolder> {
+  const top = await realpath(workdir)
+  const found = await findRepository(top, gitLimits(options))
+  const repository = 'reason' in found ? noRepository(top) : found
+  const files = await watchFiles(repository, options)
+  const around = options.ignoredToo ? await watchAround(top, repository, options) : []
+  const inRepository = await watchRepository(top, options)
+  return {
+    repository,
+    index: files.index,
+    warnings: [files, ...around]
+      .flatMap(({ warnings }) => warnings)
+      .concat(
+        files.submodules.map((path) => `${path} is a repository of its own, and not in the copy`),
+      ),
+    async changes() {
+      if (!(await isOpenFolder(top))) return ['./']
+      const certain = await inRepository()
+      try {
+        const names = (await files.changes()).map(shownPath)
+        for (const watch of around) names.push(...(await watch.changes()))
+        return [...names, ...certain]
+      } catch (error) {
+        // what is certain is told, also where it keeps git from looking at the rest
+        if (certain.length === 0 || options.signal?.aborted) throw error
+        return certain
+      }
+    },
+  }
+}
+
+/** What lies around the working folder, by names that are relative to it. */
+async function watchAround(
+  workdir: string,
+  repository: GitRepository,
+  options: WorkingFolderOptions,
+): Promise<Watch[]> {
+  const watches: Watch[] = []
+  const { top } = repository
+  if (repository.prefix !== '') {
+    const exclude = [...options.exclude, workdir]
+    const whole = await watchFiles({ ...repository, prefix: '' }, { ...options, exclude })
+    watches.push(named(whole, workdir, top))
+  }
+  const exclude = [...options.exclude, top]
+  for (const path of options.alsoWatch ?? []) {
+    const folder = await realpath(path)
+    const isLeftOut = (await excludedPaths({ top: folder, prefix: '' }, exclude)) === null
+    if (isLeftOut) continue
+    watches.push(named(await watchStamps(folder, { ...options, exclude }), workdir, folder))
+  }
+  return watches
+}
+
+function named(watch: Watch, workdir: string, top: string): Watch {
+  const nameOf = (path: string) =>
+    relative(workdir, join(top, path)) + (path.endsWith('/') ? '/' : '')
+  return { ...watch, changes: async () => (await watch.changes()).map(shownPath).map(nameOf) }
+}
+
+/** Read from the files of the repository, whether or not git would use it. */
+async function watchRepository(
+  top: string,
+  options: WorkingFolderOptions,
+): Promise<() => Promise<string[]>> {
+  const state = await repositoryState(top, options)
+  const objects = await objectsFolder(top)
+  const stored = objects === null ? new Map() : await storedObjects(objects)
+  return async () => {
+    const changed = differences(state, await repositoryState(top, options))
+    if (objects === null) return changed
+    const gone = await countGone(objects, stored, options.folder, gitLimits(options))
+    return gone === 0 ? changed : [...changed, `.git (objects): ${gone} are gone`]
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasCode, isBarred } from '../files/errno.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+import { noRepository } from '../workspace/git/git-repository.ts'
+import { createScratchRepository, type GitLimits } from './git-scratch.ts'
+
+/** By file, as in `ab/cdef…` or `pack/pack-….idx`: ids of objects that are in it. */
+export type StoredObjects = Map<string, string[]>
+
+const LOOSE = /^(?:[0-9a-f]{38}|[0-9a-f]{62})$/
+const PACK = /^pack-([0-9a-f]{40}|[0-9a-f]{64})\.(?:idx|pack)$/
+
+/** What a repository's folder of objects holds; of a pack, some of its objects stand for all. */
+export async function storedObjects(objects: string): Promise<StoredObjects> {
+  const stored: StoredObjects = new Map()
+  const folders = (await namesIn(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))
+  const lists = await Promise.all(folders.map((folder) => namesIn(join(objects, folder))))
+  folders.forEach((folder, at) => {
+    for (const name of lists[at] ?? []) {
+      if (LOOSE.test(name)) stored.set(`${folder}/${name}`, [`${folder}${name}`])
+    }
+  })
+  for (const name of await namesIn(join(objects, 'pack'))) {
+    const [, id] = PACK.exec(name) ?? []
+    if (!id) continue
+    const index = join(objects, 'pack', `pack-${id}.idx`)
+    stored.set(`pack/${name}`, await someIds(index, id.length / 2))
+  }
+  return stored
+}
+
+/**
+ * How many files of objects are gone with what was in them: housekeeping moves objects from one file to
+ * another. Git is asked in a new repository of ours in `scratch`, since the user's may be configured
+ * to fetch what is missing.
+ */
+export async function countGone(
+  objects: string,
+  before: StoredObjects,
+  scratch: string,
+  limits: GitLimits,
+): Promise<number> {
+  const now = await storedObjects(objects)
+  const gone = [...before].filter(([name]) => !now.has(name))
+  const ids = gone.flatMap(([, some]) => some)
+  if (ids.length === 0) return gone.length
+  const missing = await missingOf(ids, objects, scratch, limits)
+  return gone.filter(([, some]) => some.length === 0 || some.some((id) => missing.has(id))).length
+}
+
+async function missingOf(
+  ids: readonly string[],
+  objects: string,
+  scratch: string,
+  limits: GitLimits,
+): Promise<Set<string>> {
+  const folder = await mkdtemp(join(scratch, 'objects-'))
+  try {
+    const objectFormat = ids[0]?.length === 64 ? 'sha256' : 'sha1'
+    const repository = { ...noRepository(folder), objectFormat }
+    const git = await createScratchRepository(repository, folder, limits, [objects])
+    const input = ids.map((id) => `${id}\n`).join('')
+    const { exit, stdout } = await runGit(['cat-file', '--batch-check'], { ...git, input })
+    if (exit !== 0) return new Set(ids)
+    const lines = stdout.toString().split('\n')
+    return new Set(
+      lines.filter((line) => line.endsWith(' missing')).map((line) => line.split(' ')[0] ?? ''),
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const HEADER_BYTES = 8
+const COUNTS_BYTES = 256 * 4
+const MOST_IDS = 100
+
+/** The first ids of a pack's index. It is sorted by id, and ids are hashes: they are as good as any. */
+async function someIds(index: string, idBytes: number): Promise<string[]> {
+  const handle = await open(index).catch(ignoreMissing)
+  if (!handle) return []
+  try {
+    const start = HEADER_BYTES + COUNTS_BYTES
+    const bytes = Buffer.alloc(start + MOST_IDS * idBytes)
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
+    // the first version, which git no longer writes, has neither these bytes nor this order
+    if (bytesRead < start || bytes.toString('latin1', 0, 4) !== '\xfftOc') return []
+    const count = Math.min(bytes.readUInt32BE(start - 4), MOST_IDS)
+    return Array.from({ length: count }, (_, at) =>
+      bytes.toString('hex', start + at * idBytes, start + (at + 1) * idBytes),
+    )
+  } finally {
+    await handle.close()
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(ignoreMissing)) ?? []
+}
+
+function ignoreMissing(error: unknown): null {
+  if (hasCode(error, 'ENOENT', 'ENOTDIR') || isBarred(error)) return null
+  throw error
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { hasCode, isBarred } from '../files/errno.ts'
+import { isOpenFolder } from '../files/folder-names.ts'
+import { isWithin } from '../files/path-within.ts'
+import { readRegular } from '../files/safe-read.ts'
+import { asPath, type DotGit, findDotGit } from '../workspace/git/dot-git.ts'
+import { runGit } from '../workspace/git/git-command.ts'
+import { excludedPaths } from './git-excluded.ts'
+import { type GitLimits, isolatedGit } from './git-scratch.ts'
+import { contentAt, contentsBelow, UNREADABLE } from './plan-contents.ts'
+import { shownPath } from './plan-walk.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
+
+export interface RepositoryStateOptions extends GitLimits {
+  /**
+   * Absolute paths of which the index may say what it likes; null leaves out the whole index, and the
+   * history of the refs.
+   */
+  exclude: string[] | null
+}
+
+/**
+ * What the repository that a folder is in says besides its files, by names for people, as in
+ * `.git (refs): refs/heads/main`. It is read from git's own files, so it matters neither whether git
+ * would use the repository nor what is configured in it; only the index needs git. Packing refs and
+ * refreshing the index change nothing here.
+ */
+export async function repositoryState(
+  folder: string,
+  options: RepositoryStateOptions,
+): Promise<Map<string, string>> {
+  const state = new Map<string, string>()
+  const found = await findDotGit(folder, ignoreUnreadable)
+  if (found === null) return state
+  const { gitDir } = found
+  const common = await commonOf(gitDir)
+  const dirs = [...new Set([common, gitDir])]
+
+  state.set('.git', `${gitDir} ${common}`)
+  await addFile(state, '.git (HEAD)', join(gitDir, 'HEAD'))
+  for (const dir of dirs) {
+    await addRefs(state, dir)
+    await addFile(state, '.git (config)', join(dir, 'config'))
+    await addFile(state, '.git (config)', join(dir, 'config.worktree'))
+    await addFolder(state, 'hooks', dir)
+    await addFolder(state, 'info', dir)
+    await addFile(state, '.git (stash)', join(dir, 'logs', 'refs', 'stash'))
+    if (options.exclude) await addFolder(state, 'logs', dir)
+  }
+  await addFile(state, '.git (alternates)', join(common, 'objects', 'info', 'alternates'))
+  await addWorktrees(state, common)
+  if (options.exclude) await addIndex(state, found, options.exclude, options)
+  // dumb transports read it; git writes it anew whenever it repacks
+  state.delete('.git (info): refs')
+  state.delete('.git (logs): refs/stash')
+  return state
+}
+
+/** Where the objects of the repository that a folder is in are kept, whatever git thinks of it. */
+export async function objectsFolder(folder: string): Promise<string | null> {
+  const found = await findDotGit(folder, ignoreUnreadable)
+  return found && join(await commonOf(found.gitDir), 'objects')
+}
+
+async function commonOf(gitDir: string): Promise<string> {
+  return resolve(gitDir, asPath(await textOf(join(gitDir, 'commondir'))) ?? '.')
+}
+
+function ignoreUnreadable(error: unknown): null {
+  if (hasCode(error, 'ENOENT', 'ENOTDIR') || isBarred(error)) return null
+  throw error
+}
+
+async function textOf(path: string): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes: MAX_BYTES })
+  if (read.ok) return read.bytes.toString()
+  return read.reason === 'missing' ? null : read.reason
+}
+
+type State = Map<string, string>
+
+/** Several files may share a name. */
+function add(state: State, name: string, value: string | null): void {
+  if (value !== null) state.set(name, [state.get(name), value].filter(Boolean).join(' '))
+}
+
+async function addFile(state: State, name: string, place: string): Promise<void> {
+  add(state, name, await contentAt(place, '', {}))
+}
+
+async function addFolder(state: State, part: string, dir: string): Promise<void> {
+  const place = join(dir, part)
+  const itself = await contentAt(place, '', {})
+  add(state, `.git (${part})`, itself)
+  if (!(await isOpenFolder(place))) return
+  for (const [path, value] of await contentsBelow(place))
+    add(state, `.git (${part}): ${shownPath(path)}`, value)
+}
+
+/** A ref is the same whether it is packed or in a file of its own, which comes first. */
+async function addRefs(state: State, dir: string): Promise<void> {
+  const refs = new Map<string, string>()
+  const packed = (await textOf(join(dir, 'packed-refs'))) ?? ''
+  for (const line of packed.split('\n')) {
+    const [, id, name] = /^([0-9a-f]+) (.+)$/.exec(line) ?? []
+    if (id && name) refs.set(name, id)
+  }
+  if (await isOpenFolder(join(dir, 'refs'))) await looseRefs(dir, 'refs', refs)
+  else refs.set('refs', 'none')
+  // the newer way to keep refs, in tables
+  const tables = await textOf(join(dir, 'reftable', 'tables.list'))
+  if (tables !== null) refs.set('reftable', tables)
+  for (const [name, value] of refs) {
+    add(state, name === 'refs/stash' ? '.git (stash)' : `.git (refs): ${name}`, value)
+  }
+}
+
+async function looseRefs(dir: string, folder: string, refs: Map<string, string>): Promise<void> {
+  const place = join(dir, folder)
+  const listed = readdir(place, { withFileTypes: true })
+  const entries = await listed.catch((error) => {
+    if (isBarred(error)) refs.set(`${folder}/`, UNREADABLE)
+    return ignoreUnreadable(error)
+  })
+  for (const entry of entries ?? []) {
+    const name = `${folder}/${entry.name}`
+    if (entry.isDirectory()) await looseRefs(dir, name, refs)
+    else if (!name.endsWith('.lock')) refs.set(name, (await textOf(join(dir, name)))?.trim() ?? '')
+  }
+}
+
+async function addWorktrees(state: State, common: string): Promise<void> {
+  const place = join(common, 'worktrees')
+  if (!(await isOpenFolder(place))) return
+  for (const name of (await readdir(place).catch(ignoreUnreadable)) ?? []) {
+    await addFile(state, `.git (worktrees): ${name}`, join(place, name, 'HEAD'))
+  }
+}
+
+/** Staged entries with their flags, and not the times that `git status` brings up to date. */
+async function addIndex(
+  state: State,
+  { top, gitDir }: DotGit,
+  exclude: string[],
+  limits: GitLimits,
+): Promise<void> {
+  const excluded = (await excludedPaths({ top, prefix: '' }, exclude)) ?? []
+  const git = isolatedGit(gitDir, top, limits, {})
+  const { exit, stdout, stderr } = await runGit(['ls-files', '--stage', '-v', '-z'], git)
+  const entries = stdout.toString('latin1').split('\0')
+  const hash = createHash('sha256').update(exit === 0 ? '' : stderr)
+  for (const entry of entries) {
+    const path = Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString()
+    if (!excluded.some((folder) => isWithin(folder, path))) hash.update(`${entry}\0`)
+  }
+  state.set('.git (index)', hash.digest('hex'))
+}

@@ -1,0 +1,174 @@
+import { readFile, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { writeDurable } from '../../files/durable-write.ts'
+import { hasCode } from '../../files/errno.ts'
+import { readRegular } from '../../files/safe-read.ts'
+import { Refusal } from '../../model/refusal.ts'
+
+const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
+
+/** Tells an owner from a later process with the same pid; null where the system does not say. */
+export interface OwnerRecord {
+  pid: number
+  /** Start of the process, in clock ticks since boot. */
+  started: string | null
+  bootId: string | null
+  host: string
+  /** Of a command, which ends by itself. */
+  short?: true
+}
+
+/** The record and what the owner adds. Any local user may have sent it; a `url` is a loopback one. */
+export type OwnerAnswer = OwnerRecord & { url?: string; [more: string]: unknown }
+
+export function thisProcess(): Promise<OwnerRecord> {
+  return recordOf(process.pid)
+}
+
+/** As a process of this machine would put it. */
+export async function recordOf(pid: number): Promise<OwnerRecord> {
+  const [status, bootId] = await Promise.all([
+    statusOf(pid),
+    readProc('/proc/sys/kernel/random/boot_id'),
+  ])
+  return {
+    pid,
+    started: status?.started ?? null,
+    bootId: bootId?.trim() ?? null,
+    host: hostname(),
+  }
+}
+
+/** Whether the process is certainly no more: of another machine that cannot be known. */
+export async function isGone(record: OwnerRecord): Promise<boolean> {
+  const me = await thisProcess()
+  if (record.host !== me.host) return false
+  if (record.bootId && me.bootId && record.bootId !== me.bootId) return true
+  if (!exists(record.pid)) return true
+  const status = await statusOf(record.pid)
+  if (status === null) return false
+  return (
+    'ZX'.includes(status.state) || (record.started !== null && record.started !== status.started)
+  )
+}
+
+/** Whether a process of this machine was stopped by a signal, and stands still until it is continued. */
+export async function isStopped(record: OwnerRecord): Promise<boolean> {
+  return record.host === hostname() && (await statusOf(record.pid))?.state === 'T'
+}
+
+export function isSame(a: OwnerRecord, b: OwnerRecord): boolean {
+  return a.pid === b.pid && a.started === b.started && a.bootId === b.bootId && a.host === b.host
+}
+
+export async function readRecord(stateDir: string): Promise<OwnerAnswer | null> {
+  const read = await readRegular(recordPath(stateDir), { maxBytes: 4096 })
+  return read.ok ? parseAnswer(read.bytes.toString()) : null
+}
+
+export async function writeRecord(stateDir: string, record: OwnerRecord): Promise<void> {
+  const text = `${JSON.stringify(record)}\n`
+  await writeDurable(recordPath(stateDir), Buffer.from(text), { mode: 0o600 })
+}
+
+export async function removeRecord(stateDir: string): Promise<void> {
+  await rm(recordPath(stateDir), { force: true })
+}
+
+/** Null for anything that is not a record. */
+export function parseAnswer(text: string | null): OwnerAnswer | null {
+  const value = parseObject(text)
+  if (value === null) return null
+  const { pid, started, bootId, host, url, ...more } = value
+  if (!Number.isSafeInteger(pid) || Number(pid) < 1 || typeof host !== 'string') return null
+  return {
+    ...more,
+    ...(typeof url === 'string' && LOOPBACK_URL.test(url) ? { url } : {}),
+    pid: Number(pid),
+    started: typeof started === 'string' ? started : null,
+    bootId: typeof bootId === 'string' ? bootId : null,
+    host,
+  }
+}
+
+/** `what` is owned; null stands for an owner that could not be identified. */
+export function alreadyActive(
+  what: string,
+  owner: (OwnerRecord & { url?: string; short?: unknown; stopped?: unknown }) | null,
+  more = '',
+): Refusal {
+  const url = owner?.url ? ` at ${owner.url}` : ''
+  const host = owner && owner.host !== hostname() ? ` on ${owner.host}` : ''
+  const who = owner ? `process ${owner.pid}${host}${url}` : 'a process whose pid is unknown'
+  const next =
+    owner?.stopped === true
+      ? remedyOfStopped(owner.pid)
+      : owner?.short === true
+        ? 'It is a command, and ends by itself: try again then.'
+        : 'Use that one, or stop it and start again.'
+  return new Refusal(
+    'already_active',
+    `Another casefile owns this ${what}: ${who}${more}. ${next}`,
+    { extra: { owner } },
+  )
+}
+
+/** What to do about an owner that was stopped; a plain kill would only wait for it. */
+export function remedyOfStopped(pid: number): string {
+  return `It was stopped by a signal: have it go on (kill -CONT ${pid}), or end it (kill -KILL ${pid}).`
+}
+
+/** Whether something could not be done since the memory root, or its state folder, has another owner. */
+export function isTaken(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'already_active' && 'owner' in error.extra
+}
+
+/** The owner that such a refusal names, if it could be identified. */
+export function ownerIn({ extra }: Refusal): OwnerAnswer | null {
+  return (extra.owner ?? null) as OwnerAnswer | null
+}
+
+function recordPath(stateDir: string): string {
+  return join(stateDir, 'owner.json')
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ESRCH')) return false
+    if (hasCode(error, 'EPERM')) return true
+    throw error
+  }
+}
+
+/** Null where there is no such process or no Linux /proc, see proc_pid_stat(5). */
+async function statusOf(pid: number): Promise<{ state: string; started: string | null } | null> {
+  const line = await readProc(`/proc/${pid}/stat`)
+  if (line === null) return null
+  // The second field is the name in parentheses, which may itself contain blanks and parentheses.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? '', started: fields[19] ?? null }
+}
+
+async function readProc(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ESRCH', 'EACCES')) return null
+    throw error
+  }
+}
+
+function parseObject(text: string | null): Record<string, unknown> | null {
+  if (text === null) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}

@@ -1,0 +1,147 @@
+import { link, rename, stat, unlink } from 'node:fs/promises'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasCode } from '../../files/errno.ts'
+import { tempName } from '../../files/temp-files.ts'
+
+const ASK_MS = 500
+const MAX_ANSWER = 16 * 1024
+const ATTEMPTS = 10
+/** The size of `sun_path`, see unix(7). */
+const ABSTRACT_BYTES = 108
+
+export interface HeldSocket {
+  release(): Promise<void>
+}
+
+/** Somebody else holds the address, and said this. */
+export interface TakenSocket {
+  text: string | null
+}
+
+/** `text` is null when the holder did not answer in time (it may be stopped). */
+export type Probe = { held: false } | { held: true; text: string | null }
+
+/**
+ * Where the holder of a key listens. The kernel frees the Linux and Windows names with the process;
+ * elsewhere a file stays behind, which `holdSocket` takes away when nobody listens on it.
+ * Trap: Node 20 pads an abstract name with NULs to its full size and Node 22 does not, so that they
+ * would not collide; a name that is full already is the same to both.
+ */
+export function socketAddress(key: string, platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'linux') return `\0casefile-${key}`.padEnd(ABSTRACT_BYTES, '\0')
+  if (platform === 'win32') return `\\\\.\\pipe\\casefile-${key}`
+  return join(tmpdir(), `casefile-${key}.sock`)
+}
+
+/**
+ * Holds an address until released or dead, and tells whoever connects one line; or says what the
+ * living process that holds it answers. Does not keep the process running.
+ */
+export async function holdSocket(
+  address: string,
+  answer: () => string,
+): Promise<HeldSocket | TakenSocket> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const held = await listen(address, answer)
+    if (held) return held
+    const before = await inodeOf(address)
+    const probe = await askSocket(address)
+    if (probe.held) return { text: probe.text }
+    if (before !== null) await takeAway(address, before)
+  }
+  return { text: null }
+}
+
+/** Asks the holder of an address for its line. */
+export function askSocket(address: string, timeoutMs: number = ASK_MS): Promise<Probe> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(address)
+    let text = ''
+    const settle = (probe: Probe): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(probe)
+    }
+    const timer = setTimeout(() => settle({ held: true, text: null }), timeoutMs)
+    socket.setEncoding('utf8')
+    socket.on('data', (chunk: string) => {
+      text += chunk
+      const end = text.indexOf('\n')
+      if (end !== -1) settle({ held: true, text: text.slice(0, end) })
+      else if (text.length > MAX_ANSWER) settle({ held: true, text: null })
+    })
+    socket.on('end', () => settle({ held: true, text: null }))
+    socket.on('error', (error) => {
+      if (hasCode(error, 'ECONNREFUSED', 'ENOENT', 'ENOTSOCK')) return settle({ held: false })
+      // Somebody listens, but has too much to do, belongs to another user, or went away right now.
+      if (hasCode(error, 'EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE')) {
+        return settle({ held: true, text: null })
+      }
+      clearTimeout(timer)
+      reject(error)
+    })
+  })
+}
+
+function listen(address: string, answer: () => string): Promise<HeldSocket | null> {
+  const peers = new Set<Socket>()
+  const server = createServer((peer) => {
+    peers.add(peer)
+    peer.on('close', () => peers.delete(peer))
+    // A peer that hangs up early has lost nothing that we need.
+    peer.on('error', () => peer.destroy())
+    peer.setTimeout(2 * ASK_MS, () => peer.destroy())
+    peer.resume()
+    peer.end(`${answer()}\n`)
+  })
+  // So that another user's process can ask too; names without a file have no permissions.
+  const open = isFile(address) ? { readableAll: true, writableAll: true } : {}
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      if (hasCode(error, 'EADDRINUSE')) resolve(null)
+      else reject(error)
+    })
+    server.listen({ path: address, exclusive: true, ...open }, () => {
+      // An accept that fails later (EMFILE) costs an answer, nothing more.
+      server.on('error', () => {})
+      server.unref()
+      resolve({ release: () => close(server, peers) })
+    })
+  })
+}
+
+function close(server: Server, peers: Set<Socket>): Promise<void> {
+  for (const peer of peers) peer.destroy()
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+/**
+ * Unlinks the dead socket that was probed and no other: the name may have become a living one
+ * between the probe and now, which is then put back.
+ */
+async function takeAway(address: string, dead: bigint): Promise<void> {
+  const aside = tempName(address)
+  try {
+    await rename(address, aside)
+    if ((await inodeOf(aside)) !== dead) await link(aside, address)
+    await unlink(aside)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'EEXIST')) throw error
+  }
+}
+
+async function inodeOf(address: string): Promise<bigint | null> {
+  if (!isFile(address)) return null
+  try {
+    return (await stat(address, { bigint: true })).ino
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null
+    throw error
+  }
+}
+
+function isFile(address: string): boolean {
+  return !address.startsWith('\0') && !address.startsWith('\\\\')
+}

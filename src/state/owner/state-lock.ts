@@ -1,0 +1,117 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { lock } from 'proper-lockfile'
+import { makeFolder } from '../../files/durable-write.ts'
+import { hasCode } from '../../files/errno.ts'
+import { Refusal } from '../../model/refusal.ts'
+import {
+  alreadyActive,
+  isGone,
+  isSame,
+  type OwnerRecord,
+  readRecord,
+  removeRecord,
+  writeRecord,
+} from './owner-record.ts'
+
+export interface HeldLock {
+  /** Aborted, a Refusal as its reason, when the lock is another's now or cannot be taken again. */
+  readonly lost: AbortSignal
+  release(): Promise<void>
+}
+
+/**
+ * The lock in the state folder, beside the record of its holder. On one machine the sockets of
+ * `ownership.ts` have decided already; this is for machines that share the folder. Trap: taking over
+ * a stale lock is not exclusive, so only the holder of the state folder's socket may call this.
+ */
+export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldLock> {
+  const lost = new AbortController()
+  let released = false
+  let retaking = Promise.resolve()
+  let unlock = await take()
+
+  async function take(): Promise<() => Promise<void>> {
+    const unlock = await lockOrFree(stateDir, me, () => {
+      if (!released) retaking = retake()
+    })
+    try {
+      await writeRecord(stateDir, me)
+      return unlock
+    } catch (error) {
+      await unlock()
+      throw error
+    }
+  }
+
+  /** The lock was touched, removed, or became stale while the machine slept. */
+  async function retake(): Promise<void> {
+    try {
+      const record = await readRecord(stateDir)
+      if (record && !isSame(record, me)) throw alreadyActive('state folder', record)
+      await makeFolder(stateDir, 0o700)
+      await rm(lockPath(stateDir), { recursive: true, force: true })
+      unlock = await take()
+    } catch (cause) {
+      const message =
+        'This process no longer owns the memory root: its lock could not be taken again.'
+      lost.abort(
+        cause instanceof Refusal ? cause : new Refusal('storage_failed', message, { cause }),
+      )
+    }
+  }
+
+  async function release(): Promise<void> {
+    if (released) return
+    released = true
+    await retaking
+    if (lost.signal.aborted) return
+    await removeRecord(stateDir)
+    try {
+      await unlock()
+    } catch (error) {
+      // Compromised just now, or something (a .DS_Store) lies in it: the next owner frees it.
+      if (!hasCode(error, 'ERELEASED', 'ENOTEMPTY')) throw error
+    }
+  }
+
+  return { lost: lost.signal, release }
+}
+
+/** A lock is freed when its holder is gone, or never got as far as its record. */
+async function lockOrFree(
+  stateDir: string,
+  me: OwnerRecord,
+  onCompromised: () => void,
+): Promise<() => Promise<void>> {
+  const lockfilePath = lockPath(stateDir)
+  const options = { lockfilePath, realpath: false, stale: 15_000, update: 5_000, onCompromised }
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await lock(stateDir, options)
+    } catch (error) {
+      // The last two: it was found stale, but is not the empty folder that it should be.
+      if (attempt === 3 || !hasCode(error, 'ELOCKED', 'ENOTEMPTY', 'ENOTDIR')) throw error
+      if (hasCode(error, 'ELOCKED')) await mustBeGone(stateDir, me)
+    }
+    await rm(lockfilePath, { recursive: true, force: true })
+  }
+}
+
+async function mustBeGone(stateDir: string, me: OwnerRecord): Promise<void> {
+  const record = (await readRecord(stateDir)) ?? (await lateRecord(stateDir))
+  if (record && !isSame(record, me) && !(await isGone(record))) {
+    throw alreadyActive('state folder', record)
+  }
+}
+
+/** Another machine writes its record right after taking the lock: give it that time. */
+async function lateRecord(stateDir: string): Promise<OwnerRecord | null> {
+  await delay(300)
+  return readRecord(stateDir)
+}
+
+function lockPath(stateDir: string): string {
+  return join(stateDir, 'owner.lock')
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { chmod, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { makeFolder } from '../files/durable-write.ts'
+import { isWithin } from '../files/path-within.ts'
+import { realPathOf } from '../files/real-path.ts'
+import { Refusal } from '../model/refusal.ts'
+
+export const KEPT_FOLDER = 'kept'
+export const TRAILS_FOLDER = 'trails'
+
+/** What this machine keeps about one memory root. Only `root` exists at first. */
+export interface StateFolder {
+  root: string
+  runs: string
+  scratch: string
+  trash: string
+  kept: string
+  preImages: string
+  plans: string
+  trails: string
+  log: string
+  webhooks: string
+  search: string
+  history: string
+}
+
+/** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
+export async function defaultStateFolder(
+  memoryRoot: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const given = env.XDG_STATE_HOME
+  const home = env.HOME && isAbsolute(env.HOME) ? env.HOME : homedir()
+  const base = given && isAbsolute(given) ? given : join(home, '.local', 'state')
+  const key = createHash('sha256')
+    .update(await realPathOf(memoryRoot))
+    .digest('hex')
+    .slice(0, 16)
+  return join(base, 'casefile', key)
+}
+
+/**
+ * Makes the folder, for its user alone. Refuses (`bad_request`) one inside the memory root or the
+ * workspace: `git clean` would delete it, a clone could bring a forged one, and agents could read
+ * its secrets.
+ */
+export async function openStateFolder(
+  path: string,
+  roots: { memoryRoot: string; workspaceRoot?: string },
+): Promise<StateFolder> {
+  const root = await realPathOf(path)
+  await mustBeOutside(root, roots.memoryRoot, 'memory root')
+  if (roots.workspaceRoot) await mustBeOutside(root, roots.workspaceRoot, 'workspace')
+  await makeStateFolder(root)
+  await keepPrivate(root)
+  return {
+    root,
+    runs: join(root, 'runs'),
+    scratch: join(root, 'scratch'),
+    trash: join(root, 'trash'),
+    kept: join(root, KEPT_FOLDER),
+    preImages: join(root, 'pre-images'),
+    plans: join(root, 'plans'),
+    trails: join(root, TRAILS_FOLDER),
+    log: join(root, 'log'),
+    webhooks: join(root, 'webhooks'),
+    search: join(root, 'search'),
+    history: join(root, 'history.jsonl'),
+  }
+}
+
+/** A home that cannot be written is often a choice, as for a user that is no person. */
+async function makeStateFolder(root: string): Promise<void> {
+  try {
+    await makeFolder(root, 0o700)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const message = `The state folder ${root} cannot be made. ${error.message} Or give another one with --state-dir.`
+    throw new Refusal(error.code, message, { cause: error })
+  }
+}
+
+async function mustBeOutside(state: string, folder: string, name: string): Promise<void> {
+  const outer = await realPathOf(folder)
+  if (!isWithin(outer, state)) return
+  throw new Refusal(
+    'bad_request',
+    `The state folder lies inside the ${name}. There git clean would delete it, a clone could ` +
+      'bring a forged one, and agents could read its secrets. Give another one with --state-dir.',
+  )
+}
+
+async function keepPrivate(root: string): Promise<void> {
+  const { mode, uid } = await stat(root)
+  const ours = process.getuid === undefined || uid === process.getuid()
+  if (ours && mode & 0o077) await chmod(root, 0o700)
+}
