@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+
 export interface GroupCommit<T> {
   /** The item is written soon, with those that are added meanwhile, after those that were added before. */
   add(item: T): void
@@ -40,7 +42,7 @@ export function createGroupCommit<T>(needs: GroupCommitNeeds<T>): GroupCommit<T>
     isWriting = true
     clearTimeout(retry)
     try {
-      await null // so that all that one turn adds is one write
+      await setImmediate() // so that all that one turn adds is one write
       while (items.length) await step()
     } catch (error) {
       fail(error)
