@@ -86,6 +86,6 @@ function mustHave(titles, listed) {
     if (possible && !possible.includes(title)) {
       throw new Error(`case ${id} has lost a title: it has ${title}, not ${possible.join(' or ')}`)
     }
-    if (possible) titles.set(id, [title])
+    titles.set(id, [title])
   }
 }
