@@ -37,7 +37,7 @@ export interface HttpNeeds {
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  upkeep: Pick<Upkeep, 'current' | 'isCurrent' | 'isStill' | 'isUntouched'>
+  upkeep: Pick<Upkeep, 'current'>
   eventLog: EventLog
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>
