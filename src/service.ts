@@ -6,7 +6,7 @@ import { createTeller } from './events/teller.ts'
 import { createTelling } from './events/telling.ts'
 import { factsIn, toldOfCase } from './events/told-marks.ts'
 import { readUnknown } from './events/unknown-cases.ts'
-import { createVigil, type Vigil } from './events/vigil.ts'
+import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import type { HttpNeeds } from './http/needs.ts'
@@ -28,7 +28,7 @@ import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
-import { createGitActivity } from './workspace/git/git-activity.ts'
+import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
@@ -41,14 +41,15 @@ import { clearLeftovers } from './workspace/leftovers.ts'
 import { openEventLog } from './workspace/log/event-log.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
-import type { Upkeep } from './workspace/upkeep.ts'
+import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
-  upkeep: Upkeep
+  git: GitActivity
+  synchronizer: Synchronizer
   holds: Holds
   webhooks: OpenWebhooks
   /** Resolves when the watcher is ready. */
@@ -116,7 +117,7 @@ async function open(
       log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
       teller.lost(lost)
       scan.lose(lost.keys())
-      upkeep.hint('', 'rename')
+      synchronizer.markDirty('', 'rename')
     },
   })
   undo.add(keeper.close)
@@ -167,7 +168,7 @@ async function open(
     holds.look(caseId)
     telling.changed(caseId, maker, wrote)
   }
-  const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
+  const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     history,
@@ -177,8 +178,6 @@ async function open(
       byGit: createGitDeletions(memoryRoot, log),
     },
     onWritten: (...written) => holds.onWritten(...written),
-    isLive: () => vigil?.isLive() ?? false,
-    onMemoryRoot: () => vigil?.check(),
     mustBeOpen() {
       if (closed) throw stoppingRefusal()
     },
@@ -192,7 +191,7 @@ async function open(
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
   const holds: Holds = createHolds({
-    ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
+    ...{ catalog, store: records, scan, synchronizer, git, isHeld, publish, now, log },
     files: createHoldFiles(state.root, log),
   })
   const sessionTexts = (caseId: string, { number }: Session) =>
@@ -220,10 +219,8 @@ async function open(
     const files = await agentFileProblems(root, readers, present.files)
     return [...present.problems, ...files, ...scan.strangers()]
   }
-  let vigil: Vigil | null = null
 
   undo.add(() => mutex.idle())
-  undo.add(() => upkeep.close())
   undo.add(() => secondLook.idle())
   undo.add(() => mutex.idle())
   undo.add(() => {
@@ -233,12 +230,12 @@ async function open(
   undo.add(() => holds.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
-  undo.add(() => vigil?.close())
+  undo.add(() => synchronizer.close())
   undo.add(
     () => parts.sessions.close(),
     () => providers.close(),
   )
-  undo.add(upkeep.stopWaiting)
+  undo.add(git.stopWaiting, synchronizer.stopWaiting)
 
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
@@ -246,23 +243,19 @@ async function open(
   await plans.prune()
   if (options.trust) await trustAtStart(places, log)
   await holds.load()
-  const began = performance.now()
-  await scan.all()
-  upkeep.sawAll(began)
+  await synchronizer.readAll()
   await leftovers.clear()
   await parts.sessions.recover()
   await telling.begin(await problems())
   handActs.begin()
   index.changed() // a clone has none
-  vigil = createVigil({
-    ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-    onTick: async () => teller.tellWorkspace(await problems()),
-  })
+  synchronizer.start()
+  undo.add(publishWorkspaceProblems({ problems, publish: teller.tellWorkspace, log }))
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
-    ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
-    ...{ watching: vigil.health, watched: vigil.ready },
+    ...{ sessions, changes, outputs, git, synchronizer, holds, eventLog, problems, search },
+    ...{ watching: synchronizer.health, watched: synchronizer.watched() },
     ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
     ...{ build, webhooks, providers, agents: readers, close: undo.close },
     listening({ url, port }) {

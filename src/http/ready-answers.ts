@@ -49,7 +49,7 @@ const KEPT = 500
  * headers. Every other request, and what is not as it was read, is the app's.
  */
 export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFirst {
-  const { catalog, upkeep } = service
+  const { catalog, synchronizer } = service
   const known = new LRUCache<Digest, ReadyAnswer>({ max: KEPT })
 
   function ofCase(id: string): ReadyAnswer | null {
@@ -73,14 +73,15 @@ export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFir
    * What came in one turn of the event loop shares one look at the stamps of a case, made after the last
    * of it came; in the second turn, what the kernel had to tell by then was read.
    */
-  const askCase = inBatches<Asked>((batch) => {
+  const askCase = inBatches<Asked>(async (batch) => {
     const answers = new Map<string, ReadyAnswer | null>()
     for (const asked of batch) {
       const { id } = asked
       let answer = answers.get(id)
       if (answer === undefined) {
-        answer = unlessFailing(() =>
-          upkeep.isUntouched(id) || upkeep.isStill(id) ? ofCase(id) : null,
+        answer = await synchronizer.freshen(id).then(
+          () => unlessFailing(() => ofCase(id)),
+          () => null,
         )
         answers.set(id, answer)
       }
@@ -89,13 +90,11 @@ export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFir
   })
 
   const askList = inBatches<Asked>(async (batch) => {
-    if (!upkeep.isCurrent()) {
-      try {
-        await upkeep.current()
-      } catch {
-        for (const { otherwise } of batch) otherwise() // where it fails again, and is told
-        return
-      }
+    try {
+      await synchronizer.freshenAll()
+    } catch {
+      for (const { otherwise } of batch) otherwise() // where it fails again, and is told
+      return
     }
     const answer = unlessFailing(ofList)
     for (const asked of batch) send(asked, answer)

@@ -15,9 +15,9 @@ import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { type NoteFile, noteProblems } from './notes.ts'
 import { createdAt, decoded, isSettled, type RecordFile } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
+import { endingOf } from './sync/stability.ts'
 import type { TrailMemory } from './trail-memory.ts'
 import { isOtherFolder, unservedNames } from './unserved-names.ts'
-import { endingOf } from './wholeness.ts'
 
 /** A case as `lookAtCase` would have found it, with what a start needs besides. */
 export interface PlainCase {

@@ -17,9 +17,8 @@ import { lookAtCase } from '../../src/workspace/case-look.ts'
 import { makeCase } from '../../src/workspace/kept/made-case.ts'
 import { makeCases } from '../../src/workspace/kept/made-cases.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
-import { createLook } from '../../src/workspace/look.ts'
 import { plainLook } from '../../src/workspace/plain-look.ts'
-import { createSettling } from '../../src/workspace/settling.ts'
+import { createReadPass, createStabilityDetector } from '../../src/workspace/sync/stability.ts'
 import { readTrailMemory } from '../../src/workspace/trail-memory.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -42,7 +41,7 @@ function looked(root: string, id: string) {
     ...{ trails, lastText: () => null, isInGit: async () => false },
     lastGood: { remember() {}, recall: () => null, forget() {} },
   }
-  return lookAtCase(needs, id, undefined, createLook(createSettling(), 'all'))
+  return lookAtCase(needs, id, undefined, createReadPass(createStabilityDetector(), 'anything'))
 }
 
 const SESSION_TEXT = `---\nid: 55555555-5555-4555-8555-555555555555\nnumber: 2\n---\n`
