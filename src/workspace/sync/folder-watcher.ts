@@ -145,7 +145,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
       return
     }
     const path = [folder, name ?? ''].filter((part) => part !== '').join('/')
-    if (kind === 'rename' && (folder === '' || folders.has(path))) {
+    if (kind === 'rename' && (UUID.test(path) || folders.has(path))) {
       if (renamed.size === 0) setImmediate(lookAtRenamed)
       renamed.add(path)
     }
