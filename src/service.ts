@@ -23,10 +23,12 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
+import { mentionOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
-import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
+import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
@@ -135,12 +137,20 @@ async function open(
     () => index.close(),
     () => search.close(),
   )
+  const database = await openDatabase(state.root, log)
+  undo.add(() => database.close())
   const eventLog = await openEventLog(state.log, {
     ...{ checkpoint: () => teller.told(), log, now },
   })
   undo.add(() => eventLog.close())
-  const webhooks = await openWebhooks({
-    ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
+  mentionOldWebhooks(state.webhooks, log)
+  const webhooks = openWebhooks({
+    database,
+    eventLog,
+    now,
+    newId,
+    log,
+    version: build.version,
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
