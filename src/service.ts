@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
-import { createTeller } from './events/teller.ts'
-import { createTelling } from './events/telling.ts'
-import { factsIn, toldOfCase } from './events/told-marks.ts'
-import { readUnknown } from './events/unknown-cases.ts'
+import { createEventLog } from './events/event-log.ts'
+import { createPublishedFacts, textOf } from './events/published-facts.ts'
+import { type Compared, createPublisher } from './events/publisher.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
@@ -30,6 +29,7 @@ import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
+import { factsOf } from './workspace/facts.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
@@ -40,7 +40,6 @@ import { createIndexFile } from './workspace/index-file.ts'
 import { openCatalog } from './workspace/kept/open-kept.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
-import { openEventLog } from './workspace/log/event-log.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import type { Upkeep } from './workspace/upkeep.ts'
@@ -104,19 +103,17 @@ async function open(
   let closed = false
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
   const build = options.build ?? { version: '0.0.0', commit: null }
-  const { catalog, keeper, found, toldOf } = openCatalog({
+  const database = await openDatabase(state.root, log, now)
+  undo.add(() => database.close())
+  const eventLog = createEventLog(database, { log })
+  const published = createPublishedFacts(database)
+  const { catalog, keeper, found } = openCatalog({
     ...{ folder: state.kept, memoryRoot, version: build.version, log },
-    ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
-    isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
-    onKept: (id, told) => teller.kept(id, told),
-    onLaid({ id, told, otherFolders }) {
-      if (eventLog.isNew) teller.laid(id, told)
-      leftovers.sawFolders(id, otherFolders)
-    },
-    onTaken: (id, told) => teller.recall(id, told),
+    ...{ isHeld, pins: (id) => holds.pins(id) },
+    told: (entry, folder) => textOf(entry.id, factsOf(entry, folder, null)),
+    isTold: (id, told) => published.text(id) === told,
     onLost(lost) {
       log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
-      teller.lost(lost)
       scan.lose(lost.keys())
       upkeep.hint('', 'rename')
     },
@@ -137,12 +134,6 @@ async function open(
     () => index.close(),
     () => search.close(),
   )
-  const database = await openDatabase(state.root, log)
-  undo.add(() => database.close())
-  const eventLog = await openEventLog(state.log, {
-    ...{ checkpoint: () => teller.told(), log, now },
-  })
-  undo.add(() => eventLog.close())
   mentionOldWebhooks(state.webhooks, log)
   const webhooks = openWebhooks({
     database,
@@ -154,20 +145,9 @@ async function open(
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
-  const teller = createTeller(
-    {
-      catalog,
-      toldOf,
-      log: eventLog,
-      now,
-      onCompared: (...compared) => handActs.changed(...compared),
-    },
-    eventLog.marks,
-  )
-  const telling = createTelling({
-    ...{ teller, catalog, keeper, eventLog },
-    onHandEdit: (id) => handEdits.look(id),
-  })
+  const compared = createBus<Compared>(onError)
+  const publisher = createPublisher({ catalog, log: eventLog, facts: published, now, compared })
+  let hasBegun = false
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
@@ -175,15 +155,16 @@ async function open(
     for (const change of found) changes.publish(change)
     if (maker === 'hand') handActs.saw(caseId, found)
     holds.look(caseId)
-    telling.changed(caseId, maker, wrote)
+    publisher.changed(caseId, maker, wrote)
+    if (!hasBegun) keeper.early(caseId)
+    else if (maker !== 'service') handEdits.look(caseId)
   }
   const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     history,
-    onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
     deletions: {
-      published: (id) => factsIn(eventLog.marks, id),
+      published: (id) => published.read(id),
       byGit: createGitDeletions(memoryRoot, log),
     },
     onWritten: (...written) => holds.onWritten(...written),
@@ -198,6 +179,7 @@ async function open(
     ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
     isInGit: (names) => isInGit(memoryRoot, names),
   })
+  compared.subscribe(handActs.changed)
   changes.subscribe((change) => {
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
@@ -261,12 +243,15 @@ async function open(
   upkeep.sawAll(began)
   await leftovers.clear()
   await parts.sessions.recover()
-  await telling.begin(await problems())
+  await publisher.begin(await problems())
+  hasBegun = true
+  keeper.begin()
+  for (const id of catalog.ids()) if (!catalog.kept(id)) handEdits.look(id)
   handActs.begin()
   index.changed() // a clone has none
   vigil = createVigil({
     ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-    onTick: async () => teller.tellWorkspace(await problems()),
+    onTick: async () => publisher.publishWorkspace(await problems()),
   })
 
   return {

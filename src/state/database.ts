@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { makeFolder, syncFolder } from '../files/durable-write.ts'
-import { createGroupCommit } from '../files/group-commit.ts'
 import { Refusal } from '../model/refusal.ts'
-import { ForeignDatabase, migrate } from './schema.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { ForeignDatabase, migrate, mustBeOurs } from './schema.ts'
 import {
   connect,
   type SqliteConnection,
@@ -218,7 +218,8 @@ function openConnection(path: string): SqliteConnection {
   const connection = connect(path)
   try {
     chmodSync(path, 0o600)
-    connection.exec('PRAGMA busy_timeout = 2000')
+    connection.exec('PRAGMA busy_timeout = 200')
+    mustBeOurs(connection)
     connection.exec('PRAGMA journal_mode = WAL')
     connection.exec('PRAGMA synchronous = FULL')
     connection.exec('PRAGMA secure_delete = ON') // a deleted case leaves no text

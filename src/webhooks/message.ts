@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { Webhook as Signer } from 'standardwebhooks'
+import type { LogEvent } from '../events/event-log.ts'
 import type { Delivery } from '../model/delivery.ts'
 import { type Webhook, wantsType } from '../model/webhook.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
 
 /** What is signed and sent. */
 export type Message = Pick<Delivery, 'id' | 'type' | 'envelope'>

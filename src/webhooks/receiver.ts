@@ -1,48 +1,27 @@
+import type { EventLog, LogEvent } from '../events/event-log.ts'
 import {
   type Attempt,
   afterAttempt,
   type Delivery,
-  type Failing,
   isHopeless,
   isSuccess,
   onceMore,
 } from '../model/delivery.ts'
 import type { Disabled, Webhook } from '../model/webhook.ts'
 import type { WebhookRecord, WebhookStore } from '../state/webhooks.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
+import type { Clock } from './clock.ts'
 import { matches, newDelivery } from './message.ts'
+import { createProgress, type Progress } from './progress.ts'
 import type { RetryLimits } from './retry-limits.ts'
-
-/** Time, so that tests need not wait for it. */
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number
-  /** Calls once, after so many milliseconds; does not keep the process alive. Returns the way to cancel it. */
-  later(ms: number, call: () => void): () => void
-}
 
 /**
  * The delivery loop of one receiver: takes it through the event log from its cursor on, one event at
  * a time and in order, and beside that sends what failed again when it is due.
  */
-export interface Receiver {
-  /** As it is registered now. */
-  webhook: Webhook
-  /** Since when every attempt failed; null while it answers. */
-  failing: Failing | null
-  /** Every event up to this id was sent, is among the deliveries, or was not for it. */
-  readonly cursor: number
-  /** The cursor that the disk has. */
-  readonly savedCursor: number
-  /** How many deliveries wait for a retry. */
-  readonly retrying: number
-  /** Whether the disk has every outcome. */
-  readonly isSaved: boolean
+export interface Receiver extends WebhookRecord {
+  readonly progress: Progress
   /** There may be more to do: this event came, or the webhook was changed. */
   wake(event?: LogEvent): void
-  /** Saves the registration, the cursor and the outcomes that are not saved yet. */
-  save(): void
   /** Queues a delivery again, due now. Null when there is no such delivery. Rejects with the storage refusal. */
   redeliver(messageId: string): Promise<Delivery | null>
   /** Resolves when nothing is under way or unsaved. */
@@ -70,9 +49,6 @@ export interface ReceiverDeps {
 
 /** Beside the main loop, which has one request. */
 const MAX_RETRIES_AT_ONCE = 4
-/** A service that is killed repeats what is not saved. */
-const MAX_UNSAVED = 10
-const SAVE_MS = 20
 /** After the log could not be read, or there was no room for another failure. */
 const AGAIN_MS = 1000
 /** A clock that was set, or a machine that slept, is noticed after this. */
@@ -82,16 +58,52 @@ const LONGEST_WAIT_MS = 29 * 60 * 60 * 1000
 const LOG_FAILURE_MS = 60_000
 
 export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Receiver {
-  const { store, eventLog, clock } = deps
+  const { store, eventLog, clock, limits } = deps
   const { id } = record.webhook
-  let { cursor } = record
-  let savedCursor = cursor
-  let retrying = store.count(id, ['retrying'])
-  let isClosed = false
-  let isRemoved = false
+  const waiters: (() => void)[] = []
   const cut = new AbortController()
+  let isClosed = false
   const log = (line: string) => deps.log(`webhook ${id}: ${line}`)
   const isOn = () => !isClosed && deps.mayBegin() && receiver.webhook.active
+
+  const receiver: Receiver = {
+    ...record,
+    get progress() {
+      return progress
+    },
+    wake,
+    redeliver,
+    async idle() {
+      if (isIdle()) return
+      await new Promise<void>((resolve) => {
+        waiters.push(resolve)
+        settle()
+      })
+    },
+    async close(graceMs) {
+      isClosed = true
+      cancelSleep()
+      const timer = setTimeout(() => cut.abort(), graceMs)
+      await Promise.all(underWay.values())
+      clearTimeout(timer)
+      cut.abort()
+      progress.save()
+    },
+    discard() {
+      isClosed = true
+      cancelSleep()
+      progress.discard()
+      cut.abort()
+    },
+  }
+  const progress = createProgress(receiver, {
+    store,
+    clock,
+    onSaved() {
+      sendDue()
+      settle()
+    },
+  })
 
   // The main loop: events in order.
 
@@ -102,9 +114,9 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   let hasLoggedRead = false
 
   function wake(event?: LogEvent): void {
-    const isNext = event && !isMoving && cursor === event.id - 1
+    const isNext = event && !isMoving && receiver.cursor === event.id - 1
     if (isNext && isOn() && !matches(receiver.webhook, event)) {
-      cursor = event.id
+      receiver.cursor = event.id
       settle()
       return
     }
@@ -131,16 +143,16 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
   }
 
   async function follow(): Promise<void> {
-    for await (const event of eventLog.read(cursor)) {
+    for await (const event of eventLog.read(receiver.cursor)) {
       if (!isOn()) return
-      if (!deps.limits.hasRoom(receiver)) return pause()
+      if (!limits.hasRoom(progress)) return pause()
       if (!matches(receiver.webhook, event)) {
-        cursor = event.id
+        receiver.cursor = event.id
         continue
       }
-      await canSave()
+      await progress.hasRoom()
       if (isOn()) await attempt(newDelivery(event), true)
-      if (cursor < event.id) return
+      if (receiver.cursor < event.id) return
     }
   }
 
@@ -155,23 +167,23 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
 
   // Retries, each when it is due.
 
-  /** By event: these, and at most one of the main loop. */
+  /** By event: retries, and at most one attempt of the main loop. */
   const underWay = new Map<number, Promise<void>>()
-  let retriesUnderWay = 0
   /** Those that were asked for once more while an attempt is under way. */
   const askedFor = new Set<number>()
+  let retriesUnderWay = 0
   let cancelSleep = () => {}
   let isWaitingForTurn = false
 
   function sendDue(hasTurn = false): void {
     cancelSleep()
-    if (!isOn() || retrying === 0) return
+    if (!isOn() || progress.retrying === 0) return
     const now = clock.now()
-    if (unsaved.size < MAX_UNSAVED) {
-      const known = underWay.size + unsaved.size
+    if (!progress.isFull && retriesUnderWay < MAX_RETRIES_AT_ONCE) {
+      const known = underWay.size + progress.unsaved.size
       const at = { now: iso(now), latest: iso(now + LONGEST_WAIT_MS) }
       for (const delivery of store.due(id, at, known + MAX_RETRIES_AT_ONCE)) {
-        if (underWay.has(delivery.event) || unsaved.has(delivery.event)) continue
+        if (underWay.has(delivery.event) || progress.unsaved.has(delivery.event)) continue
         if (retriesUnderWay >= MAX_RETRIES_AT_ONCE || !(hasTurn || takeTurn())) break
         hasTurn = false
         void retry(delivery)
@@ -182,18 +194,11 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     cancelSleep = clock.later(Math.min(ms, LONGEST_SLEEP_MS), () => sendDue())
   }
 
-  async function retry(delivery: Delivery): Promise<void> {
-    retriesUnderWay++
-    await attempt(delivery, false)
-    retriesUnderWay--
-    sendDue()
-  }
-
   /** While it fails, retries begin at a common pace. */
   function takeTurn(): boolean {
     if (receiver.failing === null) return true
     if (isWaitingForTurn) return false
-    const ms = deps.limits.reserveRetry()
+    const ms = limits.reserveRetry()
     if (ms === 0) return true
     isWaitingForTurn = true
     clock.later(ms, () => {
@@ -203,12 +208,41 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     return false
   }
 
+  async function retry(delivery: Delivery): Promise<void> {
+    retriesUnderWay++
+    await attempt(delivery, false)
+    retriesUnderWay--
+    sendDue()
+  }
+
+  async function redeliver(messageId: string): Promise<Delivery | null> {
+    if (store.failure) throw store.failure
+    progress.save()
+    await store.flushed()
+    const found = store.delivery(id, messageId)
+    if (!found) return null
+    const present = progress.unsaved.get(found.event) ?? found
+    const due = onceMore(present, iso(clock.now()))
+    if (underWay.has(due.event)) askedFor.add(due.event)
+    progress.add(due, present.state)
+    progress.save()
+    try {
+      await store.flushed()
+    } catch (error) {
+      askedFor.delete(due.event)
+      progress.add(present, 'retrying')
+      throw error
+    }
+    sendDue()
+    return due
+  }
+
   // One attempt and what comes of it.
 
   function attempt(delivery: Delivery, isFirst: boolean): Promise<void> {
     const work = send(delivery)
       .then((came) => {
-        if (came && !isRemoved) take(delivery, came, isFirst)
+        if (came) take(delivery, came, isFirst)
       })
       .finally(() => {
         underWay.delete(delivery.event)
@@ -242,8 +276,8 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     const isAskedFor = askedFor.delete(delivery.event) && outcome.state !== 'delivered'
     const after = isAskedFor ? onceMore(outcome, iso(now)) : outcome
     countFailure(came)
-    if (isFirst) cursor = delivery.event
-    keep(after, isFirst ? null : 'retrying')
+    if (isFirst) receiver.cursor = delivery.event
+    progress.add(after, isFirst ? null : 'retrying')
     if (after.state === 'dead') log(`${delivery.id} is given up after ${after.tries} tries`)
     if (!receiver.webhook.active) return
     const { failing } = receiver
@@ -267,133 +301,18 @@ export function createReceiver(record: WebhookRecord, deps: ReceiverDeps): Recei
     receiver.failing = { since, count: count + 1 }
   }
 
-  // Saving: outcomes and the cursor that passed them are one transaction, some outcomes at a time.
-
-  /** By event, until they are on the disk. */
-  const unsaved = new Map<number, Delivery>()
-  let toSave = new Set<Delivery>()
-  let isSaveDue = false
-  let onSaved: (() => void) | null = null
-  let writing = 0
-
-  function keep(delivery: Delivery, before: Delivery['state'] | null): void {
-    if (before === 'retrying') retrying--
-    if (delivery.state === 'retrying') retrying++
-    const earlier = unsaved.get(delivery.event)
-    if (earlier) toSave.delete(earlier)
-    unsaved.set(delivery.event, delivery)
-    toSave.add(delivery)
-    if (unsaved.size >= MAX_UNSAVED) save()
-    else if (!isSaveDue) {
-      isSaveDue = true
-      clock.later(SAVE_MS, () => {
-        if (isSaveDue) save()
-      })
-    }
+  function isIdle(): boolean {
+    return !isMoving && underWay.size === 0 && progress.isSaved
   }
-
-  function save(): void {
-    isSaveDue = false
-    if (isRemoved) return
-    const [saved, outcomes] = [cursor, [...toSave]]
-    toSave = new Set()
-    writing++
-    const { webhook, failing } = receiver
-    store.save({ webhook, cursor, failing }, outcomes, () => {
-      writing--
-      savedCursor = saved
-      for (const each of outcomes) {
-        if (unsaved.get(each.event) === each) unsaved.delete(each.event)
-      }
-      onSaved?.()
-      if (isClosed) return
-      sendDue()
-      settle()
-    })
-  }
-
-  /** Resolves once little is unsaved: a service that is killed repeats no more than that. */
-  async function canSave(): Promise<void> {
-    while (unsaved.size >= MAX_UNSAVED && !isClosed) {
-      await new Promise<void>((resolve) => {
-        onSaved = resolve
-      })
-    }
-  }
-
-  async function redeliver(messageId: string): Promise<Delivery | null> {
-    if (store.failure) throw store.failure
-    save()
-    await store.flushed()
-    const found = store.delivery(id, messageId)
-    if (!found) return null
-    const present = unsaved.get(found.event) ?? found
-    const due = onceMore(present, iso(clock.now()))
-    if (underWay.has(due.event)) askedFor.add(due.event)
-    keep(due, present.state)
-    save()
-    try {
-      await store.flushed()
-    } catch (error) {
-      askedFor.delete(due.event)
-      keep(present, 'retrying')
-      throw error
-    }
-    sendDue()
-    return due
-  }
-
-  const waiters: (() => void)[] = []
-  const isIdle = () => !isMoving && underWay.size === 0 && unsaved.size === 0 && writing === 0
 
   function settle(): void {
-    if (waiters.length > 0 && toSave.size > 0 && !isMoving && underWay.size === 0) save()
+    const isWaitedFor = waiters.length > 0 && progress.unsaved.size > 0
+    if (isWaitedFor && !isMoving && underWay.size === 0) progress.save()
     if (!isIdle()) return
     for (const waiter of waiters.splice(0)) waiter()
     if (!isClosed) deps.onIdle(receiver)
   }
 
-  const receiver: Receiver = {
-    webhook: record.webhook,
-    failing: record.failing,
-    get cursor() {
-      return cursor
-    },
-    get savedCursor() {
-      return savedCursor
-    },
-    get retrying() {
-      return retrying
-    },
-    get isSaved() {
-      return unsaved.size === 0
-    },
-    wake,
-    save,
-    redeliver,
-    async idle() {
-      if (isIdle()) return
-      await new Promise<void>((resolve) => {
-        waiters.push(resolve)
-        settle()
-      })
-    },
-    async close(graceMs) {
-      isClosed = true
-      cancelSleep()
-      const timer = setTimeout(() => cut.abort(), graceMs)
-      await Promise.all(underWay.values())
-      clearTimeout(timer)
-      cut.abort()
-      save()
-    },
-    discard() {
-      isClosed = true
-      isRemoved = true
-      cancelSleep()
-      cut.abort()
-    },
-  }
   return receiver
 }
 

@@ -1,9 +1,14 @@
-import type { Clock, Receiver } from './receiver.ts'
+import type { Clock } from './clock.ts'
+
+/** How many deliveries of a receiver wait for a retry. */
+interface Retrying {
+  readonly retrying: number
+}
 
 /** What failed deliveries may cost, those of all receivers together. */
 export interface RetryLimits {
   /** Whether another failure of this receiver can be taken into the list of retries. If not, events wait in the log. */
-  hasRoom(receiver: Pick<Receiver, 'retrying'>): boolean
+  hasRoom(receiver: Retrying): boolean
   /**
    * Reserves the next retry to a failing receiver; says how many milliseconds it must wait. One that refuses at
    * once would otherwise be asked as fast as this machine can.
@@ -20,7 +25,7 @@ const SPACING_MS = 10
 const LONGEST_WAIT_MS = 5000
 
 export function createRetryLimits(
-  receivers: () => Iterable<Pick<Receiver, 'retrying'>>,
+  receivers: () => Iterable<Retrying>,
   clock: Pick<Clock, 'now'>,
 ): RetryLimits {
   let nextAt = Number.NEGATIVE_INFINITY

@@ -1,32 +1,16 @@
+import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Attempt, Delivery, DeliveryState } from '../model/delivery.ts'
 import { Refusal, stoppingRefusal } from '../model/refusal.ts'
-import {
-  changedWebhook,
-  type Disabled,
-  secretsOf,
-  tidiedWebhook,
-  type Webhook,
-  type WebhookChange,
-} from '../model/webhook.ts'
+import { type Disabled, secretsOf, type Webhook, type WebhookChange } from '../model/webhook.ts'
 import type { Database } from '../state/database.ts'
 import { createWebhookStore, type DeliveryQuery, type WebhookRecord } from '../state/webhooks.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
-import { type Message, newSecret, signedHeaders } from './message.ts'
-import { type Clock, createReceiver, type Receiver } from './receiver.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { type Message, signedHeaders } from './message.ts'
+import { createReceiver, type Receiver } from './receiver.ts'
+import { createRegistrations, type NewWebhook } from './registrations.ts'
 import { createRetryLimits } from './retry-limits.ts'
 import { createSender, type Sender } from './sender.ts'
-import { checkTarget, parseTarget } from './targets.ts'
-
-export interface NewWebhook {
-  case_id: string | null
-  url: string
-  events: readonly string[]
-  /** Null: one is generated. */
-  secret: string | null
-  /** False for one that begins paused. */
-  active?: boolean | undefined
-}
 
 export interface ReceiverStatus {
   /** Deliveries that failed and are tried again. */
@@ -99,7 +83,6 @@ export interface OpenWebhooks extends Webhooks {
 }
 
 const GRACE_MS = 2000
-const MAX_WEBHOOKS = 500
 /** The disk may stay behind by so many events with what a receiver has passed that it did not want. */
 const TIDY_EVENTS = 1000
 
@@ -108,35 +91,41 @@ const WHY_DISABLED: Record<Disabled['reason'], string> = {
   failing: 'for five days there was nothing but failures',
 }
 
-const systemClock: Clock = {
-  now: Date.now,
-  later(ms, call) {
-    const timer = setTimeout(call, ms).unref()
-    return () => clearTimeout(timer)
-  },
-}
-
 /** To be opened before the first event is appended, as that may trim the log. */
 export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
   const { eventLog, now, newId, log, clock = systemClock } = deps
   const store = createWebhookStore(deps.database)
-  const all = new Map<string, Receiver>()
-  const limits = createRetryLimits(() => all.values(), clock)
-  /** Changes and tests, for each webhook one after the other. */
-  const changes = createKeyedMutex()
+  const receivers = new Map<string, Receiver>()
+  const limits = createRetryLimits(
+    () => [...receivers.values()].map((each) => each.progress),
+    clock,
+  )
   const tests = createKeyedMutex()
   const stopping = new AbortController()
   let port: number | null = null
-  let adding = 0
+  let tidiedAt = eventLog.last
   let isClosed = false
-  const sender = deps.sender ?? createSender({ ownPort: () => port, version: deps.version })
+  const ownPort = () => port
+  const sender = deps.sender ?? createSender({ ownPort, version: deps.version })
+  const registrations = createRegistrations({
+    receivers,
+    store,
+    eventLog,
+    open,
+    keepLog,
+    ownPort,
+    newId,
+    now,
+    clock,
+    log,
+  })
+  const { find, endIfDone } = registrations
 
   for (const record of store.all()) open(record)
   keepLog()
-  let tidiedAt = eventLog.last
   const unsubscribe = eventLog.subscribe((event) => {
-    for (const receiver of all.values()) receiver.wake(event)
-    if (event.id - tidiedAt >= TIDY_EVENTS) tidy(event.id)
+    for (const receiver of receivers.values()) receiver.wake(event)
+    tidy(event.id)
   })
 
   function open(record: WebhookRecord): Receiver {
@@ -149,13 +138,13 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
       disable,
       onIdle(idle) {
         endIfDone(idle)
-        if (idle.cursor - tidiedAt >= TIDY_EVENTS) tidy(idle.cursor)
+        tidy(idle.cursor)
       },
       clock,
       random: deps.random ?? Math.random,
       log,
     })
-    all.set(record.webhook.id, receiver)
+    receivers.set(record.webhook.id, receiver)
     return receiver
   }
 
@@ -170,14 +159,16 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
   /** The log keeps what receivers have still to get; one that the service disabled may stay so for ever. */
   function keepLog(): void {
     if (isClosed) return
-    const waiting = [...all.values()].filter(({ webhook }) => webhook.disabled === null)
-    const cursors = waiting.map(({ savedCursor }) => savedCursor)
+    const waiting = [...receivers.values()].filter(({ webhook }) => webhook.disabled === null)
+    const cursors = waiting.map(({ progress }) => progress.savedCursor)
     eventLog.keepFrom(cursors.length > 0 ? Math.min(...cursors) : null)
   }
 
+  /** Saves the cursors now and then, so that the log can be trimmed. */
   function tidy(upTo: number): void {
+    if (upTo - tidiedAt < TIDY_EVENTS) return
     tidiedAt = upTo
-    for (const receiver of all.values()) receiver.save()
+    for (const { progress } of receivers.values()) progress.save()
     store.flushed().then(keepLog, () => {}) // the database logs why
   }
 
@@ -186,140 +177,15 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     const at = now()
     const disabled = { reason, at }
     receiver.webhook = { ...receiver.webhook, active: false, disabled, updated_at: at }
-    receiver.save()
+    receiver.progress.save()
     log(`webhook ${id} is disabled: ${WHY_DISABLED[reason]}`)
     const payload = { webhook_id: id, case_id, reason }
     const envelope = JSON.stringify({ event_type: 'webhook_disabled', timestamp: at, payload })
-    if (!isClosed) eventLog.append({ events: [{ type: 'webhook_disabled', envelope }], marks: {} })
+    if (!isClosed) eventLog.append([{ type: 'webhook_disabled', envelope }])
     keepLog()
   }
 
-  function find(id: string): Receiver {
-    const receiver = all.get(id)
-    if (receiver && receiver.webhook.ends_after === null) return receiver
-    const message = `There is no webhook ${id}. GET /webhooks lists those there are.`
-    throw new Refusal('not_found', message)
-  }
-
-  function mustBeOpen(): void {
-    if (isClosed) throw stoppingRefusal()
-    if (store.failure) throw store.failure
-  }
-
-  async function add(wanted: NewWebhook): Promise<Webhook> {
-    if (all.size + adding >= MAX_WEBHOOKS) {
-      const advice = 'Delete some that are not needed any more; GET /webhooks lists them.'
-      throw new Refusal('wrong_state', `There are ${MAX_WEBHOOKS} webhooks already. ${advice}`)
-    }
-    adding++
-    try {
-      await checkTarget(parseTarget(wanted.url), { ownPort: port })
-      mustBeOpen()
-      return await register(wanted)
-    } finally {
-      adding--
-    }
-  }
-
-  async function register({ secret, active = true, ...wanted }: NewWebhook): Promise<Webhook> {
-    const at = now()
-    const cursor = eventLog.last
-    const webhook: Webhook = {
-      id: newId(),
-      case_id: wanted.case_id,
-      url: wanted.url,
-      events: wanted.events,
-      earlier_events: [],
-      secret: secret ?? newSecret(),
-      previous_secret: null,
-      active,
-      disabled: null,
-      ends_after: null,
-      created_at: at,
-      updated_at: at,
-    }
-    const record = { webhook, cursor, failing: null }
-    store.save(record, [])
-    try {
-      await store.flushed()
-    } catch (error) {
-      store.remove(webhook.id) // its owner knows of none
-      throw error
-    }
-    const receiver = open(record)
-    keepLog()
-    receiver.wake()
-    return webhook
-  }
-
-  async function change(id: string, wanted: WebhookChange): Promise<Webhook> {
-    find(id)
-    if (wanted.url !== undefined) await checkTarget(parseTarget(wanted.url), { ownPort: port })
-    return changes.run(id, async () => {
-      mustBeOpen()
-      const receiver = find(id)
-      const { webhook: before, failing } = receiver
-      const changed = changedWebhook(before, wanted, { at: now(), upTo: eventLog.last })
-      const webhook = tidiedWebhook(changed, clock.now(), receiver.cursor)
-      receiver.webhook = webhook
-      if (wanted.active && !before.active) {
-        receiver.failing = null // a new start
-        logMissed(receiver)
-      }
-      receiver.save()
-      try {
-        await store.flushed()
-      } catch (error) {
-        if (receiver.webhook === webhook) Object.assign(receiver, { webhook: before, failing })
-        receiver.save()
-        throw error
-      }
-      keepLog()
-      receiver.wake()
-      return receiver.webhook
-    })
-  }
-
-  /** Which events a receiver that was left alone for long does not get any more. */
-  function logMissed({ webhook: { id }, cursor }: Receiver): void {
-    const { first } = eventLog
-    if (first <= cursor + 1) return
-    log(
-      `webhook ${id} does not get the events ${cursor + 1} to ${first - 1}: the log holds them no more`,
-    )
-  }
-
-  /** It goes once the disk has it; nothing is sent from now on. */
-  function remove(receiver: Receiver): void {
-    const { id } = receiver.webhook
-    receiver.webhook = { ...receiver.webhook, active: false }
-    receiver.discard()
-    store.remove(id, () => {
-      all.delete(id)
-      keepLog()
-    })
-  }
-
-  async function endOfCase(caseId: string): Promise<void> {
-    const ends_after = eventLog.last
-    for (const receiver of all.values()) {
-      if (receiver.webhook.case_id !== caseId) continue
-      receiver.webhook = { ...receiver.webhook, ends_after }
-      receiver.save()
-      receiver.wake()
-      endIfDone(receiver)
-    }
-    await store.flushed().catch(() => {}) // the case is gone already, and the database logs why
-  }
-
-  /** Ends a webhook of a deleted case that has all of it, or is paused. */
-  function endIfDone(receiver: Receiver): void {
-    const { ends_after, active } = receiver.webhook
-    if (ends_after === null) return
-    if (!active || (receiver.savedCursor >= ends_after && receiver.retrying === 0)) remove(receiver)
-  }
-
-  function test(id: string): Promise<{ id: string; attempt: Attempt }> {
+  async function test(id: string): Promise<{ id: string; attempt: Attempt }> {
     find(id)
     return tests.run(id, async () => {
       stopping.signal.throwIfAborted()
@@ -331,70 +197,70 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     })
   }
 
-  const stopTests = () => stopping.abort(stoppingRefusal())
-
   /** What can be read of its deliveries is as of now, as far as the disk takes it. */
   async function findSaved(id: string): Promise<Receiver> {
     const receiver = find(id)
-    if (!receiver.isSaved && !store.failure) {
-      receiver.save()
+    if (!receiver.progress.isSaved && !store.failure) {
+      receiver.progress.save()
       await store.flushed().catch(() => {}) // the database logs why
     }
     return receiver
   }
 
-  function notKept(id: string, deliveryId: string): Refusal {
-    const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}, or has it no more. GET /webhooks/${id}/deliveries lists those that are kept.`
-    return new Refusal('not_found', message)
+  async function delivery(id: string, deliveryId: string): Promise<Delivery> {
+    await findSaved(id)
+    return store.delivery(id, deliveryId) ?? notKept(id, deliveryId)
   }
 
   async function redeliver(id: string, deliveryId: string): Promise<Delivery> {
+    await delivery(id, deliveryId)
     const receiver = find(id)
     const { active, disabled } = receiver.webhook
-    if (!store.delivery(id, deliveryId)) await findSaved(id)
-    if (!store.delivery(id, deliveryId)) throw notKept(id, deliveryId)
-    if (!active) {
-      const state = disabled ? `was disabled (${WHY_DISABLED[disabled.reason]})` : 'is paused'
-      const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first: PATCH /webhooks/${id} with {"active": true}.`
-      throw new Refusal('wrong_state', message)
-    }
-    const delivery = await receiver.redeliver(deliveryId)
-    if (!delivery) throw notKept(id, deliveryId)
-    return delivery
+    if (active) return (await receiver.redeliver(deliveryId)) ?? notKept(id, deliveryId)
+    const state = disabled ? `was disabled (${WHY_DISABLED[disabled.reason]})` : 'is paused'
+    const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first: PATCH /webhooks/${id} with {"active": true}.`
+    throw new Refusal('wrong_state', message)
   }
+
+  function summary(): WebhookSummary {
+    const each = [...receivers.values()].filter(({ webhook }) => webhook.ends_after === null)
+    const active = each.filter(({ webhook }) => webhook.active)
+    const disabled = each.filter(({ webhook }) => webhook.disabled).length
+    return {
+      active: active.length,
+      paused: each.length - active.length - disabled,
+      disabled,
+      failing: active.filter(({ failing }) => failing).length,
+    }
+  }
+
+  async function idle(): Promise<void> {
+    const receiversIdle = () => Promise.all([...receivers.values()].map((each) => each.idle()))
+    await receiversIdle()
+    await registrations.idle()
+    await Promise.allSettled([store.flushed(), eventLog.flushed()])
+    await receiversIdle() // of an event that one of them made
+  }
+
+  const stopTests = () => stopping.abort(stoppingRefusal())
 
   return {
     list: (caseId) =>
-      [...all.values()]
+      [...receivers.values()]
         .map(({ webhook }) => webhook)
         .filter(({ case_id, ends_after }) => case_id === caseId && ends_after === null),
     get: (id) => find(id).webhook,
     status(id) {
-      const { retrying, cursor, failing } = find(id)
+      const { progress, cursor, failing } = find(id)
+      const { retrying } = progress
       const dead = store.count(id, ['dead'])
       return { retrying, dead, cursor, failing_since: failing?.since ?? null }
     },
-    summary() {
-      const each = [...all.values()].filter(({ webhook }) => webhook.ends_after === null)
-      const active = each.filter(({ webhook }) => webhook.active)
-      const disabled = each.filter(({ webhook }) => webhook.disabled).length
-      return {
-        active: active.length,
-        paused: each.length - active.length - disabled,
-        disabled,
-        failing: active.filter(({ failing }) => failing).length,
-      }
-    },
-    add,
-    change,
-    remove: (id) =>
-      changes.run(id, async () => {
-        const receiver = find(id)
-        mustBeOpen()
-        remove(receiver)
-        await store.flushed()
-      }),
-    endOfCase,
+    summary,
+    add: registrations.add,
+    change: registrations.change,
+    remove: registrations.remove,
+    endOfCase: registrations.endOfCase,
     test,
     async deliveries(id, { states = null, before = null, limit = null } = {}) {
       await findSaved(id)
@@ -404,36 +270,31 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
       await findSaved(id)
       return store.count(id, states)
     },
-    async delivery(id, deliveryId) {
-      await findSaved(id)
-      const delivery = store.delivery(id, deliveryId)
-      if (!delivery) throw notKept(id, deliveryId)
-      return delivery
-    },
+    delivery,
     redeliver,
     begin(own) {
       port = own
-      for (const receiver of [...all.values()]) {
+      for (const receiver of [...receivers.values()]) {
         receiver.wake()
         endIfDone(receiver)
       }
     },
-    async idle() {
-      const receiversIdle = () => Promise.all([...all.values()].map((each) => each.idle()))
-      await receiversIdle()
-      await changes.idle()
-      await Promise.allSettled([store.flushed(), eventLog.flushed()])
-      await receiversIdle() // of an event that one of them made
-    },
+    idle,
     stopTests,
     async close() {
       isClosed = true
       unsubscribe()
       stopTests()
-      await Promise.all([...all.values()].map((receiver) => receiver.close(GRACE_MS)))
-      await changes.idle()
+      const registered = registrations.close()
+      await Promise.all([...receivers.values()].map((receiver) => receiver.close(GRACE_MS)))
+      await registered
       await store.flushed().catch(() => {}) // the database logs why
       sender.close()
     },
   }
+}
+
+function notKept(id: string, deliveryId: string): never {
+  const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}, or has it no more. GET /webhooks/${id}/deliveries lists those that are kept.`
+  throw new Refusal('not_found', message)
 }
