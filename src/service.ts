@@ -23,9 +23,10 @@ import { createSessionParts } from './sessions/session-parts.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
+import { mentionOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
-import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
+import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
 import type { CaseChange, Change } from './workspace/case-entry.ts'
 import { factsOf } from './workspace/facts.ts'
@@ -178,8 +179,9 @@ async function open(
     () => index.close(),
     () => search.close(),
   )
-  const webhooks = await openWebhooks({
-    folder: state.webhooks,
+  mentionOldWebhooks(state.webhooks, log)
+  const webhooks = openWebhooks({
+    database,
     eventLog,
     now,
     newId,
