@@ -40,7 +40,6 @@ const WORKERS = [
   'src/events/making-thread.ts',
   'src/markdown/parse-worker.ts',
   'src/runners/reports/report-worker.ts',
-  'src/search/search-worker.ts',
   'src/web/text/markdown-worker.ts',
 ]
 

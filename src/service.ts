@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createTeller } from './events/teller.ts'
@@ -23,6 +22,7 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
@@ -128,8 +128,14 @@ async function open(
   const whyNot = async () =>
     ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
   const index = createIndexFile({ layout, catalog, log, whyNot })
+  const database = await openDatabase(state.root, log)
+  undo.add(() => database.close())
   const search = createSearch({
-    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
+    layout,
+    database,
+    catalog,
+    facts: (id) => catalog.digest(id)?.row,
+    log,
   })
   undo.add(
     () => index.close(),
@@ -164,6 +170,7 @@ async function open(
   function publish(caseId: string, found: Change[], maker: Maker, wrote?: readonly string[]): void {
     for (const change of found) changes.publish(change)
     if (maker === 'hand') handActs.saw(caseId, found)
+    search.change(caseId)
     holds.look(caseId)
     telling.changed(caseId, maker, wrote)
   }
@@ -187,9 +194,6 @@ async function open(
   const handActs = createHandActs({
     ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
     isInGit: (names) => isInGit(memoryRoot, names),
-  })
-  changes.subscribe((change) => {
-    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
   const holds: Holds = createHolds({
     ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
@@ -254,6 +258,7 @@ async function open(
   await telling.begin(await problems())
   handActs.begin()
   index.changed() // a clone has none
+  search.begin()
   vigil = createVigil({
     ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
     onTick: async () => teller.tellWorkspace(await problems()),

@@ -22,7 +22,6 @@ export interface StateFolder {
   trails: string
   log: string
   webhooks: string
-  search: string
   history: string
 }
 
@@ -66,7 +65,6 @@ export async function openStateFolder(
     trails: join(root, TRAILS_FOLDER),
     log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
-    search: join(root, 'search'),
     history: join(root, 'history.jsonl'),
   }
 }

@@ -19,6 +19,7 @@ export async function clearLeftovers(
   const { root, runs, plans } = state
   const folders = [root, runs, plans, join(root, 'numbers'), join(root, 'holds')]
   await removed(folders, log)
+  await removeStubborn(join(root, 'search')) // the index of versions before casefile.db
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(
