@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { kindsNow } from '../files/folder-names.ts'
+import { type EntryKind, kindsIn, kindsNow } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import { isNoteName } from '../model/memory-name.ts'
 import { SESSION_FILE } from '../model/words.ts'
@@ -21,12 +21,14 @@ export interface CaseFiles {
 
 /** The files of a case that are searched. */
 export function listCaseFiles(folder: string): CaseFiles {
-  const names = namesIn(folder, (name) => name === 'case.md' || isNoteName(name))
-  for (const name of namesIn(`${folder}/sessions`, (name) => SESSION_FILE.test(name))) {
-    names.push(`sessions/${name}`)
-  }
-  for (const name of namesIn(`${folder}/proof`, (name) => /\.md$/i.test(name))) {
-    names.push(`proof/${name}`)
+  const kinds = kindsNow(folder)
+  if (!kinds || kinds === 'hidden') return { names: [], stamp: '' }
+  const names = filesIn(kinds, (name) => name === 'case.md' || isNoteName(name))
+  for (const [part, isSearched] of PARTS) {
+    if (kinds.get(part) !== 'folder') continue
+    const inside = kindsIn(`${folder}/${part}`)
+    if (!inside || inside === 'hidden') continue
+    names.push(...filesIn(inside, isSearched).map((name) => `${part}/${name}`))
   }
   const stamps: string[] = []
   for (const name of names) {
@@ -38,9 +40,12 @@ export function listCaseFiles(folder: string): CaseFiles {
   return { names, stamp: hash('sha256', stamps.join('\n'), 'base64').slice(0, 22) }
 }
 
-function namesIn(folder: string, isSearched: (name: string) => boolean): string[] {
-  const kinds = kindsNow(folder)
-  if (!kinds || kinds === 'hidden') return []
+const PARTS: [folder: string, isSearched: (name: string) => boolean][] = [
+  ['sessions', (name) => SESSION_FILE.test(name)],
+  ['proof', (name) => /\.md$/i.test(name)],
+]
+
+function filesIn(kinds: Map<string, EntryKind>, isSearched: (name: string) => boolean): string[] {
   return [...kinds.keys()].filter((name) => kinds.get(name) === 'file' && isSearched(name)).sort()
 }
 

@@ -1,6 +1,6 @@
-import type { RankedCases, SearchTables } from '../state/search-tables.ts'
+import type { SearchTables } from '../state/search-tables.ts'
 import { all, exactMeaning, type Meaning, nearMeaning, phraseMeaning } from './expressions.ts'
-import { type CaseSummary, matchesFilters, type SearchQuery } from './query.ts'
+import type { SearchQuery } from './query.ts'
 import { compareCases } from './standings.ts'
 import type { Vocabulary } from './typos.ts'
 
@@ -23,12 +23,10 @@ export interface FoundCases {
 }
 
 export interface FinderDeps {
-  tables: Pick<SearchTables, 'rank' | 'matches'>
+  tables: Pick<SearchTables, 'rank' | 'matches' | 'fitting'>
   vocabulary: Vocabulary
   /** All cases have a number below this. */
   size(): number
-  numbers(): Iterable<number>
-  facts(number: number): CaseSummary | undefined
 }
 
 /**
@@ -42,27 +40,18 @@ export async function findCases(
 ): Promise<FoundCases> {
   const { tables, vocabulary } = deps
   const { wanted, phrases, filters } = query
-  const hasFilters = Object.keys(filters).length > 0
-  const known = new Map<number, boolean>()
-  function fits(number: number): boolean {
-    if (!hasFilters) return true
-    const fit = known.get(number) ?? matchesFilters(deps.facts(number), filters)
-    known.set(number, fit)
-    return fit
+  if (wanted.length === 0 && phrases.length === 0) {
+    const found = tables.fitting(filters)
+    const best = found.slice(0, limit).map((number) => ({ number, score: 0, missing: [] }))
+    return { total: found.length, best, meanings: [] }
   }
-  if (wanted.length === 0 && phrases.length === 0) return newest(deps, fits, limit)
-
-  /** The best that match and fit, and how many do. */
-  function rank(expression: string, most: number): RankedCases {
-    const ranked = tables.rank(expression, hasFilters ? 'all' : most)
-    if (!hasFilters) return ranked
-    const best = ranked.best.filter(([number]) => fits(number))
-    return { total: best.length, best: best.slice(0, most) }
-  }
-
   const musts = phrases.map((phrase) => phraseMeaning(phrase).expression)
   const exact = wanted.map(exactMeaning)
-  const whole = rank(all([...musts, ...exact.map(({ expression }) => expression)]), limit)
+  const whole = tables.rank(
+    all([...musts, ...exact.map(({ expression }) => expression)]),
+    limit,
+    filters,
+  )
   if (whole.total >= ENOUGH || wanted.length === 0) {
     const best = whole.best.map(([number, score]) => ({ number, score, missing: [] }))
     return { total: whole.total, best, meanings: exact }
@@ -76,7 +65,8 @@ export async function findCases(
     return { each, exact: exact[index]!, near, typed, cases: tables.matches(near.expression) }
   })
   const must = musts.length > 0 ? tables.matches(all(musts)) : null
-  const standings = compareCases(words, { size: deps.size(), must, fits })
+  const fitting = Object.keys(filters).length > 0 ? tables.fitting(filters) : null
+  const standings = compareCases(words, { size: deps.size(), must, fitting })
   const best: FoundCase[] = []
   while (best.length < limit) {
     const next = standings.next()
@@ -89,21 +79,11 @@ export async function findCases(
     const missing = words
       .filter((_, index) => standings.has(next.number, index) === null)
       .map(({ each }) => each.whole)
-    const ranked = rank(all([...musts, ...own]), limit + standings.taken())
+    const ranked = tables.rank(all([...musts, ...own]), limit + standings.taken(), filters)
     for (const [number, score] of [...ranked.best, [next.number, 0] as const]) {
       if (standings.take(number, next.score)) best.push({ number, score, missing })
     }
   }
   const meanings = words.map(({ near }) => near)
   return { total: standings.total, best: best.slice(0, limit), meanings }
-}
-
-function newest({ numbers, facts }: FinderDeps, fits: (number: number) => boolean, limit: number) {
-  const time = (number: number) => facts(number)?.updated_at ?? ''
-  const found = [...numbers()]
-    .filter(fits)
-    .map((number) => ({ number, time: time(number) }))
-    .sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : a.number - b.number))
-  const best = found.slice(0, limit).map(({ number }) => ({ number, score: 0, missing: [] }))
-  return { total: found.length, best, meanings: [] }
 }

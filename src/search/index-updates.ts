@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { SearchedWords, SearchTables } from '../state/search-tables.ts'
+import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
 import { listCaseFiles, readSearched } from './case-files.ts'
 import type { CaseSummary } from './query.ts'
 import { placeOf, searchedLines } from './searched-lines.ts'
@@ -14,7 +14,6 @@ export interface IndexUpdates {
   id(number: number): string | undefined
   /** All numbers are below this. */
   size(): number
-  numbers(): Iterable<number>
   /** Compares all cases with the index, which some time after the start happens unasked. */
   begin(): void
   /** Files of a case have changed. */
@@ -44,13 +43,19 @@ const QUIET_MS = 4000
 const SLICE_MS = 8
 /** Of all files of a case together. */
 const MAX_CASE_CHARACTERS = 4 * 1024 * 1024
+/** A transaction with more takes too long at once. */
+const BATCH_CHARACTERS = 100_000
 const FEW = 50
+const NO_TEXTS = { description: '', notes: '', sessions: '', proof: '' }
 
 export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   const { tables, vocabulary, facts, folder, log } = deps
   const numbers = new Map<string, number>()
   const ids: (string | undefined)[] = []
-  const changed = new Set<string>()
+  /** With what is known of them: at the start, that they may have changed. */
+  const changed = new Map<string, 'maybe' | 'yes'>()
+  let waiting: (() => void)[] = []
+  let waitingCharacters = 0
   let isLoaded = false
   let isClosed = false
   let running: Promise<void> | null = null
@@ -79,12 +84,13 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   async function update(): Promise<void> {
     if (!isLoaded) load()
     sliceBegan = performance.now()
-    for (const id of changed) {
+    for (const [id, how] of changed) {
       if (isClosed || tables.isFailing()) break
       changed.delete(id)
-      await updateCase(id)
+      await updateCase(id, how === 'yes')
       await pause()
     }
+    await putWaiting()
   }
 
   function load(): void {
@@ -94,44 +100,68 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     }
     const present = new Set(deps.ids())
     for (const id of [...numbers.keys()]) if (!present.has(id)) remove(id)
-    for (const id of present) changed.add(id)
+    for (const id of present) changed.set(id, 'maybe')
     isLoaded = true
   }
 
-  /** One slice is one transaction: it is on the disk before the next begins. */
+  /** Lets others go on. */
   async function pause(): Promise<void> {
     if (performance.now() - sliceBegan < SLICE_MS) return
     await setImmediate()
-    await tables.flushed()
     sliceBegan = performance.now()
   }
 
-  async function updateCase(id: string): Promise<void> {
+  /** Many cases are one transaction, which is on the disk before the next begins. */
+  async function putWaiting(): Promise<void> {
+    for (const put of waiting) put()
+    waiting = []
+    waitingCharacters = 0
+    await tables.flushed()
+  }
+
+  async function updateCase(id: string, hasChanged: boolean): Promise<void> {
     const number = numbers.get(id)
     const before = number === undefined ? undefined : tables.indexed(number)
     const { names, stamp } = listCaseFiles(folder(id)) // before the texts: what changes meanwhile shows
-    if (before && stamp !== '' && before.stamp === stamp) return
-    const texts = await readTexts(folder(id), names)
+    const isAsBefore = before !== undefined && stamp !== '' && before.stamp === stamp
+    if (isAsBefore && !hasChanged) return
+    const texts = isAsBefore ? null : await readTexts(folder(id), names)
     const summary = facts(id)
     if (!summary) {
       remove(id)
       return
     }
-    const words: SearchedWords = {
-      title: indexedText(summary.title),
-      tags: indexedText(`${summary.tags.join(' ')} ${summary.outcome ?? ''} ${id}`),
-      ...texts,
+    const { title, state, type, outcome, tags, updated_at } = summary
+    const indexed: IndexedCase = {
+      id,
+      stamp,
+      names: names.join('\n'),
+      state,
+      type,
+      outcome: outcome ?? '',
+      tags: JSON.stringify(tags),
+      updated_at,
     }
     const known = number === undefined ? undefined : tables.words(number)
-    const isSame = known !== undefined && isSameWords(known, words)
-    const indexed = { stamp, names: names.join('\n') }
-    if (isSame && before?.stamp === stamp && before.names === indexed.names) return
-    tables.put(number ?? setNumber(id, ids.length), id, indexed, isSame ? null : words)
-    if (!isSame) vocabulary.add(new Set(Object.values(words).join(' ').split(' ')))
+    const words: SearchedWords = {
+      title: indexedText(title),
+      tags: indexedText(`${tags.join(' ')} ${outcome ?? ''} ${id}`),
+      ...(texts ?? known ?? NO_TEXTS),
+    }
+    const hasSameWords = known !== undefined && isSame(known, words)
+    if (hasSameWords && before && isSame(before, indexed)) return
+    waiting.push(() => {
+      if (facts(id))
+        tables.put(number ?? setNumber(id, ids.length), indexed, hasSameWords ? null : words)
+    })
+    const all = Object.values(words).join(' ')
+    waitingCharacters += all.length
+    if (!hasSameWords) vocabulary.add(new Set(all.split(' ')))
+    if (waitingCharacters > BATCH_CHARACTERS) await putWaiting()
   }
 
   async function readTexts(folder: string, names: readonly string[]) {
-    const texts = { description: '', notes: '', sessions: '', proof: '' }
+    const texts = { ...NO_TEXTS }
     let room = MAX_CASE_CHARACTERS
     for (const name of names) {
       const text = readSearched(folder, name)?.slice(0, room) ?? ''
@@ -164,10 +194,9 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     number: (id) => numbers.get(id),
     id: (number) => ids[number],
     size: () => ids.length,
-    numbers: () => numbers.values(),
     begin: () => schedule(BEGIN_MS),
     change(id) {
-      changed.add(id)
+      changed.set(id, 'yes')
       schedule(QUIET_MS)
     },
     remove(id) {
@@ -185,6 +214,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   }
 }
 
-function isSameWords(a: SearchedWords, b: SearchedWords): boolean {
-  return Object.entries(b).every(([column, words]) => a[column as keyof SearchedWords] === words)
+function isSame<T extends object>(before: T, now: T): boolean {
+  return Object.entries(now).every(([name, value]) => before[name as keyof T] === value)
 }

@@ -76,18 +76,6 @@ export function parseQuery(text: string): SearchQuery {
   return { wanted, phrases, pasted, filters }
 }
 
-export function matchesFilters(facts: CaseSummary | undefined, filters: Filters): boolean {
-  if (!facts) return false
-  const { state, type, tag, outcome } = filters
-  const has = (wanted: string[] | undefined, value: string) => !wanted || wanted.includes(value)
-  return (
-    has(state, facts.state) &&
-    has(type, facts.type) &&
-    has(outcome, facts.outcome ?? '') &&
-    (!tag || facts.tags.some((each) => tag.includes(each)))
-  )
-}
-
 /** The words of a text, each once, in their order. */
 export function wantedIn(text: string): Wanted[] {
   const wanted = new Map<string, Wanted>()

@@ -78,11 +78,6 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
     log,
   })
 
-  function factsOf(number: number): CaseSummary | undefined {
-    const id = index.id(number)
-    return id === undefined ? undefined : facts(id)
-  }
-
   /** The lines of a case that match, from its files as they are now. */
   function linesIn(number: number, id: string, query: LineQuery) {
     const names = tables.indexed(number)?.names.split('\n') ?? []
@@ -126,12 +121,12 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
     async find(query, limit) {
       await index.upToDate()
       const hasWords = query.wanted.length + query.phrases.length > 0
-      const deps = { tables, vocabulary, size: index.size, numbers: index.numbers, facts: factsOf }
+      const deps = { tables, vocabulary, size: index.size }
       const most = query.pasted === '' ? limit : Math.max(limit, LOOKED_AT)
       const cases = await findCases(deps, query, most)
       const found = hasWords
         ? await withLines(cases, query)
-        : cases.best.map(({ number, ...hit }) => ({ id: index.id(number)!, ...hit, lines: [] }))
+        : cases.best.map(({ number, ...hit }) => ({ ...hit, id: index.id(number)!, lines: [] }))
       const quotes = (lines: { quotes: number }[]) => lines[0]?.quotes ?? 0
       if (query.pasted !== '') found.sort((a, b) => quotes(b.lines) - quotes(a.lines))
       const hits = found.slice(0, limit).map(({ lines, ...hit }) => {
@@ -147,15 +142,8 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
       const number = index.number(id)
       const summary = facts(id)
       if (number === undefined || !summary) return []
-      const similar = similarCases(
-        {
-          tables,
-          size: index.size(),
-          isResolved: (other) => factsOf(other)?.state === 'RESOLVED',
-        },
-        { number, title: summary.title, folder: folder(id) },
-        limit,
-      )
+      const own = { number, title: summary.title, folder: folder(id) }
+      const similar = similarCases(tables, index.size(), own, limit)
       return similar.map(({ number, ...each }) => ({ id: index.id(number)!, ...each }))
     },
     isReady: index.isReady,

@@ -12,17 +12,14 @@ export interface SimilarNumber {
   words: string[]
 }
 
-interface SimilarDeps {
-  tables: Pick<SearchTables, 'rank' | 'matches'>
-  /** All cases have a number below this. */
-  size: number
-  isResolved(number: number): boolean
-}
-
 /** More words hardly make a case more alike, and take longer. */
 const MOST_TERMS = 32
+const MOST_LOOKED_UP = 300
 /** Of these, the rarest decide which cases are compared. */
-const MOST_RANKED = 16
+const MOST_RANKED = 12
+const MOST_COMPARED = 200
+/** A word that so many cases have, or more than a tenth of them, tells nothing. */
+const TOO_MANY = 1000
 /** Any two texts on the same program share less. */
 const LEAST_SCORE = 0.12
 const MOST_WORDS = 8
@@ -36,9 +33,10 @@ interface Term {
   rarity: number
 }
 
-/** Resolved cases with the words of this one's title and description. */
+/** Resolved cases with the words of this one's title and description. `size`: all numbers are below it. */
 export function similarCases(
-  { tables, size, isResolved }: SimilarDeps,
+  tables: Pick<SearchTables, 'rank' | 'score' | 'matches'>,
+  size: number,
   own: { number: number; title: string; folder: string },
   limit: number,
 ): SimilarNumber[] {
@@ -46,29 +44,35 @@ export function similarCases(
   const lines = [...searchedLines('description', text)].map((each) => each.text.slice(each.from))
   const terms: Term[] = []
   for (const word of tellingWords(own.title, lines.join('\n'))) {
-    const cases = new Set(tables.matches(quoted(word)))
+    const cases = tables.matches(quoted(word))
+    if (cases.length > Math.max(TOO_MANY, size / 10)) continue
     // one with digits that no other case has is a hash, an address or the id of a request: a log has many
-    if (/\p{N}/u.test(word) && cases.size < 2) continue
-    terms.push({ word, cases, rarity: Math.log(1 + size / (cases.size + 1)) })
+    if (/\p{N}/u.test(word) && cases.length < 2) continue
+    const rarity = Math.log(1 + size / (cases.length + 1))
+    terms.push({ word, cases: new Set(cases), rarity })
     if (terms.length === MOST_TERMS) break
   }
-  const shared = terms.filter(({ cases }) => cases.size > 1)
-  const ranked = shared.sort((a, b) => b.rarity - a.rarity).slice(0, MOST_RANKED)
+  const ranked = terms
+    .filter(({ cases }) => cases.size > 1)
+    .sort((a, b) => b.rarity - a.rarity)
+    .slice(0, MOST_RANKED)
   if (ranked.length === 0) return []
-  const scores = new Map(tables.rank(any(ranked.map(({ word }) => quoted(word))), 'all').best)
-  const most = scores.get(own.number)
-  if (most === undefined) return []
+  const expression = any(ranked.map(({ word }) => quoted(word)))
+  const most = tables.score(expression, own.number)
+  if (most === 0) return []
   const all = sum(terms)
-  const similar: SimilarNumber[] = []
-  for (const [number, rank] of scores) {
-    if (number === own.number) continue
-    const both = terms.filter(({ cases }) => cases.has(number))
-    const score = Math.min(1, rank / most) * (sum(both) / all)
-    if (score < LEAST_SCORE || !isResolved(number)) continue
-    const words = both.map(({ word }) => word).slice(0, MOST_WORDS)
-    similar.push({ number, score: Math.round(score * 1000) / 1000, words })
-  }
-  return similar.sort((a, b) => b.score - a.score || a.number - b.number).slice(0, limit)
+  return tables
+    .rank(expression, MOST_COMPARED, { state: ['RESOLVED'] })
+    .best.filter(([number]) => number !== own.number)
+    .map(([number, rank]) => {
+      const both = terms.filter(({ cases }) => cases.has(number))
+      const score = Math.min(1, rank / most) * (sum(both) / all)
+      const words = both.map(({ word }) => word).slice(0, MOST_WORDS)
+      return { number, score: Math.round(score * 1000) / 1000, words }
+    })
+    .filter(({ score }) => score >= LEAST_SCORE)
+    .sort((a, b) => b.score - a.score || a.number - b.number)
+    .slice(0, limit)
 }
 
 function sum(terms: readonly Term[]): number {
@@ -76,12 +80,13 @@ function sum(terms: readonly Term[]): number {
 }
 
 /** The words of the title, then the longest of the text: the longer, the fewer cases have it. */
-function tellingWords(title: string, text: string): Set<string> {
+function tellingWords(title: string, text: string): string[] {
   const others = termsIn(text).filter(tellsMuch)
-  return new Set([
+  const words = new Set([
     ...termsIn(title).filter(tellsMuch),
     ...others.sort((a, b) => b.length - a.length),
   ])
+  return [...words].slice(0, MOST_LOOKED_UP)
 }
 
 function tellsMuch(word: string): boolean {

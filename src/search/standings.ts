@@ -24,14 +24,14 @@ const NO_CANDIDATE = -1
 interface Options {
   /** All numbers are below this. */
   size: number
-  /** Of these cases alone, if not null: they may have none of the words. */
+  /** The cases that musts and filters leave, where there are any. With musts, a case may have none of the words. */
   must: readonly number[] | null
-  fits(number: number): boolean
+  fitting: readonly number[] | null
 }
 
 /** If some cases have all of the words, there are no others. */
 export function compareCases(words: readonly WordCases[], options: Options): Standings {
-  const { size, must, fits } = options
+  const { size, must, fitting } = options
   const scores = new Float64Array(size)
   const marks = words.map(({ typed, cases }) => {
     const marks = new Uint8Array(size)
@@ -47,10 +47,11 @@ export function compareCases(words: readonly WordCases[], options: Options): Sta
     return marks
   })
   const isMust = must && new Set(must)
+  const isFitting = fitting && new Set(fitting)
   let isComplete = false
   for (let number = 0; number < size; number++) {
     const isCandidate = isMust ? isMust.has(number) : scores[number]! > 0
-    if (!isCandidate || !fits(number)) scores[number] = NO_CANDIDATE
+    if (!isCandidate || isFitting?.has(number) === false) scores[number] = NO_CANDIDATE
     else if (scores[number]! >= words.length * HAS) isComplete = true
   }
   const least = isComplete ? words.length * HAS : 0

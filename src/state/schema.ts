@@ -28,7 +28,10 @@ const MIGRATIONS: string[] = [
 
   -- the full text index: which cases it has, from which files, and their words. The program finds the words (src/search/words.ts),
   -- so that the tokenizer only has to split at blanks.
-  CREATE TABLE search_cases (number INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp TEXT NOT NULL, names TEXT NOT NULL) STRICT;
+  CREATE TABLE search_cases (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp TEXT NOT NULL, names TEXT NOT NULL,
+    state TEXT NOT NULL, type TEXT NOT NULL, outcome TEXT NOT NULL, tags TEXT NOT NULL, updated_at TEXT NOT NULL
+  ) STRICT;
   CREATE VIRTUAL TABLE search_texts USING fts5 (
     title, tags, description, notes, sessions, proof,
     tokenize = "ascii tokenchars '._-'"

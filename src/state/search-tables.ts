@@ -12,11 +12,21 @@ export const SEARCHED_COLUMNS = [
 export type SearchedWords = Record<(typeof SEARCHED_COLUMNS)[number], string>
 
 export interface IndexedCase {
+  id: string
   /** Changes with the files; empty when the files had just changed and have to be read again. */
   stamp: string
   /** The names of its files, one a line. */
   names: string
+  state: string
+  type: string
+  outcome: string
+  /** A JSON list. */
+  tags: string
+  updated_at: string
 }
+
+/** By name, the values of which one must fit. */
+export type CaseFilters = Partial<Record<'state' | 'type' | 'tag' | 'outcome', readonly string[]>>
 
 export interface RankedCases {
   total: number
@@ -25,57 +35,66 @@ export interface RankedCases {
 }
 
 /**
- * The full text index: what SQLite's FTS5 has in `search_texts`, one row for each case. Expressions are those of
- * FTS5's MATCH. Reads see what is flushed.
+ * The full text index: what SQLite's FTS5 has in `search_texts`, one row for each case, and in `search_cases` which these
+ * are. Expressions are those of FTS5's MATCH. Reads see what is flushed.
  */
 export interface SearchTables {
   cases(): { number: number; id: string }[]
   indexed(number: number): IndexedCase | undefined
   words(number: number): SearchedWords | undefined
   /** `words`: null when they are as before. */
-  put(number: number, id: string, indexed: IndexedCase, words: SearchedWords | null): void
+  put(number: number, indexed: IndexedCase, words: SearchedWords | null): void
   remove(number: number): void
-  /** The best `limit` of the cases that match by BM25, or all of them. */
-  rank(expression: string, limit: number | 'all'): RankedCases
+  /** Of the cases that match and fit, the best by BM25. */
+  rank(expression: string, limit: number, filters: CaseFilters): RankedCases
+  /** What `rank` has as the score of this case. */
+  score(expression: string, number: number): number
   /** All cases that match, in no order. */
   matches(expression: string): number[]
+  /** All cases that fit, the last changed first. */
+  fitting(filters: CaseFilters): number[]
   /** Up to `count` words that any case has, in order, from behind this one. */
   vocabulary(after: string, count: number): string[]
-  /** Resolves when what was put and removed is on the disk; false when it cannot be written. */
-  flushed(): Promise<boolean>
+  /** Resolves when what was put and removed is on the disk, or cannot be written. */
+  flushed(): Promise<void>
   /** Whether the last write failed: what is put now would only wait. */
   isFailing(): boolean
 }
 
-const RANK = `
-  WITH matching AS MATERIALIZED
-    (SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ?)
-  SELECT
-    (SELECT count(*) FROM matching) AS total,
-    (SELECT json_group_array(json_array(number, score)) FROM
-      (SELECT number, score FROM matching ORDER BY score DESC, number LIMIT ?)) AS best`
+const CASE_COLUMNS = [
+  'id',
+  'stamp',
+  'names',
+  'state',
+  'type',
+  'outcome',
+  'tags',
+  'updated_at',
+] as const
 
-const MATCHES =
-  'SELECT json_group_array(rowid) AS numbers FROM search_texts WHERE search_texts MATCH ?'
-
-const COLUMNS = SEARCHED_COLUMNS.join(', ')
+const CONDITIONS: Record<keyof CaseFilters, string> = {
+  state: 'state IN (SELECT value FROM json_each(?))',
+  type: 'type IN (SELECT value FROM json_each(?))',
+  outcome: 'outcome IN (SELECT value FROM json_each(?))',
+  tag: 'EXISTS (SELECT 1 FROM json_each(tags) AS own, json_each(?) AS wanted WHERE own.value = wanted.value)',
+}
 
 export function createSearchTables(database: Database): SearchTables {
+  const insertCase = insert('OR REPLACE INTO search_cases', ['number', ...CASE_COLUMNS])
+  const insertWords = insert('INTO search_texts', ['rowid', ...SEARCHED_COLUMNS])
+
   return {
     cases: () => database.all('SELECT number, id FROM search_cases'),
     indexed: (number) =>
-      database.get('SELECT stamp, names FROM search_cases WHERE number = ?', number),
-    words: (number) => database.get(`SELECT ${COLUMNS} FROM search_texts WHERE rowid = ?`, number),
-    put(number, id, { stamp, names }, words) {
+      database.get(`SELECT ${CASE_COLUMNS.join()} FROM search_cases WHERE number = ?`, number),
+    words: (number) =>
+      database.get(`SELECT ${SEARCHED_COLUMNS.join()} FROM search_texts WHERE rowid = ?`, number),
+    put(number, indexed, words) {
       database.write((run) => {
-        run('INSERT OR REPLACE INTO search_cases VALUES (?, ?, ?, ?)', number, id, stamp, names)
+        run(insertCase, number, ...CASE_COLUMNS.map((column) => indexed[column]))
         if (!words) return
         run('DELETE FROM search_texts WHERE rowid = ?', number)
-        run(
-          `INSERT INTO search_texts (rowid, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          number,
-          ...SEARCHED_COLUMNS.map((column) => words[column]),
-        )
+        run(insertWords, number, ...SEARCHED_COLUMNS.map((column) => words[column]))
       })
     },
     remove(number) {
@@ -84,16 +103,37 @@ export function createSearchTables(database: Database): SearchTables {
         run('DELETE FROM search_texts WHERE rowid = ?', number)
       })
     },
-    rank(expression, limit) {
+    rank(expression, limit, filters) {
+      const { where, values } = conditionsOf(filters)
+      const fits = where === '' ? '' : `WHERE number IN (SELECT number FROM search_cases ${where})`
       const row = database.get<{ total: number; best: string }>(
-        RANK,
+        `WITH
+          matching AS MATERIALIZED
+            (SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ?),
+          fitting AS MATERIALIZED (SELECT number, score FROM matching ${fits})
+        SELECT
+          (SELECT count(*) FROM fitting) AS total,
+          (SELECT json_group_array(json_array(number, score)) FROM
+            (SELECT number, score FROM fitting ORDER BY score DESC, number LIMIT ?)) AS best`,
         expression,
-        limit === 'all' ? -1 : limit,
+        ...values,
+        limit,
       )!
       return { total: row.total, best: JSON.parse(row.best) }
     },
+    score: (expression, number) =>
+      database.get<{ score: number }>(
+        'SELECT -rank AS score FROM search_texts WHERE search_texts MATCH ? AND rowid = ?',
+        expression,
+        number,
+      )?.score ?? 0,
     matches: (expression) =>
-      JSON.parse(database.get<{ numbers: string }>(MATCHES, expression)!.numbers),
+      numbersOf('SELECT rowid AS number FROM search_texts WHERE search_texts MATCH ?', expression),
+    fitting(filters) {
+      const { where, values } = conditionsOf(filters)
+      const order = 'ORDER BY updated_at DESC, id'
+      return numbersOf(`SELECT number FROM search_cases ${where} ${order}`, ...values)
+    },
     vocabulary: (after, count) =>
       database
         .all<{ term: string }>(
@@ -102,11 +142,29 @@ export function createSearchTables(database: Database): SearchTables {
           count,
         )
         .map(({ term }) => term),
-    flushed: () =>
-      database.flushed().then(
-        () => true,
-        () => false,
-      ),
+    flushed: () => database.flushed().catch(() => {}), // the database says it
     isFailing: () => database.failure !== null,
+  }
+
+  /** As one value: thousands of rows would take ten times as long. */
+  function numbersOf(sql: string, ...values: string[]): number[] {
+    const row = database.get<{ numbers: string }>(
+      `SELECT json_group_array(number) AS numbers FROM (${sql})`,
+      ...values,
+    )!
+    return JSON.parse(row.numbers)
+  }
+}
+
+function insert(into: string, columns: readonly string[]): string {
+  return `INSERT ${into} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
+}
+
+function conditionsOf(filters: CaseFilters): { where: string; values: string[] } {
+  const present = Object.entries(filters) as [keyof CaseFilters, readonly string[]][]
+  if (present.length === 0) return { where: '', values: [] }
+  return {
+    where: `WHERE ${present.map(([name]) => CONDITIONS[name]).join(' AND ')}`,
+    values: present.map(([, values]) => JSON.stringify(values)),
   }
 }
