@@ -23,13 +23,14 @@ export interface CaseFiles {
 export function listCaseFiles(folder: string): CaseFiles {
   const kinds = kindsNow(folder)
   if (!kinds || kinds === 'hidden') return { names: [], stamp: '' }
-  const names = filesIn(kinds, (name) => name === 'case.md' || isNoteName(name))
+  const names = filesIn(kinds, (name) => name === 'case.md')
   for (const [part, isSearched] of PARTS) {
     if (kinds.get(part) !== 'folder') continue
     const inside = kindsIn(`${folder}/${part}`)
     if (!inside || inside === 'hidden') continue
     names.push(...filesIn(inside, isSearched).map((name) => `${part}/${name}`))
   }
+  names.push(...filesIn(kinds, isNoteName))
   const stamps: string[] = []
   for (const name of names) {
     const stamp = stampNow(`${folder}/${name}`)

@@ -192,19 +192,26 @@ t.test('slips of the finger are found in any word at any place', async (t) => {
   const word = fc.array(letter, { minLength: 4, maxLength: 14 }).map((letters) => letters.join(''))
   const slips = fc.array(fc.record({ at: fc.nat(13), how: fc.nat(2), letter }), { maxLength: 2 })
   await fc.assert(
-    fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 20 }), slips, async (words, slips) => {
-      const vocabulary = createVocabulary({ vocabulary: (after) => (after === '' ? words : []) })
-      await vocabulary.load()
-      const meant = words[0]!
-      let typed = meant
-      for (const { at, how, letter } of slips.slice(0, meant.length < 9 ? 1 : 2)) {
-        const place = at % typed.length
-        typed = typed.slice(0, place) + (how === 0 ? '' : letter) + typed.slice(place + (how === 1 ? 0 : 1))
-      }
-      if (typed.length < 4 || typed === meant) return
-      if (typed.length < 8 && slips.length > 1) return
-      const near = vocabulary.near(typed)
-      t.ok(near.includes(meant) || near.length === 20, `${typed} for ${meant}`)
-    }),
+    fc.asyncProperty(
+      fc.array(word, { minLength: 1, maxLength: 20 }),
+      slips,
+      async (words, slips) => {
+        const vocabulary = createVocabulary({ vocabulary: (after) => (after === '' ? words : []) })
+        await vocabulary.load()
+        const meant = words[0]!
+        let typed = meant
+        for (const { at, how, letter } of slips.slice(0, meant.length < 9 ? 1 : 2)) {
+          const place = at % typed.length
+          typed =
+            typed.slice(0, place) +
+            (how === 0 ? '' : letter) +
+            typed.slice(place + (how === 1 ? 0 : 1))
+        }
+        if (typed.length < 4 || typed === meant) return
+        if (typed.length < 8 && slips.length > 1) return
+        const near = vocabulary.near(typed)
+        t.ok(near.includes(meant) || near.length === 20, `${typed} for ${meant}`)
+      },
+    ),
   )
 })
