@@ -39,7 +39,7 @@ export function matchingLines(lines: Iterable<SearchedLine>, query: LineQuery): 
   const { words, beginnings, most } = query
   const phrases = query.texts.map((text) => inBlanks(plainWordsIn(text)))
   let best: ScoredLine[] = []
-  const all = [...words, ...beginnings]
+  const all = [...new Set([...words, ...beginnings])]
   const telling = all.filter((word) => !isCommon(word))
   const counted = telling.length > 0 ? telling : all
   for (const { line, text, from } of lines) {

@@ -21,7 +21,7 @@ const MOST_COMPARED = 200
 /** A word that so many cases have, or more than a tenth of them, tells nothing. */
 const TOO_MANY = 1000
 /** Any two texts on the same program share less. */
-const LEAST_SCORE = 0.12
+const LEAST_SCORE = 0.08
 const MOST_WORDS = 8
 /** What is asked for as proof is much the same everywhere. */
 const CHECKLIST = /^## Proof checklist\s*$/m

@@ -117,5 +117,5 @@ t.test('killed while it indexes, the next start goes on where it ended', async (
   await asked
   await service.restart()
   t.equal(await total('pool'), String(count))
-  t.equal(await total('w77'), '1')
+  t.equal(await total('w1499'), '1')
 })
