@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { makeFolder, syncFolder } from '../files/durable-write.ts'
-import { createGroupCommit } from '../files/group-commit.ts'
 import { Refusal } from '../model/refusal.ts'
-import { ForeignDatabase, migrate } from './schema.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { ForeignDatabase, migrate, mustBeOurs } from './schema.ts'
 import {
   connect,
   type SqliteConnection,
@@ -214,11 +214,34 @@ export async function openDatabase(
   }
 }
 
+/** The rows of a database that a service of this or an earlier time has written; null where there is none. */
+export function readDatabase<T>(
+  folder: string,
+  read: (database: Pick<Database, 'all'>) => T,
+): T | null {
+  const path = join(folder, DATABASE_FILE)
+  if (!existsSync(path)) return null
+  const connection = connect(path, { readOnly: true })
+  try {
+    mustBeOurs(connection)
+    return read({
+      all: <Row>(sql: string, ...values: SqlValue[]) =>
+        connection.prepare(sql).all(...values) as Row[],
+    })
+  } catch (error) {
+    if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
+    throw error
+  } finally {
+    connection.close()
+  }
+}
+
 function openConnection(path: string): SqliteConnection {
   const connection = connect(path)
   try {
     chmodSync(path, 0o600)
-    connection.exec('PRAGMA busy_timeout = 2000')
+    connection.exec('PRAGMA busy_timeout = 200')
+    mustBeOurs(connection)
     connection.exec('PRAGMA journal_mode = WAL')
     connection.exec('PRAGMA synchronous = FULL')
     connection.exec('PRAGMA secure_delete = ON') // a deleted case leaves no text
@@ -228,6 +251,16 @@ function openConnection(path: string): SqliteConnection {
     return connection
   } catch (error) {
     connection.close()
+    throw error
+  }
+}
+
+/** The value of a JSON text in a row; undefined for a text that is none, as another program may have changed it. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
