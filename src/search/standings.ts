@@ -34,7 +34,7 @@ export function compareCases(words: readonly WordCases[], options: Options): Sta
   const { size, must, fitting } = options
   const scores = new Float64Array(size)
   const marks = words.map(({ typed, cases }) => {
-    const marks = new Uint8Array(size)
+    const marks = new Uint8Array(cases.length > 0 ? size : 0)
     const rarity = Math.log(1 + size / (cases.length + 1))
     for (const number of cases) {
       marks[number] = 1
