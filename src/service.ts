@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
-import { createTeller } from './events/teller.ts'
-import { createTelling } from './events/telling.ts'
-import { factsIn, toldOfCase } from './events/told-marks.ts'
-import { readUnknown } from './events/unknown-cases.ts'
+import { createEventLog } from './events/event-log.ts'
+import { createPublishedFacts, textOf } from './events/published-facts.ts'
+import { type Compared, createPublisher } from './events/publisher.ts'
 import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
@@ -23,22 +22,23 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { createBaselineStore } from './state/baselines.ts'
+import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
+import { factsOf } from './workspace/facts.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
-import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { openCatalog } from './workspace/kept/open-kept.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
-import { openEventLog } from './workspace/log/event-log.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import type { Synchronizer } from './workspace/sync/synchronizer.ts'
@@ -46,6 +46,7 @@ import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
+  database: Database
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   git: GitActivity
@@ -103,19 +104,17 @@ async function open(
   let closed = false
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
   const build = options.build ?? { version: '0.0.0', commit: null }
-  const { catalog, keeper, found, toldOf } = openCatalog({
+  const database = await openDatabase(state.root, log, now)
+  undo.add(() => database.close())
+  const eventLog = createEventLog(database, { log })
+  const published = createPublishedFacts(database)
+  const { catalog, keeper, found } = openCatalog({
     ...{ folder: state.kept, memoryRoot, version: build.version, log },
-    ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
-    isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
-    onKept: (id, told) => teller.kept(id, told),
-    onLaid({ id, told, otherFolders }) {
-      if (eventLog.isNew) teller.laid(id, told)
-      leftovers.sawFolders(id, otherFolders)
-    },
-    onTaken: (id, told) => teller.recall(id, told),
+    ...{ isHeld, pins: (id) => holds.pins(id) },
+    told: (entry, folder) => textOf(entry.id, factsOf(entry, folder, null)),
+    isTold: (id, told) => published.text(id) === told,
     onLost(lost) {
       log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
-      teller.lost(lost)
       scan.lose(lost.keys())
       synchronizer.markDirty('', 'rename')
     },
@@ -136,29 +135,14 @@ async function open(
     () => index.close(),
     () => search.close(),
   )
-  const eventLog = await openEventLog(state.log, {
-    ...{ checkpoint: () => teller.told(), log, now },
-  })
-  undo.add(() => eventLog.close())
   const webhooks = await openWebhooks({
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
-  const teller = createTeller(
-    {
-      catalog,
-      toldOf,
-      log: eventLog,
-      now,
-      onCompared: (...compared) => handActs.changed(...compared),
-    },
-    eventLog.marks,
-  )
-  const telling = createTelling({
-    ...{ teller, catalog, keeper, eventLog },
-    onHandEdit: (id) => handEdits.look(id),
-  })
+  const compared = createBus<Compared>(onError)
+  const publisher = createPublisher({ catalog, log: eventLog, facts: published, now, compared })
+  let hasBegun = false
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
@@ -166,15 +150,16 @@ async function open(
     for (const change of found) changes.publish(change)
     if (maker === 'hand') handActs.saw(caseId, found)
     holds.look(caseId)
-    telling.changed(caseId, maker, wrote)
+    publisher.changed(caseId, maker, wrote)
+    if (!hasBegun) keeper.early(caseId)
+    else if (maker !== 'service') handEdits.look(caseId)
   }
   const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
     ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
     history,
-    onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
     deletions: {
-      published: (id) => factsIn(eventLog.marks, id),
+      published: (id) => published.read(id),
       byGit: createGitDeletions(memoryRoot, log),
     },
     onWritten: (...written) => holds.onWritten(...written),
@@ -187,17 +172,18 @@ async function open(
     ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
     isInGit: (names) => isInGit(memoryRoot, names),
   })
+  compared.subscribe(handActs.changed)
   changes.subscribe((change) => {
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
   const holds: Holds = createHolds({
     ...{ catalog, store: records, scan, synchronizer, git, isHeld, publish, now, log },
-    files: createHoldFiles(state.root, log),
+    files: createBaselineStore(database, log),
   })
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
   const parts = createSessionParts({
-    ...{ layout, state, settings, environment, redactor, now, newId, log },
+    ...{ layout, state, database, settings, environment, redactor, now, newId, log },
     ...{
       catalog,
       store: records,
@@ -240,20 +226,24 @@ async function open(
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
   await secondLook.recover()
-  await plans.prune()
+  plans.prune()
   if (options.trust) await trustAtStart(places, log)
   await holds.load()
   await synchronizer.readAll()
   await leftovers.clear()
   await parts.sessions.recover()
-  await telling.begin(await problems())
+  await publisher.begin(await problems())
+  hasBegun = true
+  keeper.begin()
+  for (const id of catalog.ids()) if (!catalog.kept(id)) handEdits.look(id)
   handActs.begin()
   index.changed() // a clone has none
   synchronizer.start()
-  undo.add(publishWorkspaceProblems({ problems, publish: teller.tellWorkspace, log }))
+  undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
+    database,
     ...{ sessions, changes, outputs, git, synchronizer, holds, eventLog, problems, search },
     ...{ watching: synchronizer.health, watched: synchronizer.watched() },
     ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
