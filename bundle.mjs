@@ -24,7 +24,6 @@ const PARTS = {
   reference: /^web\/reference\//,
   openapi: /^http\/openapi\//,
   check: /^check\//,
-  keeping: /^cli\/reading\/keep-reading\.ts$/,
   reading: /^cli\/(reading\/|commands\/(gate|list|proof-list|show)\.ts$)/,
   exchange: /^cli\/commands\/(export|import)\.ts$/,
   session: /^cli\/commands\/session-text\.ts$/,
@@ -37,7 +36,6 @@ const PARTS = {
 
 /** Started by their path, so each is one file, below dist where its module is below src. */
 const WORKERS = [
-  'src/events/making-thread.ts',
   'src/markdown/parse-worker.ts',
   'src/runners/reports/report-worker.ts',
   'src/search/search-worker.ts',

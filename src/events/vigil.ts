@@ -1,6 +1,4 @@
 import { stampOf } from '../files/safe-read.ts'
-import { collectGarbage } from '../workspace/kept/collect-garbage.ts'
-import { whenQuiet } from '../workspace/quiet.ts'
 import type { Upkeep } from '../workspace/upkeep.ts'
 import { createWatcher, type Trouble, type Watcher } from './watcher.ts'
 
@@ -55,8 +53,6 @@ export function createVigil({ cases, ids, upkeep, onTick, log }: VigilNeeds): Vi
   let nextSweep = performance.now() + SWEEP_MS
   let busy: Promise<void> | null = null
   let sweeping: Promise<void> | null = null
-  /** What the start took is given back as soon as nothing is done. */
-  let stopResting: (() => void) | null = null
   let onClosing = () => {}
   const closing = new Promise<void>((resolve) => {
     onClosing = resolve
@@ -131,7 +127,6 @@ export function createVigil({ cases, ids, upkeep, onTick, log }: VigilNeeds): Vi
     }
     if (!isSwept) await sweeping // another is slow, and must not keep this from what may come
     await onTick()
-    if (isSwept) stopResting ??= whenQuiet(collectGarbage)
   }
 
   function run(): void {
@@ -158,7 +153,6 @@ export function createVigil({ cases, ids, upkeep, onTick, log }: VigilNeeds): Vi
       closed = true
       onClosing()
       clearInterval(timer)
-      stopResting?.()
       await busy
       await sweeping
       await watcher?.close()

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import type { Digest } from '../workspace/case-digest.ts'
-import { wholeList } from './case-list.ts'
+import type { Digest } from '../workspace/catalog.ts'
 import { etagOf, isHeld } from './etag.ts'
 import { USUAL_HEADERS } from './guard.ts'
 import { healthOf } from './health.ts'
@@ -65,8 +64,8 @@ export function readyAnswers(service: HttpNeeds, port: () => number): AnswersFir
   }
 
   function ofList(): ReadyAnswer {
-    const { etag, length, parts } = wholeList(service)
-    return readyAnswer(etag, length, parts)
+    const body = service.catalog.listJson()
+    return readyAnswer(etagOf(body), body.length, [body])
   }
 
   /**

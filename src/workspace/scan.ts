@@ -5,13 +5,13 @@ import { stampNow } from '../files/read-now.ts'
 import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
+import type { KnownCase } from '../state/cases.ts'
 import type { CaseEntry, Change } from './case-entry.ts'
 import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
 import { isEditorFile } from './editor-files.ts'
 import { breath, inTurns } from './in-turns.ts'
-import type { KeptCase } from './kept/kept-case.ts'
 import type { Latest } from './latest.ts'
 import { createLook, type Look, type Takes } from './look.ts'
 import { looksSame } from './quick-look.ts'
@@ -26,10 +26,6 @@ export interface Scan {
   names(): Promise<void>
   /** Every file of every case, as it is. */
   all(): Promise<void>
-  /** What was read of these cases is lost, so that their next look takes all as it is. */
-  lose(ids: Iterable<string>): void
-  /** Looks at those of them that were not looked at since. */
-  findLost(): Promise<void>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   strangers(): Problem[]
 }
@@ -46,12 +42,8 @@ export interface ScanNeeds extends CaseLookNeeds {
   settling: Settling
   /** Called for every case that may have changed, with what of its records has. */
   publish(caseId: string, changes: Change[], maker: Maker, wrote?: readonly string[]): void
-  /** Cases as an earlier service read them, for the first look. */
-  found?: ReadonlyMap<string, KeptCase>
-  /** Called by a look at all with the cases of which nothing is known: it may lay as many of them as it can. */
-  onUnknown?(ids: readonly string[]): Promise<void>
-  /** Called when a case has new stamps and nothing else is new. */
-  onSettled?(caseId: string): void
+  /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
+  found?: ReadonlyMap<string, KnownCase>
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a look in `wait` ms. */
@@ -73,16 +65,14 @@ export function createScan(needs: ScanNeeds): Scan {
       )
     },
   }
-  const lost = new Set<string>()
 
   async function one(id: string, takes: Takes = 'still', written?: Written): Promise<Look> {
-    // of one that is lost, what was told is what its files said: what is left for later would be told as gone
-    const look = createLook(needs.settling, lost.delete(id) ? 'all' : takes, written?.paths)
+    const look = createLook(needs.settling, takes, written?.paths)
     const wrote = written?.notes ?? []
-    const stands = catalog.known(id) ?? laid(id)
-    if (wrote.length === 0 && stands && (await looksSame(stands, layout.caseFolder(id)))) {
-      if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
-      if (!('print' in stands)) await needs.latest?.update(stands) // what could not be set before
+    const stored = catalog.has(id) ? undefined : needs.found?.get(id)
+    const stamps = stored ?? catalog.known(id)
+    if (wrote.length === 0 && stamps && (await looksSame(stamps, layout.caseFolder(id)))) {
+      if (stored) catalog.takeStored(stored)
       return look
     }
     const known = catalog.entry(id)
@@ -99,11 +89,6 @@ export function createScan(needs: ScanNeeds): Scan {
     }
     if (look.wait > 0) needs.onUnsettled(id, look.wait)
     return look
-  }
-
-  /** As an earlier service read it: believed only where nothing has changed since. */
-  function laid(id: string): KeptCase | undefined {
-    return needs.found?.get(id)
   }
 
   function bring(
@@ -125,8 +110,7 @@ export function createScan(needs: ScanNeeds): Scan {
       sameNotes(known, entry) &&
       !problemsChanged
     ) {
-      Object.assign(known, entry)
-      needs.onSettled?.(entry.id)
+      catalog.refresh(entry)
       return
     }
     catalog.put(entry)
@@ -150,10 +134,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    const unknown = takes === 'all' ? fresh.filter((id) => !laid(id)) : []
-    if (unknown.length > 0) await needs.onUnknown?.(unknown)
-    const others = fresh.filter((id) => !catalog.has(id))
-    await inTurns([...missing, ...others], (id) => mutex.run(id, () => one(id, takes)))
+    await inTurns([...missing, ...fresh], (id) => mutex.run(id, () => one(id, takes)))
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
@@ -172,18 +153,10 @@ export function createScan(needs: ScanNeeds): Scan {
     )
   }
 
-  function lose(ids: Iterable<string>): void {
-    for (const id of ids) lost.add(id)
-  }
-
-  const findLost = () => inTurns([...lost], (id) => mutex.run(id, () => one(id)))
-
   return {
     one,
     names: () => names(),
     all,
-    lose,
-    findLost,
     strangers: () => [...strangers, ...[...noCases.values()].flat()],
   }
 }

@@ -1,8 +1,6 @@
 import { stampNow } from '../files/read-now.ts'
-import type { CaseEntry } from './case-entry.ts'
+import { type CaseStamps, folderNames, isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
-import { folderNamesIn, type KeptCase } from './kept/kept-case.ts'
-import { isAsRead } from './quick-look.ts'
 
 /** Says at once, or not at all, that a case is as it was read. */
 export interface StillCases {
@@ -33,12 +31,12 @@ const SURELY_WATCHED_MS = 5000
 
 export function createStillCases(needs: StillNeeds): StillCases {
   const { catalog, pathOf, isListening, isDue, surelyWatchedMs = SURELY_WATCHED_MS } = needs
-  const goodUntil = new WeakMap<CaseEntry | KeptCase, number>()
+  const goodUntil = new WeakMap<CaseStamps, number>()
 
   return {
     isStill(id) {
       const known = catalog.known(id)
-      if (!known || !isAsRead(known, pathOf(id))) return false
+      if (!known || !isUnchanged(known, pathOf(id))) return false
       if (isListening() && isOlder(known, pathOf(id), surelyWatchedMs)) {
         goodUntil.set(known, performance.now() + GOOD_FOR_MS)
       }
@@ -52,11 +50,8 @@ export function createStillCases(needs: StillNeeds): StillCases {
   }
 }
 
-function isOlder(known: CaseEntry | KeptCase, folder: string, ms: number): boolean {
+function isOlder(known: CaseStamps, folder: string, ms: number): boolean {
   const since = Date.now() - ms
-  const stamps =
-    'print' in known
-      ? folderNamesIn(known.names).map((name) => stampNow(`${folder}/${name}`))
-      : [...known.folders.values()]
+  const stamps = folderNames(known).map((name) => stampNow(`${folder}/${name}`))
   return stamps.every((stamp) => stamp !== null && stamp.ctimeMs <= since)
 }

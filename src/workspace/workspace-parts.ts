@@ -28,7 +28,7 @@ export interface WorkspaceParts {
 
 export interface WorkspaceNeeds
   extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
-    Pick<ScanNeeds, 'onUnknown' | 'onSettled' | 'lastGood' | 'deletions'>,
+    Pick<ScanNeeds, 'lastGood' | 'deletions'>,
     Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs' | 'history'>,
     Pick<UpkeepNeeds, 'isLive'>,
     Pick<CatalogNeeds, 'isHeld'> {
