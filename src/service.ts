@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
-import { createTeller } from './events/teller.ts'
-import { createTelling } from './events/telling.ts'
-import { factsIn, toldOfCase } from './events/told-marks.ts'
-import { readUnknown } from './events/unknown-cases.ts'
+import { createEventLog } from './events/event-log.ts'
+import { createPublishedFacts } from './events/published-facts.ts'
+import { type Compared, createPublisher } from './events/publisher.ts'
 import { createVigil, type Vigil } from './events/vigil.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
@@ -23,11 +22,14 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { openCaseRows } from './state/cases.ts'
+import { openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
+import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
@@ -35,12 +37,11 @@ import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
-import { openCatalog } from './workspace/kept/open-kept.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
-import { openEventLog } from './workspace/log/event-log.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
+import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import type { Upkeep } from './workspace/upkeep.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
@@ -102,24 +103,12 @@ async function open(
   let closed = false
   const isHeld = (id: string) => sessions?.isRunning(id) ?? false
   const build = options.build ?? { version: '0.0.0', commit: null }
-  const { catalog, keeper, found, toldOf } = openCatalog({
-    ...{ folder: state.kept, memoryRoot, version: build.version, log },
-    ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
-    isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
-    onKept: (id, told) => teller.kept(id, told),
-    onLaid({ id, told, otherFolders }) {
-      if (eventLog.isNew) teller.laid(id, told)
-      leftovers.sawFolders(id, otherFolders)
-    },
-    onTaken: (id, told) => teller.recall(id, told),
-    onLost(lost) {
-      log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
-      teller.lost(lost)
-      scan.lose(lost.keys())
-      upkeep.hint('', 'rename')
-    },
-  })
-  undo.add(keeper.close)
+  const database = await openDatabase(state.root, log, now)
+  undo.add(() => database.close())
+  const eventLog = createEventLog(database, { log })
+  const published = createPublishedFacts(database)
+  const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
+  const catalog = createCatalog({ isHeld, pins: (id) => holds.pins(id), stored })
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const history = openHistoryJournal(state.history, layout.caseFolder, log)
@@ -135,29 +124,16 @@ async function open(
     () => index.close(),
     () => search.close(),
   )
-  const eventLog = await openEventLog(state.log, {
-    ...{ checkpoint: () => teller.told(), log, now },
-  })
-  undo.add(() => eventLog.close())
   const webhooks = await openWebhooks({
     ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
-  const teller = createTeller(
-    {
-      catalog,
-      toldOf,
-      log: eventLog,
-      now,
-      onCompared: (...compared) => handActs.changed(...compared),
-    },
-    eventLog.marks,
-  )
-  const telling = createTelling({
-    ...{ teller, catalog, keeper, eventLog },
-    onHandEdit: (id) => handEdits.look(id),
-  })
+  const compared = createBus<Compared>(onError)
+  const publisher = createPublisher({ catalog, log: eventLog, facts: published, now, compared })
+  let hasBegun = false
+  /** Cases in which something may have been asked for by hand while no service ran. */
+  const unanswered = new Set<string>()
   eventLog.subscribe(() => index.changed())
 
   /** The one place that every change of the files comes through (architecture.md). */
@@ -165,15 +141,20 @@ async function open(
     for (const change of found) changes.publish(change)
     if (maker === 'hand') handActs.saw(caseId, found)
     holds.look(caseId)
-    telling.changed(caseId, maker, wrote)
+    publisher.changed(caseId, maker, wrote)
+    if (hasBegun) {
+      if (maker !== 'service') handEdits.look(caseId)
+      return
+    }
+    if (publisher.isPublished(caseId)) stored.published(caseId)
+    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
   }
   const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
-    ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
-    ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
+    ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, now, log },
+    ...{ found: stored.found, lastGood: stored, gitPatienceMs: options.gitPatienceMs },
     history,
-    onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
     deletions: {
-      published: (id) => factsIn(eventLog.marks, id),
+      published: (id) => published.read(id),
       byGit: createGitDeletions(memoryRoot, log),
     },
     onWritten: (...written) => holds.onWritten(...written),
@@ -188,6 +169,7 @@ async function open(
     ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
     isInGit: (names) => isInGit(memoryRoot, names),
   })
+  compared.subscribe(handActs.changed)
   changes.subscribe((change) => {
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
@@ -229,7 +211,6 @@ async function open(
   undo.add(() => {
     closed = true
   })
-  undo.add(() => scan.findLost())
   undo.add(() => holds.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
@@ -247,16 +228,19 @@ async function open(
   if (options.trust) await trustAtStart(places, log)
   await holds.load()
   const began = performance.now()
-  await scan.all()
+  await database.gather(() => scan.all())
   upkeep.sawAll(began)
   await leftovers.clear()
   await parts.sessions.recover()
-  await telling.begin(await problems())
+  await publisher.begin(await problems())
+  hasBegun = true
+  stored.begin(catalog.has)
+  for (const id of unanswered) handEdits.look(id)
   handActs.begin()
   index.changed() // a clone has none
   vigil = createVigil({
     ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-    onTick: async () => teller.tellWorkspace(await problems()),
+    onTick: async () => publisher.publishWorkspace(await problems()),
   })
 
   return {

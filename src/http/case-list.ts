@@ -15,7 +15,8 @@ export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<R
       if (c.req.query('q')) catalog.listJson() // has the texts of all cases at hand
       return page(c, catalog.digests().filter(fits), { text: ({ json }) => json })
     }
-    if (isPart) return page(c, catalog.order(), { text: ({ id }) => catalog.digest(id)?.json ?? '{}' })
+    if (isPart)
+      return page(c, catalog.order(), { text: ({ id }) => catalog.digest(id)?.json ?? '{}' })
     return bytesWithETag(c, catalog.listJson(), 'application/json')
   })
 }

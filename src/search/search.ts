@@ -1,10 +1,9 @@
 import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Catalog } from '../workspace/catalog.ts'
-import { namesOf, printOf, stampsOf } from '../workspace/kept/kept-case.ts'
-import { keptTitle } from '../workspace/kept/kept-title.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { dropSearchCache } from '../workspace/search-files.ts'
+import { storedFormat } from '../workspace/stored-cases.ts'
 import { summaryOf } from './case-summary.ts'
 import type { SearchQuery } from './query.ts'
 import type { CaseToSearch, FindAnswer, SimilarCase } from './search-messages.ts'
@@ -27,7 +26,7 @@ export interface Search {
 
 interface SearchNeeds {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'known' | 'entry' | 'digest' | 'version' | 'changesSince'>
+  catalog: Pick<Catalog, 'ids' | 'known' | 'entry' | 'digest' | 'version'>
   /** In the state folder. */
   file: string
   version: string
@@ -52,7 +51,7 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     const where = {
       cases: layout.cases,
       shown: relative(layout.root, layout.cases),
-      cache: { path: file, title: keptTitle(layout.memoryRoot, version) },
+      cache: { path: file, title: storedFormat(version) },
     }
     const own = startSearchThread(where, {
       log,
@@ -77,9 +76,8 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     clearTimeout(idle)
     idle = setTimeout(end, IDLE_MS).unref()
     const before = catalog.version()
-    const changed = told === null ? null : catalog.changesSince(told)
-    if (changed?.length === 0) return asked
-    const ids = changed === null ? catalog.ids() : [...new Set(changed)]
+    if (told === before) return asked
+    const ids = catalog.ids()
     const cases: CaseToSearch[] = []
     const gone: string[] = []
     let began = performance.now()
@@ -91,7 +89,7 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
       await setImmediate()
       began = performance.now()
     }
-    asked.tell({ kind: 'cases', cases, gone, all: changed === null })
+    asked.tell({ kind: 'cases', cases, gone, all: true })
     told = before
     return asked
   }
@@ -100,15 +98,8 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
     const row = catalog.digest(id)?.row
     const known = catalog.known(id)
     if (!row || !known) return null
-    const facts = summaryOf(row)
-    // what is cached of a case whose files had just changed names no files
-    if ('print' in known && known.names !== '') {
-      return { id, names: known.names.split('\n'), print: known.print, facts }
-    }
-    const entry = 'print' in known ? catalog.entry(id) : known
-    if (!entry) return null
-    const stamps = stampsOf(entry)
-    return { id, names: namesOf(entry), print: stamps ? printOf(stamps) : 0, facts }
+    const print = known.print === null ? 0 : Number.parseInt(known.print.slice(0, 12), 16)
+    return { id, names: known.names.split('\n'), print, facts: summaryOf(row) }
   }
 
   /** Where nothing is resolved yet, no index is needed to say so. */

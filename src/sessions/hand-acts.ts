@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Compared } from '../events/publisher.ts'
 import { stampNow } from '../files/read-now.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
-import type { CaseFacts, Maker } from '../model/case-facts.ts'
+import type { CaseFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
@@ -22,7 +23,7 @@ export interface HandActs {
   /** To be called when records of a case were read again and differ, before `changed`. */
   saw(caseId: string, changes: readonly Change[]): void
   /** To be called when the published facts of a case changed. */
-  changed(caseId: string, before: CaseFacts | null, after: CaseFacts | null, maker: Maker): void
+  changed(compared: Compared): void
   /** Writes what an earlier service left to be written. */
   begin(): void
   close(): Promise<void>
@@ -64,12 +65,7 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     }
   }
 
-  function changed(
-    caseId: string,
-    before: CaseFacts | null,
-    after: CaseFacts | null,
-    maker: Maker,
-  ): void {
+  function changed({ caseId, before, after, maker }: Compared): void {
     const what = seen.get(caseId)
     seen.delete(caseId)
     if (!before || !after || maker === 'service') return

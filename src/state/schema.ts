@@ -45,14 +45,19 @@ const MIGRATIONS: string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Brings the tables up to date. Throws for a database that is not ours, or of a later version of Casefile. */
-export function migrate(connection: SqliteConnection): void {
+/** Throws, and changes nothing, for a database that is not ours, or of a later version of Casefile. */
+export function mustBeOurs(connection: SqliteConnection): void {
   const version = pragma(connection, 'user_version')
   const id = pragma(connection, 'application_id')
   if (id !== APPLICATION_ID && (id !== 0 || version !== 0 || hasTables(connection))) {
     throw new ForeignDatabase('it is the database of another program')
   }
   if (version > SCHEMA_VERSION) throw new ForeignDatabase('a later version of Casefile made it')
+}
+
+/** Brings the tables up to date. */
+export function migrate(connection: SqliteConnection): void {
+  const version = pragma(connection, 'user_version')
   if (version === SCHEMA_VERSION) return
   connection.exec('BEGIN IMMEDIATE')
   try {

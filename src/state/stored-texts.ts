@@ -33,9 +33,7 @@ export function openStoredTexts(stateDir: string): StoredTexts {
     text(caseId, file) {
       if (connection === undefined) {
         const path = join(stateDir, DATABASE_FILE)
-        connection = hasDatabase(stateDir)
-          ? attempt(() => connect(path, { readOnly: true }))
-          : null
+        connection = hasDatabase(stateDir) ? attempt(() => connect(path, { readOnly: true })) : null
       }
       const open = connection
       const rows = open && attempt(() => open.prepare(select).all(caseId, file))

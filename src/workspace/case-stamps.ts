@@ -55,7 +55,7 @@ export function shared(names: string): string {
   return known ?? names
 }
 
-function printOf(stamps: readonly (Stamp | null)[]): string | null {
+export function printOf(stamps: readonly (Stamp | null)[]): string | null {
   const length = stamps.length * NUMBERS_PER_FILE
   if (length > numbers.length) numbers = new Float64Array(length * 2)
   let at = 0

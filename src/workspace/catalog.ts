@@ -7,7 +7,7 @@ import type { KnownCase } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { folderOf } from './case-folder-of.ts'
 import { type CaseStamps, shared, stampsOf } from './case-stamps.ts'
-import { decodeEntry } from './entry-json.ts'
+import { decodeEntry, isReproducible } from './entry-json.ts'
 import { createFamilies } from './families.ts'
 import { createListJson } from './list-json.ts'
 import type { StoredCases } from './stored-cases.ts'
@@ -53,6 +53,8 @@ export interface Catalog {
   touch(id: string): void
   /** A case whose files are as an earlier service stored them. */
   takeStored(known: KnownCase): void
+  /** Whether the files of a case alone say all that is known of it, and nothing in it waits for an answer. */
+  isReproducible(id: string): boolean
   /** Grows with every change: what was computed from the catalog at another version is stale. */
   version(): number
 }
@@ -232,6 +234,10 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
       families.put(id, parent)
       order = null
       changed(id)
+    },
+    isReproducible(id) {
+      const known = loaded(id)
+      return known !== undefined && pins(id) === undefined && isReproducible(known.entry)
     },
     version: () => version,
   }

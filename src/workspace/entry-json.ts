@@ -44,11 +44,13 @@ const DEPENDENT: readonly string[] = [
  */
 export function isReproducible(entry: CaseEntry): boolean {
   const { file, sessions, proofs, notes, vanished, strayLatest, deleted } = entry
-  if (vanished || strayLatest || Object.keys(deleted).length > 0 || isLatestWrong(entry)) return false
+  if (vanished || strayLatest || Object.keys(deleted).length > 0 || isLatestWrong(entry))
+    return false
   const records = [file, ...sessions.values(), ...proofs.values()]
   return (
     records.every(
-      ({ readable, problems }) => readable && !problems.some(({ code }) => DEPENDENT.includes(code)),
+      ({ readable, problems }) =>
+        readable && !problems.some(({ code }) => DEPENDENT.includes(code)),
     ) &&
     [...proofs.values()].every(({ value }) => !value || !isToBeStamped(value)) &&
     [...notes.values()].every((note) => note.hash !== '') &&

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { hasCode } from '../files/errno.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
-import { printOf } from './kept/kept-case.ts'
+import { printOf } from './case-stamps.ts'
 import { isSettled } from './record.ts'
 
 /** Of a larger file the beginning is searched. */
@@ -32,13 +32,13 @@ export function readSearched(folder: string, name: string): string | null {
  * ago that its stamp does not vouch for what is read next.
  */
 export function searchedPrint(folder: string, names: readonly string[]): number {
-  const stamps: [string, FileStamp][] = []
+  const stamps: FileStamp[] = []
   for (const name of names) {
     const stamp = stampNow(name === '.' ? folder : `${folder}/${name}`)
     if (!stamp || !isSettled(stamp)) return 0
-    stamps.push([name, stamp])
+    stamps.push(stamp)
   }
-  return printOf(stamps)
+  return Number.parseInt(printOf(stamps)!.slice(0, 12), 16)
 }
 
 /** What was kept under this title, if it is whole; null else, whatever is the matter with it. */

@@ -1,20 +1,28 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TriageRow } from '../model/triage-row.ts'
-import type { CaseRows } from '../state/cases.ts'
+import type { CaseRows, KnownCase } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { CaseStamps } from './case-stamps.ts'
 import { encodeEntry, isReproducible } from './entry-json.ts'
 import { type LastGood, partsOfKey } from './last-good.ts'
 
 /** Puts what was read of cases into the database, a moment later. */
-export interface StoredCases extends LastGood, Pick<CaseRows, 'values' | 'shown' | 'summaries' | 'allJson'> {
+export interface StoredCases
+  extends LastGood,
+    Pick<CaseRows, 'values' | 'shown' | 'summaries' | 'allJson'> {
   /** Stores a case with what was published of it in the same turn of the event loop. */
   save(id: string, what: ToSave): void
   remove(id: string): void
-  /** Saves nothing until `release`: what has changed must be published before. */
-  hold(): void
-  release(): void
+  /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
+  readonly found: ReadonlyMap<string, KnownCase>
+  /** Before `begin`: what was read of a case is published, and so may be saved. */
+  published(id: string): void
+  /**
+   * All that was read is published. Removes the cases that are gone. Before, what a case says is not saved: a service
+   * that dies must find again what it has not published.
+   */
+  begin(isThere: (id: string) => boolean): void
 }
 
 export interface ToSave {
@@ -43,20 +51,23 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   const due = new Map<string, ToSave | null>()
   /** By case, then by file: texts that are not in the database yet. */
   const texts = new Map<string, Record<string, string>>()
-  let isHeld = false
+  const found = new Map(rows.known().map((known) => [known.id, known]))
+  let hasBegun = false
 
   function add(id: string, what: ToSave | null): void {
-    if (due.size === 0 && !isHeld) queueMicrotask(saveAll)
+    if (due.size === 0 && hasBegun) queueMicrotask(saveAll)
     due.set(id, what)
   }
 
   function saveAll(): void {
-    if (isHeld) return
-    for (const [id, what] of due) {
-      if (what) put(id, what)
-      else rows.remove(id)
-    }
-    due.clear()
+    for (const id of due.keys()) saveOne(id)
+  }
+
+  function saveOne(id: string): void {
+    const what = due.get(id)
+    if (what) put(id, what)
+    else if (what === null) rows.remove(id)
+    due.delete(id)
   }
 
   function put(id: string, { row, onSaved }: ToSave): void {
@@ -93,12 +104,13 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       texts.delete(id)
       add(id, null)
     },
-    hold() {
-      isHeld = true
-    },
-    release() {
-      isHeld = false
+    found,
+    published: saveOne,
+    begin(isThere) {
+      hasBegun = true
       saveAll()
+      found.clear()
+      for (const id of rows.ids()) if (!isThere(id)) rows.remove(id)
     },
     remember(key, text) {
       const [id, file] = partsOfKey(key)

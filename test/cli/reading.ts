@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Said } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
+import { rowsOnDisk } from '../fixtures/failing-commits.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
 
@@ -109,11 +110,9 @@ t.test('what a service that died left is put right before anything is answered',
 
 /** The types of all that the event log holds. */
 function loggedTypes(stateDir: string): string[] {
-  const folder = join(stateDir, 'log')
-  return readdirSync(folder)
-    .filter((name) => /^\d.*\.jsonl$/.test(name))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean))
-    .flatMap((line) => (JSON.parse(line).events ?? []).map(({ type }: { type: string }) => type))
+  return rowsOnDisk<{ type: string }>(stateDir, 'SELECT type FROM events ORDER BY id').map(
+    ({ type }) => type,
+  )
 }
 
 t.test(
