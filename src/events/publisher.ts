@@ -131,6 +131,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       hasBegun = true
       taken.clear()
       changedBefore.clear()
+      facts.endStart()
       await log.flushed()
     },
   }

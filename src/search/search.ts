@@ -26,7 +26,7 @@ export interface Search {
 
 interface SearchNeeds {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'known' | 'entry' | 'digest' | 'version'>
+  catalog: Pick<Catalog, 'ids' | 'known' | 'row' | 'version'>
   /** In the state folder. */
   file: string
   version: string
@@ -95,7 +95,7 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
   }
 
   function caseOf(id: string): CaseToSearch | null {
-    const row = catalog.digest(id)?.row
+    const row = catalog.row(id)
     const known = catalog.known(id)
     if (!row || !known) return null
     const print = known.print === null ? 0 : Number.parseInt(known.print.slice(0, 12), 16)
@@ -106,7 +106,7 @@ export function createSearch({ layout, catalog, file, version, log }: SearchNeed
   async function hasResolved(but: string): Promise<boolean> {
     let began = performance.now()
     for (const id of catalog.ids()) {
-      if (id !== but && catalog.digest(id)?.row.state === 'RESOLVED') return true
+      if (id !== but && catalog.row(id)?.state === 'RESOLVED') return true
       if (performance.now() - began < SLICE_MS) continue
       await setImmediate()
       began = performance.now()

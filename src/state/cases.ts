@@ -32,6 +32,7 @@ export interface CaseRows {
   ids(): string[]
   values(id: string): { json: string; entry: string } | undefined
   shown(id: string): { json: string; summary: string } | undefined
+  summary(id: string): string | undefined
   summaries(): { id: string; summary: string }[]
   /** The JSON of all cases, as bytes. */
   allJson(): { id: string; json: Uint8Array }[]
@@ -67,6 +68,8 @@ export function openCaseRows(database: Database, format: string): CaseRows {
       get('SELECT json, entry FROM cases JOIN case_values USING (n) WHERE id = ?', id),
     shown: (id) =>
       get('SELECT json, summary FROM cases JOIN case_values USING (n) WHERE id = ?', id),
+    summary: (id) =>
+      get<{ summary: string }>('SELECT summary FROM cases WHERE id = ?', id)?.summary,
     summaries: () => all('SELECT id, summary FROM cases'),
     allJson: () =>
       all('SELECT id, CAST(json AS BLOB) AS json FROM case_values JOIN cases USING (n)'),

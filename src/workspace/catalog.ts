@@ -45,7 +45,9 @@ export interface Catalog {
   folder(id: string): CaseFolder | undefined
   /** What lists show of a case; undefined when unknown. */
   digest(id: string): Digest | undefined
-  /** The same of all cases, the newest first. */
+  /** The part of that which triage shows. */
+  row(id: string): TriageRow | undefined
+  /** What lists show of all cases, the newest first. */
   digests(): Digest[]
   /** The JSON of all cases in one array, the newest first. The same object until something changes. */
   listJson(): Buffer
@@ -131,6 +133,13 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
     if (!shown) return undefined
     const { json, summary } = shown
     return { id, created_at: slot.created_at, json, row: JSON.parse(summary) }
+  }
+
+  function row(id: string): TriageRow | undefined {
+    const known = unsaved.get(id) ?? recent.peek(id)
+    if (known) return digestIn(known).row
+    const summary = slots.has(id) ? stored?.summary(id) : undefined
+    return summary === undefined ? undefined : JSON.parse(summary)
   }
 
   /** From now on these are its values. */
@@ -226,6 +235,7 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
       return known && folderIn(known)
     },
     digest,
+    row,
     digests,
     listJson: list.bytes,
     touch,

@@ -4,7 +4,8 @@ import { isFolder } from '../files/folder-names.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { INDEX_MARKER, type IndexRow } from '../markdown/case-index.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Catalog, Digest } from './catalog.ts'
+import type { TriageRow } from '../model/triage-row.ts'
+import type { Catalog } from './catalog.ts'
 import { indexText } from './index-text.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
@@ -22,7 +23,7 @@ export interface IndexFile {
 
 interface IndexFileNeeds {
   layout: Pick<Layout, 'memoryRoot'>
-  catalog: Pick<Catalog, 'ids' | 'digest'>
+  catalog: Pick<Catalog, 'ids' | 'row'>
   log: (line: string) => void
   now?: () => number
   /** Why the file must not be there; empty where it may. */
@@ -79,7 +80,7 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
     const rests = createRests(() => hurried === 0)
     const ids = catalog.ids()
     try {
-      const row = (id: string) => rowOf(catalog.digest(id))
+      const row = (id: string) => rowOf(catalog.row(id))
       say(await replace(await indexText(ids, row, rests)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
@@ -136,9 +137,9 @@ function isOurs(bytes: Buffer): boolean {
   return line === INDEX_MARKER
 }
 
-function rowOf(digest: Digest | undefined): IndexRow | undefined {
-  if (!digest) return undefined
-  const { id, title, created_at, state, type, outcome, needs, problems } = digest.row
+function rowOf(of: TriageRow | undefined): IndexRow | undefined {
+  if (!of) return undefined
+  const { id, title, created_at, state, type, outcome, needs, problems } = of
   const isYours = needs !== null && needs.kind !== 'running'
   return {
     id,

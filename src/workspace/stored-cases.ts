@@ -10,7 +10,7 @@ import { type LastGood, partsOfKey } from './last-good.ts'
 /** Puts what was read of cases into the database, a moment later. */
 export interface StoredCases
   extends LastGood,
-    Pick<CaseRows, 'values' | 'shown' | 'summaries' | 'allJson'> {
+    Pick<CaseRows, 'values' | 'shown' | 'summary' | 'summaries' | 'allJson'> {
   /** Stores a case with what was published of it in the same turn of the event loop. */
   save(id: string, what: ToSave): void
   remove(id: string): void
@@ -42,8 +42,8 @@ const FORMAT = 3
 
 /** Values are those of one build of the program: another may read the same files otherwise. */
 export function storedFormat(version: string): string {
-  const { mtimeMs } = statSync(fileURLToPath(import.meta.url))
-  return JSON.stringify([FORMAT, version, mtimeMs])
+  const own = statSync(fileURLToPath(import.meta.url), { throwIfNoEntry: false })
+  return JSON.stringify([FORMAT, version, own?.mtimeMs])
 }
 
 export function createStoredCases(rows: CaseRows): StoredCases {
@@ -53,6 +53,8 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   const texts = new Map<string, Record<string, string>>()
   const found = new Map(rows.known().map((known) => [known.id, known]))
   let hasBegun = false
+  /** The ids of all stored cases, while a start asks for thousands. */
+  let ids: Set<string> | null = null
 
   function add(id: string, what: ToSave | null): void {
     if (due.size === 0 && hasBegun) queueMicrotask(saveAll)
@@ -73,6 +75,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   function put(id: string, { row, onSaved }: ToSave): void {
     const { entry, stamps, json, summary, isPinned } = row()
     const { created_at, parent } = entry.file.value
+    ids?.add(id)
     const fresh = texts.get(id) ?? {}
     rows.put(
       {
@@ -97,6 +100,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   return {
     values: rows.values,
     shown: rows.shown,
+    summary: rows.summary,
     summaries: rows.summaries,
     allJson: rows.allJson,
     save: add,
@@ -110,6 +114,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       hasBegun = true
       saveAll()
       found.clear()
+      ids = null
       for (const id of rows.ids()) if (!isThere(id)) rows.remove(id)
     },
     remember(key, text) {
@@ -118,7 +123,10 @@ export function createStoredCases(rows: CaseRows): StoredCases {
     },
     recall(key) {
       const [id, file] = partsOfKey(key)
-      return texts.get(id)?.[file] ?? rows.text(id, file)
+      const fresh = texts.get(id)?.[file]
+      if (fresh !== undefined) return fresh
+      if (!hasBegun) ids ??= new Set(rows.ids())
+      return ids?.has(id) === false ? null : rows.text(id, file)
     },
     forget(id) {
       texts.delete(id)
