@@ -44,7 +44,7 @@ interface Work {
 }
 
 /** So many works are one transaction while they are gathered. */
-const GATHERED = 2000
+const GATHERED = 250
 
 /** Opens the database in the state folder, and makes it where there is none. One that is of no use is set aside. */
 export async function openDatabase(

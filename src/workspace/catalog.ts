@@ -149,7 +149,7 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
     if (before?.created_at !== created_at) order = null
     slots.set(id, { id, created_at, ...stampsOf(each.entry) })
     unsaved.set(id, each)
-    recent.set(id, each)
+    recent.delete(id) // a start puts thousands
     stored?.save(id, {
       row() {
         const { json, row } = digestIn(each)
