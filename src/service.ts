@@ -22,8 +22,9 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { createBaselineStore } from './state/baselines.ts'
 import { openCaseRows } from './state/cases.ts'
-import { openDatabase } from './state/database.ts'
+import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
@@ -35,7 +36,6 @@ import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
-import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
@@ -47,6 +47,7 @@ import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
+  database: Database
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
   upkeep: Upkeep
@@ -175,12 +176,12 @@ async function open(
   })
   const holds: Holds = createHolds({
     ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
-    files: createHoldFiles(state.root, log),
+    files: createBaselineStore(database, log),
   })
   const sessionTexts = (caseId: string, { number }: Session) =>
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
   const parts = createSessionParts({
-    ...{ layout, state, settings, environment, redactor, now, newId, log },
+    ...{ layout, state, database, settings, environment, redactor, now, newId, log },
     ...{
       catalog,
       store: records,
@@ -224,7 +225,7 @@ async function open(
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
   await secondLook.recover()
-  await plans.prune()
+  plans.prune()
   if (options.trust) await trustAtStart(places, log)
   await holds.load()
   const began = performance.now()
@@ -245,6 +246,7 @@ async function open(
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
+    database,
     ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
     ...{ watching: vigil.health, watched: vigil.ready },
     ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },

@@ -5,12 +5,13 @@ import { useParser } from '../markdown/parser-pool.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
-import { createRunRecords } from '../runners/output/run-records.ts'
+import { readBaselines } from '../state/baselines.ts'
+import { readDatabase } from '../state/database.ts'
+import { readRuns } from '../state/runs.ts'
 import { TRAILS_FOLDER } from '../state/state-folder.ts'
 import { hasDatabase, openStoredTexts } from '../state/stored-texts.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
 import { isInGit } from '../workspace/git/git-contents.ts'
-import { createHoldFiles } from '../workspace/hold-files.ts'
 import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
 import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { createScan } from '../workspace/scan.ts'
@@ -61,12 +62,15 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
 
   const held = new Set<string>()
   const isHeld = (id: string) => held.has(id)
-  const runs = createRunRecords(join(stateDir, 'runs'), ignored)
   const lookForRuns = async () => {
-    for (const { session_id } of await runs.all()) held.add(session_id)
+    const runs = readDatabase(stateDir, (database) => readRuns(database, ignored)) ?? []
+    for (const { session_id } of runs) held.add(session_id)
   }
-  const { watch, own } = await createHoldFiles(stateDir, ignored).read()
-  const pins = new Map([...Object.entries(watch?.cases ?? {}), ...own])
+  const baselines = readDatabase(stateDir, (database) => readBaselines(database, ignored))
+  const pins = new Map([
+    ...Object.entries(baselines?.watch?.cases ?? {}),
+    ...(baselines?.own ?? []),
+  ])
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const storedTexts = openStoredTexts(stateDir)

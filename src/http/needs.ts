@@ -9,11 +9,11 @@ import type { Search } from '../search/search.ts'
 import type { Holds } from '../sessions/holds.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { PlanTexts } from '../state/plans.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Change } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { PlanTexts } from '../workspace/plan-texts.ts'
 import type { SecondLook } from '../workspace/rescue/second-look.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -37,7 +37,7 @@ export interface HttpNeeds {
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  upkeep: Pick<Upkeep, 'current' | 'isCurrent' | 'isStill' | 'isUntouched'>
+  upkeep: Pick<Upkeep, 'current'>
   eventLog: EventLog
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>

@@ -174,7 +174,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
       },
       wantsTexts ? { texts: id, by } : { by },
     )
-    await needs.plans.keep(edited)
+    await needs.plans.store(edited)
   }
 
   /** At the stop, without waiting for quiet: what is only known in memory goes with it. */

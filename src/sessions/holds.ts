@@ -5,10 +5,10 @@ import { NOTHING_THERE, type Pins, pinsOf, pinsOfHeld } from '../model/held.ts'
 import { pinsAfter, pinsWithCase, pinsWithSession } from '../model/pin-changes.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
+import type { BaselineStore } from '../state/baselines.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { filesOf } from '../workspace/case-folder-of.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import type { HoldFiles } from '../workspace/hold-files.ts'
 import type { Scan, ScanNeeds } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Upkeep } from '../workspace/upkeep.ts'
@@ -52,7 +52,7 @@ export interface Holds {
 export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
 
 export interface HoldsNeeds {
-  files: HoldFiles
+  files: BaselineStore
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'touch'>
   store: Pick<Store, 'update'>
   /** Whether the service itself is at work in a session. */

@@ -1,7 +1,7 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Pins } from '../model/held.ts'
 import { isEmpty } from '../model/pin-changes.ts'
-import type { HoldFiles, Watch } from '../workspace/hold-files.ts'
+import type { BaselineStore, Watch } from '../state/baselines.ts'
 
 /** What counts of each case whatever its files say, in memory and on disk. */
 export interface PinBook {
@@ -17,7 +17,7 @@ export interface PinBook {
   idle(): Promise<void>
 }
 
-export function createPinBook(files: HoldFiles): PinBook {
+export function createPinBook(files: BaselineStore): PinBook {
   const known = new Map<string, Pins>()
   /** The cases that have a file of their own, which goes before that of all. */
   const filed = new Set<string>()

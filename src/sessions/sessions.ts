@@ -134,7 +134,7 @@ export function createSessions(needs: SessionNeeds): Sessions {
         },
         { texts: id, by },
       )
-      await Promise.all([before, edit.plan].map(needs.plans.keep))
+      await Promise.all([before, edit.plan].map(needs.plans.store))
       return folder
     },
 
@@ -190,7 +190,7 @@ export function createSessions(needs: SessionNeeds): Sessions {
       const folder = await begin(job, (begun) =>
         store.update(caseId, (folder) => begun(decided(folder)), { texts: id, by }),
       )
-      await needs.plans.keep(before)
+      await needs.plans.store(before)
       jobs.run(job, () => plan(needs, job, provider, note))
       return folder
     },

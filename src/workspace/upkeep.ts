@@ -7,7 +7,7 @@ import type { GitActivity } from './git/git-activity.ts'
 import { inTurns } from './in-turns.ts'
 import type { Scan } from './scan.ts'
 import type { HintKind, Settling } from './settling.ts'
-import { createStillCases, type StillCases } from './still-cases.ts'
+import { createStillCases } from './still-cases.ts'
 import { createSweeps } from './sweeps.ts'
 
 /**
@@ -25,13 +25,8 @@ export interface Upkeep {
   sawAll(since: number): void
   /** Looks at a case at once; where a person is saving, until that stands still or for too long. */
   still(caseId: string): Promise<void>
-  /** Where a case is as it was read, as far as can be told at once: then `still` would find nothing. */
-  isStill: StillCases['isStill']
-  isUntouched: StillCases['isUntouched']
   /** For lists: the same for everything that is known to have changed. */
   current(): Promise<void>
-  /** Whether `current` would find nothing, where all that the kernel had to tell was read before. */
-  isCurrent(): boolean
   /** Resolves when git does not change files, or after `ms` or at the stop; false when it still does. */
   gitDone(ms: number): Promise<boolean>
   /** Nobody waits for git any more. */
@@ -132,7 +127,14 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     return naming
   }
 
+  /** What the kernel had to tell is read after two turns of the event loop. */
+  async function allHeard(): Promise<void> {
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+  }
+
   async function still(id: string): Promise<void> {
+    await allHeard()
+    if (stillCases.isUntouched(id) || stillCases.isStill(id)) return
     const began = performance.now()
     for (;;) {
       const wait = await mutex.run(id, async () => {
@@ -154,6 +156,13 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
       await delay(GIT_POLL_MS)
     }
     return true
+  }
+
+  /** Whether nothing that is due would be found to have changed. */
+  function isCurrent(): boolean {
+    if (!needs.isLive() || looks.size > 0) return false
+    const due = agenda.items()
+    return due.length <= FEW && due.every((item) => item !== NAMES && stillCases.isStill(item))
   }
 
   function casesDue(): string[] {
@@ -183,17 +192,11 @@ export function createUpkeep(needs: UpkeepNeeds): Upkeep {
     sweep: sweeps.sweep,
     sawAll: sweeps.sawAll,
     still,
-    ...stillCases,
-    isCurrent() {
-      if (!needs.isLive() || looks.size > 0) return false
-      const due = agenda.items()
-      return due.length <= FEW && due.every((item) => item !== NAMES && stillCases.isStill(item))
-    },
     async current() {
       if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
       if (!needs.isLive()) await sweeps.sweepForList()
-      // twice, so that what the kernel has to tell is read before
-      for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+      await allHeard()
+      if (isCurrent()) return
       await round
       if (agenda.items().includes(NAMES)) lookAtNames()
       await naming

@@ -4,12 +4,12 @@ import t, { type Test } from 'tap'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
 import * as decide from '../../src/model/decide-session.ts'
 import type { Runner } from '../../src/runners/contract.ts'
-import { createRunRecords } from '../../src/runners/output/run-records.ts'
 import { startDiff } from '../../src/sessions/folder-diff.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/planning.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/step-recorder.ts'
+import { createRunRecords } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
 import { processesOf } from '../fixtures/built-service.ts'
 import {
@@ -735,6 +735,6 @@ function planningNeeds(service: TestService) {
     touchedInRun: new Set<string>(),
     mount: true,
     state: { root: service.stateDir } as StateFolder,
-    runs: createRunRecords(join(service.stateDir, 'runs'), (line) => service.log.push(line)),
+    runs: createRunRecords(service.service.database, (line) => service.log.push(line)),
   }
 }

@@ -3,6 +3,8 @@ import { entriesIn } from '../../files/folder-names.ts'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import type { Pins } from '../../model/held.ts'
+import type { Baselines } from '../../state/baselines.ts'
+import { type Database, readDatabase } from '../../state/database.ts'
 import { TRAILS_FOLDER } from '../../state/state-folder.ts'
 import { openStoredTexts } from '../../state/stored-texts.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
@@ -28,11 +30,11 @@ export interface Files {
 
 /** Null where a service that died left something: only a service may say what became of that. */
 export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promise<Files | null> {
-  const [runs, displaced, holds] = await Promise.all(
-    ['runs', 'pre-images', 'holds'].map((name) => entriesIn(join(stateDir, name))),
-  )
-  if (runs!.length + displaced!.length > 0 || holds!.includes('watch.json')) return null
-  const pins = holds!.length > 0 ? await pinsIn(stateDir) : new Map<string, Pins>()
+  const notes = readDatabase(stateDir, countNotes) ?? { runs: 0, baselines: 0 }
+  if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
+  const baselines = notes.baselines > 0 ? await baselinesIn(stateDir) : null
+  if (baselines?.watch) return null
+  const pins = baselines?.own ?? new Map<string, Pins>()
   const layout = layoutOf(root, memoryRoot)
   const texts = openStoredTexts(stateDir)
   const lastGood: LastGood = {
@@ -62,9 +64,15 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   }
 }
 
-/** What counts of cases that were changed by hand while a session ran. */
-async function pinsIn(stateDir: string): Promise<Map<string, Pins>> {
-  const { createHoldFiles } = await import('../../workspace/hold-files.ts')
-  const { own } = await createHoldFiles(stateDir, () => {}).read() // the service logs what is damaged
-  return own
+function countNotes(database: Pick<Database, 'all'>) {
+  const [counts] = database.all<{ runs: number; baselines: number }>(
+    'SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM baselines) AS baselines',
+  )
+  return counts!
+}
+
+/** Values that are frozen since a session could write the files of a case: seldom there, so loaded only then. */
+async function baselinesIn(stateDir: string): Promise<Baselines | null> {
+  const { readBaselines } = await import('../../state/baselines.ts')
+  return readDatabase(stateDir, (database) => readBaselines(database, () => {}))
 }

@@ -1,8 +1,7 @@
 /**
- * Durable writes and no more: `node bench/writes-limit.mjs put|create CASES COUNT WRITERS`. `put`
- * replaces the case.md of a case by a temporary file beside it: written, fsync, rename, fsync of the
- * folder; `create` makes a folder first. One writer uses synchronous calls, the quickest way; more use
- * promises, each in cases of its own. Says how long each took, and all.
+ * Durable writes and no more: `node bench/limit-writes.mjs put|create CASES COUNT WRITERS`. `put` replaces the case.md of
+ * one case after the other by a temporary file beside it: write, fsync, rename, fsync of the folder; `create` makes a
+ * folder first. One writer uses synchronous calls, which is the quickest way; more use promises.
  */
 import * as sync from 'node:fs'
 import { mkdir, open, rename } from 'node:fs/promises'
@@ -20,7 +19,7 @@ const nextFolder = () =>
     : join(cases, String(ids[turn++ % ids.length]))
 
 /** @param {string} folder */
-function writeNow(folder) {
+function writeSync(folder) {
   if (mode === 'create') sync.mkdirSync(folder)
   const path = join(folder, 'case.md')
   const file = sync.openSync(`${path}.tmp`, 'wx')
@@ -28,9 +27,9 @@ function writeNow(folder) {
   sync.fsyncSync(file)
   sync.closeSync(file)
   sync.renameSync(`${path}.tmp`, path)
-  const held = sync.openSync(folder, 'r')
-  sync.fsyncSync(held)
-  sync.closeSync(held)
+  const parent = sync.openSync(folder, 'r')
+  sync.fsyncSync(parent)
+  sync.closeSync(parent)
 }
 
 /** @param {string} folder */
@@ -42,18 +41,18 @@ async function write(folder) {
   await file.sync()
   await file.close()
   await rename(`${path}.tmp`, path)
-  const held = await open(folder, 'r')
-  await held.sync()
-  await held.close()
+  const parent = await open(folder, 'r')
+  await parent.sync()
+  await parent.close()
 }
 
 /** @type {(folder: string) => unknown} */
-const one = writers === '1' ? writeNow : write
+const one = writers === '1' ? writeSync : write
 for (let done = 0; done < WARM_UP; done++) await one(nextFolder())
 /** @type {number[]} */
 const times = []
 let left = Number(count)
-const [began, cpu] = [performance.now(), process.cpuUsage()]
+const began = performance.now()
 await Promise.all(
   Array.from({ length: Number(writers) }, async () => {
     while (left-- > 0) {
@@ -63,6 +62,4 @@ await Promise.all(
     }
   }),
 )
-const { user, system } = process.cpuUsage(cpu)
-const processorMs = (user + system) / 1000
-console.log(JSON.stringify({ times, ms: performance.now() - began, processorMs }))
+console.log(JSON.stringify({ times, ms: performance.now() - began }))
