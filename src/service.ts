@@ -5,7 +5,7 @@ import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
 import { createPublishedFacts } from './events/published-facts.ts'
 import { type Compared, createPublisher } from './events/publisher.ts'
-import { createVigil, type Vigil } from './events/vigil.ts'
+import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import type { HttpNeeds } from './http/needs.ts'
@@ -31,7 +31,7 @@ import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
 import type { Change } from './workspace/case-entry.ts'
 import { createCatalog } from './workspace/catalog.ts'
-import { createGitActivity } from './workspace/git/git-activity.ts'
+import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
@@ -42,7 +42,7 @@ import { clearLeftovers } from './workspace/leftovers.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
 import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
-import type { Upkeep } from './workspace/upkeep.ts'
+import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
@@ -50,7 +50,8 @@ export interface Service extends HttpNeeds {
   database: Database
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
-  upkeep: Upkeep
+  git: GitActivity
+  synchronizer: Synchronizer
   holds: Holds
   webhooks: OpenWebhooks
   /** Resolves when the watcher is ready. */
@@ -150,7 +151,7 @@ async function open(
     if (publisher.isPublished(caseId)) stored.published(caseId)
     if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
   }
-  const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
+  const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
     ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, now, log },
     ...{ found: stored.found, lastGood: stored, gitPatienceMs: options.gitPatienceMs },
     history,
@@ -159,8 +160,6 @@ async function open(
       byGit: createGitDeletions(memoryRoot, log),
     },
     onWritten: (...written) => holds.onWritten(...written),
-    isLive: () => vigil?.isLive() ?? false,
-    onMemoryRoot: () => vigil?.check(),
     mustBeOpen() {
       if (closed) throw stoppingRefusal()
     },
@@ -175,7 +174,7 @@ async function open(
     if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
   })
   const holds: Holds = createHolds({
-    ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
+    ...{ catalog, store: records, scan, synchronizer, git, isHeld, publish, now, log },
     files: createBaselineStore(database, log),
   })
   const sessionTexts = (caseId: string, { number }: Session) =>
@@ -203,10 +202,8 @@ async function open(
     const files = await agentFileProblems(root, readers, present.files)
     return [...present.problems, ...files, ...scan.strangers()]
   }
-  let vigil: Vigil | null = null
 
   undo.add(() => mutex.idle())
-  undo.add(() => upkeep.close())
   undo.add(() => secondLook.idle())
   undo.add(() => mutex.idle())
   undo.add(() => {
@@ -215,12 +212,12 @@ async function open(
   undo.add(() => holds.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
-  undo.add(() => vigil?.close())
+  undo.add(() => synchronizer.close())
   undo.add(
     () => parts.sessions.close(),
     () => providers.close(),
   )
-  undo.add(upkeep.stopWaiting)
+  undo.add(git.stopWaiting, synchronizer.stopWaiting)
 
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
@@ -228,9 +225,7 @@ async function open(
   plans.prune()
   if (options.trust) await trustAtStart(places, log)
   await holds.load()
-  const began = performance.now()
-  await database.gather(() => scan.all())
-  upkeep.sawAll(began)
+  await database.gather(() => synchronizer.readAll())
   await leftovers.clear()
   await parts.sessions.recover()
   await publisher.begin(await problems())
@@ -239,16 +234,14 @@ async function open(
   for (const id of unanswered) handEdits.look(id)
   handActs.begin()
   index.changed() // a clone has none
-  vigil = createVigil({
-    ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-    onTick: async () => publisher.publishWorkspace(await problems()),
-  })
+  synchronizer.start()
+  undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
 
   return {
     ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
     database,
-    ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
-    ...{ watching: vigil.health, watched: vigil.ready },
+    ...{ sessions, changes, outputs, git, synchronizer, holds, eventLog, problems, search },
+    ...{ watching: synchronizer.health, watched: synchronizer.watched() },
     ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
     ...{ build, webhooks, providers, agents: readers, close: undo.close },
     listening({ url, port }) {

@@ -17,7 +17,7 @@ import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts
 import { createScan } from '../workspace/scan.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { findPlaces } from '../workspace/settings/places.ts'
-import { createSettling } from '../workspace/settling.ts'
+import { createStabilityDetector } from '../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
 import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 
@@ -76,13 +76,13 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const storedTexts = openStoredTexts(stateDir)
   const scan = createScan({
     ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
-    ...{ settling: createSettling(), isGits: () => false },
+    ...{ stability: createStabilityDetector(), isGits: () => false },
     trails,
     // for trails alone: what a broken file said before is not in it
     lastText: (key) => storedTexts.text(...partsOfKey(key)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
-    onUnsettled() {}, // everything is taken as it is
+    onUnstable() {}, // everything is taken as it is
   })
   await lookForRuns()
   await scan.all()

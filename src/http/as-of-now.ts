@@ -1,10 +1,10 @@
-import type { Upkeep } from '../workspace/upkeep.ts'
+import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 
 /** Makes a list of what stands in the files now. */
 export async function asOfNow<T>(
-  { upkeep }: { upkeep: Pick<Upkeep, 'current'> },
+  { synchronizer }: { synchronizer: Pick<Synchronizer, 'freshenAll'> },
   make: () => T | Promise<T>,
 ): Promise<T> {
-  await upkeep.current()
+  await synchronizer.freshenAll()
   return make()
 }

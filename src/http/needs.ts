@@ -1,7 +1,6 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
 import type { EventLog } from '../events/event-log.ts'
-import type { Vigil } from '../events/vigil.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
@@ -18,8 +17,8 @@ import type { SecondLook } from '../workspace/rescue/second-look.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
+import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import type { Texts } from '../workspace/texts.ts'
-import type { Upkeep } from '../workspace/upkeep.ts'
 
 /** Which program this is: `commit` is null where it was not built from a git checkout. */
 export interface Build {
@@ -37,11 +36,11 @@ export interface HttpNeeds {
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  upkeep: Pick<Upkeep, 'current'>
+  synchronizer: Pick<Synchronizer, 'freshen' | 'freshenAll'>
   eventLog: EventLog
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>
-  watching: Vigil['health']
+  watching: Synchronizer['health']
   sessions: Sessions
   providers: Providers
   /** The known agents on the PATH that act on files of a project by themselves. */

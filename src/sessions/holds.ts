@@ -9,9 +9,10 @@ import type { BaselineStore } from '../state/baselines.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { filesOf } from '../workspace/case-folder-of.ts'
 import type { Catalog } from '../workspace/catalog.ts'
+import type { GitActivity } from '../workspace/git/git-activity.ts'
 import type { Scan, ScanNeeds } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
-import type { Upkeep } from '../workspace/upkeep.ts'
+import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import { createHoldLines, type HoldRun } from './hold-lines.ts'
 import { createPinBook } from './pin-book.ts'
 
@@ -57,7 +58,8 @@ export interface HoldsNeeds {
   store: Pick<Store, 'update'>
   /** Whether the service itself is at work in a session. */
   isHeld(sessionId: string): boolean
-  upkeep: Pick<Upkeep, 'current' | 'gitDone'>
+  synchronizer: Pick<Synchronizer, 'freshenAll'>
+  git: Pick<GitActivity, 'waitUntilIdle'>
   scan: Pick<Scan, 'all'>
   publish: ScanNeeds['publish']
   now(): string
@@ -98,7 +100,7 @@ export function createHolds(needs: HoldsNeeds): Holds {
   }
 
   async function lookAtAll(): Promise<void> {
-    await needs.upkeep.gitDone(GIT_PATIENCE_MS)
+    await needs.git.waitUntilIdle(GIT_PATIENCE_MS)
     await needs.scan.all()
     for (const id of catalog.ids()) look(id)
     await lines.idle()
@@ -145,7 +147,7 @@ export function createHolds(needs: HoldsNeeds): Holds {
     isWatching: () => runs.size > 0,
     begin: (run) =>
       order.run('runs', async () => {
-        await needs.upkeep.current()
+        await needs.synchronizer.freshenAll()
         // put together before the run counts: a case that rests would be taken as one with nothing there
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         runs.set(run.session_id, run)

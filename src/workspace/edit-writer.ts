@@ -15,13 +15,13 @@ import type { HistoryJournal } from './history-journal.ts'
 import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
-import type { Settling } from './settling.ts'
+import type { StabilityDetector } from './sync/stability.ts'
 import { changedFile, type PlacedEdit, placeEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
   secondLook: Keepers
-  settling: Pick<Settling, 'wrote'>
+  stability: Pick<StabilityDetector, 'noteOwnWrite'>
   history: HistoryJournal
   publish(caseId: string, changes: Change[], maker: Maker): void
   /**
@@ -67,7 +67,7 @@ export function createEditWriter(
   const { layout, catalog, publish, history } = needs
 
   async function made(id: string, { text, caseRead, history }: MadeFiles): Promise<void> {
-    const own = { look: null, written: text, parsed: caseRead }
+    const own = { pass: null, written: text, parsed: caseRead }
     const file = await readCaseRecord(needs, id, { known: undefined, ...own })
     const entry: CaseEntry = {
       ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
@@ -101,7 +101,7 @@ export function createEditWriter(
       isPlaced = true
       if (hasLines) history.made(begun)
       const { path, synced } = placed
-      needs.settling.wrote(path)
+      needs.stability.noteOwnWrite(path)
       // before its events are told; what could not be synced stands there all the same, and is not a person's
       if (isTrail(edit) || hasLines) await Promise.allSettled([synced])
       const notes = hasLines ? await recorded(known) : known.notes
@@ -126,7 +126,7 @@ export function createEditWriter(
     if (lines.length === 0) return notes
     try {
       const { note, before } = await appendHistory(needs, known, lines)
-      needs.settling.wrote(layout.memoryFile(id, HISTORY_FILE))
+      needs.stability.noteOwnWrite(layout.memoryFile(id, HISTORY_FILE))
       history.written(ids)
       // what somebody else wrote there is published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
@@ -181,7 +181,7 @@ export function createEditWriter(
       proofs: new Map(known.proofs),
     }
     const of = { id, title: known.file.value.title }
-    const own = { look: null, written: text }
+    const own = { pass: null, written: text }
     if (edit.file === 'case') {
       const record = await readCaseRecord(needs, id, {
         known: known.file,

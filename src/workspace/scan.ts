@@ -2,26 +2,30 @@ import { realpath } from 'node:fs/promises'
 import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { stampNow } from '../files/read-now.ts'
+import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
 import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { KnownCase } from '../state/cases.ts'
 import type { CaseEntry, Change } from './case-entry.ts'
 import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
+import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
-import { isEditorFile } from './editor-files.ts'
-import { breath, inTurns } from './in-turns.ts'
 import type { Latest } from './latest.ts'
-import { createLook, type Look, type Takes } from './look.ts'
-import { looksSame } from './quick-look.ts'
 import { restoreHeld } from './restore.ts'
-import type { Settling } from './settling.ts'
+import { isEditorFile } from './sync/editor-files.ts'
+import {
+  type AcceptPolicy,
+  createReadPass,
+  type ReadPass,
+  type StabilityDetector,
+} from './sync/stability.ts'
 
 /** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
 export interface Scan {
   /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
-  one(id: string, takes?: Takes, written?: Written): Promise<Look>
+  one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
   /** Every file of every case, as it is. */
@@ -39,15 +43,15 @@ export interface Written {
 export interface ScanNeeds extends CaseLookNeeds {
   catalog: Catalog
   mutex: KeyedMutex
-  settling: Settling
+  stability: StabilityDetector
   /** Called for every case that may have changed, with what of its records has. */
   publish(caseId: string, changes: Change[], maker: Maker, wrote?: readonly string[]): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
   found?: ReadonlyMap<string, KnownCase>
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
-  /** Called when files of a case are left for a look in `wait` ms. */
-  onUnsettled(caseId: string, wait: number): void
+  /** Called when files of a case are left for a read in `ms`. */
+  onUnstable(caseId: string, ms: number): void
 }
 
 export function createScan(needs: ScanNeeds): Scan {
@@ -66,29 +70,33 @@ export function createScan(needs: ScanNeeds): Scan {
     },
   }
 
-  async function one(id: string, takes: Takes = 'still', written?: Written): Promise<Look> {
-    const look = createLook(needs.settling, takes, written?.paths)
+  async function one(
+    id: string,
+    accept: AcceptPolicy = 'stable',
+    written?: Written,
+  ): Promise<ReadPass> {
+    const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
     const stored = catalog.has(id) ? undefined : needs.found?.get(id)
     const stamps = stored ?? catalog.known(id)
-    if (wrote.length === 0 && stamps && (await looksSame(stamps, layout.caseFolder(id)))) {
+    if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)
-      return look
+      return pass
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
     noCases.delete(id)
-    const entry = await lookAtCase(looking, id, known, look)
+    const entry = await lookAtCase(looking, id, known, pass)
     if (entry) {
       bring(known, entry, { restored, wrote })
       await needs.latest?.update(catalog.entry(id)!)
     } else {
-      if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known, wrote)
+      if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
       else if (wrote.length > 0) publish(id, [], 'service', wrote)
       await needs.latest?.clear(id)
     }
-    if (look.wait > 0) needs.onUnsettled(id, look.wait)
-    return look
+    if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
+    return pass
   }
 
   function bring(
@@ -122,8 +130,8 @@ export function createScan(needs: ScanNeeds): Scan {
     publish(id, [{ kind: 'case', case_id: id, before: file.value, after: null }], 'hand', wrote)
   }
 
-  async function names(takes?: Takes): Promise<void> {
-    await breath()
+  async function names(accept?: AcceptPolicy): Promise<void> {
+    await yieldIfBusy()
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
@@ -134,7 +142,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    await inTurns([...missing, ...fresh], (id) => mutex.run(id, () => one(id, takes)))
+    await forEachLimited([...missing, ...fresh], (id) => mutex.run(id, () => one(id, accept)))
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
@@ -146,10 +154,10 @@ export function createScan(needs: ScanNeeds): Scan {
 
   async function all(): Promise<void> {
     const known = catalog.ids()
-    await names('all')
-    await inTurns(
+    await names('anything')
+    await forEachLimited(
       known.filter((id) => catalog.has(id)),
-      (id) => mutex.run(id, () => one(id, 'all')),
+      (id) => mutex.run(id, () => one(id, 'anything')),
     )
   }
 

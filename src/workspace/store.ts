@@ -9,6 +9,7 @@ import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/his
 import { actsOf } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
+import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import {
   createEditWriter,
@@ -16,9 +17,11 @@ import {
   type RecordedEdit,
   together,
 } from './edit-writer.ts'
+import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
 import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
+import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
 import { mustBeReadable, mustFit, mustHaveRoomFor } from './write-edit.ts'
 
@@ -77,14 +80,11 @@ export interface StoreNeeds extends EditWriterNeeds {
   texts: Texts
   mutex: KeyedMutex
   trash: string
-  /** Called after the memory root was made. */
-  onMemoryRoot(): Promise<void>
+  ownership: Pick<Ownership, 'memoryRootMade'>
   /** Throws when nothing may be written: shutting down, or no longer the owner. */
   writable(): void
-  /** Brings a case up to the disk, as far as its files stand still. */
-  still(caseId: string): Promise<void>
-  /** Resolves when git does not change files, or after `ms`; false when it still does. */
-  gitDone(ms: number): Promise<boolean>
+  synchronizer: Pick<Synchronizer, 'freshen' | 'checkRoot'>
+  git: Pick<GitActivity, 'waitUntilIdle'>
   /** How long a write waits for git. */
   gitPatienceMs?: number | undefined
   now(): string
@@ -103,9 +103,9 @@ export function createStore(needs: StoreNeeds): Store {
   /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
   async function current(id: string): Promise<CaseFolder> {
     const until = performance.now() + PATIENCE_MS
-    while ((await scan.one(id, 'whole')).isHalf) {
+    while ((await scan.one(id, 'complete')).isHalfSaved) {
       if (performance.now() > until) {
-        await scan.one(id, 'all')
+        await scan.one(id, 'anything')
         break
       }
       await delay(10)
@@ -120,7 +120,7 @@ export function createStore(needs: StoreNeeds): Store {
   }
 
   async function read(id: string): Promise<CaseFolder> {
-    await needs.still(id)
+    await needs.synchronizer.freshen(id)
     return folderOf(id)
   }
 
@@ -129,10 +129,10 @@ export function createStore(needs: StoreNeeds): Store {
     for (;;) {
       const done = await mutex.run(id, async () => {
         needs.writable()
-        return (await needs.gitDone(0)) ? { result: await work() } : null
+        return (await needs.git.waitUntilIdle(0)) ? { result: await work() } : null
       })
       if (done) return done.result
-      if (!(await needs.gitDone(gitPatienceMs))) throw gitBusy()
+      if (!(await needs.git.waitUntilIdle(gitPatienceMs))) throw gitBusy()
     }
   }
 
@@ -179,12 +179,15 @@ export function createStore(needs: StoreNeeds): Store {
       const act = { what: by.from === 'import' ? 'imported' : 'created' }
       const history = withHistory(null, [historyLine(act, by, at)])
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
-      if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
+      if (await makeMemoryRoot(layout)) {
+        await needs.ownership.memoryRootMade()
+        needs.synchronizer.checkRoot()
+      }
       let caseRead: CaseReading | null = null
       const { synced } = await createCaseFolder(layout, id, { text, history }, () => {
         caseRead = caseToBe(layout, id, undefined, text)
       })
-      needs.settling.wrote(layout.caseFolder(id))
+      needs.stability.noteOwnWrite(layout.caseFolder(id))
       await together(made(id, { text, caseRead, history }), synced)
       return folderOf(id)
     })
@@ -210,7 +213,7 @@ export function createStore(needs: StoreNeeds): Store {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
         needs.history.forget(id)
-        await scan.one(id, 'all')
+        await scan.one(id, 'anything')
         needs.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
         needs.trails.forget(id)
       })
@@ -231,7 +234,7 @@ export function createStore(needs: StoreNeeds): Store {
             acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, needs.now()))),
           })
           if (lines.length > 0) needs.history.begin(id, lines, null)
-          await scan.one(id, 'whole', { paths, notes })
+          await scan.one(id, 'complete', { paths, notes })
           await record(id)
           return result
         } finally {

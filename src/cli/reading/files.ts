@@ -13,7 +13,7 @@ import { type LastGood, partsOfKey } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
-import { createSettling } from '../../workspace/settling.ts'
+import { createStabilityDetector } from '../../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../../workspace/texts.ts'
 import { readTrailMemory } from '../../workspace/trail-memory.ts'
 
@@ -46,19 +46,19 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const scan = createScan({
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
-    ...{ settling: createSettling(), isGits: () => false },
+    ...{ stability: createStabilityDetector(), isGits: () => false },
     lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
-    onUnsettled() {}, // everything is taken as it is
+    onUnstable() {}, // everything is taken as it is
   })
   return {
     ...{ layout, catalog, texts: createTexts(layout, lastGood) },
     readAll: () => scan.all(),
     async read(id) {
       // of cases that are reached by a link none is read, and all that is said of that is said by `all`
-      if ((await realPathOf(layout.cases)) === layout.cases) await scan.one(id, 'all')
+      if ((await realPathOf(layout.cases)) === layout.cases) await scan.one(id, 'anything')
       else await scan.all()
     },
   }
