@@ -144,7 +144,7 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
 
   /** From now on these are its values. */
   function keep(id: string, each: Loaded): void {
-    const { created_at } = each.entry.file.value
+    const created_at = copyOf(each.entry.file.value.created_at)
     const before = slots.get(id)
     if (before?.created_at !== created_at) order = null
     slots.set(id, { id, created_at, ...stampsOf(each.entry) })
@@ -222,7 +222,8 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
     put(entry) {
       const { id } = entry
       keep(id, { entry, folder: null, digest: null })
-      families.put(id, entry.file.value.parent)
+      const { parent } = entry.file.value
+      families.put(id, parent === null ? null : copyOf(parent))
       changed(id)
     },
     refresh(entry) {
@@ -251,6 +252,11 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
     },
     version: () => version,
   }
+}
+
+/** A part of a text keeps the whole text in memory; a copy of it does not. */
+function copyOf(part: string): string {
+  return Buffer.from(part).toString()
 }
 
 /** By created_at from late to early, then by id. */
