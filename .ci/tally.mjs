@@ -1,5 +1,5 @@
 // Prints the closing line of .ci/run from the TAP in a file: `node tally.mjs <file> <exit code of
-// the run> [<exit code of one test more>…]`. A test is an innermost named test; a file without any is
+// the run>`. A test is an innermost named test; a file without any is
 // one test. A test or a file that fails though everything inside it passed (time-out, crash, exit
 // code) is one more failure, and so is a run that ends badly without one. To-do tests count as skipped.
 // Before that line stands what failed, first the places of all, then what tap said of each: whoever sees
@@ -7,11 +7,9 @@
 import { readFileSync } from 'node:fs'
 import { Parser } from 'tap-parser'
 
-const [file, status, ...more] = process.argv.slice(2)
+const [file, status] = process.argv.slice(2)
 const { passed, failed, skipped } = tally(Parser.parse(readFileSync(file, 'utf8')))
-const moreFailed = more.filter((code) => code !== '0').length
-const morePassed = more.length - moreFailed
-const failures = (failed === 0 && status !== '0' ? 1 : failed) + moreFailed
+const failures = failed === 0 && status !== '0' ? 1 : failed
 
 const failing = listFailures(Parser.parse(readFileSync(file, 'utf8')))
 for (const { place } of failing) console.log(`not ok: ${place.join(' > ')}`)
@@ -20,9 +18,7 @@ for (const { place, said } of failing) {
 }
 if (status !== '0') console.error(`npm test ended with exit code ${status}`)
 if (passed + failed === 0) console.error('no test ran')
-console.log(
-  `${passed + morePassed} passed, ${failures} failed${skipped ? `, ${skipped} skipped` : ''}`,
-)
+console.log(`${passed} passed, ${failures} failed${skipped ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failures || passed === 0 ? 1 : 0
 
 /** `events` as tap-parser gives them: the `child` that holds a test's inside precedes its `assert`. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { freePort, installPeer, newFolder, startPeer } from './peers-process.mjs'
 
-/** @import { Case, Start } from './peers-rows.mjs' */
+/** @import { Case, Start } from './peers.mjs' */
 
 const SPEC = 'backlog.md@1.52.0'
 
@@ -20,7 +20,11 @@ export async function startBacklog({ cases, parent, onEnd }) {
   makeProject(command, folder, cases)
   const port = await freePort()
   const peer = await startPeer({
-    ...{ command, folder, onEnd, url: `http://127.0.0.1:${port}`, list: '/api/tasks' },
+    command,
+    folder,
+    onEnd,
+    url: `http://127.0.0.1:${port}`,
+    list: '/api/tasks',
     args: ['browser', '--no-open', '--non-interactive', '--port', String(port)],
     count: cases.length,
   })

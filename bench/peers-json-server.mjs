@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort, installPeer, newFolder, startPeer } from './peers-process.mjs'
 
-/** @import { Start } from './peers-rows.mjs' */
+/** @import { Start } from './peers.mjs' */
 
 const SPEC = 'json-server@0.17.4'
 
@@ -15,9 +15,13 @@ export async function startJsonServer({ cases, parent, onEnd }) {
   const port = await freePort()
   const program = join(installed.folder, 'json-server', 'lib', 'cli', 'bin.js')
   const peer = await startPeer({
-    ...{ command: process.execPath, folder, onEnd },
+    command: process.execPath,
+    folder,
+    onEnd,
     args: [program, 'db.json', '--host', '127.0.0.1', '--port', String(port), '--quiet'],
-    ...{ url: `http://127.0.0.1:${port}`, list: '/cases', count: cases.length },
+    url: `http://127.0.0.1:${port}`,
+    list: '/cases',
+    count: cases.length,
   })
   return {
     ...peer,

@@ -26,7 +26,9 @@ export function openRaw(port) {
   function open() {
     /** @type {Socket} */
     const opened = connect({
-      ...{ port, host: '127.0.0.1', noDelay: true },
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
       onread: { buffer, callback: (count) => take(count) || !opened.destroy() },
     })
     /** @type {Error | null} */

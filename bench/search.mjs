@@ -1,95 +1,56 @@
-import { startCasefile } from './casefile.mjs'
-import { openClient } from './client.mjs'
-import { median } from './figures.mjs'
-import { ripgrep } from './peers-search.mjs'
-import { atRest } from './process-figures.mjs'
+import { startIdle, startLimit } from './processes.mjs'
+import { openRaw, rawRequest } from './raw-connection.mjs'
+import { cases, median } from './suite.mjs'
 import { makeWorkspace } from './workspace.mjs'
 
-/** @import { Row, Suite } from './suite.mjs' */
-/** @import { Client } from './client.mjs' */
+/** @import { Suite } from './suite.mjs' */
 
 const ROUNDS = 20
-/** What is looked for, and the word of it that ripgrep is given. */
+/** What is looked for, and what the limit is given. */
 const QUERIES = [
   ['one word', 'invoices', 'invoices'],
   ['three words', 'invoices export fails', 'invoices'],
-  ['a slip of the finger', 'invoicse', 'invoic'],
   ['a phrase', '"invoices loses the last page"', 'invoices loses the last page'],
-  ['a word that no case has', 'nosuchword', 'nosuchword'],
-  ['a word and filters', 'invoices type:bug state:OPEN', 'invoices'],
 ]
 
 /**
- * `GET /search` beside ripgrep, and what the index costs.
+ * `GET /search` beside a search without an index.
  * @type {Suite}
  */
 export const searchSuite = {
   sizes: [10_000],
   limits: {
-    ripgrep: 'a process for each search: `rg --ignore-case` for one word, over all markdown files',
+    finding:
+      'a Node process, from its start until it has read every .md file and looked for one word, or the phrase, in each',
   },
   async *measure(size, { program, parent, say, onEnd }) {
     const workspace = makeWorkspace({ parent, count: size, seed: size })
     onEnd(workspace.remove)
-    const { root, newStateDir, cases, ids } = workspace
-    const stateDir = newStateDir()
-    const limit = async (/** @type {string} */ word) => {
-      const times = []
-      for (let round = 0; round < ROUNDS; round++) times.push(await ripgrep(word, cases, '*.md'))
-      return median(times)
-    }
-    const first = await limit('invoices')
-    const row = (/** @type {Omit<Row, 'unit' | 'beside'>} */ of) => ({
-      ...{ unit: /** @type {const} */ ('ms'), beside: 'ripgrep' },
-      ...of,
-    })
-    for (const work of ['nothing is kept', 'the index is kept']) {
-      say(`the first search, where ${work}`)
-      const casefile = await startCasefile({ program, root, stateDir, onEnd })
-      await atRest(casefile.pid)
-      const client = openClient(casefile.url)
-      const ours = await timeOf(client, 'invoices')
-      yield row({ what: 'first search', work, ours, limit: first })
-      if (work !== 'nothing is kept') {
-        yield* await searchRows(client)
-        yield row({
-          what: 'after a change',
-          work: 'one word',
-          ours: await changed(client),
-          limit: first,
-        })
+    const { root, cases: folder, newStateDir } = workspace
+    const { port, stop } = await startIdle({ program, root, stateDir: newStateDir(), onEnd })
+    const connection = openRaw(port)
+    for (const [on = '', query = '', word = ''] of QUERIES) {
+      say(on)
+      const request = rawRequest(port, 'GET', `/search?q=${encodeURIComponent(query)}`)
+      await connection.time(request) // the first one may make the index
+      const ours = []
+      for (let round = 0; round < ROUNDS; round++) ours.push(await connection.time(request))
+      const limit = []
+      for (let round = 0; round < 3; round++) {
+        limit.push(await startLimit('files', ['find', folder, word]).end())
       }
-      client.close()
-      await casefile.stop('SIGTERM')
+      yield {
+        what: `search for ${on}, p50`,
+        on: cases(size),
+        unit: 'ms',
+        ours: median(ours),
+        beside: 'finding',
+        limit: median(limit),
+        goal: { most: 20 },
+      }
     }
+    connection.close()
+    await stop('SIGTERM')
     workspace.remove()
-
-    async function searchRows(/** @type {Client} */ client) {
-      const rows = []
-      for (const [work = '', query = '', word = ''] of QUERIES) {
-        say(work)
-        const ours = []
-        for (let round = 0; round < ROUNDS; round++) ours.push(await timeOf(client, query))
-        const goal = { value: 20 }
-        const times = { ours: median(ours), limit: await limit(word), goal }
-        rows.push(row({ what: 'search, p50', work, ...times }))
-      }
-      return rows
-    }
-
-    async function changed(/** @type {Client} */ client) {
-      const times = []
-      for (let round = 0; round < ROUNDS; round++) {
-        await client.ask('PUT', `/cases/${ids[round]}`, { title: `Invoices of round ${round}` })
-        times.push(await timeOf(client, 'invoices'))
-      }
-      return median(times)
-    }
   },
-}
-
-/** @param {Client} client @param {string} query */
-async function timeOf(client, query) {
-  const { sent, answered } = await client.ask('GET', `/search?q=${encodeURIComponent(query)}`)
-  return answered - sent
 }

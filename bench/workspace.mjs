@@ -16,7 +16,6 @@ export function makeWorkspace({ parent, count, seed }) {
   const cases = join(root, 'memory', 'cases')
   /** @type {string[]} */
   const ids = []
-  let files = 0
   const folders = new Set([cases])
   mkdirSync(cases, { recursive: true })
   execFileSync('git', ['init', '--quiet', root])
@@ -27,24 +26,18 @@ export function makeWorkspace({ parent, count, seed }) {
     for (const [name, text] of texts) {
       const path = join(cases, id, name)
       if (!folders.has(dirname(path))) mkdirSync(dirname(path), { recursive: true })
-      folders.add(join(cases, id)).add(dirname(path))
+      folders.add(dirname(path))
       writeFileSync(path, text)
-      files++
     }
     ids.push(id)
   }
   let states = 0
   return {
-    ...{ root, cases, ids, files },
-    /** Of those that a change below cases/ can only be heard in: itself, each case's, sessions/, proof/. */
-    folders: folders.size,
+    root,
+    cases,
+    ids,
     /** A state folder that no service has used. */
     newStateDir: () => join(home, `state-${states++}`),
-    /** Another folder on the same disk, outside of the workspace. @param {string} name */
-    newFolder(name) {
-      mkdirSync(join(home, name))
-      return join(home, name)
-    },
     remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
   }
 }

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
-import { readyAnswers } from './http/ready-answers.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
-import { whenNeeded } from './http/when-needed.ts'
 import { openService, type Service } from './service.ts'
 import { createOwnerPatience, isService } from './state/owner/owner-patience.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { inTime, stopSignal } from './stopping.ts'
+import { siteListener } from './web/site.ts'
 
 export interface ServeOptions {
   root: string
@@ -42,15 +41,16 @@ export async function openServer(options: ServeOptions): Promise<Served> {
   let port = options.port
   try {
     const { log } = service
-    const rest = whenNeeded(async () => {
-      const { siteListener } = await import('./web/site.ts')
-      return siteListener(service, { port: () => port, streams, hasPages: !options.short })
-    }, log)
-    const first = readyAnswers(service, () => port)
-    const server = await listen(
-      (incoming, outgoing) => first(incoming, outgoing, () => rest(incoming, outgoing)),
-      { port: options.port, log, oneRequestEach: options.short ?? false },
-    )
+    const listener = siteListener(service, {
+      port: () => port,
+      streams,
+      hasPages: !options.short,
+    })
+    const server = await listen(listener, {
+      port: options.port,
+      log,
+      oneRequestEach: options.short ?? false,
+    })
     port = server.port
     service.listening(server)
     return {

@@ -10,8 +10,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { startChild } from '../../bench/child.mjs'
-import { launchBrowser } from '../../bench/pages-browser.mjs'
+import { startChild } from '../../bench/processes.mjs'
+import { launchBrowser } from './browser.mjs'
 
 /** @import { Browser, BrowserContextOptions, Page } from 'playwright-core' */
 

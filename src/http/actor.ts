@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_WHO, oneLine } from '../markdown/history-file.ts'
 import { type Actor, isPlace, PLACES } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -12,23 +11,16 @@ export const CLIENT_HEADER = 'casefile-client'
  * Who sends a request, and from where, for the history: what its headers say, else the operator by the API.
  * Refuses (`bad_request`) headers that say nothing usable.
  */
-export function actorOf(service: Pick<HttpNeeds, 'operator'>, c: ServiceContext): Promise<Actor> {
-  return actorIn(service, {
-    [ACTOR_HEADER]: c.req.header(ACTOR_HEADER),
-    [CLIENT_HEADER]: c.req.header(CLIENT_HEADER),
-  })
-}
-
-export async function actorIn(
+export async function actorOf(
   { operator }: Pick<HttpNeeds, 'operator'>,
-  headers: Pick<IncomingHttpHeaders, string>,
+  c: ServiceContext,
 ): Promise<Actor> {
-  const [sent, client] = [headers[ACTOR_HEADER], headers[CLIENT_HEADER] ?? 'api']
-  const from = String(client)
+  const sent = c.req.header(ACTOR_HEADER)
+  const from = c.req.header(CLIENT_HEADER) ?? 'api'
   if (!isPlace(from)) {
     throw wrongHeader('Casefile-Client', `expected one of ${PLACES.join(', ')}`)
   }
-  const who = sent === undefined ? await operator() : nameOf(String(sent))
+  const who = sent === undefined ? await operator() : nameOf(sent)
   return { who, from }
 }
 

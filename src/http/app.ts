@@ -40,6 +40,8 @@ interface AppOptions {
   refusalPage?: RefusalPage
 }
 
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 /** The whole HTTP side as one function of the service. */
 export function createApp(
   service: HttpNeeds,
@@ -50,12 +52,12 @@ export function createApp(
   app.use(guard(port, refusalPage))
   app.use(async (c, next) => {
     const { eventLog } = service
-    const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
-    // where events cannot be kept just now, nothing is changed that they would have to tell
-    if (!isRead && eventLog.failure) await eventLog.flushed()
+    if (READS.has(c.req.method)) return next()
+    // nothing is changed while its events could not be stored
+    if (eventLog.failure) await eventLog.flushed()
     await next()
-    // the events of a request are on the disk before its answer goes out (design §5)
-    if (!isRead) await eventLog.flushed()
+    // the events of a request are on the disk before its answer goes out
+    await eventLog.flushed()
   })
   const fanOut = createFanOut(service.eventLog)
   app.route('/', systemRoutes(service))

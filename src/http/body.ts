@@ -5,7 +5,7 @@ import { parseJsonObject } from './json-text.ts'
 import { parseFields } from './zod-issues.ts'
 
 const MIB = 1024 * 1024
-export const MAX_JSON_BYTES = MIB
+const MAX_JSON_BYTES = MIB
 
 /** How much of a refused body is read and thrown away, so that the client gets to see the answer. */
 const DRAIN = { bytes: 64 * MIB, ms: 15_000 }

@@ -3,106 +3,100 @@ import { asOfNow } from './as-of-now.ts'
 import { caseFilter, queryOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import { bytesWithETag } from './etag.ts'
-import { ListBlocks, type ListBytes } from './list-blocks.ts'
+import { endLine } from './json-body.ts'
 import type { HttpNeeds } from './needs.ts'
 import { newestFirst, page } from './page.ts'
 
 type ListNeeds = Pick<HttpNeeds, 'catalog'>
 
-/** The list as it was at a version of the catalog. */
+/** The list as it is at one version of the catalog. */
 interface KnownList {
   version: number
-  digests: Digest[]
-  blocks: ListBlocks
+  cases: readonly Digest[]
+  /** Null until somebody asks for the whole list, and after a while without requests. */
+  body: Body | null
+  /** That of the version before. */
+  before: Body | null
   forgetting: NodeJS.Timeout
 }
 
-/** So long after the last request for the list, its bytes make room. */
+/** The body of a long list is large: it makes room so long after the last request for it. */
 const IDLE_MS = 30_000
 
 const lists = new WeakMap<ListNeeds, KnownList>()
 
-/** The list of cases, newest first; its order and its bytes are kept until something changes. */
+/** `GET /cases`, newest first. The order and the body are computed once for each version of the catalog. */
 export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<Response> {
   const fits = caseFilter(queryOf(c))
   const isPart = c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
   return asOfNow(service, () => {
+    const list = presentList(service)
     if (fits || isPart) {
-      const { digests } = listOf(service)
-      const rows = fits ? digests.filter(fits) : digests
+      const rows = fits ? list.cases.filter(fits) : list.cases
       return page(c, rows, { text: ({ json }) => json })
     }
-    const { parts, length, etag } = wholeList(service)
-    return bytesWithETag(c, Buffer.concat(parts, length), 'application/json', etag)
+    list.forgetting.refresh()
+    list.body ??= makeBody(list.cases, list.before)
+    list.before = null
+    return bytesWithETag(c, list.body.bytes, 'application/json')
   })
 }
 
-/** What `GET /cases` answers of what is known. */
-export function wholeList(service: ListNeeds): ListBytes {
-  const { blocks, forgetting } = listOf(service)
-  forgetting.refresh()
-  return blocks.bytes()
-}
-
-function listOf(service: ListNeeds): KnownList {
+function presentList(service: ListNeeds): KnownList {
   const { catalog } = service
   const version = catalog.version()
-  let list = lists.get(service)
-  if (list?.version === version) return list
-  if (!list) {
-    const blocks = new ListBlocks()
-    const forgetting = setTimeout(() => blocks.forgetBytes(), IDLE_MS).unref()
-    list = { version, digests: [], blocks, forgetting }
-    lists.set(service, list)
+  const known = lists.get(service)
+  if (known?.version === version) return known
+  clearTimeout(known?.forgetting)
+  const list: KnownList = {
+    version,
+    cases: sortedCases(catalog, known?.cases ?? []),
+    body: null,
+    before: known?.body ?? known?.before ?? null,
+    forgetting: setTimeout(() => {
+      list.body = null
+      list.before = null
+    }, IDLE_MS).unref(),
   }
-  if (!replaceChanged(list, catalog)) {
-    list.digests = inOrderOf(list.digests, catalog)
-    list.blocks.set(list.digests)
-  }
-  list.version = version
+  lists.set(service, list)
   return list
 }
 
-/** Most often a few cases have changed and stand where they stood: false where it is not so. */
-function replaceChanged(list: KnownList, { changesSince, digest }: HttpNeeds['catalog']): boolean {
-  const changed = changesSince(list.version)
-  if (changed === null || list.digests.length === 0) return false
-  const places = new Map<number, Digest>()
-  for (const id of changed) {
-    const now = digest(id)
-    const at = now && placeOf(now, list.digests)
-    if (at === undefined) return false
-    places.set(at, now!)
-  }
-  const digests = [...list.digests] // whoever was given that has it to itself
-  for (const [at, now] of places) {
-    digests[at] = now
-    list.blocks.replace(at, now)
-  }
-  list.digests = digests
-  return true
+/** In the order of the list before, so that there is little to sort. */
+function sortedCases(catalog: ListNeeds['catalog'], before: readonly Digest[]): Digest[] {
+  const ids = new Set([...before.map(({ id }) => id), ...catalog.ids()])
+  const cases = [...ids].map((id) => catalog.digest(id)).filter((each) => each !== undefined)
+  return cases.sort(newestFirst)
 }
 
-/** Where the digest of the same case stands, if it does not have to move. */
-function placeOf(digest: Digest, digests: readonly Digest[]): number | undefined {
-  let [from, to] = [0, digests.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if (newestFirst(digests[middle]!, digest) < 0) from = middle + 1
-    else to = middle
-  }
-  const found = digests[from]
-  return found?.id === digest.id && found.created_at === digest.created_at ? from : undefined
+/** The JSON of a whole list, and where in it each case is. */
+interface Body {
+  bytes: Uint8Array
+  rows: ReadonlyMap<Digest, Buffer>
 }
 
-/** All digests, those of before in the order of before: to sort what is sorted but for a few takes a tenth of the time. */
-function inOrderOf(before: readonly Digest[], catalog: HttpNeeds['catalog']): Digest[] {
-  const digests = before
-    .map(({ id }) => catalog.digest(id))
-    .filter((digest) => digest !== undefined)
-  if (digests.length < catalog.size()) {
-    const known = new Set(digests.map(({ id }) => id))
-    for (const id of catalog.ids()) if (!known.has(id)) digests.push(catalog.digest(id)!)
+const [OPEN, COMMA, CLOSE] = ['[', ',', endLine(']')].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+]
+
+/** Cases that the body before has are copied: their JSON may have to be read from the disk. */
+function makeBody(cases: readonly Digest[], before: Body | null): Body {
+  const made = cases.map((each) => before?.rows.get(each) ?? Buffer.from(each.json))
+  const pieces = [OPEN]
+  for (const [at, row] of made.entries()) {
+    if (at > 0) pieces.push(COMMA)
+    pieces.push(row)
   }
-  return digests.sort(newestFirst)
+  pieces.push(CLOSE)
+  const bytes = Buffer.concat(pieces)
+  const rows = new Map<Digest, Buffer>()
+  let at = 1
+  for (const [index, each] of cases.entries()) {
+    const end = at + made[index]!.length
+    rows.set(each, bytes.subarray(at, end))
+    at = end + 1
+  }
+  return { bytes, rows }
 }

@@ -9,23 +9,25 @@ import { newFields, wantedFields } from './case-fields.ts'
 import { caseHistory } from './case-history.ts'
 import { caseList } from './case-list.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
-import { etagOf, isConditional, jsonWithETag, requireMatch } from './etag.ts'
+import { bytesWithETag, isConditional, jsonWithETag, requireMatch } from './etag.ts'
 import { answerJson } from './json-body.ts'
 import { CASE_FILTERS, knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { notWhilePlanning, operatorOnly } from './operator-only.ts'
 import { caseId, knownState } from './params.ts'
-import { caseText, type Deleted } from './present.ts'
+import { caseBody, type Deleted } from './present.ts'
 import { answerSchema, caseFieldsSchema, newCaseSchema, stateSchema } from './schemas.ts'
 
 /** `/cases` and `/cases/:id` (specification §4.1). */
 export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
   const { store } = service
   const app = new Hono<ServiceEnv>()
-  const answer = (c: ServiceContext, folder: CaseFolder) =>
-    jsonWithETag(c, null, { json: caseText(service, folder) })
+  const answer = (c: ServiceContext, folder: CaseFolder) => {
+    const { text, etag } = caseBody(service, folder)
+    return bytesWithETag(c, text, 'application/json', etag)
+  }
   const mustMatch = (c: ServiceContext, folder: CaseFolder) => {
-    if (isConditional(c)) requireMatch(c, etagOf(caseText(service, folder)))
+    if (isConditional(c)) requireMatch(c, caseBody(service, folder).etag)
   }
 
   app.get('/', knownQuery(...CASE_FILTERS, ...PAGING), (c) => caseList(service, c))
@@ -35,7 +37,8 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const by = await actorOf(service, c)
     const folder = await store.create(newCase(fields, service.newId(), service.now()), by)
     const location = `/cases/${folder.case.id}`
-    return c.body(caseText(service, folder), 201, { location, 'content-type': 'application/json' })
+    const { text } = caseBody(service, folder)
+    return c.body(text, 201, { location, 'content-type': 'application/json' })
   })
 
   app.get('/:id', async (c) => answer(c, await store.read(caseId(c))))
@@ -76,7 +79,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const id = caseId(c)
     await store.remove(id, (folder) => {
       mustMatch(c, folder)
-      const running = folder.sessions.find((session) => service.sessions.isRunning(session.id))
+      const running = folder.sessions.find((session) => service.running.has(session.id))
       if (!running) return
       throw new Refusal(
         'session_running',

@@ -48,7 +48,7 @@ export function bytesWithETag(
 }
 
 /** Whether an `If-None-Match` says that the client has it. */
-export function isHeld(field: string, etag: string): boolean {
+function isHeld(field: string, etag: string): boolean {
   return field === etag || names(field, etag, weakly)
 }
 

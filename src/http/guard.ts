@@ -21,10 +21,10 @@ export function guard(port: () => number, page?: RefusalPage): MiddlewareHandler
 }
 
 /**
- * What every answer says, unless its route says otherwise. Not no-store: a client shall keep the
- * answer, and ask with its ETag whether it still holds.
+ * What every answer says, unless its route says otherwise. Not no-store: a client should keep the
+ * answer, and ask with its ETag whether it is still valid.
  */
-export const USUAL_HEADERS = [
+const USUAL_HEADERS = [
   ['x-content-type-options', 'nosniff'],
   ['cache-control', 'no-cache'],
 ] as const
@@ -47,7 +47,7 @@ function objectionTo(c: ServiceContext, port: number): string | null {
   const incoming = c.env?.incoming
   const address = `http://127.0.0.1:${port}`
   if (incoming !== undefined) {
-    const hosts = incoming.rawHeaders.filter((text, i) => i % 2 === 0 && /^host$/i.test(text))
+    const hosts = hostHeaders(incoming.rawHeaders)
     if (hosts.length !== 1) {
       return `The request has ${hosts.length} Host headers. Send exactly one, as every browser and curl do.`
     }
@@ -74,6 +74,10 @@ function objectionTo(c: ServiceContext, port: number): string | null {
     return `The request comes from a web page of another site (Sec-Fetch-Site ${quoted(site)}). Open ${address} itself.`
   }
   return null
+}
+
+function hostHeaders(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((text, i) => i % 2 === 0 && text.length === 4 && /^host$/i.test(text))
 }
 
 /** The authority in one spelling, or null when it names another host or port. */

@@ -4,8 +4,9 @@ import type { ServiceEnv } from './context.ts'
 /** Gives the answer to a HEAD the Content-Length of the GET. A stream has none, and stays unread. */
 export function headLength(): MiddlewareHandler<ServiceEnv> {
   return async (c, next) => {
+    if (c.req.method !== 'HEAD') return next()
     await next()
-    if (c.req.method !== 'HEAD' || c.res.body === null) return
+    if (c.res.body === null) return
     const { headers } = c.res
     const isStream = headers.get('content-type')?.startsWith('text/event-stream')
     if (headers.has('content-length') || isStream) return

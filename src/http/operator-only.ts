@@ -44,7 +44,7 @@ export function notWhilePlanning(
 }
 
 /** Those whose programs may only read. */
-export function planningRuns({ sessions, providers }: OperatorNeeds): readonly Run[] {
+function planningRuns({ sessions, providers }: OperatorNeeds): readonly Run[] {
   return [...sessions.runs().filter(({ kind }) => kind === 'plan'), ...providers.runs()]
 }
 

@@ -10,6 +10,7 @@ import { objectionTo } from '../model/support.ts'
 import { sessionUsage, usageTotal } from '../model/usage.ts'
 import type { ArtifactFile } from '../runners/output/artifact-listing.ts'
 import { textProblems } from '../sessions/text-problems.ts'
+import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
 import type { Build, HttpNeeds } from './needs.ts'
 
@@ -52,11 +53,29 @@ export function caseJson({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFo
   return json
 }
 
-/** The same as the body of an answer; of what is there now, the catalog has the JSON. */
-export function caseText(service: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder): string {
+/** A case as the body of an answer, with its ETag. */
+export interface CaseBody {
+  text: string
+  etag: string
+}
+
+const bodies = new WeakMap<CaseFolder, CaseBody>()
+
+/** A case as the body of an answer: made once for each state of its files. */
+export function caseBody(service: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder): CaseBody {
+  const known = bodies.get(folder)
+  if (known) return known
   const { id } = folder.case
-  const isNow = service.catalog.folder(id) === folder
-  return isNow ? endLine(service.catalog.digest(id)!.json) : jsonBody(caseJson(service, folder))
+  const isPresent = service.catalog.folder(id) === folder // then the catalog has the JSON
+  const text = isPresent
+    ? endLine(service.catalog.digest(id)!.json)
+    : jsonBody(caseJson(service, folder))
+  const body: CaseBody = {
+    text,
+    etag: etagOf(text),
+  }
+  bodies.set(folder, body)
+  return body
 }
 
 /** A session with its sections, which are read now if they have changed. */

@@ -19,13 +19,15 @@ export function requestListener(
   return (incoming, outgoing) => {
     resolveTarget(incoming)
     const coding = incoming.headers['transfer-encoding']
-    if (coding && !/^chunked$/i.test(coding)) answerCoding(coding, outgoing)
-    else void listener(incoming, outgoing)
+    if (!coding || /^chunked$/i.test(coding)) void listener(incoming, outgoing)
+    // in the next turn: where the body is no HTTP either, node has reported that by then, and 400 is the answer
+    else setImmediate(() => answerCoding(coding, outgoing))
   }
 }
 
 /** Chunks of something that was coded besides: where they end is clear, what they say is not (RFC 9112 §6.1). */
 function answerCoding(coding: string, outgoing: ServerResponse): void {
+  if (!outgoing.socket?.writable) return
   const [status, came] = [501, JSON.stringify(coding.slice(0, 100))]
   const detail = `The body came with the transfer coding ${came}. Send it plain, with its length or in chunks.`
   const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail }

@@ -214,6 +214,28 @@ export async function openDatabase(
   }
 }
 
+/** The rows of a database that a service of this or an earlier time has written; null where there is none. */
+export function readDatabase<T>(
+  folder: string,
+  read: (database: Pick<Database, 'all'>) => T,
+): T | null {
+  const path = join(folder, DATABASE_FILE)
+  if (!existsSync(path)) return null
+  const connection = connect(path, { readOnly: true })
+  try {
+    mustBeOurs(connection)
+    return read({
+      all: <Row>(sql: string, ...values: SqlValue[]) =>
+        connection.prepare(sql).all(...values) as Row[],
+    })
+  } catch (error) {
+    if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
+    throw error
+  } finally {
+    connection.close()
+  }
+}
+
 function openConnection(path: string): SqliteConnection {
   const connection = connect(path)
   try {
@@ -229,6 +251,16 @@ function openConnection(path: string): SqliteConnection {
     return connection
   } catch (error) {
     connection.close()
+    throw error
+  }
+}
+
+/** The value of a JSON text in a row; undefined for a text that is none, as another program may have changed it. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
     throw error
   }
 }

@@ -23,7 +23,7 @@ const MIGRATIONS: string[] = [
   CREATE TABLE baselines (case_id TEXT PRIMARY KEY, baseline TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
   -- plans that sessions had, so that a revision can be compared
-  CREATE TABLE plans (sha256 TEXT PRIMARY KEY, text TEXT NOT NULL, used_at INTEGER NOT NULL) STRICT;
+  CREATE TABLE plans (sha256 TEXT PRIMARY KEY, text BLOB NOT NULL, used_at INTEGER NOT NULL) STRICT;
   CREATE INDEX plans_by_use ON plans (used_at);
 
   -- receivers of events, with their secrets; the events behind the cursor are still to be sent

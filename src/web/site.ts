@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { createApp } from '../http/app.ts'
 import type { HttpNeeds } from '../http/needs.ts'
-import { readyWrites } from '../http/ready-writes.ts'
 import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/stream-registry.ts'
 import { pages } from './pages.ts'
@@ -18,7 +17,5 @@ export function siteListener(
   { port, streams, hasPages }: SiteOptions,
 ): RequestListener {
   const app = createApp(service, { port, streams, ...(hasPages ? pages(service) : {}) })
-  const writes = readyWrites(service, port)
-  const all = requestListener(app.fetch, service.log)
-  return (incoming, outgoing) => writes(incoming, outgoing, () => all(incoming, outgoing))
+  return requestListener(app.fetch, service.log)
 }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { dialogue } from '../fixtures/raw-socket.ts'
 import { openTestService } from '../fixtures/workspace.ts'
@@ -258,6 +259,23 @@ const unknownMethods: Record<string, Bytes> = {
   'a method that is none': getting('PATHC /version HTTP/1.1'),
   'a method in lower case': getting('get /version HTTP/1.1'),
 }
+
+t.test('a body that breaks off changes nothing', async (t) => {
+  const app = await openTestService(t)
+  const { id } = await app.newCase({ title: 'As it was' })
+  const { host, hostname, port } = new URL(app.url)
+  const head = `PUT /cases/${id} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n`
+  await new Promise<void>((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.end(`${head}Content-Length: 40\r\n\r\n{"title":"Half"}`)
+    })
+    socket
+      .resume()
+      .on('error', () => {})
+      .on('close', () => resolve())
+  })
+  t.equal((await app.request('GET', `/cases/${id}`)).json.title, 'As it was')
+})
 
 t.test('an unknown method is 501, and the last', async (t) => {
   const { app, send } = await target(t)

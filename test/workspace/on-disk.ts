@@ -10,7 +10,7 @@ const { openTestService } = await import('../fixtures/workspace.ts')
 const { makeMemoryRoot } = await import('../../src/workspace/case-making.ts')
 const { writeNewFile } = await import('../../src/files/new-file.ts')
 const { layoutOf } = await import('../../src/workspace/layout.ts')
-const { failCommits, rowsOnDisk } = await import('../fixtures/failing-commits.ts')
+const { failCommits, rowsOnDisk } = await import('../fixtures/state-rows.ts')
 
 /** Holds up all syncs of some paths; those that came, in order. */
 function holding(t: Test, of: (path: string) => boolean) {

@@ -1,0 +1,73 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { openTestService } from '../fixtures/workspace.ts'
+
+t.test('what a hand saved is in the next answer, and what it deleted is not', async (t) => {
+  const app = await openTestService(t)
+  await app.service.watched
+  const cases = [await app.newCase(), await app.newCase()]
+  for (let round = 0; round < 10; round++) {
+    for (const { id } of cases) {
+      const title = `Title ${round} ${id.slice(0, 4)}`
+      const text = `---\nid: ${id}\ntitle: ${title}\n---\n\nText.\n`
+      const file = app.file(id, 'case.md')
+      if (round % 2 === 0) writeFileSync(file, text)
+      else {
+        writeFileSync(`${file}.tmp`, text)
+        renameSync(`${file}.tmp`, file)
+      }
+      t.equal((await app.request('GET', `/cases/${id}`)).json.title, title)
+      const list = await app.request('GET', '/cases')
+      t.same(list.json.find((each: { id: string }) => each.id === id).title, title)
+    }
+  }
+  const [gone] = cases
+  rmSync(app.file(gone.id), { recursive: true })
+  // an editor that deletes a file before it writes it anew is given a moment
+  while ((await app.request('GET', `/cases/${gone.id}`)).status !== 404);
+  t.equal((await app.request('GET', '/cases')).json.length, 1)
+})
+
+t.test('a list has what is there now, newest first, however it came to be', async (t) => {
+  const app = await openTestService(t)
+  await app.service.watched
+  const { catalog } = app.service
+  const cases = await Promise.all(Array.from({ length: 8 }, () => app.newCase()))
+  const write = (id: string, created: string, title: string) =>
+    writeFileSync(
+      app.file(id, 'case.md'),
+      `---\nid: ${id}\ntitle: ${title}\ncreated_at: ${created}\n---\n\nText.\n`,
+    )
+  const [a, b, c, d] = cases.map(({ id }) => id) as [string, string, string, string]
+  const steps: [string, () => unknown][] = [
+    ['nothing changed', () => {}],
+    ['one title', () => app.request('PUT', `/cases/${a}`, { title: 'A' })],
+    [
+      'two titles, one of them twice',
+      async () => {
+        for (const id of [a, b, a]) await app.request('PUT', `/cases/${id}`, { title: `of ${id}` })
+      },
+    ],
+    ['one that is older now', () => write(c, '2020-01-01T00:00:00.000Z', 'C')],
+    ['one that is newer, and a title', () => [write(c, '2030-01-01', 'C2'), write(d, '2029', 'D')]],
+    ['one more', () => app.newCase()],
+    ['one less', () => rmSync(app.file(b), { recursive: true })],
+    [
+      'more changes than are kept in mind',
+      () => {
+        for (let change = 0; change < 5000; change++) catalog.touch(a)
+      },
+    ],
+  ]
+  for (const [name, step] of steps) {
+    await step()
+    await app.request('GET', '/cases')
+    while (name === 'one less' && catalog.has(b)) await app.request('GET', '/cases')
+    const list = await app.request('GET', '/cases')
+    const rows = catalog.ids().map((id) => catalog.digest(id)!)
+    rows.sort((x, y) =>
+      x.created_at < y.created_at || (x.created_at === y.created_at && x.id > y.id) ? 1 : -1,
+    )
+    t.equal(list.text, `[${rows.map(({ json }) => json).join(',')}]\n`, name)
+  }
+})
