@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
@@ -170,10 +169,10 @@ async function open(
   const index = createIndexFile({ layout, catalog, log, whyNot })
   const search = createSearch({
     layout,
+    database,
     catalog,
+    facts: (id) => catalog.digest(id)?.row,
     log,
-    file: join(state.search, 'index'),
-    version: build.version,
   })
   undo.add(
     () => index.close(),
@@ -257,14 +256,12 @@ async function open(
     for (const change of found) changes.publish(change)
   })
   changed.subscribe(handActs.saw)
+  changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => holds.look(caseId))
   changed.subscribe(publisher.changed)
   changed.subscribe(({ caseId }) => keeper.early(caseId))
   compared.subscribe(handActs.changed)
   eventLog.subscribe(() => index.changed())
-  changes.subscribe((change) => {
-    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
-  })
 
   undo.add(() => mutex.idle())
   undo.add(() => secondLook.idle())
@@ -299,6 +296,7 @@ async function open(
   })
   handActs.begin()
   index.changed() // a clone has none
+  search.begin()
   synchronizer.start()
   undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
 
