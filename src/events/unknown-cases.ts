@@ -1,3 +1,4 @@
+import { workerFile } from '../package-files.ts'
 import type { Keeper } from '../workspace/kept/keeper.ts'
 import { makeCases } from '../workspace/kept/made-cases.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -12,7 +13,7 @@ interface UnknownCasesNeeds {
 
 /** Reads cases of which nothing is known, many at a time, and lays those that are plain. */
 export function readUnknown({ keeper, ...needs }: UnknownCasesNeeds) {
-  const thread = new URL('./making-thread.ts', import.meta.url)
+  const thread = workerFile('events/making-thread.ts')
   return (ids: readonly string[]) =>
     makeCases(ids, { ...needs, toldOf: toldOfCase, thread }, keeper.lay)
 }

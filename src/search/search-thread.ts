@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { Refusal, stoppingRefusal } from '../model/refusal.ts'
+import { workerFile } from '../package-files.ts'
 import type { Ask, Told, Where } from './search-messages.ts'
 
 /** The thread that has the index, as long as it lives. */
@@ -17,11 +18,7 @@ export function startSearchThread(
   where: Where,
   { log, onGone }: { log(line: string): void; onGone(): void },
 ): SearchThread {
-  const file = new URL('./search-worker.ts', import.meta.url)
-  const compiled = import.meta.url.endsWith('.js')
-  const worker = new Worker(compiled ? new URL(file.href.replace(/\.ts$/, '.js')) : file, {
-    workerData: where,
-  })
+  const worker = new Worker(workerFile('search/search-worker.ts'), { workerData: where })
   const waiting = new Map<number, PromiseWithResolvers>()
   let count = 0
   let isEnding = false

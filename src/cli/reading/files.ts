@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { packageVersion } from '../../build.ts'
 import { entriesIn } from '../../files/folder-names.ts'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import type { Pins } from '../../model/held.ts'
+import { packageVersion } from '../../package-files.ts'
 import { KEPT_FOLDER, TRAILS_FOLDER } from '../../state/state-folder.ts'
 import type { CaseEntry } from '../../workspace/case-entry.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
@@ -45,7 +45,7 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   if (runs!.length + displaced!.length > 0 || holds!.includes('watch.json')) return null
   const pins = holds!.length > 0 ? await pinsIn(stateDir) : new Map<string, Pins>()
   const layout = layoutOf(root, memoryRoot)
-  const title = keptTitle(memoryRoot, await packageVersion())
+  const title = keptTitle(memoryRoot, packageVersion())
   const kept = pins.size === 0 ? readKeptCases(join(stateDir, KEPT_FOLDER), title) : null
   const anew = new Map<string, Record<string, string>>()
   const lastGood = readOnly(kept, anew)

@@ -88,9 +88,7 @@ function inThread(
   log: (line: string) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const isCompiled = import.meta.url.endsWith('.js')
-    const file = isCompiled ? new URL(source.href.replace(/\.ts$/, '.js')) : source
-    const worker = new Worker(file, { workerData: share, resourceLimits: YOUNG })
+    const worker = new Worker(source, { workerData: share, resourceLimits: YOUNG })
     worker.on('message', (cases: MadeCase[]) => {
       if (cases.length > 0) made(cases)
       else resolve()
