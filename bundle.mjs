@@ -16,7 +16,6 @@ const DIST = resolve(ROOT, 'dist')
 const ENTRY_POINTS = {
   cli: 'src/cli.ts',
   index: 'src/embedded-service.ts',
-  'making-thread': 'src/events/making-thread.ts',
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
   'search-worker': 'src/search/search-worker.ts',

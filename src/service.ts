@@ -2,53 +2,54 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
-import { createTeller } from './events/teller.ts'
-import { createTelling } from './events/telling.ts'
-import { factsIn, toldOfCase } from './events/told-marks.ts'
-import { readUnknown } from './events/unknown-cases.ts'
-import { createVigil, type Vigil } from './events/vigil.ts'
+import { createEventLog } from './events/event-log.ts'
+import { createPublishedFacts, textOf } from './events/published-facts.ts'
+import { type Compared, createPublisher } from './events/publisher.ts'
+import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import type { HttpNeeds } from './http/needs.ts'
 import { useParser } from './markdown/parser-pool.ts'
-import type { Maker } from './model/case-facts.ts'
-import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { agentFileProblems, installedReaders } from './sessions/agent-files.ts'
 import { createHandActs } from './sessions/hand-acts.ts'
+import type { HoldRun } from './sessions/hold-lines.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
-import type { Sessions } from './sessions/sessions.ts'
+import { createBaselineStore } from './state/baselines.ts'
+import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
-import type { Change } from './workspace/case-entry.ts'
-import { createGitActivity } from './workspace/git/git-activity.ts'
+import { createBaselines } from './workspace/baselines.ts'
+import type { CaseChange, Change } from './workspace/case-entry.ts'
+import { factsOf } from './workspace/facts.ts'
+import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
-import { createHoldFiles } from './workspace/hold-files.ts'
 import { createIndexFile } from './workspace/index-file.ts'
 import { openCatalog } from './workspace/kept/open-kept.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
-import { openEventLog } from './workspace/log/event-log.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
-import type { Upkeep } from './workspace/upkeep.ts'
+import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
 export interface Service extends HttpNeeds {
+  database: Database
   changes: Bus<Change>
   outputs: Bus<SessionOutput>
-  upkeep: Upkeep
+  git: GitActivity
+  synchronizer: Synchronizer
   holds: Holds
   webhooks: OpenWebhooks
   /** Resolves when the watcher is ready. */
@@ -86,187 +87,255 @@ async function open(
   const environment = options.environment ?? process.env
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
+  const build = options.build ?? { version: '0.0.0', commit: null }
+  const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
+
+  // the folders, and the right to be the only one who writes them
   const places = await openPlaces(options, environment, log)
   const { root, memoryRoot, state, settings } = places
-  const kind = options.short ? { short: true } : {}
-  let facts: Record<string, unknown> = kind
-  const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
+  const layout = layoutOf(root, memoryRoot)
+  const ownership = await takeOwnership({
+    memoryRoot,
+    stateDir: state.root,
+    short: options.short ?? false,
+  })
   undo.add(ownership.release)
   undo.add(useParser())
-  const layout = layoutOf(root, memoryRoot)
+  const database = await openDatabase(state.root, log, now)
+  undo.add(() => database.close())
+
+  // what the parts share
   const mutex = createKeyedMutex()
-  const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
+  const running = new Set<string>()
+  const changed = createBus<CaseChange>(onError)
   const changes = createBus<Change>(onError)
+  const compared = createBus<Compared>(onError)
   const outputs = createBus<SessionOutput>(onError)
-  let sessions: Sessions | null = null
-  let closed = false
-  const isHeld = (id: string) => sessions?.isRunning(id) ?? false
-  const build = options.build ?? { version: '0.0.0', commit: null }
-  const { catalog, keeper, found, toldOf } = openCatalog({
-    ...{ folder: state.kept, memoryRoot, version: build.version, log },
-    ...{ isHeld, pins: (id) => holds.pins(id), told: toldOfCase },
-    isTold: (id, told) => eventLog.isNew || teller.isTold(id, told),
-    onKept: (id, told) => teller.kept(id, told),
-    onLaid({ id, told, otherFolders }) {
-      if (eventLog.isNew) teller.laid(id, told)
-      leftovers.sawFolders(id, otherFolders)
-    },
-    onTaken: (id, told) => teller.recall(id, told),
-    onLost(lost) {
-      log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
-      teller.lost(lost)
-      scan.lose(lost.keys())
-      upkeep.hint('', 'rename')
-    },
-  })
-  undo.add(keeper.close)
+  const isHeld = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const history = openHistoryJournal(state.history, layout.caseFolder, log)
   undo.add(() => history.close())
-  const { ensure } = createGitIgnoring(memoryRoot)
+  const eventLog = createEventLog(database, { log })
+  const published = createPublishedFacts(database)
+  const baselineStore = createBaselineStore(database, log)
+  const baselines = createBaselines<HoldRun>(baselineStore, running)
+
+  // the cases, as they were read, and how they are read and written
+  const { catalog, keeper, found } = openCatalog({
+    folder: state.kept,
+    memoryRoot,
+    version: build.version,
+    log,
+    isHeld,
+    pins: baselines.of,
+    told: (entry, folder) => textOf(entry.id, factsOf(entry, folder, null)),
+    isTold: (id, told) => published.text(id) === told,
+    onLost(lost) {
+      log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
+    },
+  })
+  undo.add(keeper.close)
+  const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
+    layout,
+    catalog,
+    mutex,
+    git,
+    state,
+    ownership,
+    publish: changed.publish,
+    isHeld,
+    found,
+    now,
+    log,
+    lastGood: keeper,
+    onSettled: keeper.changed,
+    gitPatienceMs: options.gitPatienceMs,
+    history,
+    deletions: {
+      published: published.read,
+      byGit: createGitDeletions(memoryRoot, log),
+    },
+    baselines,
+  })
+  const sessionTexts = (caseId: string, { number }: Session) =>
+    texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
+
+  // what follows from the cases
   const whyNot = async () =>
-    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
+    ownership.lost.aborted
+      ? `index.md is not written: ${ownership.lost.reason.message}`
+      : createGitIgnoring(memoryRoot).ensure()
   const index = createIndexFile({ layout, catalog, log, whyNot })
   const search = createSearch({
-    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
+    layout,
+    catalog,
+    log,
+    file: join(state.search, 'index'),
+    version: build.version,
   })
   undo.add(
     () => index.close(),
     () => search.close(),
   )
-  const eventLog = await openEventLog(state.log, {
-    ...{ checkpoint: () => teller.told(), log, now },
-  })
-  undo.add(() => eventLog.close())
   const webhooks = await openWebhooks({
-    ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
+    folder: state.webhooks,
+    eventLog,
+    now,
+    newId,
+    log,
+    version: build.version,
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
-  const teller = createTeller(
-    {
-      catalog,
-      toldOf,
-      log: eventLog,
-      now,
-      onCompared: (...compared) => handActs.changed(...compared),
-    },
-    eventLog.marks,
-  )
-  const telling = createTelling({
-    ...{ teller, catalog, keeper, eventLog },
-    onHandEdit: (id) => handEdits.look(id),
+  const publisher = createPublisher({
+    catalog,
+    log: eventLog,
+    facts: published,
+    now,
+    compared,
   })
-  eventLog.subscribe(() => index.changed())
 
-  /** The one place that every change of the files comes through (architecture.md). */
-  function publish(caseId: string, found: Change[], maker: Maker, wrote?: readonly string[]): void {
-    for (const change of found) changes.publish(change)
-    if (maker === 'hand') handActs.saw(caseId, found)
-    holds.look(caseId)
-    telling.changed(caseId, maker, wrote)
-  }
-  const { scan, upkeep, store, secondLook, texts, leftovers } = createWorkspaceParts({
-    ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, found, now, log },
-    ...{ lastGood: keeper, onSettled: keeper.changed, gitPatienceMs: options.gitPatienceMs },
-    history,
-    onUnknown: readUnknown({ layout, keeper, trails: state.trails, log }),
-    deletions: {
-      published: (id) => factsIn(eventLog.marks, id),
-      byGit: createGitDeletions(memoryRoot, log),
-    },
-    onWritten: (...written) => holds.onWritten(...written),
-    isLive: () => vigil?.isLive() ?? false,
-    onMemoryRoot: () => vigil?.check(),
-    mustBeOpen() {
-      if (closed) throw stoppingRefusal()
-    },
-  })
+  // the sessions, and what is done by hand
   const records = redactedUpdates(store, redactor)
   const handActs = createHandActs({
-    ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
+    store,
+    layout,
+    journal: history,
+    operator,
+    isGits: git.touched,
+    now,
+    log,
     isInGit: (names) => isInGit(memoryRoot, names),
   })
-  changes.subscribe((change) => {
-    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
+  const holds = createHolds({
+    catalog,
+    store: records,
+    scan,
+    synchronizer,
+    git,
+    publish: changed.publish,
+    now,
+    log,
+    baselines,
+    files: baselineStore,
   })
-  const holds: Holds = createHolds({
-    ...{ catalog, store: records, scan, upkeep, isHeld, publish, now, log },
-    files: createHoldFiles(state.root, log),
-  })
-  const sessionTexts = (caseId: string, { number }: Session) =>
-    texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
-  const parts = createSessionParts({
-    ...{ layout, state, settings, environment, redactor, now, newId, log },
-    ...{
-      catalog,
-      store: records,
-      outputs,
-      sessionTexts,
-      holds,
-      search,
-      texts,
-      mount: options.mount ?? true,
-    },
+  const { sessions, providers, handEdits, plans } = createSessionParts({
+    layout,
+    state,
+    database,
+    settings,
+    environment,
+    redactor,
+    now,
+    newId,
+    log,
+    catalog,
+    store: records,
+    outputs,
+    changes,
+    running,
+    sessionTexts,
+    holds,
+    search,
+    texts,
+    mount: options.mount ?? true,
     abandonPatienceMs: options.abandonPatienceMs,
     operator,
   })
-  const { providers, handEdits, plans } = parts
-  sessions = parts.sessions
   const readers = await installedReaders(environment, root)
   const problems = async () => {
     const present = await settings()
     const files = await agentFileProblems(root, readers, present.files)
     return [...present.problems, ...files, ...scan.strangers()]
   }
-  let vigil: Vigil | null = null
+
+  // the one way of every change, whoever made it
+  changed.subscribe(({ found }) => {
+    for (const change of found) changes.publish(change)
+  })
+  changed.subscribe(handActs.saw)
+  changed.subscribe(({ caseId }) => holds.look(caseId))
+  changed.subscribe(publisher.changed)
+  changed.subscribe(({ caseId }) => keeper.early(caseId))
+  compared.subscribe(handActs.changed)
+  eventLog.subscribe(() => index.changed())
+  changes.subscribe((change) => {
+    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
+  })
 
   undo.add(() => mutex.idle())
-  undo.add(() => upkeep.close())
   undo.add(() => secondLook.idle())
   undo.add(() => mutex.idle())
-  undo.add(() => {
-    closed = true
-  })
+  undo.add(() => store.close())
   undo.add(() => scan.findLost())
   undo.add(() => holds.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
-  undo.add(() => vigil?.close())
+  undo.add(() => synchronizer.close())
   undo.add(
-    () => parts.sessions.close(),
+    () => sessions.close(),
     () => providers.close(),
   )
-  undo.add(upkeep.stopWaiting)
+  undo.add(git.stopWaiting, synchronizer.stopWaiting)
 
+  // what a service that died left, then the files as they are
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
   await secondLook.recover()
-  await plans.prune()
+  plans.prune()
   if (options.trust) await trustAtStart(places, log)
-  await holds.load()
-  const began = performance.now()
-  await scan.all()
-  upkeep.sawAll(began)
+  holds.load()
+  await synchronizer.readAll()
   await leftovers.clear()
-  await parts.sessions.recover()
-  await telling.begin(await problems())
+  await sessions.recover()
+  await publisher.begin(await problems())
+  keeper.begin()
+  for (const id of catalog.ids()) if (!catalog.kept(id)) handEdits.look(id)
+  changed.subscribe(({ caseId, maker }) => {
+    if (maker !== 'service') handEdits.look(caseId)
+  })
   handActs.begin()
   index.changed() // a clone has none
-  vigil = createVigil({
-    ...{ cases: layout.cases, ids: catalog.ids, upkeep, log },
-    onTick: async () => teller.tellWorkspace(await problems()),
-  })
+  synchronizer.start()
+  undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
 
   return {
-    ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
-    ...{ sessions, changes, outputs, upkeep, holds, eventLog, problems, search },
-    ...{ watching: vigil.health, watched: vigil.ready },
-    ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
-    ...{ build, webhooks, providers, agents: readers, close: undo.close },
+    layout,
+    database,
+    catalog,
+    store,
+    scan,
+    secondLook,
+    texts,
+    sessionTexts,
+    settings,
+    plans,
+    sessions,
+    running,
+    changes,
+    outputs,
+    git,
+    synchronizer,
+    holds,
+    eventLog,
+    problems,
+    search,
+    watching: synchronizer.health,
+    watched: synchronizer.watched(),
+    now,
+    newId,
+    operator,
+    log,
+    dev: options.dev ?? false,
+    startedAt: now(),
+    build,
+    webhooks,
+    providers,
+    agents: readers,
+    close: undo.close,
     listening({ url, port }) {
-      facts = { ...kind, url }
+      ownership.announce(url)
       webhooks.begin(port)
     },
   }

@@ -40,7 +40,11 @@ t.test('a service whose parts fail to close gives the workspace back', async (t)
     throw new Error('the search')
   }
   service.sessions.close = () => Promise.reject(new Error('the sessions'))
-  service.upkeep.close = () => Promise.reject(new Error('the upkeep'))
+  const { close: closeSynchronizer } = service.synchronizer
+  service.synchronizer.close = async () => {
+    await closeSynchronizer() // its watches would keep the process
+    throw new Error('the synchronizer')
+  }
   await t.rejects(service.close(), { message: /^3 parts failed to close: .*the search/ })
 
   const log: string[] = []

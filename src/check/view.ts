@@ -5,11 +5,12 @@ import { useParser } from '../markdown/parser-pool.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import type { Problem } from '../model/problem.ts'
 import { Refusal } from '../model/refusal.ts'
-import { createRunRecords } from '../runners/output/run-records.ts'
+import { readBaselines } from '../state/baselines.ts'
+import { readDatabase } from '../state/database.ts'
+import { readRuns } from '../state/runs.ts'
 import { KEPT_FOLDER, TRAILS_FOLDER } from '../state/state-folder.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
 import { isInGit } from '../workspace/git/git-contents.ts'
-import { createHoldFiles } from '../workspace/hold-files.ts'
 import { TEXTS_FILE } from '../workspace/kept/kept-reader.ts'
 import { type KeptTexts, readKeptTexts } from '../workspace/kept/kept-texts.ts'
 import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
@@ -17,7 +18,7 @@ import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts
 import { createScan } from '../workspace/scan.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { findPlaces } from '../workspace/settings/places.ts'
-import { createSettling } from '../workspace/settling.ts'
+import { createStabilityDetector } from '../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../workspace/texts.ts'
 import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 
@@ -62,23 +63,26 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
 
   const held = new Set<string>()
   const isHeld = (id: string) => held.has(id)
-  const runs = createRunRecords(join(stateDir, 'runs'), ignored)
   const lookForRuns = async () => {
-    for (const { session_id } of await runs.all()) held.add(session_id)
+    const runs = readDatabase(stateDir, (database) => readRuns(database, ignored)) ?? []
+    for (const { session_id } of runs) held.add(session_id)
   }
-  const { watch, own } = await createHoldFiles(stateDir, ignored).read()
-  const pins = new Map([...Object.entries(watch?.cases ?? {}), ...own])
+  const baselines = readDatabase(stateDir, (database) => readBaselines(database, ignored))
+  const pins = new Map([
+    ...Object.entries(baselines?.watch?.cases ?? {}),
+    ...(baselines?.own ?? []),
+  ])
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const keptTexts = readKeptTexts(join(stateDir, KEPT_FOLDER, TEXTS_FILE))
   const scan = createScan({
     ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
-    ...{ settling: createSettling(), isGits: () => false },
+    ...{ stability: createStabilityDetector(), isGits: () => false },
     trails,
     lastText: lastTextIn(keptTexts),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
-    onUnsettled() {}, // everything is taken as it is
+    onUnstable() {}, // everything is taken as it is
   })
   await lookForRuns()
   await scan.all()

@@ -1,5 +1,5 @@
 import { type Envelope, outputEnvelope } from '../events/envelope.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
+import type { LogEvent } from '../events/event-log.ts'
 import type { ServiceContext } from './context.ts'
 import { openEventStream, resumePoint } from './event-stream.ts'
 import { type FanOut, streamEvent } from './fan-out.ts'

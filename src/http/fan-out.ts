@@ -1,5 +1,4 @@
-import type { EventLog } from '../workspace/log/event-log.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
+import type { EventLog, LogEvent } from '../events/event-log.ts'
 import { type EventStream, encodeEvent, type StreamEvent } from './event-stream.ts'
 
 /** Carries what the log tells to all who want the whole of it: encoded once, not once for each of them. */

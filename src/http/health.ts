@@ -15,7 +15,7 @@ export interface HealthJson {
 
 /** What `GET /health` says (specification §4.7), once what is known to have changed was looked at. */
 export async function healthOf(service: HttpNeeds): Promise<HealthJson> {
-  await service.upkeep.current()
+  await service.synchronizer.freshenAll()
   const { watching, trouble } = service.watching()
   return {
     status: 'ok',

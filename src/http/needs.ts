@@ -1,6 +1,6 @@
 import type { Bus } from '../events/bus.ts'
 import type { SessionOutput } from '../events/envelope.ts'
-import type { Vigil } from '../events/vigil.ts'
+import type { EventLog } from '../events/event-log.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
@@ -8,18 +8,17 @@ import type { Search } from '../search/search.ts'
 import type { Holds } from '../sessions/holds.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { PlanTexts } from '../state/plans.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Change } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
-import type { PlanTexts } from '../workspace/plan-texts.ts'
 import type { SecondLook } from '../workspace/rescue/second-look.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
+import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import type { Texts } from '../workspace/texts.ts'
-import type { Upkeep } from '../workspace/upkeep.ts'
 
 /** Which program this is: `commit` is null where it was not built from a git checkout. */
 export interface Build {
@@ -37,12 +36,14 @@ export interface HttpNeeds {
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
-  upkeep: Pick<Upkeep, 'current'>
+  synchronizer: Pick<Synchronizer, 'freshen' | 'freshenAll'>
   eventLog: EventLog
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>
-  watching: Vigil['health']
+  watching: Synchronizer['health']
   sessions: Sessions
+  /** Ids of the sessions that plan or execute in this process. */
+  running: ReadonlySet<string>
   providers: Providers
   /** The known agents on the PATH that act on files of a project by themselves. */
   agents: readonly AgentSpec[]

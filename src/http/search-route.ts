@@ -23,7 +23,7 @@ export async function searchRoute(service: HttpNeeds, c: ServiceContext): Promis
 }
 
 export function searched(
-  service: Pick<HttpNeeds, 'search' | 'catalog' | 'upkeep'>,
+  service: Pick<HttpNeeds, 'search' | 'catalog' | 'synchronizer'>,
   query: SearchQuery,
   limit: number,
 ): Promise<{ total: number; found: FoundCase[] }> {

@@ -9,7 +9,7 @@ import { newestFirst } from './page.ts'
 
 interface TriageNeeds {
   catalog: HttpNeeds['catalog']
-  upkeep: Pick<HttpNeeds['upkeep'], 'current'>
+  synchronizer: Pick<HttpNeeds['synchronizer'], 'freshenAll'>
 }
 
 interface SortedRows {

@@ -1,8 +1,8 @@
 import { sha256 } from '../markdown/session-file.ts'
 import { type PlanRevision, planRevisions } from '../model/plan-revisions.ts'
 import type { Session } from '../model/session.ts'
+import type { PlanTexts } from '../state/plans.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import type { PlanTexts } from '../workspace/plan-texts.ts'
 
 export interface KeptRevision extends PlanRevision {
   /** Whether it is what the session's file has now. */

@@ -47,7 +47,7 @@ export async function plan(
   const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
   const output = stopped !== null && provider.spec ? await planOutputOf(needs, job, stopped) : ''
   // before it is told, so that who hears of it finds it
-  if ('result' in outcome && stopped === null) await needs.plans.keep(outcome.result.plan)
+  if ('result' in outcome && stopped === null) await needs.plans.store(outcome.result.plan)
   await patientUpdate(
     store,
     job,
@@ -81,6 +81,7 @@ export async function plan(
     { by: endingActor(job, provider.id) },
   )
   job.planned = true
+  needs.running.delete(session_id)
   await needs.runs.remove(session_id)
 }
 

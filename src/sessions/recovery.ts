@@ -4,11 +4,11 @@ import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
-import type { RunRecord } from '../runners/output/run-records.ts'
 import { bootId, processStart } from '../runners/process/process-facts.ts'
 import { endProcessGroup } from '../runners/process/process-group.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { begunProcess } from '../runners/process/run-members.ts'
+import type { RunRecord } from '../state/runs.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
 import { moveCase } from './finishing.ts'
 import type { SessionNeeds } from './needs.ts'
@@ -21,7 +21,7 @@ const GRACE_MS = 800
  * output they had (design §3). Runs before the address is printed.
  */
 export async function recover(needs: SessionNeeds): Promise<void> {
-  const records = await needs.runs.all()
+  const records = needs.runs.all()
   const endings = await Promise.allSettled(records.map(endProcesses))
   await needs.holds.recover()
   for (const [index, record] of records.entries()) {

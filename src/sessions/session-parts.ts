@@ -1,5 +1,6 @@
-import { createRunRecords } from '../runners/output/run-records.ts'
-import { createPlanTexts, type PlanTexts } from '../workspace/plan-texts.ts'
+import type { Database } from '../state/database.ts'
+import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
+import { createRunRecords } from '../state/runs.ts'
 import { createHandEdits, type HandEditNeeds, type HandEdits } from './hand-edits.ts'
 import type { SessionNeeds } from './needs.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
@@ -16,13 +17,14 @@ export interface SessionParts {
 
 /** The parts that plan, execute and record, with what they share. */
 export function createSessionParts(
-  needs: Omit<SessionNeeds, OwnParts> & Pick<HandEditNeeds, 'holds' | 'texts' | 'operator'>,
+  needs: Omit<SessionNeeds, OwnParts> &
+    Pick<HandEditNeeds, 'holds' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
-  const { state, log } = needs
-  const plans = createPlanTexts(state.plans, log)
+  const { database, log } = needs
+  const plans = createPlanTexts(database, log)
   const shared = {
     ...needs,
-    ...{ plans, runs: createRunRecords(state.runs, log) },
+    ...{ plans, runs: createRunRecords(database, log) },
     ...{ conversations: new Map(), touchedInRun: new Set<string>() },
   }
   const sessions = createSessions(shared)

@@ -13,14 +13,11 @@ export const TRAILS_FOLDER = 'trails'
 /** What this machine keeps about one memory root. Only `root` exists at first. */
 export interface StateFolder {
   root: string
-  runs: string
   scratch: string
   trash: string
   kept: string
   preImages: string
-  plans: string
   trails: string
-  log: string
   webhooks: string
   search: string
   history: string
@@ -57,14 +54,11 @@ export async function openStateFolder(
   await keepPrivate(root)
   return {
     root,
-    runs: join(root, 'runs'),
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
     kept: join(root, KEPT_FOLDER),
     preImages: join(root, 'pre-images'),
-    plans: join(root, 'plans'),
     trails: join(root, TRAILS_FOLDER),
-    log: join(root, 'log'),
     webhooks: join(root, 'webhooks'),
     search: join(root, 'search'),
     history: join(root, 'history.jsonl'),

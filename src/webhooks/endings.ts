@@ -1,5 +1,5 @@
+import type { EventLog } from '../events/event-log.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
 import type { WebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import type { LogKeeping } from './log-keeping.ts'
 import type { Registered } from './registered.ts'

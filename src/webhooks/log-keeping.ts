@@ -1,4 +1,4 @@
-import type { EventLog } from '../workspace/log/event-log.ts'
+import type { EventLog } from '../events/event-log.ts'
 import type { Registered } from './registered.ts'
 
 /** The disk may stay behind by so many events with what a receiver has passed that it did not want. */

@@ -1,6 +1,5 @@
+import type { EventLog, LogEvent } from '../events/event-log.ts'
 import type { Webhook } from '../model/webhook.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
 import type { Progress } from '../workspace/webhooks/delivery-journal.ts'
 import type { Book } from './book.ts'
 import { newDelivery, wants } from './message.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { LogEvent } from '../events/event-log.ts'
 import type { Delivery } from '../model/delivery.ts'
 import { type Webhook, wantsType } from '../model/webhook.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
 
 /**
  * The `webhook-id` of an event: its number in the log, so that a receiver can put events in order,

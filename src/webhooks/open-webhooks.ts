@@ -1,3 +1,4 @@
+import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Attempt, Delivery } from '../model/delivery.ts'
 import { stoppingRefusal } from '../model/refusal.ts'
@@ -9,7 +10,6 @@ import {
   type Webhook,
   type WebhookChange,
 } from '../model/webhook.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
 import { createWebhookFiles } from '../workspace/webhooks/webhook-files.ts'
 import { createEndings } from './endings.ts'
 import { createLogKeeping } from './log-keeping.ts'
@@ -121,7 +121,7 @@ export async function openWebhooks(needs: WebhooksNeeds): Promise<OpenWebhooks> 
     log(`webhook ${id} is disabled: ${WHY_DISABLED[reason]}`)
     const payload = { webhook_id: id, case_id, reason }
     const envelope = JSON.stringify({ event_type: 'webhook_disabled', timestamp: at, payload })
-    if (!isClosed) eventLog.append({ events: [{ type: 'webhook_disabled', envelope }], marks: {} })
+    if (!isClosed) eventLog.append([{ type: 'webhook_disabled', envelope }])
     mutex
       .run(id, () => {
         const isStill = all.get(id) === each && each.webhook.disabled

@@ -1,7 +1,6 @@
+import type { EventLog, LogEvent } from '../events/event-log.ts'
 import type { Attempt, Delivery } from '../model/delivery.ts'
 import type { Disabled, Webhook } from '../model/webhook.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
-import type { LogEvent } from '../workspace/log/log-line.ts'
 import type { DeliveryJournal, Progress } from '../workspace/webhooks/delivery-journal.ts'
 import type { Book } from './book.ts'
 import { createMainLane } from './main-lane.ts'

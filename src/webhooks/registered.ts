@@ -1,6 +1,6 @@
+import type { EventLog } from '../events/event-log.ts'
 import type { Attempt } from '../model/delivery.ts'
 import { type Disabled, tidiedWebhook, type Webhook, webhookInLog } from '../model/webhook.ts'
-import type { EventLog } from '../workspace/log/event-log.ts'
 import {
   type DeliveryJournal,
   openDeliveryJournal,

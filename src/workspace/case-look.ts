@@ -13,11 +13,11 @@ import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { type DeletionNeeds, deletedProblems, deletedSessions } from './deleted-sessions.ts'
 import { latestIn } from './latest.ts'
-import type { Look } from './look.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
 import { isConflictCopy } from './rescue/conflict-copy.ts'
+import type { ReadPass } from './sync/stability.ts'
 import { unservedFolders, unservedNames } from './unserved-names.ts'
 
 export interface CaseLookNeeds extends ReaderNeeds {
@@ -36,7 +36,7 @@ export async function lookAtCase(
   needs: CaseLookNeeds,
   id: string,
   known: CaseEntry | undefined,
-  look: Look,
+  pass: ReadPass,
 ): Promise<CaseEntry | null> {
   const { layout } = needs
   const folders = new Map<string, FileStamp | null>()
@@ -98,7 +98,7 @@ export async function lookAtCase(
   // a folder that is gone shows in the one that held it
   const byGit = (name: string) => [name, '.'].some((each) => emptiedByGit.has(each))
   const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
-    readCaseRecord(needs, id, { known: record, look }),
+    readCaseRecord(needs, id, { known: record, pass }),
   )
   if (!file) {
     needs.sawNoCase?.(id, problems)
@@ -107,25 +107,25 @@ export async function lookAtCase(
   const of = { id, title: file.value.title }
   const numbers = keysIn(layout.sessions(id), sessionNumbers, known?.sessions.keys() ?? [])
   const sessions = await refreshedAll(
-    { keys: numbers.keys, known: known?.sessions, look, byGit: byGit('sessions') },
+    { keys: numbers.keys, known: known?.sessions, pass, byGit: byGit('sessions') },
     (number) => layout.sessionFile(id, number),
-    (number, record) => readSessionRecord(needs, of, number, { known: record, look }),
+    (number, record) => readSessionRecord(needs, of, number, { known: record, pass }),
   )
   const ids = keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
   const proofs = await refreshedAll(
-    { keys: ids.keys, known: known?.proofs, look, byGit: byGit('proof') },
+    { keys: ids.keys, known: known?.proofs, pass, byGit: byGit('proof') },
     (proofId) => layout.proofFile(id, proofId),
-    (proofId, record) => readProofRecord(needs, id, proofId, { known: record, look }),
+    (proofId, record) => readProofRecord(needs, id, proofId, { known: record, pass }),
   )
   const notes = await refreshedAll<string, NoteFile>(
     {
       keys: inside === 'hidden' ? [...(known?.notes.keys() ?? [])] : noteNames(inside),
       known: known?.notes,
-      look,
+      pass,
       byGit: byGit('.'),
     },
     (name) => layout.memoryFile(id, name),
-    (name, note) => readNote(layout.memoryFile(id, name), name, { known: note, look }),
+    (name, note) => readNote(layout.memoryFile(id, name), name, { known: note, pass }),
   )
   // a branch switch leaves what git ignores, such as latest.md: that alone is no case
   const isMissing = file.problems.some(({ code }) => code === 'missing')
@@ -133,8 +133,8 @@ export async function lookAtCase(
     needs.sawNoCase?.(id, problems)
     return null
   }
-  // what is left of a folder for another look is not to be passed over then
-  if (look.wait > 0) for (const name of folders.keys()) folders.set(name, null)
+  // what is left of a folder for another pass is not to be passed over then
+  if (pass.retryInMs > 0) for (const name of folders.keys()) folders.set(name, null)
   const now = { id, file, sessions }
   const deleted = await deletedSessions(needs.deletions, known, now, byGit('sessions'))
   problems.push(...deletedProblems(deleted))
@@ -165,13 +165,13 @@ async function refreshed<T extends { stamp: FileStamp | null }>(
 interface Wanted<K, T> {
   keys: K[]
   known: Map<K, T> | undefined
-  look: Look
+  pass: ReadPass
   /** Whether what is missing was taken away by git. */
   byGit: boolean
 }
 
 async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
-  { keys, known, look, byGit }: Wanted<K, T>,
+  { keys, known, pass, byGit }: Wanted<K, T>,
   path: (key: K) => string,
   read: (key: K, known: T | undefined) => Promise<T | null> | T | null,
 ): Promise<Map<K, T>> {
@@ -182,7 +182,7 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
   }
   for (const [key, file] of known ?? []) {
     // some editors delete a file before they write it anew; git does not
-    if (files.has(key) || byGit || look.take(path(key), gone, 'cut')) continue
+    if (files.has(key) || byGit || pass.accept(path(key), gone, 'truncated')) continue
     files.set(key, file)
   }
   return files

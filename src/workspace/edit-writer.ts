@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { diskRefusal } from '../files/storage-refusal.ts'
 import type { Case } from '../model/case.ts'
-import type { Maker } from '../model/case-facts.ts'
 import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
-import type { CaseEntry, Change } from './case-entry.ts'
+import type { Baselines } from './baselines.ts'
+import type { CaseChange, CaseEntry } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
@@ -15,20 +15,16 @@ import type { HistoryJournal } from './history-journal.ts'
 import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { Keepers } from './rescue/pre-images.ts'
-import type { Settling } from './settling.ts'
+import type { StabilityDetector } from './sync/stability.ts'
 import { changedFile, type PlacedEdit, placeEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
   secondLook: Keepers
-  settling: Pick<Settling, 'wrote'>
+  stability: Pick<StabilityDetector, 'noteOwnWrite'>
   history: HistoryJournal
-  publish(caseId: string, changes: Change[], maker: Maker): void
-  /**
-   * Called with an edit that has its place, and with the case as that makes it, before it counts. On the
-   * disk it is when `synced` resolves.
-   */
-  onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
+  publish(change: CaseChange): void
+  baselines: Pick<Baselines, 'written'>
   latest: Latest
   log(line: string): void
 }
@@ -67,7 +63,7 @@ export function createEditWriter(
   const { layout, catalog, publish, history } = needs
 
   async function made(id: string, { text, caseRead, history }: MadeFiles): Promise<void> {
-    const own = { look: null, written: text, parsed: caseRead }
+    const own = { pass: null, written: text, parsed: caseRead }
     const file = await readCaseRecord(needs, id, { known: undefined, ...own })
     const entry: CaseEntry = {
       ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
@@ -76,7 +72,7 @@ export function createEditWriter(
       ...{ vanished: false, strayLatest: false, latest: '', deleted: {}, problems: [] },
     }
     catalog.put(entry)
-    publish(id, differences(undefined, entry), 'service')
+    publish({ caseId: id, found: differences(undefined, entry), maker: 'service' })
   }
 
   /** False when somebody saved the file meanwhile: then all is decided anew. */
@@ -101,7 +97,7 @@ export function createEditWriter(
       isPlaced = true
       if (hasLines) history.made(begun)
       const { path, synced } = placed
-      needs.settling.wrote(path)
+      needs.stability.noteOwnWrite(path)
       // before its events are told; what could not be synced stands there all the same, and is not a person's
       if (isTrail(edit) || hasLines) await Promise.allSettled([synced])
       const notes = hasLines ? await recorded(known) : known.notes
@@ -126,7 +122,7 @@ export function createEditWriter(
     if (lines.length === 0) return notes
     try {
       const { note, before } = await appendHistory(needs, known, lines)
-      needs.settling.wrote(layout.memoryFile(id, HISTORY_FILE))
+      needs.stability.noteOwnWrite(layout.memoryFile(id, HISTORY_FILE))
       history.written(ids)
       // what somebody else wrote there is published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
@@ -146,7 +142,7 @@ export function createEditWriter(
     const notes = await recorded(known)
     if (notes === known.notes) return
     catalog.put({ ...known, notes })
-    publish(id, [], 'service')
+    publish({ caseId: id, found: [], maker: 'service' })
   }
 
   /**
@@ -181,7 +177,7 @@ export function createEditWriter(
       proofs: new Map(known.proofs),
     }
     const of = { id, title: known.file.value.title }
-    const own = { look: null, written: text }
+    const own = { pass: null, written: text }
     if (edit.file === 'case') {
       const record = await readCaseRecord(needs, id, {
         known: known.file,
@@ -208,10 +204,11 @@ export function createEditWriter(
   }
 
   async function take(entry: CaseEntry, edit: Edit, synced: Promise<void>): Promise<void> {
-    await needs.onWritten(edit, entry, synced)
+    const held = catalog.folder(entry.id)?.held ?? []
+    await needs.baselines.written(edit, entry, held, synced)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
-    publish(entry.id, differences(known, entry), 'service')
+    publish({ caseId: entry.id, found: differences(known, entry), maker: 'service' })
   }
 
   return { made, write, follow, record }

@@ -13,7 +13,7 @@ import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'
 import { hashOf } from './record.ts'
 import type { Keepers } from './rescue/pre-images.ts'
-import { endingOf } from './wholeness.ts'
+import { endingOf } from './sync/stability.ts'
 
 /** How often an append is tried again if somebody keeps saving the file. */
 const ATTEMPTS = 20

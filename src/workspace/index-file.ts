@@ -9,7 +9,6 @@ import type { Catalog } from './catalog.ts'
 import { indexText } from './index-text.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
-import { createRests } from './rests.ts'
 
 /** `memory/index.md`: the cases by state, for a person who browses in an editor (design §1). */
 export interface IndexFile {
@@ -47,7 +46,6 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
   const path = join(layout.memoryRoot, 'index.md')
   let isStale = false
   let isClosed = false
-  let hurried = 0
   let notBefore = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
@@ -68,20 +66,16 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
   }
 
   function flush(): Promise<void> {
-    hurried++
-    return begin().finally(() => {
-      hurried--
-    })
+    return begin()
   }
 
   async function write(): Promise<void> {
     if (!isStale) return
     isStale = false
-    const rests = createRests(() => hurried === 0)
     const ids = catalog.ids()
     try {
       const row = (id: string) => rowOf(catalog.digest(id))
-      say(await replace(await indexText(ids, row, rests)))
+      say(await replace(await indexText(ids, row)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
       else say(`index.md could not be written: ${error instanceof Error ? error.message : error}`)

@@ -1,16 +1,15 @@
+import { yieldIfBusy } from '../files/yielding.ts'
 import { type IndexRow, indexLine, indexTableTop, indexTop } from '../markdown/case-index.ts'
 import { CASE_STATES, type CaseState } from '../model/case-state.ts'
 import { byCreation } from '../model/proof.ts'
-import type { Rests } from './rests.ts'
 
-/** So many rows are sorted, or lines put together, without a rest. */
+/** So many rows are sorted, or lines put together, without a pause. */
 const RUN = 200
 
 /** The bytes of `index.md`. The rows come in any order and give the same bytes in each. */
 export async function indexText(
   ids: readonly string[],
   row: (id: string) => IndexRow | undefined,
-  rests: Rests,
 ): Promise<Buffer> {
   const tables = new Map<CaseState, IndexRow[]>(CASE_STATES.map((state) => [state, []]))
   let cases = 0
@@ -24,13 +23,13 @@ export async function indexText(
       if (found.needs !== '') needing++
       if (found.problems > 0) withProblems++
     }
-    if (rests.isDue()) await rests.take()
+    await yieldIfBusy()
   }
   const pieces = [Buffer.from(indexTop(cases, needing, withProblems))]
   for (const [state, rows] of tables) {
     if (rows.length === 0) continue
     pieces.push(Buffer.from(indexTableTop(state, rows.length)))
-    const sorted = await newestFirst(rows, rests)
+    const sorted = await newestFirst(rows)
     for (let at = 0; at < sorted.length; at += RUN) {
       pieces.push(
         Buffer.from(
@@ -40,35 +39,35 @@ export async function indexText(
             .join(''),
         ),
       )
-      if (rests.isDue()) await rests.take()
+      await yieldIfBusy()
     }
   }
   return Buffer.concat(pieces)
 }
 
 /** Sorted in runs, which are merged: all at once would keep requests waiting. */
-async function newestFirst(rows: readonly IndexRow[], rests: Rests): Promise<IndexRow[]> {
+async function newestFirst(rows: readonly IndexRow[]): Promise<IndexRow[]> {
   let runs: IndexRow[][] = []
   for (let at = 0; at < rows.length; at += RUN) {
     runs.push(rows.slice(at, at + RUN).sort((a, b) => byCreation(b, a)))
-    if (rests.isDue()) await rests.take()
+    await yieldIfBusy()
   }
   while (runs.length > 1) {
     const merged: IndexRow[][] = []
     for (let at = 0; at < runs.length; at += 2) {
-      merged.push(await mergedRuns(runs[at]!, runs[at + 1] ?? [], rests))
+      merged.push(await mergedRuns(runs[at]!, runs[at + 1] ?? []))
     }
     runs = merged
   }
   return runs[0] ?? []
 }
 
-async function mergedRuns(one: IndexRow[], other: IndexRow[], rests: Rests): Promise<IndexRow[]> {
+async function mergedRuns(one: IndexRow[], other: IndexRow[]): Promise<IndexRow[]> {
   const merged: IndexRow[] = []
   let [i, j] = [0, 0]
   while (i < one.length && j < other.length) {
     merged.push(byCreation(one[i]!, other[j]!) > 0 ? one[i++]! : other[j++]!)
-    if (merged.length % RUN === 0 && rests.isDue()) await rests.take()
+    if (merged.length % RUN === 0) await yieldIfBusy()
   }
   while (i < one.length) merged.push(one[i++]!)
   while (j < other.length) merged.push(other[j++]!)

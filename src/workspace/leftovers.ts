@@ -16,8 +16,8 @@ export async function clearLeftovers(
   state: StateFolder,
   log: (line: string) => void,
 ): Promise<void> {
-  const { root, runs, plans } = state
-  const folders = [root, runs, plans, join(root, 'numbers'), join(root, 'holds')]
+  const { root } = state
+  const folders = [root, join(root, 'numbers')]
   await removed(folders, log)
   const why = await removeStubborn(state.scratch)
   if (why === null) return

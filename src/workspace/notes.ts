@@ -5,11 +5,10 @@ import type { FileStamp } from '../files/safe-read.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import { isNoteName } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Look } from './look.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import { isKnown, newerOf } from './read-record.ts'
 import { decoded, isSettled } from './record.ts'
-import { endingOf, wholenessOf } from './wholeness.ts'
+import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 
 /** A memory file as it was last looked at. Its text is not kept: nothing of it but its change is told. */
 export interface NoteFile {
@@ -34,7 +33,7 @@ export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
 export function readNote(
   path: string,
   file: string,
-  { known, look }: { known: NoteFile | undefined; look: Look },
+  { known, pass }: { known: NoteFile | undefined; pass: ReadPass },
 ): NoteFile | null {
   const now = stampNow(path)
   const read = decoded(readNow(path, MAX_MEMORY_BYTES, dirname(path)), file)
@@ -46,12 +45,14 @@ export function readNote(
   const settled = read.stamp && isSettled(read.stamp) ? read.stamp : null
   const place = { stamp: settled, mtimeMs, hash, ending }
   if (known && isKnown(known, read)) {
-    look.taken(path)
+    pass.markUnchanged(path)
     return { ...known, ...place }
   }
   const isEmpty = read.ok && read.text === ''
-  const looks = isEmpty ? 'broken' : wholenessOf(ending, known?.ending)
-  if (!look.take(path, newerOf(path, stamp), looks)) return known ? { ...known, stamp: null } : null
+  const completeness = isEmpty ? 'unreadable' : completenessOf(ending, known?.ending)
+  if (!pass.accept(path, newerOf(path, stamp), completeness)) {
+    return known ? { ...known, stamp: null } : null
+  }
   return { ...place, problems: read.ok ? noteProblems(read.text, file) : [read.problem] }
 }
 

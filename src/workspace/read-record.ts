@@ -1,14 +1,13 @@
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Look } from './look.ts'
 import { type Decoded, decoded, hashOf, isSettled, type RecordFile } from './record.ts'
-import { endingOf, wholenessOf } from './wholeness.ts'
+import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 
-/** How one file is read: what was known of it, and either how it is looked at or what was written there. */
+/** How one file is read: what was known of it, and either the pass that reads it or what was written there. */
 export interface Reading<T> {
   known: RecordFile<T> | undefined
-  look: Look | null
+  pass: ReadPass | null
   /** What this service wrote there a moment ago, in place of what stands there now. */
   written?: string
   /** What that says, where it was read before it stood there. */
@@ -35,7 +34,7 @@ export type Parsed<T> = { value: T | null; problems: Problem[] }
  */
 export async function readRecord<T>(
   folder: string,
-  { known, look, written, parsed: before }: Reading<T>,
+  { known, pass, written, parsed: before }: Reading<T>,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = recipe
@@ -47,7 +46,7 @@ export async function readRecord<T>(
   const ending = result.ok ? endingOf(result.text) : ''
   const place = { stamp: settled ? stamp : null, mtimeMs, hash, ending }
   if (known && isKnown(known, result) && !isTooComplex(known.problems)) {
-    look?.taken(path)
+    pass?.markUnchanged(path)
     return { ...known, ...place }
   }
   const problem = result.ok ? emptiness(result.text, file) : result.problem
@@ -55,8 +54,8 @@ export async function readRecord<T>(
     result.ok && !problem
       ? (before ?? (await recipe.read(result.text, result.stamp)))
       : { value: null, problems: problem ? [problem] : [] }
-  const looks = parsed.value === null ? 'broken' : wholenessOf(ending, known?.ending)
-  if (look && !look.take(path, newerOf(path, stamp), looks)) {
+  const completeness = parsed.value === null ? 'unreadable' : completenessOf(ending, known?.ending)
+  if (pass && !pass.accept(path, newerOf(path, stamp), completeness)) {
     return known ? { ...known, stamp: null } : null
   }
   if (parsed.value !== null && result.ok) {
@@ -66,7 +65,7 @@ export async function readRecord<T>(
     return { ...place, value: parsed.value, readable: true, problems: parsed.problems }
   }
   const value = known ? known.value : await recipe.fallback(result.ok ? result.text : '', stamp)
-  // without a stamp the next look reads the file again: the machine may have been too busy to parse it
+  // without a stamp the next pass reads the file again: the machine may have been too busy to parse it
   if (isTooComplex(parsed.problems)) place.stamp = null
   return { ...place, value, readable: false, problems: parsed.problems }
 }

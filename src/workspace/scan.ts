@@ -2,26 +2,29 @@ import { realpath } from 'node:fs/promises'
 import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { stampNow } from '../files/read-now.ts'
-import type { Maker } from '../model/case-facts.ts'
+import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
-import type { CaseEntry, Change } from './case-entry.ts'
+import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
 import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
-import { isEditorFile } from './editor-files.ts'
-import { breath, inTurns } from './in-turns.ts'
 import type { KeptCase } from './kept/kept-case.ts'
 import type { Latest } from './latest.ts'
-import { createLook, type Look, type Takes } from './look.ts'
-import { looksSame } from './quick-look.ts'
 import { restoreHeld } from './restore.ts'
-import type { Settling } from './settling.ts'
+import { isEditorFile } from './sync/editor-files.ts'
+import {
+  type AcceptPolicy,
+  createReadPass,
+  type ReadPass,
+  type StabilityDetector,
+} from './sync/stability.ts'
+import { isUnchanged } from './sync/stat-check.ts'
 
 /** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
 export interface Scan {
   /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
-  one(id: string, takes?: Takes, written?: Written): Promise<Look>
+  one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
   /** Every file of every case, as it is. */
@@ -43,9 +46,9 @@ export interface Written {
 export interface ScanNeeds extends CaseLookNeeds {
   catalog: Catalog
   mutex: KeyedMutex
-  settling: Settling
+  stability: StabilityDetector
   /** Called for every case that may have changed, with what of its records has. */
-  publish(caseId: string, changes: Change[], maker: Maker, wrote?: readonly string[]): void
+  publish(change: CaseChange): void
   /** Cases as an earlier service read them, for the first look. */
   found?: ReadonlyMap<string, KeptCase>
   /** Called by a look at all with the cases of which nothing is known: it may lay as many of them as it can. */
@@ -54,8 +57,8 @@ export interface ScanNeeds extends CaseLookNeeds {
   onSettled?(caseId: string): void
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
-  /** Called when files of a case are left for a look in `wait` ms. */
-  onUnsettled(caseId: string, wait: number): void
+  /** Called when files of a case are left for a read in `ms`. */
+  onUnstable(caseId: string, ms: number): void
 }
 
 export function createScan(needs: ScanNeeds): Scan {
@@ -75,30 +78,35 @@ export function createScan(needs: ScanNeeds): Scan {
   }
   const lost = new Set<string>()
 
-  async function one(id: string, takes: Takes = 'still', written?: Written): Promise<Look> {
+  async function one(
+    id: string,
+    accept: AcceptPolicy = 'stable',
+    written?: Written,
+  ): Promise<ReadPass> {
     // of one that is lost, what was told is what its files said: what is left for later would be told as gone
-    const look = createLook(needs.settling, lost.delete(id) ? 'all' : takes, written?.paths)
+    const policy = lost.delete(id) ? 'anything' : accept
+    const pass = createReadPass(needs.stability, policy, written?.paths)
     const wrote = written?.notes ?? []
     const stands = catalog.known(id) ?? laid(id)
-    if (wrote.length === 0 && stands && (await looksSame(stands, layout.caseFolder(id)))) {
+    if (wrote.length === 0 && stands && isUnchanged(stands, layout.caseFolder(id))) {
       if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
       if (!('print' in stands)) await needs.latest?.update(stands) // what could not be set before
-      return look
+      return pass
     }
     const known = catalog.entry(id)
     const restored = known ? await restoreHeld(needs, known) : false
     noCases.delete(id)
-    const entry = await lookAtCase(looking, id, known, look)
+    const entry = await lookAtCase(looking, id, known, pass)
     if (entry) {
       bring(known, entry, { restored, wrote })
       await needs.latest?.update(catalog.entry(id)!)
     } else {
-      if (known && look.take(layout.caseFolder(id), gone, 'whole')) drop(known, wrote)
-      else if (wrote.length > 0) publish(id, [], 'service', wrote)
+      if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
+      else if (wrote.length > 0) publish({ caseId: id, found: [], maker: 'service', wrote })
       await needs.latest?.clear(id)
     }
-    if (look.wait > 0) needs.onUnsettled(id, look.wait)
-    return look
+    if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
+    return pass
   }
 
   /** As an earlier service read it: believed only where nothing has changed since. */
@@ -130,16 +138,17 @@ export function createScan(needs: ScanNeeds): Scan {
       return
     }
     catalog.put(entry)
-    publish(entry.id, changes, 'hand', wrote)
+    publish({ caseId: entry.id, found: changes, maker: 'hand', wrote })
   }
 
   function drop({ id, file }: CaseEntry, wrote: readonly string[]): void {
     catalog.remove(id)
-    publish(id, [{ kind: 'case', case_id: id, before: file.value, after: null }], 'hand', wrote)
+    const found: Change[] = [{ kind: 'case', case_id: id, before: file.value, after: null }]
+    publish({ caseId: id, found, maker: 'hand', wrote })
   }
 
-  async function names(takes?: Takes): Promise<void> {
-    await breath()
+  async function names(accept?: AcceptPolicy): Promise<void> {
+    await yieldIfBusy()
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
@@ -150,10 +159,10 @@ export function createScan(needs: ScanNeeds): Scan {
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    const unknown = takes === 'all' ? fresh.filter((id) => !laid(id)) : []
+    const unknown = accept === 'anything' ? fresh.filter((id) => !laid(id)) : []
     if (unknown.length > 0) await needs.onUnknown?.(unknown)
     const others = fresh.filter((id) => !catalog.has(id))
-    await inTurns([...missing, ...others], (id) => mutex.run(id, () => one(id, takes)))
+    await forEachLimited([...missing, ...others], (id) => mutex.run(id, () => one(id, accept)))
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
@@ -165,10 +174,10 @@ export function createScan(needs: ScanNeeds): Scan {
 
   async function all(): Promise<void> {
     const known = catalog.ids()
-    await names('all')
-    await inTurns(
+    await names('anything')
+    await forEachLimited(
       known.filter((id) => catalog.has(id)),
-      (id) => mutex.run(id, () => one(id, 'all')),
+      (id) => mutex.run(id, () => one(id, 'anything')),
     )
   }
 
@@ -176,7 +185,7 @@ export function createScan(needs: ScanNeeds): Scan {
     for (const id of ids) lost.add(id)
   }
 
-  const findLost = () => inTurns([...lost], (id) => mutex.run(id, () => one(id)))
+  const findLost = () => forEachLimited([...lost], (id) => mutex.run(id, () => one(id)))
 
   return {
     one,

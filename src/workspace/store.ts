@@ -7,8 +7,9 @@ import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
 import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/history.ts'
 import { actsOf } from '../model/history-acts.ts'
-import { Refusal } from '../model/refusal.ts'
+import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
+import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import {
   createEditWriter,
@@ -16,10 +17,12 @@ import {
   type RecordedEdit,
   together,
 } from './edit-writer.ts'
+import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
 import { readAgainIfDamaged } from './kept/kept-damage.ts'
 import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
+import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
 import { mustBeReadable, mustFit, mustHaveRoomFor } from './write-edit.ts'
 
@@ -41,6 +44,8 @@ export interface Store {
   /** Brings one case up to the disk and gives it; Refusal `not_found` when there is none. */
   read(id: string): Promise<CaseFolder>
   update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
+  /** From now on every write is refused. */
+  close(): void
   create(value: Case, by?: Actor): Promise<CaseFolder>
   /** Makes a case of a whole case.md, which the caller has checked. */
   createOf(id: string, text: string, by?: Actor): Promise<CaseFolder>
@@ -78,14 +83,9 @@ export interface StoreNeeds extends EditWriterNeeds {
   texts: Texts
   mutex: KeyedMutex
   trash: string
-  /** Called after the memory root was made. */
-  onMemoryRoot(): Promise<void>
-  /** Throws when nothing may be written: shutting down, or no longer the owner. */
-  writable(): void
-  /** Brings a case up to the disk, as far as its files stand still. */
-  still(caseId: string): Promise<void>
-  /** Resolves when git does not change files, or after `ms`; false when it still does. */
-  gitDone(ms: number): Promise<boolean>
+  ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
+  synchronizer: Pick<Synchronizer, 'freshen' | 'checkRoot'>
+  git: Pick<GitActivity, 'waitUntilIdle'>
   /** How long a write waits for git. */
   gitPatienceMs?: number | undefined
   now(): string
@@ -101,6 +101,13 @@ export function createStore(needs: StoreNeeds): Store {
   const alone = new Set<string>()
   const { made, write, follow, record } = createEditWriter(needs, current)
 
+  let isClosed = false
+
+  function mustBeWritable(): void {
+    if (needs.ownership.lost.aborted) throw needs.ownership.lost.reason
+    if (isClosed) throw stoppingRefusal()
+  }
+
   /** For a write: what stands there now. The caller holds the mutex. */
   function current(id: string): Promise<CaseFolder> {
     return readAgainIfDamaged(() => whole(id))
@@ -109,9 +116,9 @@ export function createStore(needs: StoreNeeds): Store {
   /** What stands there now, but for what is half-saved. */
   async function whole(id: string): Promise<CaseFolder> {
     const until = performance.now() + PATIENCE_MS
-    while ((await scan.one(id, 'whole')).isHalf) {
+    while ((await scan.one(id, 'complete')).isHalfSaved) {
       if (performance.now() > until) {
-        await scan.one(id, 'all')
+        await scan.one(id, 'anything')
         break
       }
       await delay(10)
@@ -127,7 +134,7 @@ export function createStore(needs: StoreNeeds): Store {
 
   const read = (id: string): Promise<CaseFolder> =>
     readAgainIfDamaged(async () => {
-      await needs.still(id)
+      await needs.synchronizer.freshen(id)
       return folderOf(id)
     })
 
@@ -135,11 +142,11 @@ export function createStore(needs: StoreNeeds): Store {
   async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {
     for (;;) {
       const done = await mutex.run(id, async () => {
-        needs.writable()
-        return (await needs.gitDone(0)) ? { result: await work() } : null
+        mustBeWritable()
+        return (await needs.git.waitUntilIdle(0)) ? { result: await work() } : null
       })
       if (done) return done.result
-      if (!(await needs.gitDone(gitPatienceMs))) throw gitBusy()
+      if (!(await needs.git.waitUntilIdle(gitPatienceMs))) throw gitBusy()
     }
   }
 
@@ -186,12 +193,15 @@ export function createStore(needs: StoreNeeds): Store {
       const act = { what: by.from === 'import' ? 'imported' : 'created' }
       const history = withHistory(null, [historyLine(act, by, at)])
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
-      if (await makeMemoryRoot(layout)) await needs.onMemoryRoot()
+      if (await makeMemoryRoot(layout)) {
+        await needs.ownership.memoryRootMade()
+        needs.synchronizer.checkRoot()
+      }
       let caseRead: CaseReading | null = null
       const { synced } = await createCaseFolder(layout, id, { text, history }, () => {
         caseRead = caseToBe(layout, id, undefined, text)
       })
-      needs.settling.wrote(layout.caseFolder(id))
+      needs.stability.noteOwnWrite(layout.caseFolder(id))
       await together(made(id, { text, caseRead, history }), synced)
       return folderOf(id)
     })
@@ -200,6 +210,9 @@ export function createStore(needs: StoreNeeds): Store {
   return {
     read,
     update,
+    close() {
+      isClosed = true
+    },
     create: (value, by) => createOf(value.id, () => newCaseText(value), by, value.created_at),
     createOf: (id, text, by) => createOf(id, async () => text, by),
     record(id, acts, by = SERVICE_ACTOR) {
@@ -217,7 +230,7 @@ export function createStore(needs: StoreNeeds): Store {
         allow(await current(id))
         await removeFolder(layout.caseFolder(id), needs.trash)
         needs.history.forget(id)
-        await scan.one(id, 'all')
+        await scan.one(id, 'anything')
         needs.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
         needs.trails.forget(id)
       })
@@ -238,7 +251,7 @@ export function createStore(needs: StoreNeeds): Store {
             acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, needs.now()))),
           })
           if (lines.length > 0) needs.history.begin(id, lines, null)
-          await scan.one(id, 'whole', { paths, notes })
+          await scan.one(id, 'complete', { paths, notes })
           await record(id)
           return result
         } finally {

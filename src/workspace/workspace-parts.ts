@@ -7,18 +7,19 @@ import { createLatest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createSecondLook, type SecondLook } from './rescue/second-look.ts'
 import { createScan, type Scan, type ScanNeeds } from './scan.ts'
-import { createSettling } from './settling.ts'
 import { createStore, type Store, type StoreNeeds } from './store.ts'
+import { createDueQueue } from './sync/due-queue.ts'
+import { createStabilityDetector } from './sync/stability.ts'
+import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
-import { createUpkeep, type Upkeep, type UpkeepNeeds } from './upkeep.ts'
 
 /** What stands between the files and the catalog. */
 export interface WorkspaceParts {
   /** Looks at files, and tells the catalog. */
   scan: Scan
   /** When they are looked at. */
-  upkeep: Upkeep
+  synchronizer: Synchronizer
   /** How they are written. */
   store: Store
   secondLook: SecondLook
@@ -29,16 +30,11 @@ export interface WorkspaceParts {
 export interface WorkspaceNeeds
   extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
     Pick<ScanNeeds, 'onUnknown' | 'onSettled' | 'lastGood' | 'deletions'>,
-    Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs' | 'history'>,
-    Pick<UpkeepNeeds, 'isLive'>,
+    Pick<StoreNeeds, 'baselines' | 'gitPatienceMs' | 'history'>,
     Pick<CatalogNeeds, 'isHeld'> {
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
-  /** Called when the memory root was made, and is owned. */
-  onMemoryRoot(): void
-  /** Throws from when this service writes nothing any more. */
-  mustBeOpen(): void
   now(): string
   log(line: string): void
 }
@@ -46,17 +42,20 @@ export interface WorkspaceNeeds
 /** The parts that read and write files, with what they share; nothing is looked at yet. */
 export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = needs
-  const settling = createSettling()
+  const stability = createStabilityDetector()
+  const queue = createDueQueue()
   const leftovers = createCaseLeftovers(layout, log)
   const latest = createLatest({
-    ...{ layout, log, later: (id, ms) => upkeep.later(id, ms) },
+    layout,
+    log,
+    later: queue.add,
     async mayNotWrite() {
       return ownership.lost.aborted || git.isBusy('now')
     },
   })
   const shared = {
     ...needs,
-    settling,
+    stability,
     latest,
     isGits: git.touched,
     lastText: needs.lastGood.recall,
@@ -65,12 +64,17 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   }
   const scan = createScan({
     ...{ ...shared, sawFolder: leftovers.saw },
-    onUnsettled: (id, wait) => upkeep.later(id, wait),
+    onUnstable: queue.add,
   })
-  const upkeep = createUpkeep({
-    ...{ scan, catalog, mutex, settling, git, log },
-    isLive: needs.isLive,
-    pathOf: layout.caseFolder,
+  const synchronizer = createSynchronizer({
+    layout,
+    catalog,
+    scan,
+    mutex,
+    stability,
+    git,
+    queue,
+    log,
   })
   const texts = createTexts(layout, needs.lastGood)
   const owned = () => {
@@ -80,21 +84,13 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     ...{ layout, mutex, now: needs.now, log, folder: state.preImages },
     async mayWrite() {
       owned()
-      if (!(await upkeep.gitDone(10_000))) throw new Error('git is changing the files')
+      if (!(await git.waitUntilIdle(10_000))) throw new Error('git is changing the files')
     },
-    onRescued: (id) => upkeep.later(id, 0),
+    onRescued: (id) => queue.add(id, 0),
   })
   const store = createStore({
     ...{ ...shared, scan, secondLook, texts, trash: state.trash },
-    ...{ still: upkeep.still, gitDone: upkeep.gitDone },
-    async onMemoryRoot() {
-      await ownership.memoryRootMade()
-      needs.onMemoryRoot()
-    },
-    writable() {
-      owned()
-      needs.mustBeOpen()
-    },
+    synchronizer,
   })
-  return { scan, upkeep, store, secondLook, texts, leftovers }
+  return { scan, synchronizer, store, secondLook, texts, leftovers }
 }

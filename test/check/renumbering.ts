@@ -6,6 +6,7 @@ import { editedSession, newSessionText } from '../../src/markdown/session-texts.
 import type { Session } from '../../src/model/session.ts'
 import { CASE_ID, SESSION } from '../fixtures/records.ts'
 import { git } from '../fixtures/session-client.ts'
+import { changeState, PUT_RUN } from '../fixtures/state-rows.ts'
 
 const [ID_A, ID_B, ID_C] = ['a', 'b', 'c'].map((digit) => SESSION.id.replace(/./, digit)) as [
   string,
@@ -305,9 +306,8 @@ t.test('a conflict in one session that both sides had is nothing for a new numbe
 t.test('a session that runs on this machine is left alone', async (t) => {
   const space = workspace(t)
   merging(space, await sessionText(early), await sessionText(late))
-  mkdirSync(join(space.stateDir, 'runs'), { recursive: true })
   const run = { session_id: ID_A, case_id: CASE_ID, number: 2, mark: 'x', process: null }
-  writeFileSync(join(space.stateDir, 'runs', `${ID_A}.json`), JSON.stringify(run))
+  await changeState(space.stateDir, PUT_RUN, ID_A, JSON.stringify(run))
   const { findings } = await space.check(true)
   t.match(findings, [{ message: /one of them runs on this machine just now/ }])
   t.strictSame(readdirSync(space.sessions), ['2.md', 'latest.md'])

@@ -5,7 +5,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -14,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Said } from '../fixtures/cli.ts'
 import { type CliHere, cliHere } from '../fixtures/cli-here.ts'
+import { changeState, PUT_RUN, rowsOnDisk, runsIn } from '../fixtures/state-rows.ts'
 
 const SAMPLE = fileURLToPath(new URL('../../sample-workspace/', import.meta.url))
 
@@ -73,7 +73,7 @@ t.test('a question without a service is answered as with one, and writes nothing
       question.join(' '),
     )
   }
-  t.ok(existsSync(join(stateDir, 'log')), 'the service did write')
+  t.ok(existsSync(join(stateDir, 'casefile.db')), 'the service did write')
 })
 
 t.test('what a broken file said before is known from the state folder', async (t) => {
@@ -98,70 +98,54 @@ t.test('what a service that died left is put right before anything is answered',
   // as it was when its service died, a moment after it was made
   const [head] = text.replace(/^state: .*$/m, 'state: created').split('## Audit trail')
   writeFileSync(path, `${head}## Audit trail\n\n${created}\n`)
-  mkdirSync(join(cli.stateDir, 'runs'))
   const record = { session_id, case_id: id, number: 1, mark: 'm', process: null }
-  writeFileSync(join(cli.stateDir, 'runs', `${session_id}.json`), JSON.stringify(record))
+  await changeState(cli.stateDir, PUT_RUN, session_id, JSON.stringify(record))
   const shown = await cli.run('show', id, '1', '--json')
   t.match(shown, { code: 0, json: { number: 1, state: 'failed' } })
   t.match(readFileSync(path, 'utf8'), /session_sealed/)
-  t.strictSame(tree(join(cli.stateDir, 'runs')), [])
+  t.strictSame(runsIn(cli.stateDir), [])
 })
 
 /** The types of all that the event log holds. */
 function loggedTypes(stateDir: string): string[] {
-  const folder = join(stateDir, 'log')
-  return readdirSync(folder)
-    .filter((name) => /^\d.*\.jsonl$/.test(name))
-    .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean))
-    .flatMap((line) => (JSON.parse(line).events ?? []).map(({ type }: { type: string }) => type))
+  return rowsOnDisk<{ type: string }>(stateDir, 'SELECT type FROM events ORDER BY id').map(
+    ({ type }) => type,
+  )
 }
 
-t.test(
-  'what a list has read is kept for the next command, and nothing of it counts as told',
-  async (t) => {
-    const MANY = 210
-    const cli = cliHere(t)
-    const { root, apart } = cli
-    const stateDir = cli.env.CASEFILE_STATE_DIR
-    const ids = Array.from({ length: MANY }, () => randomUUID())
-    const path = (id: string) => join(root, 'memory', 'cases', id, 'case.md')
-    const write = (id: string, title: string) => {
-      const head = `id: ${id}\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug`
-      mkdirSync(join(root, 'memory', 'cases', id), { recursive: true })
-      writeFileSync(path(id), `---\n${head}\n---\n\nWhat happens.\n`)
-      utimesSync(path(id), 1e9, 1e9)
-    }
-    for (const id of ids) write(id, 'As it was')
-    const titles = async () => {
-      const { json } = await apart.run('list', '--all', '--json')
-      return json.map(({ title }: { title: string }) => title)
-    }
-    const served = async () => {
-      const service = apart.start('serve', '--port', '0')
-      await service.says(/listening/)
-      service.signal('SIGINT')
-      await service.ended
-    }
+t.test('a list of many cases writes nothing, and nothing of it counts as published', async (t) => {
+  const MANY = 210
+  const cli = cliHere(t)
+  const { root, apart } = cli
+  const stateDir = cli.env.CASEFILE_STATE_DIR
+  const ids = Array.from({ length: MANY }, () => randomUUID())
+  const path = (id: string) => join(root, 'memory', 'cases', id, 'case.md')
+  const write = (id: string, title: string) => {
+    const head = `id: ${id}\ntitle: ${title}\ncreated_at: 2026-01-01T00:00:00.000Z\nstate: OPEN\ntype: bug`
+    mkdirSync(join(root, 'memory', 'cases', id), { recursive: true })
+    writeFileSync(path(id), `---\n${head}\n---\n\nWhat happens.\n`)
+    utimesSync(path(id), 1e9, 1e9)
+  }
+  for (const id of ids) write(id, 'As it was')
+  const titles = async () => {
+    const { json } = await apart.run('list', '--all', '--json')
+    return json.map(({ title }: { title: string }) => title)
+  }
+  const served = async () => {
+    const service = apart.start('serve', '--port', '0')
+    await service.says(/listening/)
+    service.signal('SIGINT')
+    await service.ended
+  }
 
-    t.strictSame(await titles(), Array(MANY).fill('As it was'))
-    const kept = readFileSync(join(stateDir, 'kept', 'cases'))
-    t.strictSame(tree(stateDir), ['kept', 'kept/cases', 'kept/texts'])
-    t.strictSame(await titles(), Array(MANY).fill('As it was'))
-    t.ok(kept.equals(readFileSync(join(stateDir, 'kept', 'cases'))), 'none was read anew')
-    await served()
-    t.strictSame(loggedTypes(stateDir), [], 'the first service takes all as told')
+  t.strictSame(await titles(), Array(MANY).fill('As it was'))
+  t.strictSame(tree(stateDir), [])
+  await served()
+  t.strictSame(loggedTypes(stateDir), [], 'the first service takes all as told')
 
-    for (const id of ids) write(id, 'As it is now')
-    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
-    await served()
-    t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
-    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
-
-    // what has a problem is read each time, so it is not kept each time either
-    const elsewhere = (id: string) => readFileSync(path(id), 'utf8').replace(id, randomUUID())
-    for (const id of ids) writeFileSync(path(id), elsewhere(id))
-    const before = statSync(join(stateDir, 'kept', 'cases')).size
-    t.strictSame(await titles(), Array(MANY).fill('As it is now'))
-    t.equal(statSync(join(stateDir, 'kept', 'cases')).size, before)
-  },
-)
+  for (const id of ids) write(id, 'As it is now')
+  t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+  await served()
+  t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
+  t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+})

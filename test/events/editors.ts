@@ -59,7 +59,7 @@ async function settled(app: TestService, told: Told, marker: string): Promise<vo
   const filename = `m-${randomUUID()}.md`
   await renameOver(app.file(marker, filename), 'x\n')
   await told.next(({ payload }) => payload.filename === filename)
-  await app.service.upkeep.current()
+  await app.service.synchronizer.freshenAll()
   await app.service.eventLog.flushed()
 }
 

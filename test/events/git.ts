@@ -142,7 +142,7 @@ async function openRepository(
       const filename = `m${turn++}.md`
       await renameOver(app.file(MARKER, filename), 'x\n')
       await told.next(({ payload }) => payload.filename === filename)
-      await app.service.upkeep.current()
+      await app.service.synchronizer.freshenAll()
       await app.service.eventLog.flushed()
     },
   }
@@ -538,7 +538,7 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
     'they are told as what they are',
   )
   for (const [case_id, id] of sessions) {
-    t.notOk(app.service.sessions.isRunning(id))
+    t.notOk(app.service.running.has(id))
     t.equal((await app.request('GET', `/cases/${case_id}/sessions`)).json.length, 1)
   }
   await run('checkout', '--quiet', '-')
@@ -609,8 +609,8 @@ t.test(
     await app.restart()
     t.same([await sessions(), await problems()], [0, []], 'it was not known here')
     git('checkout', '--quiet', '--', '.')
-    await app.service.upkeep.sweep()
-    await app.service.upkeep.current()
+    await app.service.synchronizer.rescan()
+    await app.service.synchronizer.freshenAll()
     t.equal(await sessions(), 1)
     await app.close()
     rmSync(app.file(id, 'sessions', '1.md'))

@@ -1,13 +1,11 @@
-import fs from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { syncBuiltinESMExports } from 'node:module'
+import { mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { codeOf } from '../../src/files/errno.ts'
 import { storageRefusal } from '../../src/files/storage-refusal.ts'
 import { problemJson } from '../../src/http/problem-json.ts'
-import { openEventLog } from '../../src/workspace/log/event-log.ts'
+import { openDatabase } from '../../src/state/database.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { must } from '../fixtures/session-client.ts'
 
@@ -47,39 +45,20 @@ t.test('what libuv has no name for has its own, as calls of both kinds say it', 
   t.end()
 })
 
-/** Refuses to open a path for as long as the test lasts. */
-function cannotOpen(t: Test, path: string, name: Errno): void {
-  const { open } = fs.promises
-  const undo = () => {
-    fs.promises.open = open
-    syncBuiltinESMExports()
-  }
-  fs.promises.open = (place, ...rest) =>
-    place === path
-      ? Promise.reject(Object.assign(systemError(name), { syscall: 'open' }))
-      : open(place, ...rest)
-  syncBuiltinESMExports()
-  t.teardown(undo)
-}
-
-t.test('an event log that cannot be read just now is left as it is', async (t) => {
-  const folder = join(t.testdir(), 'log')
-  const options = { checkpoint: () => [], log: () => {} }
-  const first = await openEventLog(folder, options)
-  first.append({ events: [{ type: 'x', envelope: '{}' }], marks: {} })
+t.test('a database that cannot be opened just now is left as it is', async (t) => {
+  const folder = t.testdir()
+  const log = () => {}
+  const first = await openDatabase(folder, log)
+  first.write((run) => run("INSERT INTO meta VALUES ('a', 'b')"))
   await first.close()
-  const files = (await readdir(folder)).sort()
-  t.equal(files.length, 2, 'a checkpoint and a segment')
-  for (const name of files) {
-    await t.test(name, async (t) => {
-      cannotOpen(t, join(folder, name), 'EMFILE')
-      const detail = /cannot be read now \(EMFILE.*Start the service again/
-      await t.rejects(openEventLog(folder, options), { code: 'storage_failed', message: detail })
-      t.strictSame((await readdir(folder)).sort(), files)
-    })
-  }
-  const again = await openEventLog(folder, options)
-  t.same([again.isNew, again.last], [false, 1])
+  renameSync(join(folder, 'casefile.db'), join(folder, 'elsewhere'))
+  mkdirSync(join(folder, 'casefile.db')) // what SQLite cannot open
+  await t.rejects(openDatabase(folder, log), { code: 'storage_failed', message: /unable to open/ })
+  t.strictSame(readdirSync(folder).sort(), ['casefile.db', 'elsewhere'])
+  rmdirSync(join(folder, 'casefile.db'))
+  renameSync(join(folder, 'elsewhere'), join(folder, 'casefile.db'))
+  const again = await openDatabase(folder, log)
+  t.same(again.get('SELECT value FROM meta'), { value: 'b' })
   await again.close()
 })
 

@@ -154,7 +154,7 @@ t.test('10,000 events reach a client that comes back 50 times, each once', async
   const event = { type: 'memory_updated', envelope: JSON.stringify(one) }
   const telling = (async () => {
     while (eventLog.last < 10_000) {
-      eventLog.append({ events: Array.from({ length: 101 }, () => event), marks: {} })
+      eventLog.append(Array.from({ length: 101 }, () => event))
       await eventLog.flushed()
     }
   })()
@@ -280,7 +280,7 @@ t.test('the log reaches back 10,000 events', async (t) => {
   }
   const event = { type: 'memory_updated', envelope: JSON.stringify(one) }
   for (let n = 0; n < 30; n++) {
-    eventLog.append({ events: Array.from({ length: 1000 }, () => event), marks: {} })
+    eventLog.append(Array.from({ length: 1000 }, () => event))
     await eventLog.flushed()
   }
   await app.restart()

@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { sha256 } from '../../src/markdown/session-file.ts'
 import { planRevisions } from '../../src/model/plan-revisions.ts'
 import { atOnce } from '../fixtures/at-once.ts'
 import { envelope, finished, must, planned, reaches, stream } from '../fixtures/session-client.ts'
+import { changeState, rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const plansOf = (app: TestService, path: string) => must(app, 'GET', `${path}/plans`)
@@ -67,53 +67,36 @@ t.test('every plan that a session had, with its text, oldest first', async (t) =
     t.strictSame(await plansOf(app, ref.path), found)
   })
 
-  await t.test('they lie in the state folder, for their user alone', async (t) => {
-    const folder = join(app.stateDir, 'plans')
-    t.strictSame(readdirSync(folder).sort(), [one, 'Second.', three, four].map(sha256).sort())
-    for (const name of readdirSync(folder)) {
-      t.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
-    }
+  await t.test('they lie in the database of the state folder', async (t) => {
+    const stored = rowsOnDisk<{ sha256: string }>(app.stateDir, 'SELECT sha256 FROM plans')
+    t.strictSame(
+      stored.map(({ sha256 }) => sha256).sort(),
+      [one, 'Second.', three, four].map(sha256).sort(),
+    )
   })
 
   await t.test(
-    'where they are not kept, or damaged, the approved one and the present one are there',
+    'where they are not stored, the approved one and the present one are there',
     async (t) => {
       await finished(app, ref)
-      rmSync(join(app.stateDir, 'plans', sha256(one)))
-      writeFileSync(join(app.stateDir, 'plans', sha256('Second.')), 'forged')
-      const texts = (await plansOf(app, ref.path)).map(({ text }: { text: string }) => text)
-      t.strictSame(texts, [null, null, three, four])
-      rmSync(join(app.stateDir, 'plans'), { recursive: true })
-      const left = await plansOf(app, ref.path)
-      t.strictSame(
-        left.map(({ text, current }: { text: string; current: boolean }) => [text, current]),
-        [
-          [null, false],
-          [null, false],
-          [null, false],
-          [four, true],
-        ],
-      )
+      const without = async (where: string) => {
+        await app.close()
+        await changeState(app.stateDir, `DELETE FROM plans WHERE ${where}`)
+        await app.restart()
+        return (await plansOf(app, ref.path)).map(({ text }: { text: string }) => text)
+      }
+      t.strictSame(await without(`sha256 = '${sha256(one)}'`), [null, 'Second.', three, four])
+      t.strictSame(await without('true'), [null, null, null, four])
     },
   )
 })
 
-t.test('a plan that came from elsewhere is kept when it is replaced', async (t) => {
+t.test('a plan that came from elsewhere is stored when it is replaced', async (t) => {
   const app = await openTestService(t)
   const ref = await planned(app, { runbook: 'From a clone.\n' })
-  rmSync(join(app.stateDir, 'plans'), { recursive: true })
+  app.service.database.write((run) => run('DELETE FROM plans'))
   await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Mine.' })
   t.match(await plansOf(app, ref.path), [{ text: /From a clone/ }, { text: 'Mine.' }])
-})
-
-t.test('where they cannot be kept the session goes on, and the log says why', async (t) => {
-  const app = await openTestService(t)
-  writeFileSync(join(app.stateDir, 'plans'), 'a file in its place')
-  const ref = await planned(app, { runbook: 'A plan.\n' })
-  await must(app, 'PUT', `${ref.path}/plan`, { plan: 'Another.' })
-  t.match(await plansOf(app, ref.path), [{ text: null }, { text: 'Another.', current: true }])
-  t.match((await finished(app, ref)).session, { state: 'complete' })
-  t.match(app.log.join('\n'), /a plan was not kept for comparison: The folder plans cannot be made/)
 })
 
 t.test('what is not there', async (t) => {

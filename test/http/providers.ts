@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { processStat } from '../../src/runners/process/process-facts.ts'
 import { trust } from '../../src/trust/command.ts'
 import { type Envelope, must, planned, step } from '../fixtures/session-client.ts'
+import { runsIn } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: 'a sender is told on Linux only' }
@@ -212,7 +213,7 @@ t.test('at most two run, each as long as its client stays', async (t) => {
   t.ok(isGone(pids[1]!))
   t.match(second.events.at(-1), { event_type: 'error', payload: { code: 'stopping' } })
   t.strictSame(scratch(service), [])
-  t.strictSame(readdirSync(join(service.stateDir, 'runs')), [])
+  t.strictSame(runsIn(service.stateDir), [])
 })
 
 t.test('what a provider runs may not approve', linuxOnly, async (t) => {

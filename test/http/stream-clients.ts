@@ -40,7 +40,7 @@ t.test('100 clients get 5,000 events in time while one does not read', async (t)
   let most = before
   const began = performance.now()
   for (let n = 1; n <= events; n++) {
-    app.service.eventLog.append({ events: [eventOf(id, n)], marks: {} })
+    app.service.eventLog.append([eventOf(id, n)])
     await app.service.eventLog.flushed()
     most = Math.max(most, process.memoryUsage().rss)
     const early = began + n * everyMs - performance.now()
@@ -51,7 +51,7 @@ t.test('100 clients get 5,000 events in time while one does not read', async (t)
   const { counts, p99 } = JSON.parse(String((await told)[0]))
   t.strictSame(counts, Array(count - 1).fill(events), 'who reads gets all of them, in their order')
   const isDropped = await waitUntil(() => {
-    app.service.eventLog.append({ events: [eventOf(id, 0)], marks: {} }) // looked at with each event
+    app.service.eventLog.append([eventOf(id, 0)]) // looked at with each event
     return streams.size === count - 1
   }, 10_000)
   t.ok(isDropped, `who does not is dropped: ${streams.size} are left`)

@@ -86,14 +86,14 @@ t.test('a file that was too complex once is read again at the next look', async 
     },
     fallback: async () => 'fallback',
   }
-  const first = await readRecord<string>(folder, { known: undefined, look: null }, recipe)
+  const first = await readRecord<string>(folder, { known: undefined, pass: null }, recipe)
   t.match(first, { value: 'fallback', stamp: null, problems: [{ code: 'too_complex' }] })
   isBusy = false
-  const second = await readRecord<string>(folder, { known: first!, look: null }, recipe)
+  const second = await readRecord<string>(folder, { known: first!, pass: null }, recipe)
   t.match(second, { value: 'read', problems: [], readable: true })
-  await readRecord<string>(folder, { known: second!, look: null }, recipe)
+  await readRecord<string>(folder, { known: second!, pass: null }, recipe)
   t.equal(reads, 2, 'what was read is known by its bytes')
   writeFileSync(path, '# B\n')
-  await readRecord<string>(folder, { known: second!, look: null }, recipe)
+  await readRecord<string>(folder, { known: second!, pass: null }, recipe)
   t.equal(reads, 3)
 })

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -22,6 +22,7 @@ import {
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { planned, step } from '../fixtures/session-client.ts'
+import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const isLinux = process.platform === 'linux'
@@ -194,10 +195,9 @@ t.test('a start ends no process that has the pid of one that is gone', linuxOnly
   t.teardown(() => stranger.kill('SIGKILL'))
   const of = { pid: stranger.pid!, start: '1', boot: bootId() }
   const record = { session_id: id, case_id, number: 1, mark: 'x', process: of }
-  mkdirSync(join(app.stateDir, 'runs'), { recursive: true })
-  writeFileSync(join(app.stateDir, 'runs', `${id}.json`), JSON.stringify(record))
+  await changeState(app.stateDir, PUT_RUN, id, JSON.stringify(record))
   await app.restart()
-  t.strictSame(readdirSync(join(app.stateDir, 'runs')), [], 'the record was seen')
+  t.strictSame(runsIn(app.stateDir), [], 'the record was seen')
   t.strictSame([stranger.exitCode, stranger.signalCode], [null, null])
   stranger.kill('SIGKILL')
   await ended

@@ -13,6 +13,7 @@ import {
   says,
 } from '../fixtures/plain-agents.ts'
 import { git, says as hears, must, type Ref, stream } from '../fixtures/session-client.ts'
+import { runsIn } from '../fixtures/state-rows.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
@@ -53,10 +54,8 @@ t.test('kill -9 while an agent plans', linuxOnly, async (t) => {
   const ref = await begun(client, 'plans')
   await hears(await stream(client, ref), 'begun')
   await written(client, ref, '1-plan-agent.log', 'begun')
-  const [record] = readdirSync(join(client.stateDir, 'runs'))
-  const { process: noted, mark } = JSON.parse(
-    readFileSync(join(client.stateDir, 'runs', record!), 'utf8'),
-  )
+  const [row] = runsIn(client.stateDir)
+  const { process: noted, mark } = JSON.parse(row!.record)
   t.match({ noted, mark }, { noted: { pid: Number, start: String }, mark: String })
   await client.stop('SIGKILL')
   t.ok(processesOf(ref.id).length >= 2)
@@ -64,7 +63,7 @@ t.test('kill -9 while an agent plans', linuxOnly, async (t) => {
   t.strictSame(processesOf(ref.id), [])
   const session = await must(client, 'GET', ref.path)
   t.match(session, { state: 'failed', output: /begun/, problems: { length: 0 } })
-  t.strictSame(readdirSync(join(client.stateDir, 'runs')), [])
+  t.strictSame(runsIn(client.stateDir), [])
   t.notOk(readdirSync(client.stateDir).includes('scratch'), 'the copy is gone')
   t.equal(git(client.root, 'status', '--porcelain'), '')
   await plannedOn(client, ref.case_id, 'quick')
@@ -99,7 +98,7 @@ t.test('kill -9 at any moment', linuxOnly, async (t) => {
     const { state, problems } = await must(client, 'GET', ref.path)
     t.ok(['failed', 'plan_ready'].includes(state), state)
     t.strictSame(problems, [])
-    t.strictSame(readdirSync(join(client.stateDir, 'runs')), [])
+    t.strictSame(runsIn(client.stateDir), [])
   }
 })
 

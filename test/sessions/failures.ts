@@ -4,12 +4,12 @@ import t, { type Test } from 'tap'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
 import * as decide from '../../src/model/decide-session.ts'
 import type { Runner } from '../../src/runners/contract.ts'
-import { createRunRecords } from '../../src/runners/output/run-records.ts'
 import { startDiff } from '../../src/sessions/folder-diff.ts'
 import { createJobs, type Job } from '../../src/sessions/jobs.ts'
 import { plan } from '../../src/sessions/planning.ts'
 import { createRedactor } from '../../src/sessions/redaction.ts'
 import { createStepRecorder } from '../../src/sessions/step-recorder.ts'
+import { createRunRecords } from '../../src/state/runs.ts'
 import type { StateFolder } from '../../src/state/state-folder.ts'
 import { processesOf } from '../fixtures/built-service.ts'
 import {
@@ -635,6 +635,7 @@ t.test('a run that breaks off leaves no log open', linuxOnly, async (t) => {
 t.test('a job whose failure cannot be handled closes all the same, and is logged', async (t) => {
   const log: string[] = []
   const jobs = createJobs({
+    running: new Set(),
     isOver: () => false,
     onChange: () => {},
     onFailure: () => Promise.reject(new Error('again')),
@@ -650,6 +651,7 @@ t.test('a job whose failure cannot be handled closes all the same, and is logged
 
 t.test('once the service stops no job opens, nor one that waited', async (t) => {
   const jobs = createJobs({
+    running: new Set(),
     isOver: () => true,
     onChange: () => {},
     onFailure: () => Promise.resolve(),
@@ -733,8 +735,9 @@ function planningNeeds(service: TestService) {
     redactor: createRedactor({}),
     conversations: new Map(),
     touchedInRun: new Set<string>(),
+    running: new Set<string>(),
     mount: true,
     state: { root: service.stateDir } as StateFolder,
-    runs: createRunRecords(join(service.stateDir, 'runs'), (line) => service.log.push(line)),
+    runs: createRunRecords(service.service.database, (line) => service.log.push(line)),
   }
 }

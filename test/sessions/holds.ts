@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
 import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
 import { caseMove } from '../../src/model/decide-session.ts'
@@ -14,6 +14,7 @@ import {
   reaches,
   step,
 } from '../fixtures/session-client.ts'
+import { baselinesIn, changeState } from '../fixtures/state-rows.ts'
 import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
@@ -119,7 +120,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   await at.app.restart()
   await heldBack()
   t.strictSame((await named(at)).sort(), lines, 'each is named once')
-  t.notOk(existsSync(join(at.app.stateDir, 'holds', 'watch.json')))
+  t.notOk(baselinesIn(at.app.stateDir).includes(''))
 
   t.match(await at.app.request('PUT', `/cases/${at.id}/state`, { state: 'RESOLVED' }), {
     status: 422,
@@ -138,7 +139,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
     state: 'RESOLVED',
     problems: [],
   })
-  t.strictSame(readdirSync(join(at.app.stateDir, 'holds')), [])
+  t.strictSame(baselinesIn(at.app.stateDir), [])
 })
 
 const changes: {
@@ -228,7 +229,7 @@ t.test('what only asks for more, or takes away, counts', async (t) => {
   t.strictSame(await codes(at), [])
   await end(at)
   t.strictSame(await named(at), [])
-  t.strictSame(readdirSync(join(at.app.stateDir, 'holds')), [])
+  t.strictSame(baselinesIn(at.app.stateDir), [])
 })
 
 t.test('requests count while a session executes, and are held to in their turn', async (t) => {
@@ -435,13 +436,13 @@ t.test('a case that is deleted and made again opens no gate', async (t) => {
   const at = await running(t)
   const text = readFileSync(at.app.file(at.id, 'case.md'), 'utf8')
   rmSync(at.app.file(at.id), { recursive: true })
-  await at.app.service.upkeep.sweep()
-  await at.app.service.upkeep.current()
+  await at.app.service.synchronizer.rescan()
+  await at.app.service.synchronizer.freshenAll()
   t.match(await at.app.request('GET', `/cases/${at.id}`), { status: 404 })
   await mkdir(at.app.file(at.id))
   writeFileSync(at.app.file(at.id, 'case.md'), resolved(dropped(text)))
-  await at.app.service.upkeep.sweep()
-  await at.app.service.upkeep.current()
+  await at.app.service.synchronizer.rescan()
+  await at.app.service.synchronizer.freshenAll()
   t.match(await get(at), { state: 'IMPLEMENTING' })
   t.match(await get(at, '/proof/checklist'), [ITEM])
 })
@@ -449,14 +450,11 @@ t.test('a case that is deleted and made again opens no gate', async (t) => {
 t.test('a damaged record is said, and nothing else is lost by it', async (t) => {
   const at = await running(t)
   await at.app.close()
-  const folder = join(at.app.stateDir, 'holds')
-  writeFileSync(join(folder, 'watch.json'), '{"runs":')
-  writeFileSync(join(folder, `${at.id}.json`), '{}')
+  const put = 'INSERT OR REPLACE INTO baselines VALUES (?, ?)'
+  await changeState(at.app.stateDir, put, '', '{"runs":')
+  await changeState(at.app.stateDir, put, at.id, '{}')
   await at.app.restart()
-  t.match(at.app.log.filter((line) => line.includes('holds/')).sort(), [
-    new RegExp(`^holds/${at.id}.json .* damaged`),
-    /^holds\/watch\.json .* damaged/,
-  ])
+  t.equal(at.app.log.filter((line) => /what counted as a run began .*skipped/.test(line)).length, 2)
   t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 0 } })
 })
 

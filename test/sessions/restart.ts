@@ -22,6 +22,7 @@ import {
   step,
   stream,
 } from '../fixtures/session-client.ts'
+import { changeState, PUT_RUN, runsIn } from '../fixtures/state-rows.ts'
 
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
 
@@ -78,7 +79,7 @@ t.test('kill -9 while it executes', linuxOnly, async (t) => {
     { artifact: '1-b.log', note: 'not finished' },
   ])
   await mustBeWhole(t, service, ref)
-  t.strictSame(readdirSync(join(service.stateDir, 'runs')), [])
+  t.strictSame(runsIn(service.stateDir), [])
   const last = Number(events.received.findLast(({ id }) => id)?.id)
   const again = await stream(service, ref, { 'last-event-id': String(last) })
   await again.closed
@@ -108,19 +109,17 @@ t.test('a start goes on whatever the last run left', linuxOnly, async (t) => {
   await service.stop('SIGKILL')
   const file = join(service.root, 'memory/cases', ref.case_id, 'sessions/1.md')
   writeFileSync(file, readFileSync(file, 'utf8').replace('echo first', 'echo other'))
-  const runs = join(service.stateDir, 'runs')
   const strange = ['{}', '[', '{"session_id":"../x","process":{"pid":-1}}']
   for (const [index, text] of strange.entries()) {
-    writeFileSync(join(runs, `${strangeId(index)}.json`), text)
+    await changeState(service.stateDir, PUT_RUN, strangeId(index), text)
   }
-  mkdirSync(join(runs, `${strangeId(9)}.json`))
   await service.restart()
   const session = await must(service, 'GET', ref.path)
   t.match(session, { state: 'failed', candidates: [{ artifact: '1-a.log' }] })
   t.match(session.output, /first\n[\s\S]*artifacts\/1-own\.log could not be read: ELOOP/)
   t.match(session.output, /The plan in this file is not the one that was approved and run\.$/m)
   await mustBeWhole(t, service, ref)
-  t.equal(readdirSync(runs).length, 4, 'what it could not read stays')
+  t.equal(runsIn(service.stateDir).length, 3, 'what it could not read stays')
 })
 
 const strangeId = (n: number) => `00000000-0000-4000-8000-00000000000${n}`

@@ -507,8 +507,8 @@ t.test('a log that was lost begins again, and nothing of the new one is missed',
   await bench.webhooks.idle()
   const seen = new Set(bench.got.map(({ id }) => id))
   await bench.webhooks.close()
-  await bench.eventLog.close()
-  await rm(join(bench.stateDir, 'log'), { recursive: true })
+  await bench.close()
+  await rm(join(bench.stateDir, 'casefile.db'))
   await bench.restart()
   bench.got.length = 0
   await bench.clock.pass(1)

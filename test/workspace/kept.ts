@@ -479,7 +479,7 @@ t.test(
     await warm(app)
     t.strictSame(copies(), ['cases', 'texts'])
     rmSync(app.file(idOf(1)), { recursive: true })
-    while (app.service.catalog.has(idOf(1))) await app.service.upkeep.sweep()
+    while (app.service.catalog.has(idOf(1))) await app.service.synchronizer.rescan()
     await app.close()
     rmSync(app.file(idOf(2)), { recursive: true })
     await app.restart()

@@ -1,7 +1,6 @@
 import fs, { readdirSync, readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import type { Webhook } from '../../src/model/webhook.ts'
 import { type HeldSync, hasName, holdSyncs, notOnDisk } from '../fixtures/synced-disk.ts'
@@ -12,7 +11,7 @@ const { openTestService } = await import('../fixtures/workspace.ts')
 const { makeMemoryRoot } = await import('../../src/workspace/case-making.ts')
 const { writeNewFile } = await import('../../src/files/new-file.ts')
 const { layoutOf } = await import('../../src/workspace/layout.ts')
-const { openEventLog } = await import('../../src/workspace/log/event-log.ts')
+const { failCommits, rowsOnDisk } = await import('../fixtures/state-rows.ts')
 const { createWebhookFiles } = await import('../../src/workspace/webhooks/webhook-files.ts')
 
 /** Holds up all syncs of some paths; those that came, in order. */
@@ -37,8 +36,6 @@ function holding(t: Test, of: (path: string) => boolean) {
   }
 }
 
-const isLog = (path: string) => /\d\.jsonl$/.test(path)
-
 t.test('whatever is answered is on the disk, file and folder', async (t) => {
   const app = await openTestService(t)
   const client = clientOf(() => app.url)
@@ -48,7 +45,6 @@ t.test('whatever is answered is on the disk, file and folder', async (t) => {
   async function holds(what: string, asked: Promise<unknown>): Promise<void> {
     await asked
     t.strictSame(notOnDisk(cases, isRecord), [], what)
-    t.strictSame(notOnDisk(join(app.stateDir, 'log')), [], `${what}: its events`)
   }
   for (let round = 0; round < 3; round++) {
     const { id } = await app.newCase()
@@ -87,23 +83,6 @@ t.test('a memory root that was made is on the disk, and so are its folders', asy
   t.strictSame(notOnDisk(root), [])
 })
 
-t.test('each file that the event log begins is on the disk with its first entry', async (t) => {
-  const folder = join(t.testdir(), 'log')
-  const log = await openEventLog(folder, { checkpoint: () => [], log: () => {}, segmentBytes: 200 })
-  for (let n = 0; n < 5; n++) {
-    log.append({ events: [{ type: 'x', envelope: 'x'.repeat(100) }], marks: {} })
-    await log.flushed()
-    const files = readdirSync(folder).filter(isLog)
-    t.ok(
-      files.every((name) => hasName(join(folder, name))),
-      'with its name',
-    )
-    t.strictSame(notOnDisk(folder, isLog), [])
-  }
-  t.ok(readdirSync(folder).filter(isLog).length > 2)
-  await log.close()
-})
-
 t.test('a webhook that was removed is gone from the disk', async (t) => {
   const folder = join(t.testdir(), 'webhooks')
   const files = createWebhookFiles(folder, { log: t.fail, now: () => '' })
@@ -114,7 +93,7 @@ t.test('a webhook that was removed is gone from the disk', async (t) => {
   t.strictSame(notOnDisk(folder), [])
 })
 
-t.test('an answer waits for its events, and a change for the event log', async (t) => {
+t.test('an answer waits for its events, and a change for the database', async (t) => {
   const app = await openTestService(t)
   const { id } = await app.newCase()
   const ways: [name: string, method: string, path: string, body: object | string][] = [
@@ -124,22 +103,15 @@ t.test('an answer waits for its events, and a change for the event log', async (
     ['a proof', 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' }],
   ]
   for (const [name, method, path, body] of ways) {
-    const { next, stop } = holding(t, isLog)
-    let isAnswered = false
-    const answer = app.request(method, path, body).finally(() => {
-      isAnswered = true
-    })
-    const sync = await next()
-    await app.request('GET', `/cases/${id}`) // whoever asks later is answered before
-    t.equal(isAnswered, false, `${name} waits`)
-    stop()
-    sync.letGo()
-    t.ok((await answer).status < 300)
+    const { last } = app.service.eventLog
+    t.ok((await app.request(method, path, body)).status < 300)
+    const events = rowsOnDisk(app.stateDir, `SELECT id FROM events WHERE id > ${last}`)
+    t.ok(events.length > 0, `the event of ${name} is there when it is answered`)
   }
 
-  const stop = holdSyncs(isLog, (each) => each.fail('EIO'))
-  t.teardown(stop)
-  await app.request('PUT', `/cases/${id}/state`, { state: 'WATCHLIST' })
+  const undo = failCommits(app.stateDir)
+  const late = await app.request('PUT', `/cases/${id}/state`, { state: 'WATCHLIST' })
+  t.match([late.status, late.json.code], [500, 'storage_failed'], 'no answer is given without')
   const before = readFileSync(app.file(id, 'case.md'), 'utf8')
   for (const [name, method, path, body] of ways) {
     const { status, json } = await app.request(method, path, body)
@@ -147,8 +119,8 @@ t.test('an answer waits for its events, and a change for the event log', async (
   }
   t.equal(readFileSync(app.file(id, 'case.md'), 'utf8'), before, 'before anything is changed')
   t.equal(readdirSync(app.file(id, 'proof')).length, 1)
-  stop()
-  t.equal((await app.request('PUT', `/cases/${id}`, { title: 'New' })).status, 200)
+  undo()
+  t.equal((await app.request('PUT', `/cases/${id}`, { title: 'Newer' })).status, 200)
 })
 
 t.test('a line of the trail is told once its folder is synced', async (t) => {
@@ -172,68 +144,6 @@ t.test('a line of the trail is told once its folder is synced', async (t) => {
   sync.letGo()
   t.equal((await answer).status, 201)
   t.ok(told.includes('session_created'))
-})
-
-t.test('a checkpoint waits for the entries that it stands for', async (t) => {
-  const folder = join(t.testdir(), 'log')
-  const marks = new Map<string, string>()
-  const log = await openEventLog(folder, {
-    ...{ checkpoint: () => marks, log: () => {}, segmentBytes: 100 },
-  })
-  const append = (key: string) => {
-    marks.set(key, key)
-    log.append({ events: [{ type: 'x', envelope: 'x'.repeat(100) }], marks: { [key]: key } })
-  }
-  append('a')
-  await log.flushed()
-  const { next, stop } = holding(t, isLog)
-  append('b') // in a file of its own, with which a checkpoint comes
-  const failed = log.flushed()
-  const sync = await next()
-  const stat = promisify(fs.stat)
-  for (let n = 0; n < 100; n++) await stat(folder) // time enough for another file
-  t.notOk(
-    readdirSync(folder).some((name) => !isLog(name)),
-    'none is begun',
-  )
-  sync.fail('EIO')
-  await t.rejects(failed, { code: 'storage_failed' })
-  const checkpoints = () => readdirSync(folder).filter((name) => !isLog(name))
-  t.strictSame(checkpoints(), [])
-  stop()
-  await log.flushed()
-  await log.close()
-  t.equal(checkpoints().length, 1)
-})
-
-t.test('after a sync that failed nothing of that entry is called clean by the next', async (t) => {
-  const folder = join(t.testdir(), 'log')
-  const log = await openEventLog(folder, { checkpoint: () => [], log: () => {} })
-  const append = () => log.append({ events: [{ type: 'x', envelope: '{}' }], marks: {} })
-  append()
-  await log.flushed()
-  const file = join(folder, readdirSync(folder).find(isLog)!)
-  const { size } = fs.statSync(file)
-  const cut: number[] = []
-  const { ftruncateSync } = fs
-  fs.ftruncateSync = (fd, length) => {
-    cut.push(length ?? 0)
-    ftruncateSync(fd, length)
-  }
-  syncBuiltinESMExports()
-  t.teardown(() => {
-    fs.ftruncateSync = ftruncateSync
-    syncBuiltinESMExports()
-  })
-  const { next, stop } = holding(t, isLog)
-  append()
-  const failed = log.flushed()
-  ;(await next()).fail('EIO')
-  await t.rejects(failed, { code: 'storage_failed' })
-  stop()
-  await log.flushed()
-  t.strictSame(cut, [size])
-  await log.close()
 })
 
 t.test('a disk that says more was written than was is not believed', async (t) => {

@@ -380,7 +380,7 @@ t.test('a line of the trail comes behind those that git brings in the same momen
       saveNow(app.file(CASE.id, 'sessions', `${number}.md`), (text) => {
         return `${text}${trailLineText(line('theirs'))}\n`
       })
-      void app.service.upkeep.gitDone(0).then(() => unlinkSync(lock)) // it sees whose the save is
+      void app.service.git.waitUntilIdle(0).then(() => unlinkSync(lock)) // it sees whose the save is
     }
     return [
       { file: 'case', edit: { fields: { title: 'New' } } },
@@ -729,7 +729,7 @@ t.test('a list of 1,000 cases opens no file that has not changed', async (t) => 
   const opened: string[] = []
   onOpen(t, (path) => path.startsWith(join(app.memory, 'cases')) && opened.push(path))
   t.equal((await app.request('GET', '/cases')).json.length, 1000)
-  await app.service.upkeep.current()
+  await app.service.synchronizer.freshenAll()
   await app.service.scan.all()
   t.strictSame(opened, [])
 

@@ -66,7 +66,6 @@ export function createAccess(choice: PlaceChoice, { signal, log, agent }: Access
       const reading = open ? null : await openReading(await locateWorkspace(choice))
       if (reading === null) return counted(served(use))
       const result = await use(reading.client)
-      await reading.keep()
       return result
     },
     async service() {

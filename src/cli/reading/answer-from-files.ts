@@ -9,14 +9,9 @@ import { answering } from './answers.ts'
 import { openFiles } from './files.ts'
 import type { ReadingConsole } from './reading-console.ts'
 
-/** To read so many cases anew takes a part of a second that is felt. */
-const WORTH_KEEPING = 200
-
 /** The files of a workspace in place of a service. */
 export interface Reading {
   client: Asking
-  /** Where much was read, keeps it for the next time. */
-  keep(): Promise<void>
 }
 
 /** Null where a service runs, or one that died has left what a service must put right first. */
@@ -24,15 +19,7 @@ export async function openReading(folders: Folders): Promise<Reading | null> {
   if ((await askOwner(folders.memoryRoot)).held) return null
   const files = await openFiles(folders)
   if (files === null) return null
-  return {
-    client: answering(files),
-    async keep() {
-      const anew = files.anew()
-      if (files.title === null || anew.size < WORTH_KEEPING) return
-      const { keepReading } = await import('./keep-reading.ts')
-      await keepReading(folders, files, files.title, anew)
-    },
-  }
+  return { client: answering(files) }
 }
 
 /**
@@ -59,6 +46,5 @@ export async function answerFromFiles(
     workspace: { root, memoryRoot, settings },
     json: options.json ?? false,
   })
-  await reading.keep()
   return true
 }

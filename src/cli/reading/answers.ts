@@ -62,7 +62,7 @@ export function answering(files: Files): Asking {
         [...query].map(([name, value]) => [name, [value]] as const),
         TRIAGE_FILTERS,
       )
-      const needs = { catalog, upkeep: { current: files.readAll } }
+      const needs = { catalog, synchronizer: { freshenAll: files.readAll } }
       return fittingRows(needs, (name) => query.get(name) ?? undefined)
     }
     if (path === '/cases') {

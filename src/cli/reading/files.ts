@@ -4,18 +4,18 @@ import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import type { Pins } from '../../model/held.ts'
 import { packageVersion } from '../../package-files.ts'
+import type { Baselines } from '../../state/baselines.ts'
+import { type Database, readDatabase } from '../../state/database.ts'
 import { KEPT_FOLDER, TRAILS_FOLDER } from '../../state/state-folder.ts'
-import type { CaseEntry } from '../../workspace/case-entry.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { isInGit } from '../../workspace/git/git-contents.ts'
-import { isPlain, stampsOf } from '../../workspace/kept/kept-case.ts'
 import { type KeptReader, readKeptCases } from '../../workspace/kept/kept-reader.ts'
 import { keptTitle } from '../../workspace/kept/kept-title.ts'
 import { type LastGood, partsOfKey } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
-import { createSettling } from '../../workspace/settling.ts'
+import { createStabilityDetector } from '../../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../../workspace/texts.ts'
 import { readTrailMemory } from '../../workspace/trail-memory.ts'
 
@@ -24,13 +24,6 @@ export interface Files {
   layout: Layout
   catalog: Catalog
   texts: Texts
-  /**
-   * The texts of record files, by case and by name: of cases that were not found as they were kept, and would be
-   * the next time. One that has a problem, say, is read each time.
-   */
-  anew(): Map<string, Record<string, string>>
-  /** Of what is kept; null where more than files decides what counts. */
-  title: string | null
   /** Brings every case into the catalog. */
   readAll(): Promise<void>
   /** Brings one case into the catalog, where there is one. */
@@ -39,60 +32,56 @@ export interface Files {
 
 /** Null where a service that died left something: only a service may say what became of that. */
 export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promise<Files | null> {
-  const [runs, displaced, holds] = await Promise.all(
-    ['runs', 'pre-images', 'holds'].map((name) => entriesIn(join(stateDir, name))),
-  )
-  if (runs!.length + displaced!.length > 0 || holds!.includes('watch.json')) return null
-  const pins = holds!.length > 0 ? await pinsIn(stateDir) : new Map<string, Pins>()
+  const notes = readDatabase(stateDir, countNotes) ?? { runs: 0, baselines: 0 }
+  if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
+  const baselines = notes.baselines > 0 ? await baselinesIn(stateDir) : null
+  if (baselines?.watch) return null
+  const pins = baselines?.own ?? new Map<string, Pins>()
   const layout = layoutOf(root, memoryRoot)
   const title = keptTitle(memoryRoot, packageVersion())
   const kept = pins.size === 0 ? readKeptCases(join(stateDir, KEPT_FOLDER), title) : null
-  const anew = new Map<string, Record<string, string>>()
-  const lastGood = readOnly(kept, anew)
+  const lastGood = readOnly(kept)
   const isHeld = () => false // or there would be a record of its run
   const shelf = kept ? { shelf: kept } : {}
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id), ...shelf })
   const scan = createScan({
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
     ...(kept ? { found: kept.found } : {}),
-    ...{ settling: createSettling(), isGits: () => false },
+    ...{ stability: createStabilityDetector(), isGits: () => false },
     lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
-    onUnsettled() {}, // everything is taken as it is
+    onUnstable() {}, // everything is taken as it is
   })
   return {
     ...{ layout, catalog, texts: createTexts(layout, lastGood) },
-    anew: () => new Map([...anew].filter(([id]) => mayRest(catalog.entry(id)))),
-    title: pins.size === 0 ? title : null,
     readAll: () => scan.all(),
     async read(id) {
       // of cases that are reached by a link none is read, and all that is said of that is said by `all`
-      if ((await realPathOf(layout.cases)) === layout.cases) await scan.one(id, 'all')
+      if ((await realPathOf(layout.cases)) === layout.cases) await scan.one(id, 'anything')
       else await scan.all()
     },
   }
 }
 
-function mayRest(entry: CaseEntry | undefined): boolean {
-  return entry !== undefined && isPlain(entry) && stampsOf(entry) !== null
+function countNotes(database: Pick<Database, 'all'>) {
+  const [counts] = database.all<{ runs: number; baselines: number }>(
+    'SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM baselines) AS baselines',
+  )
+  return counts!
 }
 
-/** What counts of cases that were changed by hand while a session ran. */
-async function pinsIn(stateDir: string): Promise<Map<string, Pins>> {
-  const { createHoldFiles } = await import('../../workspace/hold-files.ts')
-  const { own } = await createHoldFiles(stateDir, () => {}).read() // the service logs what is damaged
-  return own
+/** Values that are frozen since a session could write the files of a case: seldom there, so loaded only then. */
+async function baselinesIn(stateDir: string): Promise<Baselines | null> {
+  const { readBaselines } = await import('../../state/baselines.ts')
+  return readDatabase(stateDir, (database) => readBaselines(database, () => {}))
 }
 
-/** What a broken file said before is known, and what is read anew is only noted. */
-function readOnly(kept: KeptReader | null, anew: Map<string, Record<string, string>>): LastGood {
+/** What a broken file said before is known. */
+function readOnly(kept: KeptReader | null): LastGood {
   return {
-    remember(key, text) {
-      const [id, file] = partsOfKey(key)
-      anew.set(id, { ...anew.get(id), [file]: text })
-    },
+    remember() {},
     recall(key) {
       return kept?.text(...partsOfKey(key)) ?? null
     },

@@ -33,7 +33,7 @@ const kept = new WeakMap<readonly TriageRow[], LRUCache<string, Listing>>()
 
 /** Made once for each state of the cases: a page is asked for in parts. Refuses what `fittingRows` refuses. */
 export async function listing(
-  service: Pick<HttpNeeds, 'catalog' | 'upkeep'>,
+  service: Pick<HttpNeeds, 'catalog' | 'synchronizer'>,
   filters: Filters,
 ): Promise<Listing> {
   const all = await triageRows(service)

@@ -1,5 +1,5 @@
 import { type KeptRevision, revisionText } from '../../sessions/plan-history.ts'
-import type { PlanTexts } from '../../workspace/plan-texts.ts'
+import type { PlanTexts } from '../../state/plans.ts'
 import { diffTexts, type TextDiff } from '../text/diff-lines.ts'
 
 export interface PlanComparison {

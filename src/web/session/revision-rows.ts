@@ -1,5 +1,5 @@
 import type { KeptRevision } from '../../sessions/plan-history.ts'
-import type { PlanTexts } from '../../workspace/plan-texts.ts'
+import type { PlanTexts } from '../../state/plans.ts'
 
 /** A revision in the list of them. */
 export interface RevisionRow extends KeptRevision {
@@ -16,7 +16,7 @@ export async function revisionRows(
 ): Promise<{ rows: RevisionRow[]; before: number }> {
   const newest = revisions.slice(-MOST)
   const rows = newest.map(async (revision) => {
-    const isKept = revision.text !== null || (await texts.has(revision.plan_sha256))
+    const isKept = revision.text !== null || texts.has(revision.plan_sha256)
     return { ...revision, isKept }
   })
   return { rows: await Promise.all(rows), before: revisions.length - newest.length }

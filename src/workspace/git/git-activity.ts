@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf, hasCode } from '../../files/errno.ts'
 import { findDotGit } from './dot-git.ts'
 
@@ -7,6 +8,10 @@ import { findDotGit } from './dot-git.ts'
 export interface GitActivity {
   /** Whether git changes files, or is between two picks of a rebase: as it was a moment ago, or just now. */
   isBusy(when?: 'lately' | 'now'): Promise<boolean>
+  /** Resolves when git does not change files, or after `ms`, or once nobody is to wait; false when it still does. */
+  waitUntilIdle(ms: number): Promise<boolean>
+  /** From now on nobody waits for git any more. */
+  stopWaiting(): void
   /** Whether git was changing files at this time. */
   touched(ctimeMs: number): boolean
 }
@@ -18,6 +23,7 @@ const STALE_LOCK_MS = 60_000
 const LOOK_AGAIN_MS = 5000
 /** Many readers at once look once; but that git is done is seen at once, as what it changed is to be served then. */
 const GOOD_FOR_MS = 10
+const POLL_MS = 25
 const KEPT_SPANS = 200
 /** The picks of a rebase follow one another; between them the files are git's as well. */
 const GAP_MS = 500
@@ -40,6 +46,7 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
   let looked = Promise.resolve(false)
   let wasBusy = false
   let hasFailed = false
+  let isStopping = false
 
   function unknown(error: unknown): null {
     if (codeOf(error) === '') throw error
@@ -96,17 +103,30 @@ export function createGitActivity(folder: string, log: (line: string) => void): 
     return isFresh && isRebase
   }
 
+  function isBusy(when: 'lately' | 'now' = 'lately'): Promise<boolean> {
+    const now = performance.now()
+    if (when === 'now' || wasBusy || now > lookedAt + GOOD_FOR_MS) {
+      lookedAt = now
+      looked = look().then((isBusy) => {
+        wasBusy = isBusy
+        return isBusy
+      })
+    }
+    return looked
+  }
+
   return {
-    isBusy(when = 'lately') {
-      const now = performance.now()
-      if (when === 'now' || wasBusy || now > lookedAt + GOOD_FOR_MS) {
-        lookedAt = now
-        looked = look().then((isBusy) => {
-          wasBusy = isBusy
-          return isBusy
-        })
+    isBusy,
+    async waitUntilIdle(ms) {
+      const until = performance.now() + ms
+      while (await isBusy('now')) {
+        if (performance.now() > until || isStopping) return false
+        await delay(POLL_MS)
       }
-      return looked
+      return true
+    },
+    stopWaiting() {
+      isStopping = true
     },
     touched: (ctimeMs) => spans.some(({ from, to }) => from <= ctimeMs && ctimeMs <= to),
   }

@@ -4,9 +4,7 @@ import type { CaseEntry } from '../case-entry.ts'
 import type { Catalog } from '../catalog.ts'
 import { type LastGood, partsOfKey } from '../last-good.ts'
 import { collectGarbage } from './collect-garbage.ts'
-import type { KeptCase } from './kept-case.ts'
 import type { KeptCases } from './kept-cases.ts'
-import type { MadeCase } from './made-case.ts'
 
 /** Puts what changes where it is kept, a little later, and lets rest what nobody asks for. */
 export interface Keeper extends LastGood {
@@ -17,8 +15,6 @@ export interface Keeper extends LastGood {
    * thousands holds few of them at a time.
    */
   early(id: string): void
-  /** The same of cases that were made of their files alone; leaves out those that it is not so simple with. */
-  lay(cases: readonly MadeCase[]): void
   /** From now on; before, what is told last of a case may not be what its files say. */
   begin(): void
   /** Resolves when all that has changed so far is kept. */
@@ -39,10 +35,6 @@ export interface KeeperNeeds {
   isPinned(id: string): boolean
   /** Whether, before `begin`, just this was told last of a case, or is told as it begins. */
   isTold(id: string, told: string): boolean
-  /** Called before `begin` when a case rests from the beginning, as it was made. */
-  onLaid(made: MadeCase, kept: KeptCase): void
-  /** Called when a case is kept, with what is to be told of it. */
-  onKept(id: string, told: string): void
   log(line: string): void
 }
 
@@ -60,7 +52,7 @@ const FIRST_REST_MS = 2500
 const MANY = 1000
 
 export function createKeeper(needs: KeeperNeeds): Keeper {
-  const { kept, catalog, told, isTold, isPinned, onKept, onLaid, log } = needs
+  const { kept, catalog, told, isTold, isPinned, log } = needs
   /** Texts that are not kept yet, by case and by file. */
   const texts = new Map<string, Record<string, string>>()
   /** With the time of their last change, the earliest first. */
@@ -105,8 +97,7 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
     else texts.delete(id)
     if (!place?.names) return
     catalog().shelve(id, place)
-    if (hasBegun) onKept(id, is)
-    else {
+    if (!hasBegun) {
       dirty.delete(id)
       catalog().restOne(id)
     }
@@ -170,17 +161,6 @@ export function createKeeper(needs: KeeperNeeds): Keeper {
     },
     early(id) {
       if (!hasBegun) keepOrSay(id)
-    },
-    lay(cases) {
-      if (hasBegun) return
-      for (const made of cases) {
-        const { id, told } = made
-        if (isPinned(id) || !isTold(id, told)) continue
-        const stands = kept?.add(made)
-        if (!stands) continue
-        catalog().lay(id, stands, made.json)
-        onLaid(made, stands)
-      }
     },
     begin() {
       hasBegun = true

@@ -16,7 +16,6 @@ import {
   TEXTS_FILE,
 } from './kept-reader.ts'
 import { createKeptTexts, type KeptTexts, openKeptTexts } from './kept-texts.ts'
-import type { MadeCase } from './made-case.ts'
 
 /** What is kept of a case: its values, its texts as they last could be read, what was told of it. */
 export interface Keeping {
@@ -42,8 +41,6 @@ export interface KeptCases extends KeptReader {
    * were changed too short a time ago, or it may not rest. Null where the disk does not let us.
    */
   keep(keeping: Keeping): KeptCase | null
-  /** The same of a case as it was made from its files alone. */
-  add(made: MadeCase): KeptCase | null
   remove(id: string): void
   /** Forgets the record of a case, which is damaged; its last good texts stay. */
   drop(id: string): void
@@ -187,14 +184,6 @@ export function openKeptCases(
         }
         const row = JSON.stringify(digest.row)
         return { kept, parts: [digest.json, row, encodeEntry(entry), told] }
-      })
-    },
-    add(made) {
-      const { id, names, print, parent, created_at, json, row, entry, told } = made
-      return stand(id, () => {
-        const textsAt = texts.add(id, made.texts)
-        const own = { names: interned(names), print, told: toldSum(told), parent, created_at }
-        return { kept: { ...own, textsAt }, parts: [json, row, entry, told] }
       })
     },
     remove(id) {

@@ -6,14 +6,12 @@ import { keptTitle } from './kept-title.ts'
 
 export interface OpenCatalogNeeds
   extends Pick<CatalogNeeds, 'isHeld' | 'pins'>,
-    Pick<KeeperNeeds, 'told' | 'isTold' | 'onKept' | 'onLaid'> {
+    Pick<KeeperNeeds, 'told' | 'isTold'> {
   /** Where in the state folder. */
   folder: string
   memoryRoot: string
   version: string
   log: (line: string) => void
-  /** A case changes, of which this was told last. */
-  onTaken(id: string, told: string): void
   /** What was kept of these is damaged: they are to be read anew. */
   onLost(lost: ReadonlyMap<string, KeptCase>): void
 }
@@ -23,25 +21,21 @@ export interface OpenCatalog {
   keeper: Keeper
   /** Cases as an earlier service read them. */
   found: ReadonlyMap<string, KeptCase>
-  /** What was told of a case as it is kept. */
-  toldOf(kept: KeptCase): string
 }
 
 /** The catalog, with a place on the disk for what is not in use. */
 export function openCatalog(needs: OpenCatalogNeeds): OpenCatalog {
-  const { isHeld, pins, told, isTold, onKept, onLaid, onTaken, onLost, log } = needs
+  const { isHeld, pins, told, isTold, onLost, log } = needs
   const kept = openKept(needs)
   const keeper = createKeeper({
-    ...{ kept, told, isTold, onKept, onLaid, log, catalog: () => catalog },
+    ...{ kept, told, isTold, log, catalog: () => catalog },
     isPinned: (id) => pins(id) !== undefined,
   })
-  const toldOf = (each: KeptCase) => kept!.told(each) // there is none without
   const catalog = createCatalog({
     ...{ isHeld, pins, onLost, onDirty: keeper.changed },
     ...(kept ? { shelf: kept } : {}),
-    onTaken: (id, was) => onTaken(id, toldOf(was)),
   })
-  return { catalog, keeper, found: kept?.found ?? new Map(), toldOf }
+  return { catalog, keeper, found: kept?.found ?? new Map() }
 }
 
 /** What an earlier service kept; null where the disk does not let us, which is said. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Displaced, Stamped } from '../../files/replace-seen.ts'
-import { createSettling } from '../settling.ts'
+import { createStabilityDetector } from '../sync/stability.ts'
 import { displacedContent, isUntouched, releaseDisplaced } from './displaced.ts'
 import { keepPreImage, renamePreImage } from './kept-pre-images.ts'
 import type { FileOfCase } from './pre-images.ts'
@@ -41,7 +41,7 @@ const PATIENCE_MS = 3000
  */
 export function createDisplacedLook(needs: LookNeeds) {
   const { folder, rescue, log } = needs
-  const settling = createSettling()
+  const stability = createStabilityDetector()
 
   return async function look(each: Kept, isLast: boolean): Promise<number> {
     const found = isUntouched(each.at, each.stamped) ? null : displacedContent(each.at)
@@ -51,7 +51,11 @@ export function createDisplacedLook(needs: LookNeeds) {
       const now = performance.now()
       each.changedAt ??= now
       const isSoon = now - each.changedAt < PATIENCE_MS
-      const unrest = settling.wait(String(each.at), found.stats, isEmpty ? 'broken' : 'cut')
+      const unrest = stability.remainingMs(
+        String(each.at),
+        found.stats,
+        isEmpty ? 'unreadable' : 'truncated',
+      )
       if (unrest > 0 && isSoon) {
         if (!isLast) return Math.min(unrest, AGAIN_MS)
         await delay(unrest)
@@ -65,7 +69,7 @@ export function createDisplacedLook(needs: LookNeeds) {
       }
     }
     if (!isLast && performance.now() < each.restsUntil) return AGAIN_MS
-    settling.forget(String(each.at))
+    stability.forget(String(each.at))
     await releaseDisplaced(each.at)
     return 0
   }

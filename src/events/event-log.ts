@@ -1,0 +1,182 @@
+import type { Database, Run } from '../state/database.ts'
+
+export interface LogEvent {
+  /** From 1 up, in the order of appending; never given twice. */
+  id: number
+  type: string
+  /** The envelope's exact bytes as text. */
+  envelope: string
+}
+
+export type NewEvent = Omit<LogEvent, 'id'>
+
+/**
+ * The events of a workspace in the order in which they were published. An event is on the disk, in one transaction
+ * with what it was made of, before anybody hears of it.
+ */
+export interface EventLog {
+  /**
+   * Gives the events their ids at once, and writes them soon; `alongside` writes what belongs to them in the same
+   * transaction, and may be carried out again after a failure of the disk. `onWritten` is called after that, before
+   * the subscribers are.
+   */
+  append(
+    events: readonly NewEvent[],
+    alongside?: (run: Run) => void,
+    onWritten?: () => void,
+  ): LogEvent[]
+  /**
+   * Resolves when all that was appended before is on the disk and published. Rejects with the storage refusal when it
+   * could not be; then it is kept, tried again and published later, in order.
+   */
+  flushed(): Promise<void>
+  /** The storage refusal of the last write, so that a change can be refused before it is made; else null. */
+  readonly failure: unknown
+  /** Called in order, once for each event from now on, after it is on the disk; gives the undo. */
+  subscribe(listener: (event: LogEvent) => void): () => void
+  /**
+   * Events behind an id that are on the disk now, oldest first, from `first` on where `after` is before it. With a
+   * `subscribe` in the same turn, nothing is missed and nothing comes twice.
+   */
+  read(after: number): AsyncIterable<LogEvent>
+  /** The smallest id that can still be read; 0 when there is none. */
+  readonly first: number
+  /** The last id given; 0 when none was. */
+  readonly last: number
+  /**
+   * Keeps events with larger ids for a receiver that still waits for them, up to a hard limit; null when nobody
+   * waits. At least the newest 10,000 events always stay.
+   */
+  keepFrom(id: number | null): void
+}
+
+export interface EventLogOptions {
+  log: (line: string) => void
+  /** How many of the newest events stay at least. */
+  keepEvents?: number
+  /** Where the disk matters more than a receiver that has not come back: so many events, or characters of them. */
+  maxEvents?: number
+  maxLength?: number
+}
+
+const KEEP_EVENTS = 10_000
+const MAX_EVENTS = 1_000_000
+const MAX_LENGTH = 512 * 1024 * 1024
+const PAGE_EVENTS = 500
+
+export function createEventLog(database: Database, options: EventLogOptions): EventLog {
+  const { log, keepEvents = KEEP_EVENTS } = options
+  const { maxEvents = MAX_EVENTS, maxLength = MAX_LENGTH } = options
+  const ends = database.get<{ first: number; last: number; length: number }>(
+    'SELECT ifnull(min(id), 0) AS first, ifnull(max(id), 0) AS last, total(length(envelope)) AS length FROM events',
+  )
+  let { first = 0, last = 0, length = 0 } = ends ?? {}
+  // a database that was lost may have given any id up to now
+  if (last === 0 && database.setAside !== null) last = Date.now()
+  let onDisk = last
+  let neededAfter = Number.POSITIVE_INFINITY
+  let isTrimming = false
+  const listeners = new Set<(event: LogEvent) => void>()
+  const readers = new Set<{ at: number }>()
+
+  function publish(event: LogEvent): void {
+    onDisk = event.id
+    if (first === 0) first = event.id
+    for (const listener of [...listeners]) {
+      try {
+        listener(event)
+      } catch (error) {
+        log(`a listener of the event log failed: ${error}`)
+      }
+    }
+  }
+
+  /** In steps of a tenth, so that a log of its full length is not trimmed with every event. */
+  function trim(): void {
+    const count = onDisk - first + 1
+    if (isTrimming || first === 0 || count < keepEvents * 1.1) return
+    const reached = Math.min(neededAfter, ...[...readers].map(({ at }) => at))
+    const isTooMuch = count > maxEvents || length > maxLength
+    const upTo = isTooMuch
+      ? onDisk - Math.floor(count * 0.9)
+      : Math.min(onDisk - keepEvents, reached)
+    if (upTo < first) return
+    if (upTo > reached) {
+      log(
+        `the event log is as large as it may get: events ${first} to ${upTo}, for which a receiver still waits, are dropped`,
+      )
+    }
+    isTrimming = true
+    database.write(
+      (run) => run('DELETE FROM events WHERE id <= ?', upTo),
+      () => {
+        isTrimming = false
+        first = upTo + 1
+        length = database.get<{ length: number }>(
+          'SELECT total(length(envelope)) AS length FROM events',
+        )!.length
+      },
+    )
+  }
+
+  async function* read(after: number, upTo: number): AsyncGenerator<LogEvent> {
+    const reader = { at: after }
+    readers.add(reader)
+    try {
+      while (reader.at < upTo) {
+        const page = database.all<LogEvent>(
+          `SELECT id, type, envelope FROM events WHERE id > ? AND id <= ? ORDER BY id LIMIT ${PAGE_EVENTS}`,
+          reader.at,
+          upTo,
+        )
+        if (page.length === 0) return
+        for (const event of page) {
+          reader.at = event.id
+          yield event
+        }
+      }
+    } finally {
+      readers.delete(reader)
+    }
+  }
+
+  return {
+    append(events, alongside, onWritten) {
+      const numbered = events.map((event) => ({ id: ++last, ...event }))
+      for (const { envelope } of numbered) length += envelope.length
+      database.write(
+        (run) => {
+          for (const { id, type, envelope } of numbered) {
+            run('INSERT INTO events (id, type, envelope) VALUES (?, ?, ?)', id, type, envelope)
+          }
+          alongside?.(run)
+        },
+        () => {
+          onWritten?.()
+          for (const event of numbered) publish(event)
+          trim()
+        },
+      )
+      return numbered
+    },
+    flushed: database.flushed,
+    get failure() {
+      return database.failure
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    read: (after) => read(after, onDisk),
+    get first() {
+      return first
+    },
+    get last() {
+      return last
+    },
+    keepFrom(id) {
+      neededAfter = id ?? Number.POSITIVE_INFINITY
+      trim()
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import type { CaseFacts } from '../model/case-facts.ts'
+import { UUID } from '../model/words.ts'
+import type { Database, Run } from '../state/database.ts'
+
+/** Each kind of facts that grows with the case has a row of its own, beside that of the case itself. */
+const PARTS = ['proofs', 'sessions', 'notes'] as const
+
+/** The name under which the problems of the workspace are stored; no case has such an id. */
+const WORKSPACE = 'workspace'
+
+/** JSON texts by key: the case's id for its core, and `<id> <part>` for what grows with it. */
+type Rows = Map<string, string>
+
+/** What was last published of each case, as of now: also what is not on the disk yet. */
+export interface PublishedFacts {
+  /** Whether a first start in this workspace has still to take everything as published. */
+  readonly isNew: boolean
+  /** Null where nothing was published of such a case, or its deletion. */
+  read(caseId: string): CaseFacts | null
+  /** The same as one text, to be compared with `textOf`. */
+  text(caseId: string): string
+  /** Of the workspace's problems, as JSON. */
+  workspace(): string
+  /** Ids of all cases of which something is published. */
+  caseIds(): string[]
+  /**
+   * Takes these facts as published; null removes them. Gives what is to be written for it, only of what differs,
+   * and what is to be called once that is on the disk; null where nothing differs.
+   */
+  replace(caseId: string, facts: CaseFacts | null): Replacement | null
+  replaceWorkspace(problems: string): Replacement | null
+}
+
+export interface Replacement {
+  write(run: Run): void
+  onWritten(): void
+}
+
+export function createPublishedFacts(database: Database): PublishedFacts {
+  /** What was replaced, and is not on the disk yet. */
+  const unwritten = new Map<string, Rows>()
+
+  function rowsOf(name: string): Rows {
+    return unwritten.get(name) ?? storedRows(name)
+  }
+
+  function storedRows(name: string): Rows {
+    const rows = database.all<{ key: string; facts: string }>(
+      'SELECT key, facts FROM published WHERE key = ? OR (key > ? AND key < ?)',
+      name,
+      `${name} `,
+      `${name}!`,
+    )
+    return new Map(rows.map(({ key, facts }) => [key, facts]))
+  }
+
+  function replaceRows(name: string, rows: Rows): Replacement | null {
+    const before = rowsOf(name)
+    const gone = [...before.keys()].filter((key) => !rows.has(key))
+    const changed = [...rows].filter(([key, text]) => before.get(key) !== text)
+    if (gone.length + changed.length === 0) return null
+    unwritten.set(name, rows)
+    return {
+      write(run) {
+        for (const key of gone) run('DELETE FROM published WHERE key = ?', key)
+        for (const [key, text] of changed) {
+          run('INSERT OR REPLACE INTO published (key, facts) VALUES (?, ?)', key, text)
+        }
+      },
+      onWritten() {
+        if (unwritten.get(name) === rows) unwritten.delete(name)
+      },
+    }
+  }
+
+  return {
+    get isNew() {
+      return !rowsOf(WORKSPACE).has(WORKSPACE)
+    },
+    read: (caseId) => factsIn(caseId, rowsOf(caseId)),
+    text: (caseId) => textOfRows(caseId, rowsOf(caseId)),
+    workspace: () => rowsOf(WORKSPACE).get(WORKSPACE) ?? '[]',
+    caseIds() {
+      const stored = database.all<{ key: string }>('SELECT key FROM published')
+      const ids = new Set(stored.map(({ key }) => key).filter((key) => UUID.test(key)))
+      for (const [id, rows] of unwritten) {
+        if (rows.size > 0 && UUID.test(id)) ids.add(id)
+        else ids.delete(id)
+      }
+      return [...ids]
+    },
+    replace: (caseId, facts) => replaceRows(caseId, rowsFor(caseId, facts)),
+    replaceWorkspace: (problems) => replaceRows(WORKSPACE, new Map([[WORKSPACE, problems]])),
+  }
+}
+
+/** The facts as one text: equal where nothing is to be published. */
+export function textOf(caseId: string, facts: CaseFacts): string {
+  return textOfRows(caseId, rowsFor(caseId, facts))
+}
+
+function rowsFor(caseId: string, facts: CaseFacts | null): Rows {
+  const rows: Rows = new Map()
+  if (!facts) return rows
+  const { state, fields, problems, files } = facts
+  rows.set(caseId, JSON.stringify({ state, fields, problems, files }))
+  for (const part of PARTS) {
+    if (Object.keys(facts[part]).length > 0) {
+      rows.set(`${caseId} ${part}`, JSON.stringify(facts[part]))
+    }
+  }
+  return rows
+}
+
+function factsIn(caseId: string, rows: Rows): CaseFacts | null {
+  const core = rows.get(caseId)
+  if (core === undefined) return null
+  const [proofs, sessions, notes] = PARTS.map((part) =>
+    JSON.parse(rows.get(`${caseId} ${part}`) ?? '{}'),
+  )
+  return {
+    ...JSON.parse(core),
+    proofs,
+    sessions,
+    notes,
+  }
+}
+
+function textOfRows(caseId: string, rows: Rows): string {
+  const keys = [caseId, ...PARTS.map((part) => `${caseId} ${part}`)]
+  return keys.map((key) => rows.get(key) ?? '').join('\n')
+}

@@ -1,0 +1,137 @@
+import type { CaseFacts } from '../model/case-facts.ts'
+import { caseEvents, type Maker, problemEvents } from '../model/case-facts.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import type { Problem } from '../model/problem.ts'
+import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import { factsOf } from '../workspace/facts.ts'
+import type { Bus } from './bus.ts'
+import { type Envelope, trailEnvelope } from './envelope.ts'
+import type { EventLog } from './event-log.ts'
+import type { PublishedFacts, Replacement } from './published-facts.ts'
+
+/**
+ * Turns changes into events, once each: what was last published of a case is compared with what its files say now,
+ * so that a request and the watcher's echo of it make one event, and so does a hand edit. Timing plays no part.
+ */
+export interface Publisher {
+  /**
+   * A case may have changed, and a request has just written these memory files. Before `begin` it is only remembered,
+   * or, at a first start, taken as published without an event.
+   */
+  changed(change: Pick<CaseChange, 'caseId' | 'maker' | 'wrote'>): void
+  /** Publishes the problems that belong to no case. */
+  publishWorkspace(problems: readonly Problem[]): void
+  /** Publishes what changed while no service ran, then each change as it comes; resolves when that is on the disk. */
+  begin(problems: readonly Problem[]): Promise<void>
+}
+
+/** What of a case is published from now on, and what was before; null where there was or is no case. */
+export interface Compared {
+  caseId: string
+  before: CaseFacts | null
+  after: CaseFacts | null
+  maker: Maker
+}
+
+export interface PublisherDeps {
+  catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'has'>
+  log: Pick<EventLog, 'append' | 'flushed'>
+  facts: PublishedFacts
+  now: () => string
+  compared: Bus<Compared>
+}
+
+export function createPublisher(deps: PublisherDeps): Publisher {
+  const { catalog, log, facts, now, compared } = deps
+  const isFirstStart = facts.isNew
+  let hasBegun = false
+  /** The cases that were read before that. */
+  const early = new Set<string>()
+
+  function append(envelopes: readonly Envelope[], replacement: Replacement | null): void {
+    if (envelopes.length === 0 && replacement === null) return
+    const events = envelopes.map((each) => ({
+      type: each.event_type,
+      envelope: JSON.stringify(each),
+    }))
+    log.append(events, replacement?.write, replacement?.onWritten)
+  }
+
+  function publish(caseId: string, maker: Maker, wrote?: readonly string[]): void {
+    const entry = catalog.entry(caseId)
+    const folder = catalog.folder(caseId)
+    const before = facts.read(caseId)
+    const after = entry && folder ? factsOf(entry, folder, before) : null
+    // one that the disk did not give back has its event once it can be read
+    const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '')
+    const events = caseEvents(caseId, before, after, maker, readable)
+    const envelopes = events.flatMap((event): Envelope[] => {
+      if ('type' in event) {
+        const { type, payload } = event
+        const timestamp = (maker === 'away' && entry && timeOf(entry, payload)) || now()
+        return [{ event_type: type, timestamp, payload }]
+      }
+      return newLines(folder!, event)
+    })
+    compared.publish({ caseId, before, after, maker })
+    append(envelopes, facts.replace(caseId, after))
+  }
+
+  function takeAsPublished(caseId: string): void {
+    const [entry, folder] = [catalog.entry(caseId), catalog.folder(caseId)]
+    append([], facts.replace(caseId, entry && folder ? factsOf(entry, folder, null) : null))
+  }
+
+  function publishWorkspace(problems: readonly Problem[]): void {
+    const before: Problem[] = JSON.parse(facts.workspace())
+    const timestamp = now()
+    const envelopes = problemEvents(null, before, problems).map(({ type, payload }) => ({
+      event_type: type,
+      timestamp,
+      payload,
+    }))
+    append(envelopes, facts.replaceWorkspace(JSON.stringify(problems)))
+  }
+
+  return {
+    changed({ caseId, maker, wrote }) {
+      if (hasBegun) {
+        publish(caseId, maker, wrote)
+        return
+      }
+      early.add(caseId)
+      if (isFirstStart) takeAsPublished(caseId)
+    },
+    publishWorkspace,
+    async begin(problems) {
+      if (isFirstStart) {
+        for (const id of catalog.ids()) if (!early.has(id)) takeAsPublished(id)
+        // in the last transaction of these: a start that was cut short is a first start again
+        append([], facts.replaceWorkspace(JSON.stringify(problems)))
+      } else {
+        for (const id of early) publish(id, 'away')
+        for (const id of facts.caseIds()) if (!catalog.has(id)) publish(id, 'away')
+        publishWorkspace(problems)
+      }
+      hasBegun = true
+      early.clear()
+      await log.flushed()
+    },
+  }
+}
+
+/** When the file that an event is about was changed: for what nobody saw happen. */
+function timeOf(entry: CaseEntry, payload: Record<string, unknown>): string | null {
+  const { proof_id, filename } = payload
+  const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))
+  const isRemoved = !file && filename !== undefined
+  const mtimeMs = isRemoved ? entry.folders.get('.')?.mtimeMs : (file ?? entry.file).mtimeMs
+  return mtimeMs === undefined ? null : new Date(mtimeMs).toISOString()
+}
+
+function newLines(folder: CaseFolder, event: { session_id: string; after: number }): Envelope[] {
+  const session = folder.sessions.find(({ id }) => id === event.session_id)!
+  const lines = session.trail.filter(({ number }) => number > event.after)
+  return lines.map((line) => trailEnvelope(session, line))
+}

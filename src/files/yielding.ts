@@ -1,0 +1,30 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** Few enough to leave threads for requests. */
+const AT_ONCE = 16
+/** A request waits at most so long in each turn of the event loop. */
+const SLICE_MS = 5
+/** One for all: many short rounds of work in a row keep nobody waiting either. */
+let sliceBegan = 0
+
+/** Lets others go first, once the work of this turn of the event loop has taken its time. */
+export async function yieldIfBusy(): Promise<void> {
+  if (performance.now() - sliceBegan < SLICE_MS) return
+  await setImmediate()
+  sliceBegan = performance.now()
+}
+
+/** Does the work for all items, a few at a time, in their order; rejects with the first that rejects. */
+export async function forEachLimited<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) {
+      await work(items[next++]!)
+      await yieldIfBusy()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
+}

@@ -1,0 +1,92 @@
+import * as z from 'zod'
+import { CASE_STATES } from '../model/case-state.ts'
+import type { Pins } from '../model/held.ts'
+import { type Database, parsedJson } from './database.ts'
+
+/** A session that executes while its processes could write the files of the cases. */
+export interface OpenRun {
+  session_id: string
+  case_id: string
+  number: number
+}
+
+/** What counted when the first of the runs began. */
+export interface Watch {
+  runs: OpenRun[]
+  /** What was held back already by then: no run of these did it. */
+  told: string[]
+  cases: Record<string, Pins>
+}
+
+export interface Baselines {
+  watch: Watch | null
+  /** Of cases that went on since, which go before those of the watch. */
+  own: Map<string, Pins>
+}
+
+/** What counts of the cases whatever their files say: one row for all as a run began, one for each case since. */
+export interface BaselineStore {
+  read(): Baselines
+  writeWatch(watch: Watch): Promise<void>
+  removeWatch(): Promise<void>
+  write(caseId: string, pins: Pins): Promise<void>
+  remove(caseId: string): Promise<void>
+}
+
+const ALL = ''
+
+const PINS = z.object({
+  state: z.enum(CASE_STATES).optional(),
+  required: z.array(z.object({ description: z.string(), type: z.string().nullable() })).optional(),
+  proofs: z.record(z.string(), z.string().nullable()),
+  sessions: z.record(z.string(), z.string().nullable()),
+  whole: z.boolean(),
+})
+const RUN = z.object({ session_id: z.string(), case_id: z.string(), number: z.number() })
+const WATCH = z.object({
+  runs: z.array(RUN),
+  told: z.array(z.string()),
+  cases: z.record(z.string(), PINS),
+})
+
+export function createBaselineStore(
+  database: Database,
+  log: (line: string) => void,
+): BaselineStore {
+  function write(key: string, value: Watch | Pins): Promise<void> {
+    const text = JSON.stringify(value)
+    database.write((run) => run('INSERT OR REPLACE INTO baselines VALUES (?, ?)', key, text))
+    return database.flushed()
+  }
+
+  function remove(key: string): Promise<void> {
+    database.write((run) => run('DELETE FROM baselines WHERE case_id = ?', key))
+    return database.flushed()
+  }
+
+  return {
+    read: () => readBaselines(database, log),
+    writeWatch: (watch) => write(ALL, watch),
+    removeWatch: () => remove(ALL),
+    write,
+    remove,
+  }
+}
+
+/** What makes no sense is skipped, and said in the log. */
+export function readBaselines(
+  database: Pick<Database, 'all'>,
+  log: (line: string) => void,
+): Baselines {
+  const found: Baselines = { watch: null, own: new Map() }
+  const rows = database.all<{ case_id: string; baseline: string }>('SELECT * FROM baselines')
+  for (const { case_id, baseline } of rows) {
+    const value = parsedJson(baseline)
+    if (case_id === ALL) found.watch = WATCH.safeParse(value).data ?? null
+    const pins = case_id === ALL ? found.watch : PINS.safeParse(value).data
+    if (!pins)
+      log('what counted as a run began makes no sense and was skipped: look at the cases yourself')
+    else if ('whole' in pins) found.own.set(case_id, pins)
+  }
+  return found
+}

@@ -1,0 +1,266 @@
+import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { makeFolder, syncFolder } from '../files/durable-write.ts'
+import { Refusal } from '../model/refusal.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { ForeignDatabase, migrate, mustBeOurs } from './schema.ts'
+import {
+  connect,
+  type SqliteConnection,
+  type SqlValue,
+  type Statement,
+  sqliteFault,
+} from './sqlite.ts'
+
+export const DATABASE_FILE = 'casefile.db'
+
+export type Run = (sql: string, ...values: SqlValue[]) => void
+
+/** This machine's notes about one workspace: the SQLite file in its state folder. Only the owner opens it for writing. */
+export interface Database {
+  /** The rows of a query, as far as they are on the disk: what `write` was given and is not flushed is not among them. */
+  all<Row>(sql: string, ...values: SqlValue[]): Row[]
+  get<Row>(sql: string, ...values: SqlValue[]): Row | undefined
+  /**
+   * Carries out `work` soon. All works of one turn of the event loop are one transaction, which is on the disk
+   * before `onWritten` is called. Works are carried out in order; where the disk fails, they are kept and tried
+   * again, so that `work` may run several times: it must do nothing but `run`.
+   */
+  write(work: (run: Run) => void, onWritten?: () => void): void
+  /** Resolves when all that was written before is on the disk; rejects with the storage refusal when it could not be. */
+  flushed(): Promise<void>
+  /** The storage refusal of the last write; null while all is well. */
+  readonly failure: unknown
+  /** What was set aside as the service opened it, and why: for `/health`. */
+  readonly setAside: string | null
+  close(): Promise<void>
+}
+
+interface Work {
+  work: (run: Run) => void
+  onWritten: (() => void) | undefined
+}
+
+/** Opens the database in the state folder, and makes it where there is none. One that is of no use is set aside. */
+export async function openDatabase(
+  folder: string,
+  log: (line: string) => void,
+  now: () => string = () => new Date().toISOString(),
+): Promise<Database> {
+  await makeFolder(folder, 0o700)
+  const path = join(folder, DATABASE_FILE)
+  const damageNote = `${path}.damaged`
+  let setAside: string | null = null
+  let connection = open()
+  let inode = statSync(path).ino
+  let statements = new Map<string, Statement>()
+  let isClosed = false
+
+  function open(): SqliteConnection {
+    if (existsSync(damageNote)) putAside('it was found damaged while the service ran')
+    try {
+      return openConnection(path)
+    } catch (error) {
+      const isUseless = error instanceof ForeignDatabase || sqliteFault(error) === 'damaged'
+      if (!isUseless) throw refusalOf(error)
+      putAside((error as Error).message)
+      return openConnection(path)
+    }
+  }
+
+  function putAside(why: string): void {
+    const aside = `${path}.aside-${now().replace(/[:-]/g, '')}`
+    for (const suffix of ['', '-wal']) {
+      if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
+    }
+    rmSync(`${path}-shm`, { force: true })
+    rmSync(damageNote, { force: true })
+    setAside = `${DATABASE_FILE} could not be used (${why}) and is now ${basename(aside)}: the index is made again from the case files, and webhooks must be registered again.`
+    log(setAside)
+  }
+
+  function statement(sql: string): Statement {
+    const known = statements.get(sql)
+    if (known) return known
+    const made = connection.prepare(sql)
+    statements.set(sql, made)
+    return made
+  }
+
+  const run: Run = (sql, ...values) => {
+    statement(sql).run(...values)
+  }
+
+  /** Deleted or replaced while the service runs: what it holds is still whole, and is written to its place again. */
+  async function restoreFile(): Promise<void> {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found?.ino === inode) return
+    log(`${DATABASE_FILE} was deleted or replaced while the service runs: it is written again`)
+    await makeFolder(folder, 0o700)
+    if (found) renameSync(path, `${path}.aside-${now().replace(/[:-]/g, '')}`)
+    const copy = `${path}.copy`
+    rmSync(copy, { force: true })
+    connection.prepare('VACUUM INTO ?').run(copy)
+    disconnect()
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
+    renameSync(copy, path)
+    await syncFolder(dirname(path))
+    connection = openConnection(path)
+    inode = statSync(path).ino
+  }
+
+  function disconnect(): void {
+    statements = new Map()
+    connection.close()
+  }
+
+  const commit = createGroupCommit<Work>({
+    async write(works) {
+      try {
+        await restoreFile()
+        connection.exec('BEGIN IMMEDIATE')
+        try {
+          for (const { work } of works) work(run)
+          connection.exec('COMMIT')
+        } catch (error) {
+          rollBack()
+          throw error
+        }
+        return works.length
+      } catch (error) {
+        throw refusalOf(error)
+      }
+    },
+    onWritten(works) {
+      for (const { onWritten } of works) onWritten?.()
+    },
+    onFailure(failure) {
+      if (failure) log(`${DATABASE_FILE} cannot be written, and is tried again: ${failure.error}`)
+      else log(`${DATABASE_FILE} is written again`)
+    },
+  })
+
+  /** SQLite has rolled back by itself after some errors, and then says that there is no transaction. */
+  function rollBack(): void {
+    try {
+      connection.exec('ROLLBACK')
+    } catch (error) {
+      if (!/no transaction/.test(String(error))) throw error
+    }
+  }
+
+  /** The refusal for what SQLite says of its file; any other error comes back as it is. */
+  function refusalOf(error: unknown): unknown {
+    const fault = sqliteFault(error)
+    if (fault === null) return error
+    const said = (error as Error).message
+    if (fault === 'damaged') {
+      writeFileSync(damageNote, `${said}\n`, { mode: 0o600 })
+      return new Refusal(
+        'storage_failed',
+        `${path} is damaged (${said}). Restart the service: it sets the file aside and reads the cases again. Nothing about a case is lost.`,
+        { cause: error },
+      )
+    }
+    return new Refusal(
+      fault === 'full' ? 'storage_full' : 'storage_failed',
+      fault === 'full'
+        ? `The change was not recorded in ${path}: the storage is full. Free space, then try again.`
+        : `The change was not recorded in ${path}: ${said}. Check the disk and the permissions, then try again.`,
+      { cause: error },
+    )
+  }
+
+  function all<Row>(sql: string, ...values: SqlValue[]): Row[] {
+    try {
+      return statement(sql).all(...values) as Row[]
+    } catch (error) {
+      throw refusalOf(error)
+    }
+  }
+
+  return {
+    all,
+    get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
+    write(work, onWritten) {
+      if (isClosed) throw new Error(`${DATABASE_FILE} is closed`)
+      commit.add({ work, onWritten })
+    },
+    flushed: commit.flushed,
+    get failure() {
+      return commit.failure?.error ?? null
+    },
+    get setAside() {
+      return setAside
+    },
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      await commit.flushed().catch(() => {}) // said by onFailure
+      commit.stop()
+      if (commit.waiting > 0) log(`${DATABASE_FILE} was closed without ${commit.waiting} changes`)
+      leaveOneFile()
+      disconnect()
+    },
+  }
+
+  /** A database that was closed well has no log beside it; where that fails, the next start reads the log. */
+  function leaveOneFile(): void {
+    try {
+      connection.exec('PRAGMA journal_mode = DELETE')
+    } catch (error) {
+      if (sqliteFault(error) === null) throw error
+    }
+  }
+}
+
+/** The rows of a database that a service of this or an earlier time has written; null where there is none. */
+export function readDatabase<T>(
+  folder: string,
+  read: (database: Pick<Database, 'all'>) => T,
+): T | null {
+  const path = join(folder, DATABASE_FILE)
+  if (!existsSync(path)) return null
+  const connection = connect(path, { readOnly: true })
+  try {
+    mustBeOurs(connection)
+    return read({
+      all: <Row>(sql: string, ...values: SqlValue[]) =>
+        connection.prepare(sql).all(...values) as Row[],
+    })
+  } catch (error) {
+    if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
+    throw error
+  } finally {
+    connection.close()
+  }
+}
+
+function openConnection(path: string): SqliteConnection {
+  const connection = connect(path)
+  try {
+    chmodSync(path, 0o600)
+    connection.exec('PRAGMA busy_timeout = 200')
+    mustBeOurs(connection)
+    connection.exec('PRAGMA journal_mode = WAL')
+    connection.exec('PRAGMA synchronous = FULL')
+    connection.exec('PRAGMA secure_delete = ON') // a deleted case leaves no text
+    connection.exec('PRAGMA cache_size = -8000')
+    connection.exec('PRAGMA temp_store = MEMORY')
+    migrate(connection)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** The value of a JSON text in a row; undefined for a text that is none, as another program may have changed it. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,69 @@
+import * as z from 'zod'
+import { type Database, parsedJson } from './database.ts'
+
+/** That a session runs on this machine, on disk before anything is started for it. */
+export interface RunRecord {
+  session_id: string
+  case_id: string
+  number: number
+  /** The value of CASEFILE_RUN in the environment of every process of the run. */
+  mark: string
+  /** The process of the step under way, with its start time: pids are used again. */
+  process: { pid: number; start: string | null; boot: string | null } | null
+  /** The agent's own id of its conversation, once it is known. */
+  agent_session: string | null
+}
+
+export interface RunRecords {
+  write(record: RunRecord): Promise<void>
+  remove(sessionId: string): Promise<void>
+  /** What a service that died has left. */
+  all(): RunRecord[]
+}
+
+/** Its processes are ended by these numbers: id 0 or -1 would mean the service's own group, or everyone. */
+const RECORD = z.object({
+  session_id: z.string().min(1),
+  case_id: z.string().min(1),
+  number: z.number().int().positive(),
+  mark: z.string().min(1),
+  process: z
+    .object({
+      pid: z.number().int().min(2),
+      start: z.string().nullable(),
+      boot: z.string().nullable(),
+    })
+    .nullable(),
+  agent_session: z.string().nullable().default(null),
+})
+
+export function createRunRecords(database: Database, log: (line: string) => void): RunRecords {
+  return {
+    write(record) {
+      const text = JSON.stringify(record)
+      database.write((run) =>
+        run('INSERT OR REPLACE INTO runs VALUES (?, ?)', record.session_id, text),
+      )
+      return database.flushed()
+    },
+    remove(sessionId) {
+      database.write((run) => run('DELETE FROM runs WHERE session_id = ?', sessionId))
+      return database.flushed()
+    },
+    all: () => readRuns(database, log),
+  }
+}
+
+/** The records that make sense; others are skipped, and stay. */
+export function readRuns(
+  database: Pick<Database, 'all'>,
+  log: (line: string) => void,
+): RunRecord[] {
+  const rows = database.all<{ session_id: string; record: string }>('SELECT * FROM runs')
+  return rows.flatMap(({ session_id, record }) => {
+    const { data } = RECORD.safeParse(parsedJson(record))
+    if (data?.session_id === session_id) return [data]
+    log(`the record of the run of session ${session_id} makes no sense and was skipped`)
+    return []
+  })
+}

@@ -1,0 +1,69 @@
+import type { SqliteConnection } from './sqlite.ts'
+
+/** Marks the file as ours: "case" in ASCII. */
+export const APPLICATION_ID = 0x63617365
+
+/**
+ * How the tables come about. A database has `user_version` of these steps behind it; a released step is never
+ * changed, a new one is added.
+ */
+const MIGRATIONS: string[] = [
+  `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE events (id INTEGER PRIMARY KEY, type TEXT NOT NULL, envelope TEXT NOT NULL) STRICT;
+
+  -- what was last published of a case, by '<case id>' and '<case id> <part>'
+  CREATE TABLE published (key TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  -- sessions that run on this machine, so that the next start can end what a killed service left
+  CREATE TABLE runs (session_id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  -- values of a case that are frozen while a session could write its files; '' is what all running sessions share
+  CREATE TABLE baselines (case_id TEXT PRIMARY KEY, baseline TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+  -- plans that sessions had, so that a revision can be compared
+  CREATE TABLE plans (sha256 TEXT PRIMARY KEY, text BLOB NOT NULL, used_at INTEGER NOT NULL) STRICT;
+  CREATE INDEX plans_by_use ON plans (used_at);
+  `,
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Throws, and changes nothing, for a database that is not ours, or of a later version of Casefile. */
+export function mustBeOurs(connection: SqliteConnection): void {
+  const version = pragma(connection, 'user_version')
+  const id = pragma(connection, 'application_id')
+  if (id !== APPLICATION_ID && (id !== 0 || version !== 0 || hasTables(connection))) {
+    throw new ForeignDatabase('it is the database of another program')
+  }
+  if (version > SCHEMA_VERSION) throw new ForeignDatabase('a later version of Casefile made it')
+}
+
+/** Brings the tables up to date. */
+export function migrate(connection: SqliteConnection): void {
+  const version = pragma(connection, 'user_version')
+  if (version === SCHEMA_VERSION) return
+  connection.exec('BEGIN IMMEDIATE')
+  try {
+    for (const step of MIGRATIONS.slice(version)) connection.exec(step)
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+    connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    connection.exec('COMMIT')
+  } catch (error) {
+    connection.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** A file that SQLite can read, and Casefile cannot use. */
+export class ForeignDatabase extends Error {}
+
+function pragma(connection: SqliteConnection, name: string): number {
+  const [row] = connection.prepare(`PRAGMA ${name}`).all() as Record<string, number>[]
+  return Number(row?.[name] ?? 0)
+}
+
+function hasTables(connection: SqliteConnection): boolean {
+  return connection.prepare('SELECT 1 FROM sqlite_master LIMIT 1').all().length > 0
+}
