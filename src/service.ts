@@ -10,26 +10,26 @@ import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import type { HttpNeeds } from './http/needs.ts'
 import { useParser } from './markdown/parser-pool.ts'
-import type { Maker } from './model/case-facts.ts'
-import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { agentFileProblems, installedReaders } from './sessions/agent-files.ts'
 import { createHandActs } from './sessions/hand-acts.ts'
+import type { HoldRun } from './sessions/hold-lines.ts'
 import { createHolds, type Holds } from './sessions/holds.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
-import type { Sessions } from './sessions/sessions.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { openCaseRows } from './state/cases.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
+import { mentionOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
 import { trustAtStart } from './trust/at-start.ts'
-import { type OpenWebhooks, openWebhooks } from './webhooks/open-webhooks.ts'
-import type { Change } from './workspace/case-entry.ts'
+import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
+import { createBaselines } from './workspace/baselines.ts'
+import type { CaseChange, Change } from './workspace/case-entry.ts'
 import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
@@ -89,113 +89,150 @@ async function open(
   const environment = options.environment ?? process.env
   const now = () => (options.now?.() ?? new Date()).toISOString()
   const newId = options.newId ?? randomUUID
+  const build = options.build ?? { version: '0.0.0', commit: null }
+  const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
+
+  // the folders, and the right to be the only one who writes them
   const places = await openPlaces(options, environment, log)
   const { root, memoryRoot, state, settings } = places
-  const kind = options.short ? { short: true } : {}
-  let facts: Record<string, unknown> = kind
-  const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, describe: () => facts })
+  const layout = layoutOf(root, memoryRoot)
+  const ownership = await takeOwnership({
+    memoryRoot,
+    stateDir: state.root,
+    short: options.short ?? false,
+  })
   undo.add(ownership.release)
   undo.add(useParser())
-  const layout = layoutOf(root, memoryRoot)
-  const mutex = createKeyedMutex()
-  const onError = (error: unknown) => log(`a listener failed: ${String(error)}`)
-  const changes = createBus<Change>(onError)
-  const outputs = createBus<SessionOutput>(onError)
-  let sessions: Sessions | null = null
-  let closed = false
-  const isHeld = (id: string) => sessions?.isRunning(id) ?? false
-  const build = options.build ?? { version: '0.0.0', commit: null }
   const database = await openDatabase(state.root, log, now)
   undo.add(() => database.close())
-  const eventLog = createEventLog(database, { log })
-  const published = createPublishedFacts(database)
-  const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
-  const catalog = createCatalog({ isHeld, pins: (id) => holds.pins(id), stored })
+
+  // what the parts share
+  const mutex = createKeyedMutex()
+  const running = new Set<string>()
+  const changed = createBus<CaseChange>(onError)
+  const changes = createBus<Change>(onError)
+  const compared = createBus<Compared>(onError)
+  const outputs = createBus<SessionOutput>(onError)
+  const isHeld = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const history = openHistoryJournal(state.history, layout.caseFolder, log)
   undo.add(() => history.close())
-  const { ensure } = createGitIgnoring(memoryRoot)
+  const eventLog = createEventLog(database, { log })
+  const published = createPublishedFacts(database)
+  const baselineStore = createBaselineStore(database, log)
+  const baselines = createBaselines<HoldRun>(baselineStore, running)
+
+  // the cases, as they were read, and how they are read and written
+  const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
+  const catalog = createCatalog({ isHeld, pins: baselines.of, stored })
+  const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
+    layout,
+    catalog,
+    mutex,
+    git,
+    state,
+    ownership,
+    publish: changed.publish,
+    isHeld,
+    found: stored.found,
+    now,
+    log,
+    lastGood: stored,
+    gitPatienceMs: options.gitPatienceMs,
+    history,
+    deletions: {
+      published: published.read,
+      byGit: createGitDeletions(memoryRoot, log),
+    },
+    baselines,
+  })
+  const sessionTexts = (caseId: string, { number }: Session) =>
+    texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
+
+  // what follows from the cases
   const whyNot = async () =>
-    ownership.lost.aborted ? `index.md is not written: ${ownership.lost.reason.message}` : ensure()
+    ownership.lost.aborted
+      ? `index.md is not written: ${ownership.lost.reason.message}`
+      : createGitIgnoring(memoryRoot).ensure()
   const index = createIndexFile({ layout, catalog, log, whyNot })
   const search = createSearch({
-    ...{ layout, catalog, log, file: join(state.search, 'index'), version: build.version },
+    layout,
+    catalog,
+    log,
+    file: join(state.search, 'index'),
+    version: build.version,
   })
   undo.add(
     () => index.close(),
     () => search.close(),
   )
-  const webhooks = await openWebhooks({
-    ...{ folder: state.webhooks, eventLog, now, newId, log, version: build.version },
+  mentionOldWebhooks(state.webhooks, log)
+  const webhooks = openWebhooks({
+    database,
+    eventLog,
+    now,
+    newId,
+    log,
+    version: build.version,
     ...options.webhookParts,
   })
   undo.add(() => webhooks.close())
-  const compared = createBus<Compared>(onError)
-  const publisher = createPublisher({ catalog, log: eventLog, facts: published, now, compared })
-  let hasBegun = false
-  /** Cases in which something may have been asked for by hand while no service ran. */
-  const unanswered = new Set<string>()
-  eventLog.subscribe(() => index.changed())
-
-  /** The one place that every change of the files comes through (architecture.md). */
-  function publish(caseId: string, found: Change[], maker: Maker, wrote?: readonly string[]): void {
-    for (const change of found) changes.publish(change)
-    if (maker === 'hand') handActs.saw(caseId, found)
-    holds.look(caseId)
-    publisher.changed(caseId, maker, wrote)
-    if (hasBegun) {
-      if (maker !== 'service') handEdits.look(caseId)
-      return
-    }
-    if (publisher.isPublished(caseId)) stored.published(caseId)
-    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
-  }
-  const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
-    ...{ layout, catalog, mutex, git, state, ownership, publish, isHeld, now, log },
-    ...{ found: stored.found, lastGood: stored, gitPatienceMs: options.gitPatienceMs },
-    history,
-    deletions: {
-      published: (id) => published.read(id),
-      byGit: createGitDeletions(memoryRoot, log),
-    },
-    onWritten: (...written) => holds.onWritten(...written),
-    mustBeOpen() {
-      if (closed) throw stoppingRefusal()
-    },
+  const publisher = createPublisher({
+    catalog,
+    log: eventLog,
+    facts: published,
+    now,
+    compared,
   })
+
+  // the sessions, and what is done by hand
   const records = redactedUpdates(store, redactor)
   const handActs = createHandActs({
-    ...{ store, layout, journal: history, operator, isGits: git.touched, now, log },
+    store,
+    layout,
+    journal: history,
+    operator,
+    isGits: git.touched,
+    now,
+    log,
     isInGit: (names) => isInGit(memoryRoot, names),
   })
-  compared.subscribe(handActs.changed)
-  changes.subscribe((change) => {
-    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
+  const holds = createHolds({
+    catalog,
+    store: records,
+    scan,
+    synchronizer,
+    git,
+    publish: changed.publish,
+    now,
+    log,
+    baselines,
+    files: baselineStore,
   })
-  const holds: Holds = createHolds({
-    ...{ catalog, store: records, scan, synchronizer, git, isHeld, publish, now, log },
-    files: createBaselineStore(database, log),
-  })
-  const sessionTexts = (caseId: string, { number }: Session) =>
-    texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
-  const parts = createSessionParts({
-    ...{ layout, state, database, settings, environment, redactor, now, newId, log },
-    ...{
-      catalog,
-      store: records,
-      outputs,
-      sessionTexts,
-      holds,
-      search,
-      texts,
-      mount: options.mount ?? true,
-    },
+  const { sessions, providers, handEdits, plans } = createSessionParts({
+    layout,
+    state,
+    database,
+    settings,
+    environment,
+    redactor,
+    now,
+    newId,
+    log,
+    catalog,
+    store: records,
+    outputs,
+    changes,
+    running,
+    sessionTexts,
+    holds,
+    search,
+    texts,
+    mount: options.mount ?? true,
     abandonPatienceMs: options.abandonPatienceMs,
     operator,
   })
-  const { providers, handEdits, plans } = parts
-  sessions = parts.sessions
   const readers = await installedReaders(environment, root)
   const problems = async () => {
     const present = await settings()
@@ -203,49 +240,99 @@ async function open(
     return [...present.problems, ...files, ...scan.strangers()]
   }
 
+  // the one way of every change, whoever made it
+  changed.subscribe(({ found }) => {
+    for (const change of found) changes.publish(change)
+  })
+  changed.subscribe(handActs.saw)
+  changed.subscribe(({ caseId }) => holds.look(caseId))
+  changed.subscribe(publisher.changed)
+  changed.subscribe(({ caseId }) => {
+    if (publisher.isPublished(caseId)) stored.published(caseId)
+  })
+  compared.subscribe(handActs.changed)
+  eventLog.subscribe(() => index.changed())
+  changes.subscribe((change) => {
+    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
+  })
+
   undo.add(() => mutex.idle())
   undo.add(() => secondLook.idle())
   undo.add(() => mutex.idle())
-  undo.add(() => {
-    closed = true
-  })
+  undo.add(() => store.close())
   undo.add(() => holds.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
   undo.add(() => synchronizer.close())
   undo.add(
-    () => parts.sessions.close(),
+    () => sessions.close(),
     () => providers.close(),
   )
   undo.add(git.stopWaiting, synchronizer.stopWaiting)
 
+  // what a service that died left, then the files as they are
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
   await secondLook.recover()
   plans.prune()
   if (options.trust) await trustAtStart(places, log)
-  await holds.load()
+  holds.load()
+  /** Cases in which something may have been asked for by hand while no service ran. */
+  const unanswered = new Set<string>()
+  const isRead = changed.subscribe(({ caseId }) => {
+    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
+  })
   await database.gather(() => synchronizer.readAll())
   await leftovers.clear()
-  await parts.sessions.recover()
+  await sessions.recover()
   await publisher.begin(await problems())
-  hasBegun = true
+  isRead()
   stored.begin(catalog.has)
   for (const id of unanswered) handEdits.look(id)
+  changed.subscribe(({ caseId, maker }) => {
+    if (maker !== 'service') handEdits.look(caseId)
+  })
   handActs.begin()
   index.changed() // a clone has none
   synchronizer.start()
   undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
 
   return {
-    ...{ layout, catalog, store, scan, secondLook, texts, sessionTexts, settings, plans },
+    layout,
     database,
-    ...{ sessions, changes, outputs, git, synchronizer, holds, eventLog, problems, search },
-    ...{ watching: synchronizer.health, watched: synchronizer.watched() },
-    ...{ now, newId, operator, log, dev: options.dev ?? false, startedAt: now() },
-    ...{ build, webhooks, providers, agents: readers, close: undo.close },
+    catalog,
+    store,
+    scan,
+    secondLook,
+    texts,
+    sessionTexts,
+    settings,
+    plans,
+    sessions,
+    running,
+    changes,
+    outputs,
+    git,
+    synchronizer,
+    holds,
+    eventLog,
+    problems,
+    search,
+    watching: synchronizer.health,
+    watched: synchronizer.watched(),
+    now,
+    newId,
+    operator,
+    log,
+    dev: options.dev ?? false,
+    startedAt: now(),
+    build,
+    webhooks,
+    providers,
+    agents: readers,
+    close: undo.close,
     listening({ url, port }) {
-      facts = { ...kind, url }
+      ownership.announce(url)
       webhooks.begin(port)
     },
   }

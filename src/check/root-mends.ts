@@ -33,7 +33,7 @@ export async function mendLeftovers(mender: Mender): Promise<void> {
   await mender.mend(layout.memoryRoot, async () => {
     const { memoryRoot } = layout
     const state = await openStateFolder(stateDir, { memoryRoot })
-    const owned = takeOwnership({ memoryRoot, stateDir: state.root, describe: () => ({}) })
+    const owned = takeOwnership({ memoryRoot, stateDir: state.root })
     const ownership = await owned.catch(nullFor('already_active'))
     if (!ownership) return null
     try {

@@ -2,7 +2,7 @@ import type { CaseFacts } from '../model/case-facts.ts'
 import { caseEvents, type Maker, problemEvents } from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
-import type { CaseEntry } from '../workspace/case-entry.ts'
+import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { factsOf } from '../workspace/facts.ts'
 import type { Bus } from './bus.ts'
@@ -19,7 +19,7 @@ export interface Publisher {
    * A case may have changed, and a request has just written these memory files. Before `begin` it is only remembered,
    * or, at a first start, taken as published without an event.
    */
-  changed(caseId: string, maker: Maker, wrote?: readonly string[]): void
+  changed(change: Pick<CaseChange, 'caseId' | 'maker' | 'wrote'>): void
   /** Whether all that is known of a case is published, or was written to be. */
   isPublished(caseId: string): boolean
   /** Publishes the problems that belong to no case. */
@@ -106,7 +106,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   return {
-    changed(caseId, maker, wrote) {
+    changed({ caseId, maker, wrote }) {
       if (hasBegun) {
         publish(caseId, maker, wrote)
         return

@@ -79,7 +79,7 @@ export function caseRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     const id = caseId(c)
     await store.remove(id, (folder) => {
       mustMatch(c, folder)
-      const running = folder.sessions.find((session) => service.sessions.isRunning(session.id))
+      const running = folder.sessions.find((session) => service.running.has(session.id))
       if (!running) return
       throw new Refusal(
         'session_running',

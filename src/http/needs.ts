@@ -42,6 +42,8 @@ export interface HttpNeeds {
   problems(): Promise<Problem[]>
   watching: Synchronizer['health']
   sessions: Sessions
+  /** Ids of the sessions that plan or execute in this process. */
+  running: ReadonlySet<string>
   providers: Providers
   /** The known agents on the PATH that act on files of a project by themselves. */
   agents: readonly AgentSpec[]

@@ -9,7 +9,7 @@ import { type CaseState, isCaseState } from '../model/case-state.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
 import { proofName } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Change } from '../workspace/case-entry.ts'
+import type { CaseChange } from '../workspace/case-entry.ts'
 import { gitNamesOf } from '../workspace/git/git-contents.ts'
 import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -21,7 +21,7 @@ import type { Store } from '../workspace/store.ts'
  */
 export interface HandActs {
   /** To be called when records of a case were read again and differ, before `changed`. */
-  saw(caseId: string, changes: readonly Change[]): void
+  saw(change: CaseChange): void
   /** To be called when the published facts of a case changed. */
   changed(compared: Compared): void
   /** Writes what an earlier service left to be written. */
@@ -53,8 +53,9 @@ export function createHandActs(needs: HandActNeeds): HandActs {
   const writing = new Set<Promise<void>>()
   let closed = false
 
-  function saw(caseId: string, changes: readonly Change[]): void {
-    for (const change of changes) {
+  function saw({ caseId, found, maker: by }: CaseChange): void {
+    if (by !== 'hand') return
+    for (const change of found) {
       const known = seen.get(caseId) ?? { fields: new Set(), sessions: new Map() }
       if (change.kind === 'case' && change.before && change.after) {
         for (const name of changedKeys(change.before, change.after)) known.fields.add(name)

@@ -27,7 +27,8 @@ export interface HandEditNeeds
   > {
   texts: Texts
   holds: Pick<Holds, 'isWatching'>
-  sessions: Pick<Sessions, 'isRunning' | 'stop'>
+  sessions: Pick<Sessions, 'stop'>
+  running: ReadonlySet<string>
   operator(): Promise<string>
 }
 
@@ -37,7 +38,7 @@ const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
 export function createHandEdits(needs: HandEditNeeds): HandEdits {
-  const { store, catalog, layout, sessions, touchedInRun, now, log } = needs
+  const { store, catalog, layout, sessions, running, touchedInRun, now, log } = needs
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
   /** By proof, the hash of the file whose counts are known to be those of its content. */
@@ -49,7 +50,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
     const folder = catalog.folder(caseId)
     if (!folder || closed) return
     for (const { id, byHand } of folder.sessions) {
-      if (byHand !== 'abandoned' || !sessions.isRunning(id)) continue
+      if (byHand !== 'abandoned' || !running.has(id)) continue
       begin(async () => {
         await sessions.stop(id, 'state: abandoned was written into the file by hand')
       })
@@ -81,7 +82,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
 
   function isDue(session: Session, folder: CaseFolder): boolean {
     if (hasChangedTrail(folder, session)) return true
-    if (sessions.isRunning(session.id)) return false
+    if (running.has(session.id)) return false
     const waitsForSeal = session.state === 'complete' && !isSealed(session)
     return (
       session.byHand !== undefined ||
@@ -161,7 +162,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
       caseId,
       (folder) => {
         if (!folder.sessions.some((session) => session.id === id)) return []
-        if (sessions.isRunning(id)) return withTrueLines(folder, id)
+        if (running.has(id)) return withTrueLines(folder, id)
         const { plan, hypothesis } = folder.texts ?? {}
         const texts =
           plan === undefined || hypothesis === undefined

@@ -1,28 +1,24 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Case } from '../model/case.ts'
-import type { CaseFolder, Edit } from '../model/case-folder.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
 import { NOTHING_THERE, type Pins, pinsOf, pinsOfHeld } from '../model/held.ts'
-import { pinsAfter, pinsWithCase, pinsWithSession } from '../model/pin-changes.ts'
+import { pinsWithCase, pinsWithSession } from '../model/pin-changes.ts'
 import type { Session } from '../model/session.ts'
-import { isRunning } from '../model/session-state.ts'
 import type { BaselineStore } from '../state/baselines.ts'
-import type { CaseEntry } from '../workspace/case-entry.ts'
-import { filesOf } from '../workspace/case-folder-of.ts'
+import type { Baselines } from '../workspace/baselines.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { GitActivity } from '../workspace/git/git-activity.ts'
 import type { Scan, ScanNeeds } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import { createHoldLines, type HoldRun } from './hold-lines.ts'
-import { createPinBook } from './pin-book.ts'
 
 /**
  * Keeps the gate shut against the files while a session executes whose processes can write them
- * (design §6): what counted when it began goes on counting, until a request says otherwise. The
- * catalog asks `pins` whenever it puts a case together, so that there is no moment in between.
+ * (docs/security.md): what counted when it began goes on counting, until a request says otherwise. The
+ * catalog asks the baselines whenever it puts a case together, so that there is no moment in between.
  */
 export interface Holds {
-  pins(caseId: string): Pins | undefined
   /** Whether a session executes just now whose processes can write the files. */
   isWatching(): boolean
   /** From here on changes by file are held back. Resolves when that is on disk: nothing runs before. */
@@ -34,15 +30,13 @@ export interface Holds {
   end(sessionId: string): Promise<void>
   /** Called with every change of a case, before it is told. */
   look(caseId: string): void
-  /** An edit of the service, with the case as that makes it: once it is on the disk it counts. */
-  onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
   /**
    * A request says of a whole file that it counts. The caller holds the case's mutex. Where it
    * `isWritten` anew, a look at the case follows; else this tells what changes by it.
    */
   confirm(caseId: string, file: ConfirmedFile, isWritten: boolean): Promise<void>
   /** What the last service left; before any case is read. */
-  load(): Promise<void>
+  load(): void
   /** Ends the runs of a service that died, as `end` does; when all cases are read and its processes gone. */
   recover(): Promise<void>
   /** Resolves when all that was begun is done. */
@@ -53,11 +47,10 @@ export interface Holds {
 export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
 
 export interface HoldsNeeds {
-  files: BaselineStore
+  baselines: Baselines<HoldRun>
+  files: Pick<BaselineStore, 'writeWatch' | 'removeWatch'>
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'touch'>
   store: Pick<Store, 'update'>
-  /** Whether the service itself is at work in a session. */
-  isHeld(sessionId: string): boolean
   synchronizer: Pick<Synchronizer, 'freshenAll'>
   git: Pick<GitActivity, 'waitUntilIdle'>
   scan: Pick<Scan, 'all'>
@@ -70,12 +63,10 @@ export interface HoldsNeeds {
 const GIT_PATIENCE_MS = 10_000
 
 export function createHolds(needs: HoldsNeeds): Holds {
-  const { files, catalog, log } = needs
-  const book = createPinBook(files)
+  const { baselines: book, files, catalog, log } = needs
   const lines = createHoldLines(needs)
-  const runs = new Map<string, HoldRun>()
+  const { runs, isLive } = book
   const order = createKeyedMutex()
-  const isLive = ({ id, state }: Session) => isRunning(state) && needs.isHeld(id)
   let isOpen = false
 
   function look(caseId: string): void {
@@ -142,7 +133,6 @@ export function createHolds(needs: HoldsNeeds): Holds {
   }
 
   return {
-    pins: (caseId) => book.get(caseId) ?? (runs.size > 0 ? NOTHING_THERE : undefined),
     look,
     isWatching: () => runs.size > 0,
     begin: (run) =>
@@ -162,14 +152,6 @@ export function createHolds(needs: HoldsNeeds): Holds {
         else if (runs.delete(sessionId)) await saveWatch()
       })
     },
-    async onWritten(edit, entry, synced) {
-      const pins = book.get(entry.id)
-      if (!pins) return
-      await synced
-      const { held = [] } = catalog.folder(entry.id) ?? {}
-      const after = pinsAfter(pins, edit, { held, files: filesOf(entry), isLive })
-      if (after !== pins) await book.put(entry.id, after)
-    },
     async confirm(caseId, file, isWritten) {
       const pins = book.get(caseId)
       if (!pins) return
@@ -180,10 +162,10 @@ export function createHolds(needs: HoldsNeeds): Holds {
       }
       if (isWritten) return
       catalog.touch(caseId)
-      needs.publish(caseId, [], 'service')
+      needs.publish({ caseId, found: [], maker: 'service' })
     },
-    async load() {
-      const watch = await book.load()
+    load() {
+      const watch = book.load()
       // a session file that cannot be written is not waited for
       for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
       lines.resume(watch?.told ?? [])

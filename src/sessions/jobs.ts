@@ -57,6 +57,7 @@ export interface Jobs {
 }
 
 export interface JobNeeds {
+  running: Set<string>
   /** Whether the job's end is told already. */
   isOver(job: Job): boolean
   /** Called when a job opens or closes. */
@@ -73,7 +74,7 @@ interface Entry {
   onClosed(): void
 }
 
-export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs {
+export function createJobs({ running, isOver, onChange, onFailure, log }: JobNeeds): Jobs {
   const jobs = new Map<string, Entry>()
   let closing = false
 
@@ -96,6 +97,7 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
     const entry = jobs.get(job.session_id)
     if (entry?.job !== job) return
     jobs.delete(job.session_id)
+    running.delete(job.session_id)
     for (const process of job.processes) process.release()
     onChange(job.case_id)
     entry.onClosed()
@@ -131,6 +133,7 @@ export function createJobs({ isOver, onChange, onFailure, log }: JobNeeds): Jobs
         onClosed = resolve
       })
       jobs.set(job.session_id, { job, controller, closed, onClosed })
+      running.add(job.session_id)
       onChange(job.case_id)
       return job
     },

@@ -5,6 +5,7 @@ import type { Search } from '../search/search.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { RunRecords } from '../state/runs.ts'
 import type { StateFolder } from '../state/state-folder.ts'
+import type { Change } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -19,9 +20,12 @@ export interface SessionNeeds {
   store: Store
   catalog: Catalog
   runs: RunRecords
+  /** Ids of the sessions that plan or execute in this process, until their end is written. */
+  running: Set<string>
   /** Every plan that a session gets, so that the next one can be compared with it. */
   plans: Pick<PlanTexts, 'store'>
   outputs: Bus<SessionOutput>
+  changes: Pick<Bus<Change>, 'subscribe'>
   settings: () => Promise<TrustedSettings>
   environment: NodeJS.ProcessEnv
   /** Keeps secrets of that environment out of every record. */

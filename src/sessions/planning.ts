@@ -81,6 +81,7 @@ export async function plan(
     { by: endingActor(job, provider.id) },
   )
   job.planned = true
+  needs.running.delete(session_id)
   await needs.runs.remove(session_id)
 }
 

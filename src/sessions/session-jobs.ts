@@ -14,8 +14,6 @@ export interface SessionJobs {
   /** Registers a job, with its run record on disk before anything else of it. */
   start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>): Promise<Job>
   begin(job: Job, change: Change): Promise<CaseFolder>
-  /** Whether the session has come to its end, though its job still clears up. */
-  isOver(job: Job): boolean
 }
 
 /** The update that a job begins with; it passes its edits through `decided`. */
@@ -27,10 +25,16 @@ const BEGIN_ENDS_MS = 2000
 export function createSessionJobs(needs: SessionNeeds): SessionJobs {
   const { runs, newId } = needs
   const jobs: Jobs = createJobs({
+    running: needs.running,
     onChange: (caseId) => needs.catalog.touch(caseId),
     isOver,
     onFailure: failed,
     log: needs.log,
+  })
+  // its end is in the file, though its job still clears up
+  needs.changes.subscribe((change) => {
+    if (change.kind !== 'session' || !change.after) return
+    if (isOverState(change.after.state)) needs.running.delete(change.after.id)
   })
 
   async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
@@ -93,7 +97,7 @@ export function createSessionJobs(needs: SessionNeeds): SessionJobs {
     }
   }
 
-  return { jobs, start, begin, isOver }
+  return { jobs, start, begin }
 }
 
 function failureLine(job: Job, error: unknown): string {

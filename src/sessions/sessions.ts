@@ -57,7 +57,6 @@ export interface Sessions {
     asked: { reason?: string | undefined; by: Actor },
   ): Promise<CaseFolder>
   /** Whether a session plans or works in this process. */
-  isRunning(id: string): boolean
   /** What is under way, to tell requests of its own processes by. */
   runs(): SessionRun[]
   /** Notes in a session's trail that its own run asked for what is the operator's to do. */
@@ -75,7 +74,7 @@ export type Allow = (folder: CaseFolder, session: Session) => void
 
 export function createSessions(needs: SessionNeeds): Sessions {
   const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = needs
-  const { jobs, start, begin, isOver } = createSessionJobs(needs)
+  const { jobs, start, begin } = createSessionJobs(needs)
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
@@ -207,10 +206,6 @@ export function createSessions(needs: SessionNeeds): Sessions {
       return store.update(caseId, (folder) => decide.abandon(folder, id, reason, now()), { by })
     },
 
-    isRunning(id) {
-      const job = jobs.find(id)
-      return job !== undefined && !isOver(job)
-    },
     runs: () => jobs.active(),
     async noteDenied(id, denied) {
       const job = jobs.find(id)

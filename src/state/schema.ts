@@ -40,6 +40,21 @@ const MIGRATIONS: string[] = [
   -- plans that sessions had, so that a revision can be compared
   CREATE TABLE plans (sha256 TEXT PRIMARY KEY, text BLOB NOT NULL, used_at INTEGER NOT NULL) STRICT;
   CREATE INDEX plans_by_use ON plans (used_at);
+
+  -- receivers of events, with their secrets; the events behind the cursor are still to be sent
+  CREATE TABLE webhooks (
+    id TEXT PRIMARY KEY, registration TEXT NOT NULL, cursor INTEGER NOT NULL, failing TEXT
+  ) STRICT;
+
+  -- what a receiver was sent: all that waits for a retry, and the newest of what has ended
+  CREATE TABLE deliveries (
+    webhook_id TEXT NOT NULL, event_id INTEGER NOT NULL, message_id TEXT NOT NULL,
+    type TEXT NOT NULL, envelope TEXT NOT NULL, state TEXT NOT NULL, attempts TEXT NOT NULL,
+    tries INTEGER NOT NULL, next_at TEXT,
+    PRIMARY KEY (webhook_id, event_id)
+  ) STRICT;
+  CREATE INDEX deliveries_by_state ON deliveries (webhook_id, state, event_id);
+  CREATE INDEX deliveries_due ON deliveries (webhook_id, next_at, event_id) WHERE next_at IS NOT NULL;
   `,
 ]
 

@@ -1,5 +1,6 @@
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Case } from '../model/case.ts'
+import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
@@ -33,3 +34,12 @@ export type Change =
   | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
   | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }
   | { kind: 'proof'; case_id: string; before: Proof | null; after: Proof | null }
+
+/** What was found to differ in a case, or may: every change of the files comes as one of these. */
+export interface CaseChange {
+  caseId: string
+  found: readonly Change[]
+  maker: Maker
+  /** The memory files that a request has just written. */
+  wrote?: readonly string[] | undefined
+}

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { diskRefusal } from '../files/storage-refusal.ts'
 import type { Case } from '../model/case.ts'
-import type { Maker } from '../model/case-facts.ts'
 import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
-import type { CaseEntry, Change } from './case-entry.ts'
+import type { Baselines } from './baselines.ts'
+import type { CaseChange, CaseEntry } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
@@ -23,12 +23,8 @@ export interface EditWriterNeeds extends ReaderNeeds {
   secondLook: Keepers
   stability: Pick<StabilityDetector, 'noteOwnWrite'>
   history: HistoryJournal
-  publish(caseId: string, changes: Change[], maker: Maker): void
-  /**
-   * Called with an edit that has its place, and with the case as that makes it, before it counts. On the
-   * disk it is when `synced` resolves.
-   */
-  onWritten(edit: Edit, entry: CaseEntry, synced: Promise<void>): Promise<void>
+  publish(change: CaseChange): void
+  baselines: Pick<Baselines, 'written'>
   latest: Latest
   log(line: string): void
 }
@@ -76,7 +72,7 @@ export function createEditWriter(
       ...{ vanished: false, strayLatest: false, latest: '', deleted: {}, problems: [] },
     }
     catalog.put(entry)
-    publish(id, differences(undefined, entry), 'service')
+    publish({ caseId: id, found: differences(undefined, entry), maker: 'service' })
   }
 
   /** False when somebody saved the file meanwhile: then all is decided anew. */
@@ -146,7 +142,7 @@ export function createEditWriter(
     const notes = await recorded(known)
     if (notes === known.notes) return
     catalog.put({ ...known, notes })
-    publish(id, [], 'service')
+    publish({ caseId: id, found: [], maker: 'service' })
   }
 
   /**
@@ -208,10 +204,11 @@ export function createEditWriter(
   }
 
   async function take(entry: CaseEntry, edit: Edit, synced: Promise<void>): Promise<void> {
-    await needs.onWritten(edit, entry, synced)
+    const held = catalog.folder(entry.id)?.held ?? []
+    await needs.baselines.written(edit, entry, held, synced)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
-    publish(entry.id, differences(known, entry), 'service')
+    publish({ caseId: entry.id, found: differences(known, entry), maker: 'service' })
   }
 
   return { made, write, follow, record }

@@ -3,11 +3,10 @@ import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { stampNow } from '../files/read-now.ts'
 import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
-import type { Maker } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { KnownCase } from '../state/cases.ts'
-import type { CaseEntry, Change } from './case-entry.ts'
+import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
 import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
 import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
@@ -45,7 +44,7 @@ export interface ScanNeeds extends CaseLookNeeds {
   mutex: KeyedMutex
   stability: StabilityDetector
   /** Called for every case that may have changed, with what of its records has. */
-  publish(caseId: string, changes: Change[], maker: Maker, wrote?: readonly string[]): void
+  publish(change: CaseChange): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
   found?: ReadonlyMap<string, KnownCase>
   /** Sets latest.md; a look that leaves no trace has none. */
@@ -92,7 +91,7 @@ export function createScan(needs: ScanNeeds): Scan {
       await needs.latest?.update(catalog.entry(id)!)
     } else {
       if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
-      else if (wrote.length > 0) publish(id, [], 'service', wrote)
+      else if (wrote.length > 0) publish({ caseId: id, found: [], maker: 'service', wrote })
       await needs.latest?.clear(id)
     }
     if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
@@ -122,12 +121,13 @@ export function createScan(needs: ScanNeeds): Scan {
       return
     }
     catalog.put(entry)
-    publish(entry.id, changes, 'hand', wrote)
+    publish({ caseId: entry.id, found: changes, maker: 'hand', wrote })
   }
 
   function drop({ id, file }: CaseEntry, wrote: readonly string[]): void {
     catalog.remove(id)
-    publish(id, [{ kind: 'case', case_id: id, before: file.value, after: null }], 'hand', wrote)
+    const found: Change[] = [{ kind: 'case', case_id: id, before: file.value, after: null }]
+    publish({ caseId: id, found, maker: 'hand', wrote })
   }
 
   async function names(accept?: AcceptPolicy): Promise<void> {

@@ -7,7 +7,7 @@ import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
 import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/history.ts'
 import { actsOf } from '../model/history-acts.ts'
-import { Refusal } from '../model/refusal.ts'
+import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
@@ -43,6 +43,8 @@ export interface Store {
   /** Brings one case up to the disk and gives it; Refusal `not_found` when there is none. */
   read(id: string): Promise<CaseFolder>
   update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
+  /** From now on every write is refused. */
+  close(): void
   create(value: Case, by?: Actor): Promise<CaseFolder>
   /** Makes a case of a whole case.md, which the caller has checked. */
   createOf(id: string, text: string, by?: Actor): Promise<CaseFolder>
@@ -80,9 +82,7 @@ export interface StoreNeeds extends EditWriterNeeds {
   texts: Texts
   mutex: KeyedMutex
   trash: string
-  ownership: Pick<Ownership, 'memoryRootMade'>
-  /** Throws when nothing may be written: shutting down, or no longer the owner. */
-  writable(): void
+  ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   synchronizer: Pick<Synchronizer, 'freshen' | 'checkRoot'>
   git: Pick<GitActivity, 'waitUntilIdle'>
   /** How long a write waits for git. */
@@ -99,6 +99,13 @@ export function createStore(needs: StoreNeeds): Store {
   const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
   const alone = new Set<string>()
   const { made, write, follow, record } = createEditWriter(needs, current)
+
+  let isClosed = false
+
+  function mustBeWritable(): void {
+    if (needs.ownership.lost.aborted) throw needs.ownership.lost.reason
+    if (isClosed) throw stoppingRefusal()
+  }
 
   /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
   async function current(id: string): Promise<CaseFolder> {
@@ -128,7 +135,7 @@ export function createStore(needs: StoreNeeds): Store {
   async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {
     for (;;) {
       const done = await mutex.run(id, async () => {
-        needs.writable()
+        mustBeWritable()
         return (await needs.git.waitUntilIdle(0)) ? { result: await work() } : null
       })
       if (done) return done.result
@@ -196,6 +203,9 @@ export function createStore(needs: StoreNeeds): Store {
   return {
     read,
     update,
+    close() {
+      isClosed = true
+    },
     create: (value, by) => createOf(value.id, () => newCaseText(value), by, value.created_at),
     createOf: (id, text, by) => createOf(id, async () => text, by),
     record(id, acts, by = SERVICE_ACTOR) {

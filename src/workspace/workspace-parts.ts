@@ -30,13 +30,11 @@ export interface WorkspaceParts {
 export interface WorkspaceNeeds
   extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
     Pick<ScanNeeds, 'lastGood' | 'deletions'>,
-    Pick<StoreNeeds, 'onWritten' | 'gitPatienceMs' | 'history'>,
+    Pick<StoreNeeds, 'baselines' | 'gitPatienceMs' | 'history'>,
     Pick<CatalogNeeds, 'isHeld'> {
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
-  /** Throws from when this service writes nothing any more. */
-  mustBeOpen(): void
   now(): string
   log(line: string): void
 }
@@ -93,10 +91,6 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const store = createStore({
     ...{ ...shared, scan, secondLook, texts, trash: state.trash },
     synchronizer,
-    writable() {
-      owned()
-      needs.mustBeOpen()
-    },
   })
   return { scan, synchronizer, store, secondLook, texts, leftovers }
 }

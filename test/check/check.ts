@@ -342,7 +342,7 @@ t.test('--fix brings back the git files, and takes half-written ones away', asyn
   symlinkSync('nowhere', join(memoryRoot, temp))
   const fix = () => checkWorkspace({ root, stateDir, fix: true }, process.env)
 
-  const owner = await takeOwnership({ memoryRoot, stateDir, describe: () => ({}) })
+  const owner = await takeOwnership({ memoryRoot, stateDir })
   t.match((await fix()).fixed.join('\n'), /\.gitignore: it is there again/)
   t.ok(existsSync(left), 'it may be that of the service')
   await owner.release()

@@ -538,7 +538,7 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
     'they are told as what they are',
   )
   for (const [case_id, id] of sessions) {
-    t.notOk(app.service.sessions.isRunning(id))
+    t.notOk(app.service.running.has(id))
     t.equal((await app.request('GET', `/cases/${case_id}/sessions`)).json.length, 1)
   }
   await run('checkout', '--quiet', '-')

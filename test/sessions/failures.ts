@@ -635,6 +635,7 @@ t.test('a run that breaks off leaves no log open', linuxOnly, async (t) => {
 t.test('a job whose failure cannot be handled closes all the same, and is logged', async (t) => {
   const log: string[] = []
   const jobs = createJobs({
+    running: new Set(),
     isOver: () => false,
     onChange: () => {},
     onFailure: () => Promise.reject(new Error('again')),
@@ -650,6 +651,7 @@ t.test('a job whose failure cannot be handled closes all the same, and is logged
 
 t.test('once the service stops no job opens, nor one that waited', async (t) => {
   const jobs = createJobs({
+    running: new Set(),
     isOver: () => true,
     onChange: () => {},
     onFailure: () => Promise.resolve(),
@@ -733,6 +735,7 @@ function planningNeeds(service: TestService) {
     redactor: createRedactor({}),
     conversations: new Map(),
     touchedInRun: new Set<string>(),
+    running: new Set<string>(),
     mount: true,
     state: { root: service.stateDir } as StateFolder,
     runs: createRunRecords(service.service.database, (line) => service.log.push(line)),

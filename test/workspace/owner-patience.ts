@@ -38,8 +38,7 @@ t.test('how long an owner is waited for', async (t) => {
 t.test('what a refusal, and the record, say of the owner', async (t) => {
   const folder = t.testdir({ memory: {}, state: {}, other: {} })
   const [memoryRoot, stateDir] = [join(folder, 'memory'), join(folder, 'state')]
-  const describe = () => ({ short: true })
-  const take = (stateDir: string) => takeOwnership({ memoryRoot, stateDir, describe })
+  const take = (stateDir: string) => takeOwnership({ memoryRoot, stateDir, short: true })
   const refusalOf = (taking: Promise<unknown>) => taking.then(() => null).catch((error) => error)
 
   const owner = await take(stateDir)

@@ -24,7 +24,6 @@ import type { Order, Report } from '../fixtures/owner-process.ts'
 import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
 const fixture = fileURLToPath(new URL('../fixtures/owner-process.ts', import.meta.url))
-const describe = () => ({})
 /** With each lock that may lie there. */
 const ROUNDS = isFull ? 40 : 8
 
@@ -206,11 +205,11 @@ t.test('one process owns a memory root', async (t) => {
 
 t.test('in one process too, ownership is taken once and can be taken again', async (t) => {
   const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
-  const first = await takeOwnership({ memoryRoot, stateDir, describe })
-  await t.rejects(takeOwnership({ memoryRoot, stateDir, describe }), { code: 'already_active' })
+  const first = await takeOwnership({ memoryRoot, stateDir })
+  await t.rejects(takeOwnership({ memoryRoot, stateDir }), { code: 'already_active' })
   await first.release()
   await first.release()
-  const again = await takeOwnership({ memoryRoot, stateDir, describe })
+  const again = await takeOwnership({ memoryRoot, stateDir })
   await again.release()
 })
 

@@ -8,16 +8,15 @@ export interface OwnershipOptions {
   memoryRoot: string
   /** Must exist. It too belongs to one process at a time. */
   stateDir: string
-  /**
-   * Asked anew for every process that wants to know who the owner is. Of this the record has
-   * `short`: an owner that cannot answer just now is a command all the same.
-   */
-  describe: () => Record<string, unknown>
+  /** The owner is a command, which is done in a moment: also said by the record, for when it cannot answer. */
+  short?: boolean
 }
 
 export interface Ownership {
   /** Aborted, a Refusal as its reason, when another process took over: write nothing from then on. */
   readonly lost: AbortSignal
+  /** Tells every process that asks from now on where the owner answers. */
+  announce(url: string): void
   /** To be called, and awaited, whenever the memory root was made; refuses like `takeOwnership`. */
   memoryRootMade(): Promise<void>
   release(): Promise<void>
@@ -30,10 +29,12 @@ export interface Ownership {
  * of its holder, is for other machines that share the folder.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
-  const { memoryRoot, stateDir, describe } = options
+  const { memoryRoot, stateDir } = options
+  const kind = options.short === true ? ({ short: true } as const) : {}
+  let facts: Record<string, unknown> = kind
   const me = await thisProcess()
   const held = new Map<string, HeldSocket>()
-  const answer = (): string => JSON.stringify({ ...describe(), ...me })
+  const answer = (): string => JSON.stringify({ ...facts, ...me })
 
   async function hold(keys: string[], what: string): Promise<void> {
     for (const key of keys.filter((key) => !held.has(key))) {
@@ -57,8 +58,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   try {
     await memoryRootMade()
     await hold([`state-${await inodeKey(stateDir)}`], 'state folder')
-    const { short } = describe()
-    const stateLock = await holdLock(stateDir, short === true ? { ...me, short } : me)
+    const stateLock = await holdLock(stateDir, { ...me, ...kind })
     const release = async (): Promise<void> => {
       try {
         await stateLock.release()
@@ -66,7 +66,10 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         await letGo()
       }
     }
-    return { lost: stateLock.lost, memoryRootMade, release }
+    const announce = (url: string) => {
+      facts = { ...kind, url }
+    }
+    return { lost: stateLock.lost, announce, memoryRootMade, release }
   } catch (error) {
     await letGo()
     throw error

@@ -1,0 +1,91 @@
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import type { Edit } from '../model/case-folder.ts'
+import { type Held, NOTHING_THERE, type Pins } from '../model/held.ts'
+import { isEmpty, pinsAfter } from '../model/pin-changes.ts'
+import type { Session } from '../model/session.ts'
+import { isRunning } from '../model/session-state.ts'
+import type { BaselineStore, OpenRun, Watch } from '../state/baselines.ts'
+import type { CaseEntry } from './case-entry.ts'
+import { filesOf } from './case-folder-of.ts'
+
+/**
+ * Values of cases that are frozen while a session executes whose processes can write the files: what counted when it
+ * began goes on counting, until a request says otherwise. In memory, and in the database for the next start.
+ */
+export interface Baselines<Run extends OpenRun = OpenRun> {
+  /** The sessions that execute just now in such a way, by id. */
+  readonly runs: Map<string, Run>
+  /** What counts of a case whatever its files say; during a run, nothing of a case that is not known. */
+  of(caseId: string): Pins | undefined
+  get(caseId: string): Pins | undefined
+  ids(): string[]
+  all(): Record<string, Pins>
+  /** Counts at once; resolves when it is on disk. */
+  put(caseId: string, pins: Pins | null): Promise<void>
+  /** For all cases at once, in a row that is about to be written. */
+  keep(caseId: string, pins: Pins): void
+  drop(caseId: string): void
+  /**
+   * The service makes an edit, with the case as that makes it and what was ignored of it before: once `synced`
+   * resolves the edit counts.
+   */
+  written(edit: Edit, entry: CaseEntry, held: readonly Held[], synced: Promise<void>): Promise<void>
+  /** Whether a session is at work in this process. */
+  isLive(session: Session): boolean
+  load(): Watch | null
+  idle(): Promise<void>
+}
+
+export function createBaselines<Run extends OpenRun>(
+  store: Pick<BaselineStore, 'read' | 'write' | 'remove'>,
+  running: ReadonlySet<string>,
+): Baselines<Run> {
+  const runs = new Map<string, Run>()
+  const known = new Map<string, Pins>()
+  /** The cases that have a row of their own, which goes before that of all. */
+  const stored = new Set<string>()
+  const order = createKeyedMutex()
+  const isLive = ({ id, state }: Session) => isRunning(state) && running.has(id)
+
+  function put(caseId: string, pins: Pins | null): Promise<void> {
+    if (pins && !isEmpty(pins)) {
+      known.set(caseId, pins)
+      stored.add(caseId)
+      return order.run(caseId, () => store.write(caseId, pins))
+    }
+    known.delete(caseId)
+    if (!stored.delete(caseId)) return Promise.resolve()
+    return order.run(caseId, () => store.remove(caseId))
+  }
+
+  return {
+    runs,
+    of: (caseId) => known.get(caseId) ?? (runs.size > 0 ? NOTHING_THERE : undefined),
+    get: (caseId) => known.get(caseId),
+    ids: () => [...known.keys()],
+    all: () => Object.fromEntries(known),
+    put,
+    keep: (caseId, pins) => void known.set(caseId, pins),
+    drop: (caseId) => void known.delete(caseId),
+    async written(edit, entry, held, synced) {
+      const pins = known.get(entry.id)
+      if (!pins) return
+      await synced
+      const after = pinsAfter(pins, edit, {
+        held,
+        files: filesOf(entry),
+        isLive,
+      })
+      if (after !== pins) await put(entry.id, after)
+    },
+    isLive,
+    load() {
+      const { watch, own } = store.read()
+      const all = [...Object.entries(watch?.cases ?? {}), ...own]
+      for (const [id, pins] of all) known.set(id, pins)
+      for (const id of own.keys()) stored.add(id)
+      return watch
+    },
+    idle: order.idle,
+  }
+}
