@@ -39,7 +39,6 @@ const PARTS = {
 const WORKERS = [
   'src/markdown/parse-worker.ts',
   'src/runners/reports/report-worker.ts',
-  'src/search/search-worker.ts',
   'src/web/text/markdown-worker.ts',
 ]
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
@@ -158,10 +157,10 @@ async function open(
   const index = createIndexFile({ layout, catalog, log, whyNot })
   const search = createSearch({
     layout,
+    database,
     catalog,
+    facts: catalog.row,
     log,
-    file: join(state.search, 'index'),
-    version: build.version,
   })
   undo.add(
     () => index.close(),
@@ -245,16 +244,17 @@ async function open(
     for (const change of found) changes.publish(change)
   })
   changed.subscribe(handActs.saw)
+  changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => holds.look(caseId))
   changed.subscribe(publisher.changed)
-  changed.subscribe(({ caseId }) => {
+  /** Cases in which something may have been asked for by hand while no service ran. */
+  const unanswered = new Set<string>()
+  const stopCollecting = changed.subscribe(({ caseId }) => {
     if (publisher.isPublished(caseId)) stored.published(caseId)
+    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
   })
   compared.subscribe(handActs.changed)
   eventLog.subscribe(() => index.changed())
-  changes.subscribe((change) => {
-    if (change.kind === 'case' && change.after === null) search.forget(change.case_id)
-  })
 
   undo.add(() => mutex.idle())
   undo.add(() => secondLook.idle())
@@ -277,23 +277,19 @@ async function open(
   plans.prune()
   if (options.trust) await trustAtStart(places, log)
   holds.load()
-  /** Cases in which something may have been asked for by hand while no service ran. */
-  const unanswered = new Set<string>()
-  const isRead = changed.subscribe(({ caseId }) => {
-    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
-  })
   await database.gather(() => synchronizer.readAll())
   await leftovers.clear()
   await sessions.recover()
   await publisher.begin(await problems())
-  isRead()
   stored.begin(catalog.has)
   for (const id of unanswered) handEdits.look(id)
+  stopCollecting()
   changed.subscribe(({ caseId, maker }) => {
     if (maker !== 'service') handEdits.look(caseId)
   })
   handActs.begin()
   index.changed() // a clone has none
+  search.begin()
   synchronizer.start()
   undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
 

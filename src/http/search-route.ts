@@ -1,7 +1,13 @@
 import { Refusal } from '../model/refusal.ts'
-import { type CaseSummary, summaryOf } from '../search/case-summary.ts'
-import { FILTERS, type Filters, parseQuery, type SearchQuery } from '../search/query.ts'
-import type { Hit } from '../search/search-messages.ts'
+import type { TriageRow } from '../model/triage-row.ts'
+import {
+  type CaseSummary,
+  FILTERS,
+  type Filters,
+  parseQuery,
+  type SearchQuery,
+} from '../search/query.ts'
+import type { Hit } from '../search/search.ts'
 import { asOfNow } from './as-of-now.ts'
 import { type Query, queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
@@ -35,6 +41,10 @@ export function searched(
     })
     return { total, found }
   })
+}
+
+function summaryOf({ title, type, state, outcome, tags, updated_at }: TriageRow): CaseSummary {
+  return { title, type, state, outcome, tags, updated_at }
 }
 
 /** The query with the filters beside it: both must fit. */

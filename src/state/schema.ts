@@ -55,6 +55,19 @@ const MIGRATIONS: string[] = [
   ) STRICT;
   CREATE INDEX deliveries_by_state ON deliveries (webhook_id, state, event_id);
   CREATE INDEX deliveries_due ON deliveries (webhook_id, next_at, event_id) WHERE next_at IS NOT NULL;
+  -- the full text index: which cases it has, from which files, and their words. The program finds the words (src/search/words.ts),
+  -- so that the tokenizer only has to split at blanks.
+  CREATE TABLE search_cases (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp TEXT NOT NULL, names TEXT NOT NULL,
+    state TEXT NOT NULL, type TEXT NOT NULL, outcome TEXT NOT NULL, tags TEXT NOT NULL, updated_at TEXT NOT NULL
+  ) STRICT;
+  CREATE VIRTUAL TABLE search_texts USING fts5 (
+    title, tags, description, notes, sessions, proof,
+    tokenize = "ascii tokenchars '._-'"
+  );
+  INSERT INTO search_texts (search_texts, rank) VALUES ('secure-delete', 1);
+  INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(6.0, 4.0, 2.0, 1.5, 1.0, 0.7)');
+  CREATE VIRTUAL TABLE search_words USING fts5vocab (search_texts, 'row');
   `,
 ]
 

@@ -17,7 +17,6 @@ export interface StateFolder {
   preImages: string
   trails: string
   webhooks: string
-  search: string
   history: string
 }
 
@@ -57,7 +56,6 @@ export async function openStateFolder(
     preImages: join(root, 'pre-images'),
     trails: join(root, TRAILS_FOLDER),
     webhooks: join(root, 'webhooks'),
-    search: join(root, 'search'),
     history: join(root, 'history.jsonl'),
   }
 }
