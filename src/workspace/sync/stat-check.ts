@@ -36,7 +36,7 @@ function isSame(path: string, known: FileStamp | null): boolean {
   return stats ? sameStamp(stats, known) : false
 }
 
-/** Null also where the disk does not say: reading it then tells why. */
+/** Null also where the call fails: reading the file then says why. */
 function statOf(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null
