@@ -177,7 +177,7 @@ t.test('what cannot be read is queued again, and keeps nothing else from being r
   for (const id of [bad, good]) synchronizer.markDirty(`${id}/case.md`, 'change')
   while (read.length === 0 || log.length === 0) await delay(5)
   t.strictSame(read, [good])
-  t.match(log, [`${bad} could not be looked at: Error: EIO`])
+  t.match(log, [`${bad} could not be read: Error: EIO`])
   t.ok(queue.has(bad))
 })
 

@@ -46,7 +46,7 @@ const UNKNOWN = -1
 const QUEUE = 16_000
 
 /**
- * One `fs.watch` for each folder, set and given up by what its parent tells. Not by chokidar: at each new name it
+ * One `fs.watch` for each folder, set and given up by the events of its parent. Not by chokidar: at each new name it
  * reads the folder of all cases and the stats of all in it, and it holds some 3 KB for each folder (docs/decisions,
  * 0020). A folder is watched before what it holds is read, so that nothing comes unseen.
  */
@@ -83,7 +83,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
       if (watch && kind === 'rename') watch.ino = UNKNOWN
       follow(of.id)
     }
-    // what an editor's own files become is told by the name of the file that is saved
+    // an editor's own files become the file that is saved, whose name has an event of its own
     if (name === null || !isEditorFile(name)) onEvent(`${of.id}/${inner}${name ?? ''}`, kind)
   }
 
@@ -156,7 +156,7 @@ export function watchCases({ cases, onEvent, onFlood, onError }: CaseWatchesDeps
     try {
       return watch(path, listener).on('error', onError)
     } catch (error) {
-      // what is gone is told by the folder that held it, and so is a permission
+      // a folder that is gone, or whose permissions change, is an event of the folder that holds it
       if (!hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) onError(error)
       return null
     }

@@ -88,7 +88,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     await Promise.race([Promise.all([caseWatches.ready, watchRoot()]), stopped])
   }
 
-  /** chokidar watches the folder above, which tells that the folder of cases comes and goes. */
+  /** chokidar watches the folder above, which has an event when the folder of cases comes or goes. */
   function watchRoot(): Promise<void> {
     const watcher = watch(above, {
       ignored: (path) => path !== above && path !== cases,

@@ -73,7 +73,7 @@ const FEW = 200
 const LIST_PATIENCE_MS = 150
 /** A list relies so long on what the start has read. */
 const START_COUNTS_MS = 1000
-/** In the queue it stands for the names of all cases. */
+/** In the queue it means: list the names of all cases. */
 const NAMES = ''
 
 export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
@@ -88,7 +88,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const reading = new Set<{ id: string }>()
   let working = Promise.resolve()
   let ticking: Promise<void> | null = null
-  let rescanning: Promise<boolean> | null = null
+  let rescanning: Promise<void> | null = null
   let firstTick = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let lastTick = Date.now()
@@ -130,7 +130,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     try {
       await work()
     } catch (error) {
-      log(`${item || 'the folder of cases'} could not be looked at: ${String(error)}`)
+      log(`${item || 'the folder of cases'} could not be read: ${String(error)}`)
       queue.add(item, RETRY_MS)
     }
   }
@@ -167,11 +167,12 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   async function freshenAll(): Promise<void> {
     if (isStopping || (await git.isBusy())) return // what was known is served meanwhile
     if (!isLive()) await rescanForList()
-    // twice, so that what the kernel has to tell is read before
+    // twice, so that every event that the kernel has by now is read before
     for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
     if (allDirty().delete(NAMES)) await readNames()
     const dirty = allDirty()
     dirty.delete(NAMES)
+    if (dirty.size === 0) return
     const all = forEachLimited([...dirty], (id) => orLater(id, () => freshen(id)))
     await Promise.race([all, delay(HALF_SAVED_PATIENCE_MS, undefined, { ref: false })])
   }
@@ -192,24 +193,21 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     await rescanning
     if (isStopping) return
     rescanning ??= rescanOnce()
-      .catch((error: unknown) => {
-        log(`the files could not be looked at: ${String(error)}`)
-        return false
-      })
+      .catch((error: unknown) => log(`the files could not be compared: ${String(error)}`))
       .finally(() => {
         rescanning = null
       })
     await rescanning
   }
 
-  /** False where git or the stop kept it from comparing everything. */
-  async function rescanOnce(): Promise<boolean> {
+  /** Where git or the stop keeps it from comparing everything, another one is due. */
+  async function rescanOnce(): Promise<void> {
     const generation = watcher.generation()
-    if (!(await git.waitUntilIdle(GIT_PATIENCE_MS))) return false
+    if (!(await git.waitUntilIdle(GIT_PATIENCE_MS))) return
     const began = performance.now()
     await readNames()
     for (const id of catalog.ids()) {
-      if (isStopping) return false
+      if (isStopping) return
       await yieldIfBusy()
       const known = catalog.known(id)
       if (known && !isUnchanged(known, layout.caseFolder(id))) queue.add(id, 0)
@@ -217,7 +215,6 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     rescanEnded = performance.now()
     rescanTook = rescanEnded - began
     rescannedWith = generation
-    return true
   }
 
   function isRescanDue(): boolean {
@@ -247,9 +244,10 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     if (isStopping) return
     await watcher.followRoot()
     if (!isRescanDue()) return
+    const isFirst = watcher.generation() !== rescannedWith
     const done = rescan()
     // a usual one is slow, and must not keep this from seeing another root
-    if (!isLive()) await done
+    if (isFirst) await done
   }
 
   queue.start((due) => {
