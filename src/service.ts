@@ -9,6 +9,7 @@ import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import type { HttpNeeds } from './http/needs.ts'
 import { useParser } from './markdown/parser-pool.ts'
+import type { Problem } from './model/problem.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
@@ -21,7 +22,7 @@ import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { openCaseRows } from './state/cases.ts'
-import { type Database, openDatabase } from './state/database.ts'
+import { DATABASE_FILE, type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { mentionOldWebhooks } from './state/webhooks.ts'
 import { createUndoStack, type UndoStack } from './stopping.ts'
@@ -236,7 +237,7 @@ async function open(
   const problems = async () => {
     const present = await settings()
     const files = await agentFileProblems(root, readers, present.files)
-    return [...present.problems, ...files, ...scan.strangers()]
+    return [...present.problems, ...files, ...scan.strangers(), ...stateProblems(database)]
   }
 
   // the one way of every change, whoever made it
@@ -332,4 +333,10 @@ async function open(
       webhooks.begin(port)
     },
   }
+}
+
+/** Said for as long as the service runs that found it. */
+function stateProblems({ setAside }: Database): Problem[] {
+  if (setAside === null) return []
+  return [{ code: 'state_reset', file: DATABASE_FILE, line: null, message: setAside }]
 }

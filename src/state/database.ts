@@ -110,10 +110,15 @@ export async function openDatabase(
     connection.prepare('VACUUM INTO ?').run(copy)
     disconnect()
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
-    renameSync(copy, path)
-    await syncFolder(dirname(path))
-    connection = openConnection(path)
-    inode = statSync(path).ino
+    try {
+      renameSync(copy, path)
+      await syncFolder(dirname(path))
+    } finally {
+      // whatever happened to the copy, the service goes on with a database
+      await makeFolder(folder, 0o700)
+      connection = openConnection(path)
+      inode = statSync(path).ino
+    }
   }
 
   function disconnect(): void {
