@@ -160,7 +160,9 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     if (hasSameWords && before && isSame(before, indexed)) return
     waiting.set(id, () => {
       if (!facts(id)) return // deleted meanwhile
-      tables.put(number ?? setNumber(id, ids.length), indexed, hasSameWords ? null : words)
+      const current = numbers.get(id)
+      const hasThem = hasSameWords && current === number
+      tables.put(current ?? setNumber(id, ids.length), indexed, hasThem ? null : words)
     })
     const all = Object.values(words).join(' ')
     waitingCharacters += all.length

@@ -187,6 +187,33 @@ t.test('what is changed, by request or by hand, is found at once', async (t) => 
   unlinkSync(app.file(login, 'notes.md'))
 })
 
+t.test('whatever changes while others search, the next search finds what is there', async (t) => {
+  const { id } = await app.newCase({ title: 'Restless' })
+  const searches: Promise<unknown>[] = []
+  for (const word of ['umbra', 'penumbra', 'umbra', 'antumbra', 'umbra', 'penumbra']) {
+    searches.push(find('umbra'), find('Restless'))
+    await must(app, 'PUT', `/cases/${id}`, { description: `It is ${word}.` })
+    searches.push(find('"penumbra"'))
+    t.strictSame(await titles(`"${word}"`), ['Restless'], word)
+  }
+  await Promise.all(searches)
+  for (const word of ['umbra', 'antumbra']) t.strictSame(await titles(`"${word}"`), [], word)
+  const reply = await app.request('GET', '/search?q=Restless')
+  t.equal(reply.headers['x-total-count'], '1')
+  const deleted = find('"penumbra"')
+  await must(app, 'DELETE', `/cases/${id}`)
+  await deleted
+  t.strictSame(await titles('restless'), [])
+})
+
+t.test('a query of very many words is answered', async (t) => {
+  const sentence = String.fromCodePoint(...Array.from({ length: 900 }, (_, i) => 0x4e00 + i))
+  t.strictSame(await titles(`${sentence} 日本`), ['Export as CSV'])
+  t.strictSame(await titles(`"${sentence}"`), [])
+  const names = Array.from({ length: 31 }, (_, n) => `some_foo.${n}`).join(' ')
+  t.strictSame(await titles(`${names} foo_bar`), ['Login times out under load'])
+})
+
 t.test('sessions and proof are found too, the trail is not', async (t) => {
   const session = await planned(app, {
     fields: { title: 'With a session' },
