@@ -19,7 +19,8 @@ export async function clearLeftovers(
   const { root } = state
   const folders = [root, join(root, 'numbers')]
   await removed(folders, log)
-  await removeStubborn(join(root, 'search')) // the index of versions before casefile.db
+  // copies of what cases said, of versions before casefile.db
+  for (const name of ['kept', 'search']) await removeStubborn(join(root, name))
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(
@@ -40,14 +41,12 @@ async function removed(folders: readonly string[], log: (line: string) => void):
 export interface CaseLeftovers {
   /** What stands in a case's folder, its sessions/ or its proof/. */
   saw(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
-  /** The folders in a case's folder besides those two, by name. */
-  sawFolders(caseId: string, names: readonly string[]): void
   /** Removes them, also from other folders of the cases that were read; nothing is collected any more. */
   clear(): Promise<void>
 }
 
 export function createCaseLeftovers(
-  layout: Pick<Layout, 'memoryRoot' | 'cases' | 'caseFolder'>,
+  layout: Pick<Layout, 'memoryRoot' | 'cases'>,
   log: (line: string) => void,
 ): CaseLeftovers {
   let folders: Set<string> | null = new Set([layout.memoryRoot, layout.cases])
@@ -58,9 +57,6 @@ export function createCaseLeftovers(
       for (const [name, kind] of kinds) {
         if (kind === 'folder' && !WATCHED.includes(name)) folders.add(join(folder, name))
       }
-    },
-    sawFolders(caseId, names) {
-      for (const name of names) folders?.add(join(layout.caseFolder(caseId), name))
     },
     async clear() {
       const found = [...(folders ?? [])]
