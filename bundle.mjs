@@ -18,7 +18,6 @@ const ENTRY_POINTS = {
   index: 'src/embedded-service.ts',
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
-  'search-worker': 'src/search/search-worker.ts',
   'markdown-worker': 'src/web/text/markdown-worker.ts',
 }
 

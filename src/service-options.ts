@@ -1,5 +1,5 @@
 import type { Build } from './http/needs.ts'
-import type { WebhooksNeeds } from './webhooks/open-webhooks.ts'
+import type { WebhooksDeps } from './webhooks/webhooks.ts'
 
 /** What a workspace is opened with; in tests also what else would be another each time. */
 export interface ServiceOptions {
@@ -21,5 +21,5 @@ export interface ServiceOptions {
   log?: (line: string) => void
   gitPatienceMs?: number
   abandonPatienceMs?: number
-  webhookParts?: Pick<WebhooksNeeds, 'clock' | 'random' | 'sender'>
+  webhookParts?: Pick<WebhooksDeps, 'clock' | 'random' | 'sender'>
 }

@@ -74,7 +74,7 @@ t.test('what a service holds after hours of work is what it held before', limit(
     ...{ root: scene.root, stateDir: join(state, 'living'), env: withFigures(file) },
   })
   await must(service, 'POST', '/webhooks', { url: receiver.url, secret: 's' })
-  await must(service, 'GET', '/search?q=title') // a session searches too, and the thread stays for ten minutes
+  await must(service, 'GET', '/search?q=title') // a session searches too, and the list of words stays in memory
   const slots = Array.from({ length: CLIENTS }, emptySlot)
 
   async function round(): Promise<void> {

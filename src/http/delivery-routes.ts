@@ -8,11 +8,11 @@ import { answerJson } from './json-body.ts'
 import { knownQuery, PAGING } from './known-query.ts'
 import type { HttpNeeds } from './needs.ts'
 import { notWhilePlanning } from './operator-only.ts'
-import { newestFirst, page } from './page.ts'
+import { type Listed, type ListSource, pageFrom } from './page.ts'
 import type { WebhookAddress } from './webhook-address.ts'
 import { deliveryJson, wholeDeliveryJson } from './webhook-present.ts'
 
-const STATES: readonly string[] = ['delivered', 'retrying', 'dead'] satisfies DeliveryState[]
+const STATES: readonly DeliveryState[] = ['delivered', 'retrying', 'dead']
 
 /** What one webhook was sent, and what it still is (design §5). */
 export function deliveryRoutes(
@@ -25,16 +25,20 @@ export function deliveryRoutes(
   app.get('/', knownQuery('state', ...PAGING), async (c) => {
     const states = statesOf(c)
     const webhook = await webhookOf(c)
-    const found = webhooks
-      .deliveries(webhook.id)
-      .filter(({ state }) => !states || states.includes(state))
-    const present = async ({ delivery }: Listed) => deliveryJson(delivery, webhook)
-    return page(c, found.map(listed).sort(newestFirst), { present })
+    const source: ListSource<Item> = {
+      count: () => webhooks.countDeliveries(webhook.id, states),
+      async after(last, limit) {
+        const before = last && Number(last.created_at)
+        return (await webhooks.deliveries(webhook.id, { states, before, limit })).map(listed)
+      },
+    }
+    const present = async ({ delivery }: Item) => deliveryJson(delivery, webhook)
+    return pageFrom(c, source, { present })
   })
 
   app.get('/:did', async (c) => {
     const webhook = await webhookOf(c)
-    const delivery = webhooks.delivery(webhook.id, deliveryId(c))
+    const delivery = await webhooks.delivery(webhook.id, deliveryId(c))
     return jsonWithETag(c, wholeDeliveryJson(delivery, webhook))
   })
 
@@ -47,9 +51,7 @@ export function deliveryRoutes(
   return app
 }
 
-interface Listed {
-  id: string
-  created_at: string
+interface Item extends Listed {
   delivery: Delivery
 }
 
@@ -57,7 +59,7 @@ interface Listed {
  * In the order of the log, whatever the time of the event: of one that was found after a pause it is
  * that of the file.
  */
-function listed(delivery: Delivery): Listed {
+function listed(delivery: Delivery): Item {
   return { id: delivery.id, created_at: String(delivery.event).padStart(16, '0'), delivery }
 }
 
@@ -66,10 +68,12 @@ function deliveryId(c: ServiceContext): string {
 }
 
 /** `state=dead,retrying`; null when none is given. */
-function statesOf(c: ServiceContext): string[] | null {
+function statesOf(c: ServiceContext): DeliveryState[] | null {
   const states = valuesOf(queryOf(c), 'state') ?? []
-  const wrong = states.find((state) => !STATES.includes(state))
-  if (wrong === undefined) return states.length > 0 ? states : null
+  const wrong = states.find((state) => !(STATES as readonly string[]).includes(state))
+  if (wrong === undefined) {
+    return states.length > 0 ? STATES.filter((state) => states.includes(state)) : null
+  }
   const came = JSON.stringify(wrong.slice(0, 60))
   const message = `expected one of ${STATES.join(', ')}; got ${came}`
   throw new Refusal('bad_request', `state: ${message}.`, { errors: [{ path: 'state', message }] })

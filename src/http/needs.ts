@@ -48,7 +48,7 @@ export interface HttpNeeds {
   /** The known agents on the PATH that act on files of a project by themselves. */
   agents: readonly AgentSpec[]
   webhooks: Webhooks
-  search: Pick<Search, 'find' | 'similar' | 'isAwake'>
+  search: Pick<Search, 'find' | 'similar' | 'isReady'>
   holds: Pick<Holds, 'confirm'>
   plans: PlanTexts
   settings: () => Promise<TrustedSettings>

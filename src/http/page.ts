@@ -18,9 +18,17 @@ interface PageOptions<T> {
   place?: (item: T) => string
 }
 
-interface Listed {
+/** Where an item is in its list: by `created_at`, or what stands for it, then by `id`. */
+export interface Listed {
   created_at: string
   id: string
+}
+
+/** A list that is read page by page, so that a page costs no more than its items. */
+export interface ListSource<T> {
+  count(): Promise<number>
+  /** The items behind a place, in order; from the beginning, or to the end, where it is null. */
+  after(last: Listed | null, limit: number | null): Promise<readonly T[]>
 }
 
 /**
@@ -30,28 +38,49 @@ interface Listed {
  * makes an item what is shown of it, and is asked for those on the page alone. Refuses with
  * `too_large` an answer over 64 MiB.
  */
-export async function page<T extends Listed>(
+export function page<T extends Listed>(
   c: ServiceContext,
   items: readonly T[],
+  options: PageOptions<T> = {},
+): Promise<Response> {
+  const { place } = options
+  const placed = place ? (item: T) => ({ created_at: place(item), id: item.id }) : (item: T) => item
+  const source: ListSource<T> = {
+    count: async () => items.length,
+    async after(last, limit) {
+      const start = last === null ? 0 : startAfter(items.map(placed), last)
+      return items.slice(start, limit === null ? undefined : start + limit)
+    },
+  }
+  return pageFrom(c, source, options)
+}
+
+/** The same for a list that is not at hand. */
+export async function pageFrom<T extends Listed>(
+  c: ServiceContext,
+  source: ListSource<T>,
   options: PageOptions<T> = {},
 ): Promise<Response> {
   const limit = c.req.query('limit')
   const cursor = c.req.query('cursor')
   if (limit === undefined) {
     if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
-    return jsonWithETag(c, null, { json: options.bytes ?? (await jsonOf(items, options)) })
+    return jsonWithETag(c, null, {
+      json: options.bytes ?? (await jsonOf(await source.after(null, null), options)),
+    })
   }
   const size = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > MAX_LIMIT) {
     throw wrong('limit', `expected a whole number from 1 to ${MAX_LIMIT}; got ${quoted(limit)}`)
   }
   const { place = ({ created_at }) => created_at } = options
-  const placed = (item: T): Listed => ({ created_at: place(item), id: item.id })
-  const start = cursor === undefined ? 0 : startAfter(items.map(placed), decodeCursor(cursor))
-  const shown = items.slice(start, start + size)
-  const headers: Record<string, string> = { 'x-total-count': String(items.length) }
+  const found = await source.after(cursor === undefined ? null : decodeCursor(cursor), size + 1)
+  const shown = found.slice(0, size)
+  const headers: Record<string, string> = { 'x-total-count': String(await source.count()) }
   const last = shown.at(-1)
-  if (last !== undefined && start + size < items.length) headers.link = nextLink(c, placed(last))
+  if (last !== undefined && found.length > size) {
+    headers.link = nextLink(c, { created_at: place(last), id: last.id })
+  }
   headers['content-type'] = 'application/json'
   return c.body(await jsonOf(shown, options), 200, headers)
 }

@@ -1,7 +1,13 @@
 import { Refusal } from '../model/refusal.ts'
-import { type CaseSummary, summaryOf } from '../search/case-summary.ts'
-import { FILTERS, type Filters, parseQuery, type SearchQuery } from '../search/query.ts'
-import type { Hit } from '../search/search-messages.ts'
+import type { TriageRow } from '../model/triage-row.ts'
+import {
+  type CaseSummary,
+  FILTERS,
+  type Filters,
+  parseQuery,
+  type SearchQuery,
+} from '../search/query.ts'
+import type { Hit } from '../search/search.ts'
 import { asOfNow } from './as-of-now.ts'
 import { type Query, queryOf, valuesOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
@@ -30,11 +36,15 @@ export function searched(
   return asOfNow(service, async () => {
     const { total, hits } = await service.search.find(query, limit)
     const found = hits.flatMap(({ id, ...hit }) => {
-      const row = service.catalog.digest(id)?.row // deleted meanwhile
+      const row = service.catalog.row(id) // deleted meanwhile
       return row ? { id, ...summaryOf(row), ...hit } : []
     })
     return { total, found }
   })
+}
+
+function summaryOf({ title, type, state, outcome, tags, updated_at }: TriageRow): CaseSummary {
+  return { title, type, state, outcome, tags, updated_at }
 }
 
 /** The query with the filters beside it: both must fit. */

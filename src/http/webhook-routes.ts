@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { ALL_EVENTS, type Webhook } from '../model/webhook.ts'
-import { newSecret } from '../webhooks/signature.ts'
+import { newSecret } from '../webhooks/message.ts'
 import { readJson } from './body.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import { deliveryRoutes } from './delivery-routes.ts'

@@ -14,8 +14,6 @@ export interface Webhook {
   /** False while its owner paused it, or the service disabled it. */
   active: boolean
   disabled: Disabled | null
-  /** It gets the events with larger ids in the log. */
-  starts_after: number
   /** Set when its case was deleted: it ends once it has the events up to this id. */
   ends_after: number | null
   created_at: string
@@ -129,18 +127,6 @@ export function tidiedWebhook(webhook: Webhook, now: number, cursor: number): We
   const earlier_events = webhook.earlier_events.filter(({ up_to }) => up_to > cursor)
   const previous_secret = previous === undefined ? null : webhook.previous_secret
   return { ...webhook, previous_secret, earlier_events }
-}
-
-/**
- * As it counts in a log whose newest event has the id `last`: larger ids were lost with their events,
- * in a kill or with the whole log, and are given again.
- */
-export function webhookInLog(webhook: Webhook, last: number): Webhook {
-  const ends_after = webhook.ends_after === null ? null : Math.min(webhook.ends_after, last)
-  const earlier_events = webhook.earlier_events.map(({ events, up_to }) => ({
-    ...{ events, up_to: Math.min(up_to, last) },
-  }))
-  return { ...webhook, ends_after, earlier_events }
 }
 
 /** Those that sign at this time (milliseconds since 1970), the newest first. */

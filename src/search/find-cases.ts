@@ -1,80 +1,89 @@
-import { readSearched } from '../workspace/search-files.ts'
-import type { Found } from './case-index.ts'
-import type { CaseSummary } from './case-summary.ts'
-import { byMatch, matchingLines } from './matching-lines.ts'
-import { createPhraseTest } from './phrases.ts'
+import type { SearchTables } from '../state/search-tables.ts'
+import { all, exactMeaning, type Meaning, nearMeaning, phraseMeaning } from './expressions.ts'
 import type { SearchQuery } from './query.ts'
-import type { FindAnswer } from './search-messages.ts'
-import type { SearchedCases } from './searched-cases.ts'
-import { placeOf, searchedLines } from './searched-lines.ts'
+import { compareCases } from './standings.ts'
+import type { Vocabulary } from './typos.ts'
 
-const MOST_LINES = 5
-/** Of so many the lines are looked at for a text that was pasted. */
-const LOOKED_AT = 20
-/** With fewer cases than this, those that nearly match are shown too. */
+/** If fewer cases match, those that nearly match are found too. */
 const ENOUGH = 10
 
-/** The cases that a query means, and the lines of their files, as these are now, in which its words stand. */
-export function findCases(
-  cases: SearchedCases,
-  { wanted, phrases, pasted, filters }: SearchQuery,
-  { limit, shown }: { limit: number; shown: string },
-): FindAnswer {
-  const hasPhrases = createPhraseTest(phrases)
-  const isSaid = (id: string) => phrases.length === 0 || hasPhrases(cases.text(id))
-  const fits = (id: string) => fitsFilters(cases.facts(id), filters) && isSaid(id)
-  if (wanted.length === 0) {
-    const all = [...cases.ids()].filter(fits).sort(byUpdate(cases))
-    const hits = all.slice(0, limit).map((id) => ({ id, score: 0, missing: [], lines: [] }))
-    return { total: all.length, hits }
-  }
-  const texts = pasted === '' ? phrases : [...phrases, pasted]
-  const looked = pasted === '' ? limit : Math.max(limit, LOOKED_AT)
-  const { total, best } = cases.index.find(wanted, { fits, limit: looked, enough: ENOUGH })
-  const found = best.map((each) => ({ ...each, lines: linesOf(each) }))
-  const saidIn = ({ lines }: (typeof found)[number]) => lines[0]?.said ?? 0
-  const first = pasted === '' ? found : found.sort((a, b) => saidIn(b) - saidIn(a))
-  const hits = first.slice(0, limit).map(({ id, score, missing, lines }) => ({
-    ...{ id, score: Math.round(score * 1000) / 1000, missing },
-    lines: lines.map(({ count: _, said: __, ...line }) => line),
-  }))
-  return { total, hits }
-
-  function linesOf({ id, terms, places }: Found) {
-    const isIn = (name: string) => {
-      const place = placeOf(name)
-      return places.has(place) || (place === 'case' && (places.has('title') || places.has('tags')))
-    }
-    const lines = cases
-      .files(id)
-      .filter(isIn)
-      .flatMap((name) => {
-        const text = readSearched(cases.folder(id), name) ?? ''
-        const lines = searchedLines(placeOf(name), text)
-        const matching = matchingLines(lines, { terms, texts, most: MOST_LINES })
-        return matching.map((line) => ({ file: `${shown}/${id}/${name}`, ...line }))
-      })
-      .sort(byMatch)
-      .slice(0, MOST_LINES)
-    const said = lines.filter((line) => line.said > 0)
-    // of a phrase alone, lines with some of its words say nothing
-    return said.length > 0 && wanted.every(({ asTyped }) => asTyped) ? said : lines
-  }
+export interface FoundCase {
+  number: number
+  score: number
+  /** Words of the query that the case does not have. */
+  missing: string[]
 }
 
-function fitsFilters(facts: CaseSummary | undefined, filters: SearchQuery['filters']): boolean {
-  if (!facts) return false
-  const { state, type, tag, outcome } = filters
-  const has = (wanted: string[] | undefined, value: string) => !wanted || wanted.includes(value)
-  return (
-    has(state, facts.state) &&
-    has(type, facts.type) &&
-    has(outcome, facts.outcome ?? '') &&
-    (!tag || facts.tags.some((each) => tag.includes(each)))
+export interface FoundCases {
+  total: number
+  /** The best first. */
+  best: FoundCase[]
+  /** What the words of the query stood for. */
+  meanings: Meaning[]
+}
+
+export interface FinderDeps {
+  tables: Pick<SearchTables, 'rank' | 'matches' | 'fitting'>
+  vocabulary: Vocabulary
+  /** All cases have a number below this. */
+  size(): number
+}
+
+/**
+ * The cases that a query means. First those with all of its words as they were typed; if these are few, those with words
+ * near them, the fewer are missing and the more are as typed the earlier.
+ */
+export async function findCases(
+  deps: FinderDeps,
+  query: SearchQuery,
+  limit: number,
+): Promise<FoundCases> {
+  const { tables, vocabulary } = deps
+  const { wanted, phrases, filters } = query
+  if (wanted.length === 0 && phrases.length === 0) {
+    const found = tables.fitting(filters)
+    const best = found.slice(0, limit).map((number) => ({ number, score: 0, missing: [] }))
+    return { total: found.length, best, meanings: [] }
+  }
+  const musts = phrases.map((phrase) => phraseMeaning(phrase).expression)
+  const exact = wanted.map(exactMeaning)
+  const whole = tables.rank(
+    all([...musts, ...exact.map(({ expression }) => expression)]),
+    limit,
+    filters,
   )
-}
+  if (whole.total >= ENOUGH || wanted.length === 0) {
+    const best = whole.best.map(([number, score]) => ({ number, score, missing: [] }))
+    return { total: whole.total, best, meanings: exact }
+  }
 
-function byUpdate(cases: SearchedCases) {
-  const time = (id: string) => cases.facts(id)?.updated_at ?? ''
-  return (a: string, b: string) => (time(a) < time(b) ? 1 : time(a) > time(b) ? -1 : a < b ? -1 : 1)
+  await vocabulary.load()
+  const words = wanted.map((each, index) => {
+    const typed = tables.matches(exact[index]!.expression)
+    // a word that many cases have is taken as it is: what is near it is in very many
+    const near = nearMeaning(each, typed.length < ENOUGH ? vocabulary.near : () => [])
+    return { each, exact: exact[index]!, near, typed, cases: tables.matches(near.expression) }
+  })
+  const must = musts.length > 0 ? tables.matches(all(musts)) : null
+  const fitting = Object.keys(filters).length > 0 ? tables.fitting(filters) : null
+  const standings = compareCases(words, { size: deps.size(), must, fitting })
+  const best: FoundCase[] = []
+  while (best.length < limit) {
+    const next = standings.next()
+    if (next === null) break
+    // its words rank it, and all cases that have just the same ones
+    const own = words.flatMap(({ exact, near }, index) => {
+      const has = standings.has(next.number, index)
+      return has === null ? [] : has === 'typed' ? exact.expression : near.expression
+    })
+    const missing = words
+      .filter((_, index) => standings.has(next.number, index) === null)
+      .map(({ each }) => each.whole)
+    const ranked = tables.rank(all([...musts, ...own]), limit + standings.taken(), filters)
+    for (const [number, score] of [...ranked.best, [next.number, 0] as const]) {
+      if (standings.take(number, next.score)) best.push({ number, score, missing })
+    }
+  }
+  const meanings = words.map(({ near }) => near)
+  return { total: standings.total, best: best.slice(0, limit), meanings }
 }

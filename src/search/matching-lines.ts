@@ -1,6 +1,5 @@
-import { createPhraseTest } from './phrases.ts'
 import type { SearchedLine } from './searched-lines.ts'
-import { folded, isAscii, isCommon, wordsIn } from './words.ts'
+import { isAscii, isCommon, plainWordsIn, wordsIn } from './words.ts'
 
 export interface MatchingLine {
   /** From 1. */
@@ -11,71 +10,79 @@ export interface MatchingLine {
   marks: [from: number, to: number][]
 }
 
-interface Scored extends MatchingLine {
+export interface ScoredLine extends MatchingLine {
   /** How many different words match. */
   count: number
-  /** How many texts of the query it has as they stand there. */
-  said: number
+  /** How many texts of the query it has word for word. */
+  quotes: number
 }
 
 const MAX_TEXT = 240
 /** So much of a longer line stands before its first match. */
 const BEFORE = 60
 
-interface Looked {
-  /** Words of the index. */
-  terms: ReadonlySet<string>
-  /** Of the query: a line that has most of them comes first. */
+/** What is looked for in the lines of a case. */
+export interface LineQuery {
+  words: ReadonlySet<string>
+  /** Words that begin with one of these match too. */
+  beginnings: readonly string[]
+  /** A line that has most of these word for word comes first. */
   texts: readonly string[]
   most: number
 }
 
 /**
- * The lines that have some of the words: those with most of the texts first, then those with most words. Common words
- * alone are none.
+ * The lines that have some of the words: first those with most of the texts, then those with most words. Common words
+ * alone do not count.
  */
-export function matchingLines(
-  lines: Iterable<SearchedLine>,
-  { terms, texts, most }: Looked,
-): Scored[] {
-  const tests = texts.map((text) => createPhraseTest([text]))
-  let best: Scored[] = []
-  const all = [...terms]
-  const telling = all.filter((term) => !isCommon(term))
+export function matchingLines(lines: Iterable<SearchedLine>, query: LineQuery): ScoredLine[] {
+  const { words, beginnings, most } = query
+  const phrases = query.texts.map((text) => inBlanks(plainWordsIn(text)))
+  let best: ScoredLine[] = []
+  const all = [...new Set([...words, ...beginnings])]
+  const telling = all.filter((word) => !isCommon(word))
   const counted = telling.length > 0 ? telling : all
   for (const { line, text, from } of lines) {
     if (isAscii(text)) {
       const lower = text.toLowerCase()
-      if (!counted.some((term) => lower.includes(term))) continue // most lines; their words need no look
+      if (!counted.some((word) => lower.includes(word))) continue // most lines: their words need no look
     }
-    const { marks, seen } = marksIn(text, from, terms)
-    const count = counted.filter((term) => seen.has(term)).length
+    const { marks, seen } = marksIn(text, from, query)
+    const count = counted.filter((word) => seen.has(word)).length
     if (count === 0) continue
-    const plain = folded(text.slice(from))
-    const said = tests.filter((isIn) => isIn(plain)).length
-    best.push({ line, ...excerpt(text, marks), count, said })
+    let quotes = 0
+    if (phrases.length > 0) {
+      const plain = inBlanks(plainWordsIn(text.slice(from)))
+      quotes = phrases.filter((phrase) => plain.includes(phrase)).length
+    }
+    best.push({ line, ...excerpt(text, marks), count, quotes })
     if (best.length > 50 * most) best = bestOf(best, most)
   }
   return bestOf(best, most)
 }
 
-function bestOf(lines: Scored[], most: number): Scored[] {
+function inBlanks(words: readonly string[]): string {
+  return ` ${words.join(' ')} `
+}
+
+function bestOf(lines: ScoredLine[], most: number): ScoredLine[] {
   return lines.sort((a, b) => byMatch(a, b) || a.line - b.line).slice(0, most)
 }
 
-type Match = Pick<Scored, 'count' | 'said'>
+type Match = Pick<ScoredLine, 'count' | 'quotes'>
 
-/** Those that say most first. */
+/** Those that match best first. */
 export function byMatch(a: Match, b: Match): number {
-  return b.said - a.said || b.count - a.count
+  return b.quotes - a.quotes || b.count - a.count
 }
 
-function marksIn(text: string, start: number, terms: ReadonlySet<string>) {
+function marksIn(text: string, start: number, { words, beginnings }: LineQuery) {
   const marks: [number, number][] = []
   const seen = new Set<string>()
   for (const { from, to, whole, parts } of wordsIn(text)) {
     if (from < start) continue
-    const matching = [whole, ...parts].find((term) => terms.has(term))
+    let matching = [whole, ...parts].find((word) => words.has(word))
+    matching ??= beginnings.find((each) => [whole, ...parts].some((word) => word.startsWith(each)))
     if (matching === undefined) continue
     seen.add(matching)
     const last = marks.at(-1)

@@ -1,26 +1,31 @@
 import { isCaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
-import { isPhrase } from './phrases.ts'
-import { isCommon, isUnspaced, wordsIn } from './words.ts'
+import type { TriageRow } from '../model/triage-row.ts'
+import { isCommon, plainWordsIn, wordsIn } from './words.ts'
 
 export const FILTERS = ['state', 'type', 'tag', 'outcome'] as const
 export type FilterName = (typeof FILTERS)[number]
 /** By name, the values of which one must fit. */
 export type Filters = Partial<Record<FilterName, string[]>>
 
-/** A word of the query, or one of a name that is made of several. */
+/** What decides whether a case fits a filter, where it is among others, and how it is shown when it is found. */
+export type CaseSummary = Readonly<
+  Pick<TriageRow, 'title' | 'type' | 'state' | 'outcome' | 'tags' | 'updated_at'>
+>
+
+/** A word of the query, or a name that is made of several. */
 export interface Wanted {
   whole: string
   parts: readonly string[]
-  /** Of a phrase: no other word will do. */
-  asTyped?: boolean
+  isPair: boolean
 }
 
 export interface SearchQuery {
+  /** The words outside of quotation marks. */
   wanted: Wanted[]
-  /** Texts of several words that stood in quotation marks: they follow each other. */
+  /** The texts in quotation marks, each with its words one after the other. */
   phrases: string[]
-  /** The whole text, where it has so many words that whoever has them so is meant; else it is empty. */
+  /** The whole text, if it has so many words that a case which has them like this is meant; empty otherwise. */
   pasted: string
   filters: Filters
 }
@@ -55,36 +60,32 @@ export function parseQuery(text: string): SearchQuery {
       if (piece.startsWith('"')) quoted.push(piece.slice(1, -1))
     }
   }
-  const typed = new Set(quoted.flatMap(wantedIn).map(({ whole }) => whole))
-  const all = wantedIn(words.join(' ')).map((each) =>
-    typed.has(each.whole) ? { ...each, asTyped: true } : each,
-  )
-  const told = all.filter(({ whole, asTyped }) => asTyped || !isCommon(whole))
-  const wanted = told.length > 0 ? told : all
-  const count = wanted.filter(({ whole }) => !isUnspaced(whole)).length
+  const phrases = quoted.filter((text) => plainWordsIn(text).length > 0)
+  const all = wantedIn(words.join(' '))
+  const unquoted = wantedIn(words.filter((piece) => !piece.startsWith('"')).join(' '))
+  const telling = unquoted.filter(({ whole }) => !isCommon(whole))
+  const wanted = telling.length > 0 || phrases.length > 0 ? telling : unquoted
+  const count = all.filter(({ whole, isPair }) => !isPair && !isCommon(whole)).length
   if (count > MAX_WORDS) throw wrong(`expected at most ${MAX_WORDS} words; got ${count}`)
-  if (wanted.length === 0 && (words.length > 0 || isEmpty(filters))) {
+  const isEmpty = wanted.length === 0 && phrases.length === 0
+  if (isEmpty && (words.length > 0 || Object.keys(filters).length === 0)) {
     const came = JSON.stringify(text.slice(0, 60).toWellFormed())
     throw wrong(`expected a word to look for, or a filter such as state:OPEN; got ${came}`)
   }
   const pasted = all.length < LEAST_PASTED ? '' : words.join(' ')
-  return { wanted, phrases: quoted.filter(isPhrase), pasted, filters }
+  return { wanted, phrases, pasted, filters }
 }
 
 /** The words of a text, each once, in their order. */
 export function wantedIn(text: string): Wanted[] {
   const wanted = new Map<string, Wanted>()
   const words = [...wordsIn(text)]
-  for (const [index, { whole, parts, to }] of words.entries()) {
+  for (const [index, { whole, parts, isPair, to }] of words.entries()) {
     // the last character of a run is the end of the pair before it too
     const isTail = words[index - 1]?.to === to
-    if (!isTail) wanted.set(whole, { whole, parts })
+    if (!isTail) wanted.set(whole, { whole, parts, isPair })
   }
   return [...wanted.values()]
-}
-
-function isEmpty(filters: Filters): boolean {
-  return Object.keys(filters).length === 0
 }
 
 /** No value has quotes or blanks; elsewhere people write both, as in `label:"good first issue"`. */

@@ -1,153 +1,156 @@
 import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { Database } from '../state/database.ts'
+import { createSearchTables } from '../state/search-tables.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import { namesOf, printOf, stampsOf } from '../workspace/kept/kept-case.ts'
-import { keptTitle } from '../workspace/kept/kept-title.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { dropSearchCache } from '../workspace/search-files.ts'
-import { summaryOf } from './case-summary.ts'
-import type { SearchQuery } from './query.ts'
-import type { CaseToSearch, FindAnswer, SimilarCase } from './search-messages.ts'
-import { type SearchThread, startSearchThread } from './search-thread.ts'
+import { readSearched } from './case-files.ts'
+import { type FoundCases, findCases } from './find-cases.ts'
+import { createIndexUpdates } from './index-updates.ts'
+import { byMatch, type LineQuery, type MatchingLine, matchingLines } from './matching-lines.ts'
+import type { CaseSummary, SearchQuery } from './query.ts'
+import { placeOf, searchedLines } from './searched-lines.ts'
+import { type SimilarNumber, similarCases } from './similar-cases.ts'
+import { createVocabulary } from './typos.ts'
+import { termsIn } from './words.ts'
 
-/**
- * Full text over cases, sessions, memory files and proof. The index lives in a thread that begins with the first search
- * and ends when nobody has searched for a while; what it answers is true of the catalog as it is when it is asked.
- */
+export interface LineOfFile extends MatchingLine {
+  /** Relative to the workspace. */
+  file: string
+}
+
+export interface Hit {
+  id: string
+  score: number
+  /** Words of the query that the case does not have. */
+  missing: string[]
+  lines: LineOfFile[]
+}
+
+export interface FindAnswer {
+  total: number
+  hits: Hit[]
+}
+
+export interface SimilarCase extends Omit<SimilarNumber, 'number'> {
+  id: string
+}
+
+/** Full text over cases, sessions, memory files and proof. Answers are true of the files as they are when it is asked. */
 export interface Search {
+  /** Starts to bring the index up to date in the background. */
+  begin(): void
   find(query: SearchQuery, limit: number): Promise<FindAnswer>
   /** Resolved cases that resemble this one, the most alike first. */
   similar(id: string, limit: number): Promise<SimilarCase[]>
-  /** Whether the index is in memory: then an answer takes no time to speak of. */
-  isAwake(): boolean
-  /** Not even what is kept for the next start may have the words of a case that is gone. */
-  forget(id: string): void
+  /** Whether the index is up to date, but for a few cases: then an answer takes no time to speak of. */
+  isReady(): boolean
+  /** Files of a case have changed, or it is gone: then its words leave the index at once. */
+  change(id: string): void
   close(): Promise<void>
 }
 
-interface SearchNeeds {
+export interface SearchDeps {
   layout: Layout
-  catalog: Pick<Catalog, 'ids' | 'known' | 'entry' | 'digest' | 'version' | 'changesSince'>
-  /** In the state folder. */
-  file: string
-  version: string
+  database: Database
+  catalog: Pick<Catalog, 'ids' | 'has'>
+  /** What lists show of a case; undefined when it is unknown. */
+  facts(id: string): CaseSummary | undefined
   log(line: string): void
 }
 
-/** So long after the last search the memory of the index is given back. */
-const IDLE_MS = 10 * 60_000
+const MOST_LINES = 5
+/** Among so many cases a text that was pasted is looked for. */
+const LOOKED_AT = 20
 const SLICE_MS = 8
 
-export function createSearch({ layout, catalog, file, version, log }: SearchNeeds): Search {
-  let thread: SearchThread | null = null
-  /** Of the catalog, as the thread knows it; null before it knows anything. */
-  let told: number | null = null
-  let idle: NodeJS.Timeout | undefined
-  let syncing: Promise<unknown> = Promise.resolve()
-  let ending: Promise<void> = Promise.resolve()
+export function createSearch({ layout, database, catalog, facts, log }: SearchDeps): Search {
+  const tables = createSearchTables(database)
+  const vocabulary = createVocabulary(tables)
+  const folder = layout.caseFolder
+  const shown = relative(layout.root, layout.cases)
+  const index = createIndexUpdates({
+    tables,
+    vocabulary,
+    ids: catalog.ids,
+    facts,
+    folder,
+    log,
+  })
 
-  function started(): SearchThread {
-    if (thread) return thread
-    told = null
-    const where = {
-      cases: layout.cases,
-      shown: relative(layout.root, layout.cases),
-      cache: { path: file, title: keptTitle(layout.memoryRoot, version) },
+  /** The lines of a case that match, from its files as they are now. */
+  function linesIn(number: number, id: string, query: LineQuery) {
+    const names = tables.indexed(number)?.names.split('\n') ?? []
+    return names
+      .flatMap((name) => {
+        const text = readSearched(folder(id), name) ?? ''
+        const lines = matchingLines(searchedLines(placeOf(name), text), query)
+        return lines.map((line) => ({ file: `${shown}/${id}/${name}`, ...line }))
+      })
+      .sort(byMatch)
+      .slice(0, MOST_LINES)
+  }
+
+  async function withLines({ best, meanings }: FoundCases, query: SearchQuery) {
+    const texts = query.pasted === '' ? query.phrases : [...query.phrases, query.pasted]
+    const looked: LineQuery = {
+      words: new Set([
+        ...meanings.flatMap(({ words }) => words),
+        ...query.phrases.flatMap(termsIn),
+      ]),
+      beginnings: meanings.flatMap(({ beginnings }) => beginnings),
+      texts,
+      most: MOST_LINES,
     }
-    const own = startSearchThread(where, {
-      log,
-      onGone() {
-        if (thread === own) thread = null
-      },
-    })
-    thread = own
-    return own
-  }
-
-  /** One after the other, so that no older state of a case comes after a newer one. */
-  function synced(): Promise<SearchThread> {
-    const next = syncing.then(bringUp, bringUp)
-    syncing = next
-    return next
-  }
-
-  async function bringUp(): Promise<SearchThread> {
-    await ending
-    const asked = started()
-    clearTimeout(idle)
-    idle = setTimeout(end, IDLE_MS).unref()
-    const before = catalog.version()
-    const changed = told === null ? null : catalog.changesSince(told)
-    if (changed?.length === 0) return asked
-    const ids = changed === null ? catalog.ids() : [...new Set(changed)]
-    const cases: CaseToSearch[] = []
-    const gone: string[] = []
+    const found = []
     let began = performance.now()
-    for (const id of ids) {
-      const found = caseOf(id)
-      if (found) cases.push(found)
-      else gone.push(id)
+    for (const { number, score, missing } of best) {
+      const id = index.id(number)
+      if (id === undefined) continue // deleted meanwhile
+      const lines = linesIn(number, id, looked)
+      found.push({ id, score: Number(score.toPrecision(4)), missing, lines })
       if (performance.now() - began < SLICE_MS) continue
       await setImmediate()
       began = performance.now()
     }
-    asked.tell({ kind: 'cases', cases, gone, all: changed === null })
-    told = before
-    return asked
-  }
-
-  function caseOf(id: string): CaseToSearch | null {
-    const row = catalog.digest(id)?.row
-    const known = catalog.known(id)
-    if (!row || !known) return null
-    const facts = summaryOf(row)
-    // what is cached of a case whose files had just changed names no files
-    if ('print' in known && known.names !== '') {
-      return { id, names: known.names.split('\n'), print: known.print, facts }
-    }
-    const entry = 'print' in known ? catalog.entry(id) : known
-    if (!entry) return null
-    const stamps = stampsOf(entry)
-    return { id, names: namesOf(entry), print: stamps ? printOf(stamps) : 0, facts }
-  }
-
-  /** Where nothing is resolved yet, no index is needed to say so. */
-  async function hasResolved(but: string): Promise<boolean> {
-    let began = performance.now()
-    for (const id of catalog.ids()) {
-      if (id !== but && catalog.digest(id)?.row.state === 'RESOLVED') return true
-      if (performance.now() - began < SLICE_MS) continue
-      await setImmediate()
-      began = performance.now()
-    }
-    return false
-  }
-
-  function end(): Promise<void> {
-    clearTimeout(idle)
-    ending = thread?.end() ?? Promise.resolve()
-    thread = null
-    return ending
+    return found
   }
 
   return {
+    begin: index.begin,
     async find(query, limit) {
-      const asked = await synced()
-      return asked.ask((n) => ({ kind: 'find', n, query, limit }))
+      await index.upToDate()
+      const hasWords = query.wanted.length + query.phrases.length > 0
+      const deps = { tables, vocabulary, size: index.size }
+      const most = query.pasted === '' ? limit : Math.max(limit, LOOKED_AT)
+      const cases = await findCases(deps, query, most)
+      const found = hasWords
+        ? await withLines(cases, query)
+        : cases.best.map(({ number, ...hit }) => ({ ...hit, id: index.id(number)!, lines: [] }))
+      const quotes = (lines: { quotes: number }[]) => lines[0]?.quotes ?? 0
+      if (query.pasted !== '') found.sort((a, b) => quotes(b.lines) - quotes(a.lines))
+      const hits = found.slice(0, limit).map(({ lines, ...hit }) => {
+        // of a phrase alone, lines with some of its words say nothing
+        const whole = query.wanted.length === 0 ? lines.filter((line) => line.quotes > 0) : []
+        const best = whole.length > 0 ? whole : lines
+        return { ...hit, lines: best.map(({ count: _, quotes: __, ...line }) => line) }
+      })
+      return { total: cases.total, hits }
     },
-    isAwake: () => thread !== null,
     async similar(id, limit) {
-      if (!thread && !(await hasResolved(id))) return []
-      const asked = await synced()
-      return asked.ask((n) => ({ kind: 'similar', n, id, limit }))
+      await index.upToDate()
+      const number = index.number(id)
+      const summary = facts(id)
+      if (number === undefined || !summary) return []
+      const own = { number, title: summary.title, folder: folder(id) }
+      const similar = similarCases(tables, index.size(), own, limit)
+      return similar.map(({ number, ...each }) => ({ id: index.id(number)!, ...each }))
     },
-    forget(id) {
-      thread?.tell({ kind: 'cases', cases: [], gone: [id], all: false })
-      dropSearchCache(file) // the thread keeps the rest again once nobody searches: it may be killed before
+    isReady: index.isReady,
+    change(id) {
+      if (catalog.has(id)) index.change(id)
+      else index.remove(id)
     },
-    async close() {
-      await syncing.catch(() => {})
-      await end()
-    },
+    close: index.close,
   }
 }

@@ -1,6 +1,5 @@
-/** The files of a case by what they are, which decides what a match in one counts. */
-export const PLACES = ['case', 'notes', 'sessions', 'proof'] as const
-export type Place = (typeof PLACES)[number]
+/** The files of a case by what they are, which decides how much a match in one counts. */
+export type Place = 'description' | 'notes' | 'sessions' | 'proof'
 
 export interface SearchedLine {
   /** From 1. */
@@ -11,7 +10,7 @@ export interface SearchedLine {
 }
 
 export function placeOf(name: string): Place {
-  if (name === 'case.md') return 'case'
+  if (name === 'case.md') return 'description'
   if (name.startsWith('sessions/')) return 'sessions'
   return name.startsWith('proof/') ? 'proof' : 'notes'
 }

@@ -1,53 +1,94 @@
-import { readSearched } from '../workspace/search-files.ts'
-import type { SimilarCase } from './search-messages.ts'
-import type { SearchedCases } from './searched-cases.ts'
+import type { SearchTables } from '../state/search-tables.ts'
+import { readSearched } from './case-files.ts'
+import { any, quoted } from './expressions.ts'
 import { searchedLines } from './searched-lines.ts'
-import { isCommon, termsOf } from './words.ts'
+import { isCommon, termsIn } from './words.ts'
 
-/** More words make it hardly more alike, and take longer. */
+export interface SimilarNumber {
+  number: number
+  /** 1 for a case that has all the words of this one, and no fewer times. */
+  score: number
+  /** Some of the words that both have. */
+  words: string[]
+}
+
+/** More words hardly make a case more alike, and take longer. */
 const MOST_TERMS = 32
-/** Of the score of a case against itself: less is shared by any two texts on the same program. */
-const LEAST_SCORE = 0.12
+const MOST_LOOKED_UP = 300
+/** Of these, the rarest decide which cases are compared. */
+const MOST_RANKED = 12
+const MOST_COMPARED = 200
+/** A word that so many cases have, or more than a tenth of them, tells nothing. */
+const TOO_MANY = 1000
+/** Any two texts on the same program share less. */
+const LEAST_SCORE = 0.08
 const MOST_WORDS = 8
 /** What is asked for as proof is much the same everywhere. */
 const CHECKLIST = /^## Proof checklist\s*$/m
 
-/** Resolved cases whose words are those of this one's title and description. */
-export function similarCases(cases: SearchedCases, id: string, limit: number): SimilarCase[] {
-  const facts = cases.facts(id)
-  if (!facts) return []
-  const [text = ''] = (readSearched(cases.folder(id), 'case.md') ?? '').split(CHECKLIST, 1)
-  const lines = [...searchedLines('case', text)].map((each) => each.text.slice(each.from))
-  const isShared = (term: string) => cases.index.isShared(id, term)
-  const terms = tellingTerms(facts.title, lines.join('\n'), isShared)
-  const isResolved = (other: string) => cases.facts(other)?.state === 'RESOLVED'
-  const { own, best } = cases.index.alike(id, terms, { fits: isResolved, limit })
-  if (own === 0) return []
-  return best
-    .filter((each) => each.score >= own * LEAST_SCORE)
-    .map((each) => {
-      const words = terms.filter((term) => each.terms.has(term)).slice(0, MOST_WORDS)
-      return {
-        id: each.id,
-        score: Math.min(1, Math.round((each.score / own) * 1000) / 1000),
-        words,
-      }
+interface Term {
+  word: string
+  cases: ReadonlySet<number>
+  /** The fewer cases have it, the more. */
+  rarity: number
+}
+
+/** Resolved cases with the words of this one's title and description. `size`: all numbers are below it. */
+export function similarCases(
+  tables: Pick<SearchTables, 'rank' | 'score' | 'matches'>,
+  size: number,
+  own: { number: number; title: string; folder: string },
+  limit: number,
+): SimilarNumber[] {
+  const [text = ''] = (readSearched(own.folder, 'case.md') ?? '').split(CHECKLIST, 1)
+  const lines = [...searchedLines('description', text)].map((each) => each.text.slice(each.from))
+  const terms: Term[] = []
+  for (const word of tellingWords(own.title, lines.join('\n'))) {
+    const cases = tables.matches(quoted(word))
+    if (cases.length > Math.max(TOO_MANY, size / 10)) continue
+    // one with digits that no other case has is a hash, an address or the id of a request: a log has many
+    if (/\p{N}/u.test(word) && cases.length < 2) continue
+    const rarity = Math.log(1 + size / (cases.length + 1))
+    terms.push({ word, cases: new Set(cases), rarity })
+    if (terms.length === MOST_TERMS) break
+  }
+  const ranked = terms
+    .filter(({ cases }) => cases.size > 1)
+    .sort((a, b) => b.rarity - a.rarity)
+    .slice(0, MOST_RANKED)
+  if (ranked.length === 0) return []
+  const expression = any(ranked.map(({ word }) => quoted(word)))
+  const most = tables.score(expression, own.number)
+  if (most === 0) return []
+  const all = sum(terms)
+  return tables
+    .rank(expression, MOST_COMPARED, { state: ['RESOLVED'] })
+    .best.filter(([number]) => number !== own.number)
+    .map(([number, rank]) => {
+      const both = terms.filter(({ cases }) => cases.has(number))
+      const score = Math.min(1, rank / most) * (sum(both) / all)
+      const words = both.map(({ word }) => word).slice(0, MOST_WORDS)
+      return { number, score: Math.round(score * 1000) / 1000, words }
     })
+    .filter(({ score }) => score >= LEAST_SCORE)
+    .sort((a, b) => b.score - a.score || a.number - b.number)
+    .slice(0, limit)
 }
 
-/**
- * The words of the title, and the longest of the text: the longer, the fewer cases have it. One with digits that no
- * other case has is a hash, an address or the id of a request, of which a log has more than 32.
- */
-function tellingTerms(title: string, text: string, isShared: (term: string) => boolean): string[] {
-  const ofTitle = new Set(termsOf(title).filter(tellsMuch))
-  const others = [...new Set(termsOf(text).filter(tellsMuch))].filter((term) => !ofTitle.has(term))
-  const longest = others
-    .filter((term) => !/\p{N}/u.test(term) || isShared(term))
-    .sort((a, b) => b.length - a.length)
-  return [...ofTitle, ...longest].slice(0, MOST_TERMS)
+function sum(terms: readonly Term[]): number {
+  return terms.reduce((total, { rarity }) => total + rarity, 0)
 }
 
-function tellsMuch(term: string): boolean {
-  return term.length > 1 && !isCommon(term) && !/^[\p{N}._-]+$/u.test(term)
+/** The words of the title, then the longest of the text: the longer, the fewer cases have it. */
+function tellingWords(title: string, text: string): string[] {
+  const others = termsIn(text).filter(tellsMuch)
+  const words = new Set([
+    ...termsIn(title).filter(tellsMuch),
+    ...others.sort((a, b) => b.length - a.length),
+  ])
+  return [...words].slice(0, MOST_LOOKED_UP)
+}
+
+function tellsMuch(word: string): boolean {
+  return word.length > 1 && !isCommon(word) && !/^[\p{N}._-]+$/u.test(word)
 }

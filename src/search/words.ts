@@ -36,6 +36,8 @@ export interface Word {
   whole: string
   /** Its parts, where it is made of several. */
   parts: readonly string[]
+  /** One or two characters of a script in which any part of a text may be looked for. */
+  isPair: boolean
 }
 
 export function isAscii(text: string): boolean {
@@ -63,19 +65,51 @@ export function* wordsIn(text: string): Iterable<Word> {
 }
 
 /** All that a text is found by. */
-export function termsOf(text: string): string[] {
+export function termsIn(text: string): string[] {
   const terms: string[] = []
   for (const { whole, parts } of wordsIn(text)) terms.push(whole, ...parts)
   return terms
 }
 
-export function isCommon(term: string): boolean {
-  return COMMON.has(term) || /^[a-z]$/.test(term)
+/** A text as the index takes it. No phrase reaches from before a `BREAK` to behind it. */
+export function indexedText(text: string): string {
+  const { plain, names } = readWords(text)
+  return names.size > 0 ? `${plain.join(' ')}${BREAK}${[...names].join(' ')}` : plain.join(' ')
 }
 
-/** One or two characters of a script in which any part of a text may be looked for. */
-export function isUnspaced(term: string): boolean {
-  return term.match(UNSPACED)?.[0] === term
+export const BREAK = ' _ '
+
+/** The words of a text one after the other, as a phrase is compared: `foo_bar` is two of them, and so are two characters of Chinese. */
+export function plainWordsIn(text: string): string[] {
+  return readWords(text).plain
+}
+
+function readWords(text: string): { plain: string[]; names: Set<string> } {
+  const plain: string[] = []
+  /** What else the text is found by: names that are made of several words, and parts that begin at a capital. */
+  const names = new Set<string>()
+  for (const { whole, parts, isPair } of wordsIn(text)) {
+    if (isPair) {
+      plain.push(charactersIn(whole)[0]!)
+    } else if (parts === NONE && !JOINT.test(whole)) {
+      plain.push(whole)
+    } else {
+      const own = whole.split(JOINT).filter((word) => word !== '')
+      plain.push(...own)
+      if (own.length > 1) names.add(whole)
+      for (const part of parts) if (!own.includes(part)) names.add(part)
+    }
+  }
+  return { plain, names }
+}
+
+/** The characters of a pair as the index has them, without marks that compose with nothing. */
+export function charactersIn(pair: string): string[] {
+  return [...pair].filter((one) => one !== '\u3099' && one !== '\u309a')
+}
+
+export function isCommon(term: string): boolean {
+  return COMMON.has(term) || /^[a-z]$/.test(term)
 }
 
 /** Most words are so; for them what follows would be three more looks. */
@@ -84,13 +118,13 @@ const NONE: readonly string[] = []
 
 function wordOf(text: string, from: number): Word {
   const to = from + text.length
-  if (PLAIN.test(text)) return { from, to, whole: text.toLowerCase(), parts: NONE }
+  if (PLAIN.test(text)) return { from, to, whole: text.toLowerCase(), parts: NONE, isPair: false }
   const cut = text.slice(0, MAX_LENGTH)
-  return { from, to, whole: folded(cut), parts: partsOf(text) }
+  return { from, to, whole: folded(cut), parts: partsOf(text), isPair: false }
 }
 
-function partsOf(text: string): string[] {
-  if (!JOINT.test(text) && !HAS_HUMP.test(text)) return []
+function partsOf(text: string): readonly string[] {
+  if (!JOINT.test(text) && !HAS_HUMP.test(text)) return NONE
   return text
     .split(JOINT)
     .flatMap((part) => (HAS_HUMP.test(part) ? [part, ...part.split(HUMP)] : part))
@@ -104,7 +138,7 @@ function* pairsOf(run: string, start: number): Iterable<Word> {
   let from = start
   for (const [index, one] of characters.entries()) {
     const both = one + (characters[index + 1] ?? '')
-    yield { from, to: from + both.length, whole: folded(both), parts: [] }
+    yield { from, to: from + both.length, whole: folded(both), parts: NONE, isPair: true }
     from += one.length
   }
 }

@@ -16,6 +16,21 @@ const MIGRATIONS: string[] = [
   -- what was last published of a case, by '<case id>' and '<case id> <part>'
   CREATE TABLE published (key TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
+  -- each case as it was last published. print: of the stamps of its files; null where the next start reads them again
+  CREATE TABLE cases (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created_at TEXT NOT NULL,
+    parent TEXT,
+    names TEXT NOT NULL,
+    print TEXT,
+    summary TEXT NOT NULL
+  ) STRICT;
+  -- json: as requests are answered; entry: all that was read of its files
+  CREATE TABLE case_values (n INTEGER PRIMARY KEY, json TEXT NOT NULL, entry TEXT NOT NULL) STRICT;
+  -- the last readable text of each record file
+  CREATE TABLE texts (n INTEGER NOT NULL, file TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (n, file)) STRICT;
+
   -- sessions that run on this machine, so that the next start can end what a killed service left
   CREATE TABLE runs (session_id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -25,6 +40,34 @@ const MIGRATIONS: string[] = [
   -- plans that sessions had, so that a revision can be compared
   CREATE TABLE plans (sha256 TEXT PRIMARY KEY, text BLOB NOT NULL, used_at INTEGER NOT NULL) STRICT;
   CREATE INDEX plans_by_use ON plans (used_at);
+
+  -- receivers of events, with their secrets; the events behind the cursor are still to be sent
+  CREATE TABLE webhooks (
+    id TEXT PRIMARY KEY, registration TEXT NOT NULL, cursor INTEGER NOT NULL, failing TEXT
+  ) STRICT;
+
+  -- what a receiver was sent: all that waits for a retry, and the newest of what has ended
+  CREATE TABLE deliveries (
+    webhook_id TEXT NOT NULL, event_id INTEGER NOT NULL, message_id TEXT NOT NULL,
+    type TEXT NOT NULL, envelope TEXT NOT NULL, state TEXT NOT NULL, attempts TEXT NOT NULL,
+    tries INTEGER NOT NULL, next_at TEXT,
+    PRIMARY KEY (webhook_id, event_id)
+  ) STRICT;
+  CREATE INDEX deliveries_by_state ON deliveries (webhook_id, state, event_id);
+  CREATE INDEX deliveries_due ON deliveries (webhook_id, next_at, event_id) WHERE next_at IS NOT NULL;
+  -- the full text index: which cases it has, from which files, and their words. The program finds the words (src/search/words.ts),
+  -- so that the tokenizer only has to split at blanks.
+  CREATE TABLE search_cases (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp TEXT NOT NULL, names TEXT NOT NULL,
+    state TEXT NOT NULL, type TEXT NOT NULL, outcome TEXT NOT NULL, tags TEXT NOT NULL, updated_at TEXT NOT NULL
+  ) STRICT;
+  CREATE VIRTUAL TABLE search_texts USING fts5 (
+    title, tags, description, notes, sessions, proof,
+    tokenize = "ascii tokenchars '._-'"
+  );
+  INSERT INTO search_texts (search_texts, rank) VALUES ('secure-delete', 1);
+  INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(6.0, 4.0, 2.0, 1.5, 1.0, 0.7)');
+  CREATE VIRTUAL TABLE search_words USING fts5vocab (search_texts, 'row');
   `,
 ]
 

@@ -19,7 +19,6 @@ export interface StateFolder {
   preImages: string
   trails: string
   webhooks: string
-  search: string
   history: string
 }
 
@@ -60,7 +59,6 @@ export async function openStateFolder(
     preImages: join(root, 'pre-images'),
     trails: join(root, TRAILS_FOLDER),
     webhooks: join(root, 'webhooks'),
-    search: join(root, 'search'),
     history: join(root, 'history.jsonl'),
   }
 }

@@ -4,9 +4,24 @@ import { Agent as SecureAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Attempt } from '../model/delivery.ts'
 import { type Answer, exchange } from './exchange.ts'
-import type { Post, Sender } from './needs.ts'
 import { failureInWords, outcomeOf } from './outcome.ts'
 import { hostOf, type Lookup, lookupAll, parseTarget, requireAllowed } from './targets.ts'
+
+/** One request to a receiver. */
+export interface Post {
+  url: string
+  headers: Readonly<Record<string, string>>
+  body: Buffer
+  /** Ends it early; the attempt is then void, not failed: the promise rejects. */
+  signal: AbortSignal
+}
+
+export interface Sender {
+  /** Never rejects for what a receiver or the network does: that is in the attempt. */
+  send(post: Post): Promise<Attempt>
+  /** Closes the idle connections. */
+  close(): void
+}
 
 /** Connections are kept for the next delivery; an idle one keeps no process alive. */
 const KEPT = { keepAlive: true, maxFreeSockets: 5, timeout: 30_000 }
@@ -29,7 +44,8 @@ export function createSender(options: SenderOptions): Sender {
       const at = new Date().toISOString()
       const began = performance.now()
       const attempt = (outcome: Omit<Attempt, 'at' | 'ms'>, end = performance.now()): Attempt => ({
-        ...{ at, ms: Math.round(end - began) },
+        at,
+        ms: Math.round(end - began),
         ...outcome,
       })
       const ending = endOnDemand(post.signal, timeoutMs)
@@ -58,7 +74,10 @@ export function createSender(options: SenderOptions): Sender {
     const host = hostOf(url)
     if (isIP(host)) requireAllowed(url, [host], options.ownPort())
     const wanted = {
-      ...{ url, body, signal, lookup: checkedLookup(url, options) },
+      url,
+      body,
+      signal,
+      lookup: checkedLookup(url, options),
       headers: {
         ...headers,
         'content-type': 'application/json',

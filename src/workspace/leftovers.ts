@@ -19,6 +19,7 @@ export async function clearLeftovers(
   const { root } = state
   const folders = [root, join(root, 'numbers')]
   await removed(folders, log)
+  await removeStubborn(join(root, 'search')) // the index of versions before casefile.db
   const why = await removeStubborn(state.scratch)
   if (why === null) return
   log(

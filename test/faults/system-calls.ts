@@ -103,7 +103,7 @@ t.test(
       'a repeat has the same id and the same bytes',
     )
     const repeats = bodies.reduce((sum, all) => sum + all.length - 1, 0)
-    t.ok(repeats <= 2 * order.length, `${repeats} repeats`)
+    t.ok(repeats <= 10 * order.length, `${repeats} repeats`)
   },
 )
 

@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { FoundCase } from '../../src/http/search-route.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
@@ -32,13 +30,6 @@ await t.test('the cases of these tests', async () => {
     description: 'Müller wants 日本語.',
   })
   await app.newCase({ title: 'Slow list', description: 'The login page is not slow.' })
-})
-
-t.test('the thread that searches holds the process only while it is asked', async (t) => {
-  const found = find('login')
-  while (!process.getActiveResourcesInfo().includes('MessagePort')) await delay(1)
-  await found
-  t.notOk(process.getActiveResourcesInfo().includes('MessagePort'))
 })
 
 t.test('it finds', async (t) => {
@@ -227,55 +218,4 @@ t.test('texts that mean harm cost little, and hide nothing else', async (t) => {
   }
   t.strictSame(await titles('beyond'), [], 'of a long file the first 256 KiB are searched')
   await must(app, 'DELETE', `/cases/${id}`)
-})
-
-t.test('a case that is deleted is found no more, nor are its words kept', async (t) => {
-  const { id } = await app.newCase({ title: 'Secret', description: 'The word is xylophone.' })
-  const kept = () => readFileSync(join(app.stateDir, 'search', 'index'), 'utf8')
-  t.strictSame(await titles('xylophone'), ['Secret'])
-  await app.restart()
-  t.match(kept(), 'xylophone', 'it is in what is kept')
-  await must(app, 'DELETE', `/cases/${id}`)
-  t.strictSame(readdirSync(join(app.stateDir, 'search')), [], 'no thread is there to change it')
-  t.strictSame(await titles('xylophone'), [])
-
-  const again = await app.newCase({ title: 'Secret', description: 'The word is xylophone.' })
-  t.strictSame(await titles('xylophone'), ['Secret'])
-  await app.restart()
-  t.match(kept(), 'xylophone')
-  t.strictSame(await titles('xylophone'), ['Secret'])
-  await must(app, 'DELETE', `/cases/${again.id}`)
-  t.strictSame(
-    readdirSync(join(app.stateDir, 'search')),
-    [],
-    'nor is it there until the thread keeps the rest',
-  )
-  t.strictSame(await titles('xylophone'), [])
-  await app.restart()
-  t.notMatch(kept(), 'xylophone')
-})
-
-t.test('what is kept for the next start may be torn, forged or old', async (t) => {
-  const file = join(app.stateDir, 'search', 'index')
-  const answers = async () => JSON.stringify([await find('login'), await find('econreset')])
-  const before = await answers()
-  const spoil: Record<string, () => void> = {
-    torn: () => truncateSync(file, 100),
-    forged: () => writeFileSync(file, readFileSync(file, 'utf8').replaceAll('login', 'xxxxx')),
-    'a pipe': () => {
-      unlinkSync(file)
-      execFileSync('mkfifo', [file])
-    },
-    gone: () => rmSync(join(app.stateDir, 'search'), { recursive: true }),
-  }
-  for (const [how, change] of Object.entries(spoil)) {
-    await app.close()
-    change()
-    await app.restart()
-    t.equal(await answers(), before, how)
-  }
-  await app.close()
-  writeFileSync(app.file(login, 'notes.md'), 'kumquat\n')
-  await app.restart()
-  t.strictSame(await titles('kumquat'), ['Login times out under load'], 'changed meanwhile')
 })

@@ -1,10 +1,10 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { matchingLines } from '../../src/search/matching-lines.ts'
 import { parseQuery } from '../../src/search/query.ts'
 import { placeOf, searchedLines } from '../../src/search/searched-lines.ts'
-import { createSortedWords } from '../../src/search/sorted-words.ts'
-import { createTextCache } from '../../src/search/text-cache.ts'
-import { termsOf } from '../../src/search/words.ts'
+import { createVocabulary } from '../../src/search/typos.ts'
+import { indexedText, plainWordsIn, termsIn } from '../../src/search/words.ts'
 
 t.test('a text is found by', async (t) => {
   const texts: [text: string, terms: string][] = [
@@ -26,9 +26,11 @@ t.test('a text is found by', async (t) => {
     ['a'.repeat(100_000), 'a'.repeat(64)],
     ['… — !?', ''],
   ]
-  for (const [text, terms] of texts) t.equal(termsOf(text).join(' '), terms, text.slice(0, 40))
-  t.equal(termsOf('a.'.repeat(100_000)).length, 1, 'one name of very many parts')
-  t.equal(termsOf('1;'.repeat(100_000)).length, 100_000, 'much that could be a colour')
+  for (const [text, terms] of texts) t.equal(termsIn(text).join(' '), terms, text.slice(0, 40))
+  t.equal(indexedText('the foo_bar.ts readFile'), 'the foo bar ts readfile _ foo_bar.ts read file')
+  t.strictSame(plainWordsIn('a-b 日本語 C'), ['a', 'b', '日', '本', '語', 'c'])
+  t.equal(termsIn('a.'.repeat(100_000)).length, 1, 'one name of very many parts')
+  t.equal(termsIn('1;'.repeat(100_000)).length, 100_000, 'much that could be a colour')
 })
 
 t.test('of a record, what people wrote is searched', async (t) => {
@@ -77,11 +79,11 @@ t.test('a query is words and filters', async (t) => {
   )
   const sentence = String.fromCodePoint(...Array.from({ length: 100 }, (_, i) => 0x4e00 + i))
   t.equal(parseQuery(sentence).wanted.length, 99, 'a sentence without blanks is no word too many')
-  const quoted = parseQuery('a "Times OUT, the" tag:"c,b" type:"bug" say:"x y" "so" "')
-  t.strictSame(quoted.phrases, ['Times OUT, the', 'x y'])
+  const quoted = parseQuery('a "Times OUT, the" tag:"c,b" type:"bug" say:"x y" "so" "" "!" "')
+  t.strictSame(quoted.phrases, ['Times OUT, the', 'x y', 'so'])
   t.strictSame(
-    quoted.wanted.map(({ whole, asTyped }) => (asTyped ? `"${whole}"` : whole)),
-    ['"times"', '"out"', '"the"', 'say', '"x"', '"y"', '"so"'],
+    quoted.wanted.map(({ whole }) => whole),
+    ['say'],
   )
   t.strictSame(quoted.filters, { tag: ['c', 'b'], type: ['bug'] })
   const wrong: [string, RegExp][] = [
@@ -103,8 +105,9 @@ t.test(
   async (t) => {
     const long = `${'x '.repeat(400)}needle ${'y '.repeat(400)}`
     const text = ['one needle', 'nothing', 'the Needle in the hay', long].join('\n')
-    const terms = new Set(['needle', 'hay'])
-    const found = matchingLines(searchedLines('notes', text), { terms, texts: [], most: 3 })
+    const words = new Set(['needle', 'hay'])
+    const query = { words, beginnings: [], texts: [], most: 3 }
+    const found = matchingLines(searchedLines('notes', text), query)
     t.strictSame(
       found.map(({ line }) => line),
       [3, 1, 4],
@@ -116,7 +119,8 @@ t.test(
     const phrase = new Set(['in', 'the', 'hay'])
     t.strictSame(
       matchingLines(searchedLines('notes', 'the nothing\nin the hay'), {
-        ...{ terms: phrase, texts: [], most: 3 },
+        ...query,
+        words: phrase,
       }).map(({ line, marks }) => [line, marks.length]),
       [[2, 3]],
       'the common words of a phrase alone are no match',
@@ -125,21 +129,29 @@ t.test(
     t.match(cut.text, /^…x .* needle y .*…$/)
     t.ok(cut.text.length <= 242)
     for (const [from, to] of cut.marks) t.equal(cut.text.slice(from, to), 'needle')
+    const begun = { words: new Set<string>(), beginnings: ['need'], texts: [], most: 3 }
+    t.strictSame(
+      matchingLines(searchedLines('notes', text), begun).map(({ line }) => line),
+      [1, 3, 4],
+      'by the beginning of a word',
+    )
   },
 )
 
 t.test('before all others the lines that are as the query', async (t) => {
   const text = ['c b a b', '失败 录失 登录', 'x A, b! c', '用户登录失败了'].join('\n')
   const first = (query: string) => {
-    const terms = new Set(termsOf(query))
-    const { pasted } = parseQuery(query)
-    return matchingLines(searchedLines('notes', text), { terms, texts: [pasted], most: 1 })[0]?.line
+    const words = new Set(termsIn(query))
+    const texts = [parseQuery(query).pasted]
+    const lines = searchedLines('notes', text)
+    return matchingLines(lines, { words, beginnings: [], texts, most: 1 })[0]?.line
   }
   t.equal(first('a b c'), 3)
   t.equal(first('登录失败'), 4)
   const lines = searchedLines('notes', 'b c b c\na b\na b c')
   const found = matchingLines(lines, {
-    terms: new Set(termsOf('a b c')),
+    words: new Set(termsIn('a b c')),
+    beginnings: [],
     texts: ['a b', 'a b c'],
     most: 3,
   })
@@ -149,32 +161,57 @@ t.test('before all others the lines that are as the query', async (t) => {
   )
 })
 
-t.test('words that begin alike, of a list that grows', async (t) => {
-  const words: string[] = []
-  const sorted = createSortedWords(words)
-  for (let count = 0; count < 3000; count++) {
-    words.push(((count * 7919) % 100_003).toString(36))
-    if (count % 700 === 0) sorted.sort()
-    if (count % 299 !== 0) continue
-    for (const start of ['1', '1a', 'zz', words[count >> 1]!]) {
-      const wanted = words.filter((word) => word.startsWith(start))
-      t.strictSame(sorted.beginningWith(start).sort(), wanted.sort(), `${start} of ${count}`)
-    }
+t.test('slips of the finger', async (t) => {
+  const names = ['conn', 'connection', 'signed', 'timeout', 'v2beta'].sort()
+  const vocabulary = createVocabulary({
+    vocabulary: (after, count) => names.filter((name) => name > after).slice(0, count),
+  })
+  await vocabulary.load()
+  vocabulary.add(['signet', 'signed', 'x_y'])
+  const near: Record<string, string[]> = {
+    sigend: ['signed'],
+    singed: ['signed'],
+    sgined: ['signed'],
+    siged: ['signed'],
+    isgned: ['signed'],
+    signedd: ['signed'],
+    signe: ['signed', 'signet'],
+    signed: ['signet'],
+    tiemout: ['timeout'],
+    tmieuot: [],
+    connectoin: ['connection'],
+    conecton: ['connection'],
+    con: [],
+    v2beat: [],
   }
-  t.strictSame(createSortedWords([]).beginningWith('a'), [])
+  for (const [word, found] of Object.entries(near)) t.strictSame(vocabulary.near(word), found, word)
 })
 
-t.test('texts are kept as long as there is room', async (t) => {
-  const texts = createTextCache(10)
-  const kept = () => ['a', 'b', 'c'].filter((id) => texts.get(id) !== undefined).join('')
-  texts.put('a', '12345')
-  texts.put('b', '12345')
-  texts.put('b', '54321')
-  t.equal(kept(), 'ab')
-  t.equal(texts.get('b'), '54321')
-  texts.put('c', '1')
-  t.equal(kept(), 'c', 'where there is none it begins anew')
-  texts.remove('c')
-  texts.put('a', '1234567890')
-  t.equal(kept(), 'a')
+t.test('slips of the finger are found in any word at any place', async (t) => {
+  const letter = fc.constantFrom(...'abcdeé')
+  const word = fc.array(letter, { minLength: 4, maxLength: 14 }).map((letters) => letters.join(''))
+  const slips = fc.array(fc.record({ at: fc.nat(13), how: fc.nat(2), letter }), { maxLength: 2 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(word, { minLength: 1, maxLength: 20 }),
+      slips,
+      async (words, slips) => {
+        const vocabulary = createVocabulary({ vocabulary: (after) => (after === '' ? words : []) })
+        await vocabulary.load()
+        const meant = words[0]!
+        let typed = meant
+        for (const { at, how, letter } of slips.slice(0, meant.length < 9 ? 1 : 2)) {
+          const place = at % typed.length
+          typed =
+            typed.slice(0, place) +
+            (how === 0 ? '' : letter) +
+            typed.slice(place + (how === 1 ? 0 : 1))
+        }
+        if (typed.length < 4 || typed === meant) return
+        if (typed.length < 8 && slips.length > 1) return
+        const near = vocabulary.near(typed)
+        t.ok(near.includes(meant) || near.length === 20, `${typed} for ${meant}`)
+      },
+    ),
+  )
 })

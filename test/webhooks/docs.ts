@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { type Delivery, JITTER, RETRY_WAITS_MS } from '../../src/model/delivery.ts'
 import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../src/model/webhook.ts'
-import { messageId } from '../../src/webhooks/message.ts'
-import { signedHeaders } from '../../src/webhooks/signature.ts'
-import { encodeEntry } from '../../src/workspace/webhooks/journal-line.ts'
+import { openDatabase } from '../../src/state/database.ts'
+import { createWebhookStore } from '../../src/state/webhooks.ts'
+import { messageId, signedHeaders } from '../../src/webhooks/message.ts'
 import { type Fence, fencesOf, readPage, tableBelow, typedIn } from '../fixtures/doc-code.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -358,7 +358,6 @@ t.test('the loop sends again what is dead, the oldest first', needing('curl', 'j
   const receiver = await openReceiver(t)
   const { id } = await must(app, 'POST', '/webhooks', { url: receiver.url, secret: SECRET })
   await app.close()
-  const journal = join(app.stateDir, 'webhooks', `${id}.deliveries.jsonl`)
   const dead = [1, 2].map((event): Delivery => {
     const timestamp = '2026-11-20T09:54:00.000Z'
     const envelope = JSON.stringify({ event_type: 'case_updated', timestamp, payload: {} })
@@ -366,9 +365,10 @@ t.test('the loop sends again what is dead, the oldest first', needing('curl', 'j
     const message = { id: messageId({ id: event, type, envelope }), event, type, envelope }
     return { ...message, state: 'dead', attempts: [], tries: 10, next_at: null }
   })
-  for (const delivery of dead) {
-    appendFileSync(journal, encodeEntry({ cursor: 0, failing: null, delivery }))
-  }
+  const database = await openDatabase(app.stateDir, t.fail)
+  const store = createWebhookStore(database)
+  store.save(store.all()[0]!, dead)
+  await database.close()
   await app.restart()
   const loop = blocks.find(({ code }) => code.includes('/redeliver'))?.code ?? ''
   const paste = openShell(t, app.root, (block) => `url=${app.url} webhook=${id}\n${block}`)

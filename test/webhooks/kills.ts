@@ -99,9 +99,8 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
     const known = new Set(arrived.map(({ id, body }) => `${id} ${body}`))
     t.equal(known.size, byProof.size, 'a repeat has the same id and the same bytes')
     const repeats = arrived.length - byProof.size
-    // one in order, and up to four retries beside it
-    const most = name === 'healthy' ? kills : 2 * kills
-    t.ok(repeats <= most, `${name}: ${repeats} repeats in ${kills} kills`)
+    // outcomes are saved some at a time, ten at most
+    t.ok(repeats <= 10 * kills, `${name}: ${repeats} repeats in ${kills} kills`)
   }
   const order = healthy.arrived.map(({ id }) => Number(id.split('_')[1]))
   const once = order.filter((event, n) => order.indexOf(event) === n)
@@ -111,3 +110,29 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
     'a receiver that answers gets them in order',
   )
 })
+
+t.test(
+  'a registration that was acknowledged outlives a kill -9, and so does its end',
+  async (t) => {
+    const folder = t.testdir({ root: {}, state: {} })
+    const service = await startBuilt(t, {
+      root: join(folder, 'root'),
+      stateDir: join(folder, 'state'),
+    })
+    const { url, arrived } = await receiver(t, () => false)
+    const add = (path: string) => must(service, 'POST', '/webhooks', { url: `${url}${path}` })
+    const [changed, deleted] = [await add('changed'), await add('deleted')]
+    for (const round of [1, 2, 3]) {
+      const added = await add(`added-${round}`)
+      await must(service, 'PATCH', `/webhooks/${changed.id}`, { active: round === 2 })
+      if (round === 1) await must(service, 'DELETE', `/webhooks/${deleted.id}`)
+      await service.stop('SIGKILL')
+      await service.restart()
+      const found: { id: string; active: boolean }[] = await must(service, 'GET', '/webhooks')
+      t.ok(found.some(({ id }) => id === added.id))
+      t.notOk(found.some(({ id }) => id === deleted.id))
+      t.equal(found.find(({ id }) => id === changed.id)?.active, round === 2)
+    }
+    t.strictSame(arrived, [])
+  },
+)

@@ -1,29 +1,18 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Delivery } from '../../src/model/delivery.ts'
-import type { Webhook } from '../../src/model/webhook.ts'
-import { type Book, createBook } from '../../src/webhooks/book.ts'
-import { createMainLane } from '../../src/webhooks/main-lane.ts'
-import { newDelivery } from '../../src/webhooks/message.ts'
-import { createPace } from '../../src/webhooks/pace.ts'
-import { createProgressWriter } from '../../src/webhooks/progress-writer.ts'
-import { createRoom } from '../../src/webhooks/room.ts'
-import type { Tries } from '../../src/webhooks/tries.ts'
-import type { Progress } from '../../src/workspace/webhooks/delivery-journal.ts'
+import { connect } from '../../src/state/sqlite.ts'
+import { createRetryLimits } from '../../src/webhooks/retry-limits.ts'
 import { eventOf, fakeClock, gate, gates, never, tick, webhookBench } from '../fixtures/webhooks.ts'
 
 const HOUR = 60 * 60 * 1000
 
 /** Resolves when it is so; the test's own time-out is the limit. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate)
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate)
 }
 
-const registeredIn = (stateDir: string) =>
-  readdirSync(join(stateDir, 'webhooks')).filter((name) => /^[0-9a-f-]+\.json$/.test(name))
-
-t.test('a new event comes before retries that wait for their turn', async (t) => {
+t.test('a new event does not wait for retries', async (t) => {
   let isDown = true
   const held = gates()
   const bench = await webhookBench(t, () => (isDown ? 500 : held.answer()))
@@ -33,14 +22,15 @@ t.test('a new event comes before retries that wait for their turn', async (t) =>
   isDown = false
   bench.got.length = 0
   await bench.clock.pass(6000, tick)
-  await held.reach(5, bench.clock)
+  await held.reach(4, bench.clock)
   const [fresh] = await bench.tell()
+  await held.reach(5, bench.clock)
   for (let left = 61; left > 0; left--) {
     await held.reach(1, bench.clock)
     held.open(1)
   }
   await bench.webhooks.idle()
-  t.equal(bench.got.map(eventOf).indexOf(fresh!), 5, 'the sixth request')
+  t.equal(bench.got.map(eventOf).indexOf(fresh!), 4, 'the fifth request')
   t.equal(bench.got.length, 61)
   t.equal(bench.most(), 5)
 })
@@ -55,13 +45,14 @@ t.test('retries that are due wait no longer because the clock was set back', asy
   isDown = false
   bench.got.length = 0
   await bench.clock.pass(5000, tick)
-  await held.reach(5, bench.clock)
+  await held.reach(4, bench.clock)
   bench.clock.set(bench.clock.now() - 2000)
-  held.open(5)
+  held.open(4)
   await bench.webhooks.idle()
-  t.equal(bench.webhooks.status(id).retrying, 3)
-  await held.reach(3, bench.clock)
-  held.open(3)
+  t.equal(bench.webhooks.status(id).retrying, 4)
+  await bench.clock.pass(2000, tick)
+  await held.reach(4, bench.clock)
+  held.open(4)
   await bench.webhooks.idle()
   t.equal(bench.webhooks.status(id).retrying, 0)
 })
@@ -131,7 +122,7 @@ t.test('what goes wrong in here is tried again too', async (t) => {
   const { id } = await bench.add()
   const ids = await bench.tell(2)
   await bench.webhooks.idle()
-  t.match(bench.webhooks.deliveries(id), [
+  t.match(await bench.webhooks.deliveries(id), [
     { state: 'retrying', attempts: [{ status: null, error: /its log says why/ }] },
     { state: 'retrying' },
   ])
@@ -149,7 +140,7 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   const { id } = await bench.add()
   await bench.tell()
   await bench.webhooks.idle()
-  while (bench.webhooks.deliveries(id)[0]?.tries !== 9) await bench.clock.pass(HOUR)
+  while ((await bench.webhooks.deliveries(id))[0]?.tries !== 9) await bench.clock.pass(HOUR)
   isLast = true
   const passing = bench.clock.pass(30 * HOUR)
   await until(() => bench.got.length === 10)
@@ -160,7 +151,7 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   await until(() => bench.got.length > 10)
   await bench.clock.pass(HOUR)
   t.equal(bench.got.length, 15, 'with the schedule from its beginning')
-  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 5 }])
+  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 5 }])
 })
 
 t.test('a redelivery is made whose record is under way when the last try begins', async (t) => {
@@ -170,8 +161,8 @@ t.test('a redelivery is made whose record is under way when the last try begins'
   const { id } = await bench.add()
   await bench.tell()
   await bench.webhooks.idle()
-  while (bench.webhooks.deliveries(id)[0]?.tries !== 9) await bench.clock.pass(HOUR)
-  const [last] = bench.webhooks.deliveries(id)
+  while ((await bench.webhooks.deliveries(id))[0]?.tries !== 9) await bench.clock.pass(HOUR)
+  const [last] = await bench.webhooks.deliveries(id)
   await bench.clock.pass(Date.parse(last!.next_at!) - bench.clock.now() - 1)
   isHeld = true
   const asked = bench.webhooks.redeliver(id, last!.id)
@@ -180,10 +171,10 @@ t.test('a redelivery is made whose record is under way when the last try begins'
   await held.reach(1, bench.clock)
   isHeld = false
   held.open(1, 500)
-  await until(() => bench.webhooks.deliveries(id)[0]?.state === 'retrying')
+  await until(async () => (await bench.webhooks.deliveries(id))[0]?.state === 'retrying')
   await bench.webhooks.idle()
   await bench.clock.pass(HOUR)
-  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying' }])
+  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying' }])
 })
 
 t.test('a redelivery that is asked for during a try survives a kill', async (t) => {
@@ -200,7 +191,7 @@ t.test('a redelivery that is asked for during a try survives a kill', async (t) 
   await bench.restart() // cut while under way, which leaves what a kill leaves
   await until(() => bench.got.length === 12)
   await bench.webhooks.idle()
-  t.match(bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 1 }])
+  t.match(await bench.webhooks.deliveries(id), [{ state: 'retrying', tries: 1 }])
 })
 
 t.test('receivers that fail take turns', async (t) => {
@@ -239,27 +230,15 @@ t.test('pings wait for each other, and see what was changed meanwhile', async (t
   t.match(came, [{ status: 'fulfilled' }, {}, { reason: { code: 'not_found' } }])
 })
 
-t.test('an earlier choice of events counts for no event of a new log', async (t) => {
+t.test('of earlier choices of events no more are kept than needed', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add({ events: ['case_updated'] })
-  await bench.tell(40)
   await bench.webhooks.change(id, { active: false })
   await bench.tell(5)
   for (const events of [['proof_created'], ['proof_updated'], ['proof_created']]) {
     await bench.webhooks.change(id, { events })
   }
-  t.equal(bench.webhooks.get(id).earlier_events.length, 1, 'which are no more than needed')
-  await bench.close()
-  rmSync(join(bench.stateDir, 'log'), { recursive: true })
-  await bench.restart()
-  await bench.restart()
-  await bench.clock.pass(1)
-  const wanted = await bench.tell(3, 'proof_created')
-  await bench.tell(2)
-  bench.got.length = 0
-  await bench.webhooks.change(id, { active: true })
-  await bench.webhooks.idle()
-  t.strictSame(bench.got.map(eventOf), wanted)
+  t.equal(bench.webhooks.get(id).earlier_events.length, 1)
 })
 
 t.test('a 410 that comes while the webhook is deleted does not bring it back', async (t) => {
@@ -273,7 +252,7 @@ t.test('a 410 that comes while the webhook is deleted does not bring it back', a
   await removing
   await bench.restart()
   t.strictSame(bench.webhooks.list(null), [])
-  t.strictSame(registeredIn(bench.stateDir), [])
+  t.strictSame(bench.registered(), [])
 })
 
 t.test('one that was resumed is not disabled for what was before, killed or not', async (t) => {
@@ -285,11 +264,7 @@ t.test('one that was resumed is not disabled for what was before, killed or not'
   await bench.clock.pass(3 * HOUR)
   t.match(bench.webhooks.get(id), { disabled: { reason: 'failing' } })
   await bench.webhooks.change(id, { active: true })
-  const journal = join(bench.stateDir, 'webhooks', `${id}.deliveries.jsonl`)
-  const asKilled = readFileSync(journal)
-  await bench.close()
-  writeFileSync(journal, asKilled)
-  await bench.restart()
+  await bench.kill()
   await bench.tell(3)
   await bench.clock.pass(HOUR)
   t.match(bench.webhooks.get(id), { active: true, disabled: null })
@@ -301,220 +276,145 @@ t.test('a paused webhook of a deleted case goes, also when its end was cut short
   await bench.webhooks.change(id, { active: false })
   await bench.tell(3, 'case_updated', { case_id: 'one' })
   await bench.close()
-  const file = join(bench.stateDir, 'webhooks', `${id}.json`)
-  const ending = { ...JSON.parse(readFileSync(file, 'utf8')), ends_after: bench.eventLog.last }
-  writeFileSync(file, JSON.stringify(ending))
+  const database = connect(join(bench.stateDir, 'casefile.db'))
+  const ending = "UPDATE webhooks SET registration = json_set(registration, '$.ends_after', 3)"
+  database.exec(ending)
+  database.close()
   await bench.restart()
   await bench.webhooks.idle()
-  t.strictSame(registeredIn(bench.stateDir), [])
+  t.strictSame(bench.registered(), [])
   t.match(bench.webhooks.summary(), { paused: 0 })
 })
 
-t.test('one that is ending ends also in a log that begins anew', async (t) => {
-  let isDown = true
-  const bench = await webhookBench(t, () => (isDown ? 500 : 204))
-  await bench.add({ case_id: 'one' })
-  await bench.tell(300, 'case_updated', { case_id: 'two' })
-  await bench.tell(1, 'case_updated', { case_id: 'one' })
-  await bench.webhooks.idle()
-  await bench.webhooks.endOfCase('one')
-  await bench.close()
-  rmSync(join(bench.stateDir, 'log'), { recursive: true })
-  await bench.restart()
-  isDown = false
-  await bench.clock.pass(HOUR)
-  t.equal(bench.got.length, 2)
-  t.strictSame(registeredIn(bench.stateDir), [])
-})
-
-t.test('the state as a kill leaves it at any moment repeats one at most', async (t) => {
-  const bench = await webhookBench(t)
-  const { id } = await bench.add()
-  await bench.tell(20)
-  await bench.webhooks.idle()
-  await bench.close()
-  const journal = join(bench.stateDir, 'webhooks', `${id}.deliveries.jsonl`)
-  const [begun, ...lines] = readFileSync(journal, 'utf8').split('\n').slice(0, -1)
-  for (const kept of [1, 7, 19, 20]) {
-    const sent = lines.slice(0, kept).map((line) => JSON.parse(line).delivery?.event)
-    writeFileSync(journal, [begun, ...lines.slice(0, kept), ''].join('\n'))
-    bench.got.length = 0
-    await bench.restart()
+t.test('a kill at any moment repeats ten at most, and loses nothing', async (t) => {
+  for (const moment of [1, 7, 10, 11, 19, 20, 45]) {
+    const atMoment = gate<number>()
+    const bench = await webhookBench(t, () => (bench.got.length === moment ? atMoment.opened : 204))
+    await bench.add()
+    const ids = await bench.tell(50)
+    await until(() => bench.got.length === moment)
+    const killing = bench.kill()
+    atMoment.open(204)
+    await killing
     await bench.webhooks.idle()
-    await bench.close()
-    const again = bench.got.map(eventOf)
-    t.strictSame(
-      [...sent, ...again],
-      Array.from({ length: 20 }, (_, n) => n + 1),
-    )
+    const came = bench.got.map(eventOf)
+    const again = came.slice(moment)
+    t.ok(moment - again[0]! < 10, `${moment}: from ${again[0]} on again`)
+    t.strictSame([...ids.slice(0, again[0]! - 1), ...again], ids)
+    t.strictSame(came.slice(0, moment), ids.slice(0, moment))
   }
 })
 
-t.test('room in the lists of retries: each has some, and who was held is woken', async (t) => {
-  const books = Array.from({ length: 5 }, () => createBook([]))
-  let wakes = 0
-  const room = createRoom(
-    () => books,
-    () => wakes++,
-  )
-  const [big, few, some] = books as [Book, Book, Book]
-  const fill = (book: Book, from: number, to: number) => {
-    for (let event = from; event < to; event++) book.put(delivery(event))
-  }
-  fill(big, 0, 4999)
-  t.ok(room.hasRoom(big))
-  fill(big, 4999, 5000)
-  t.notOk(room.hasRoom(big), 'no more than 5,000 of one')
-  for (const book of books.slice(2)) fill(book, 0, 4999)
-  fill(few, 0, 3)
-  t.notOk(room.hasRoom(some), 'no more than 20,000 of all')
-  t.ok(room.hasRoom(few), 'but one with few has room')
-  room.freed()
-  t.equal(wakes, 0)
-  for (let event = 0; event < 100; event++) big.put({ ...delivery(event), state: 'delivered' })
-  room.freed()
-  room.freed()
-  t.equal(wakes, 1)
-  t.ok(room.hasRoom(some))
-})
-
-const ENOSPC = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
-
-/** A writer on a journal that takes nothing while `isFull`. */
-function writing(t: Test) {
-  const clock = fakeClock(async () => {})
-  const at: Progress = { cursor: 5, failing: null }
-  const disk = { isFull: false, isClosed: false, lines: [] as { cursor: number; id?: string }[] }
-  const log: string[] = []
-  const writer = createProgressWriter({
-    ...{ at, clock, book: createBook([]), log: (line: string) => void log.push(line) },
-    isClosed: () => disk.isClosed,
-    journal: {
-      progress: { ...at },
-      async append({ cursor }, delivery) {
-        if (disk.isFull) throw ENOSPC
-        disk.lines.push({ cursor, ...(delivery ? { id: delivery.id } : {}) })
-      },
-    },
-  })
-  t.teardown(() => clock.pass(0))
-  return { clock, at, disk, log, writer }
-}
-
-const delivery = (event: number): Delivery => ({
-  ...{ id: `evt_${event}`, event, type: 'case_updated', envelope: '{}', state: 'retrying' },
-  ...{ attempts: [], tries: 1, next_at: null },
+t.test('room in the lists of retries: each has some', (t) => {
+  const receivers = Array.from({ length: 5 }, () => ({ retrying: 4999 }))
+  const [big, few, some] = receivers as [{ retrying: number }, { retrying: number }, object]
+  const limits = createRetryLimits(() => receivers, { now: () => 0 })
+  few.retrying = 3
+  t.ok(limits.hasRoom(big))
+  big.retrying = 5000
+  t.notOk(limits.hasRoom(big), 'no more than 5,000 of one')
+  few.retrying = 99
+  t.notOk(limits.hasRoom(some as typeof big), 'no more than 20,000 of all')
+  t.ok(limits.hasRoom(few), 'but one with few has room')
+  big.retrying = 10
+  t.ok(limits.hasRoom(some as typeof big))
+  t.end()
 })
 
 t.test('a full disk: progress waits, and the cursor passes nothing unwritten', async (t) => {
-  const { clock, at, disk, log, writer } = writing(t)
-  disk.isFull = true
-  const first = writer.write({ cursor: 6, delivery: delivery(6) })
-  const second = writer.write({ delivery: delivery(3) })
-  await clock.pass(10_000)
-  t.match([at.cursor, disk.lines.length, log.length], [5, 0, 1], 'and it is said once')
-  disk.isFull = false
-  await clock.pass(1000)
-  await Promise.all([first, second])
-  t.strictSame(disk.lines, [
-    { cursor: 6, id: 'evt_6' },
-    { cursor: 6, id: 'evt_3' },
+  const failing = new Set([3])
+  const bench = await webhookBench(t, (post) => (failing.has(eventOf(post)) ? 500 : 204))
+  const { id } = await bench.add()
+  bench.fill(true)
+  const ids = await bench.tell(30)
+  for (let n = 0; n < 200; n++) await tick()
+  t.equal(bench.got.length, 10, 'it stops when ten are not on the disk')
+  t.same(bench.rows('SELECT cursor FROM webhooks'), [{ cursor: 0 }])
+  t.strictSame(bench.rows('SELECT * FROM deliveries'), [])
+  bench.fill(false)
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), ids)
+  t.match(bench.rows('SELECT cursor FROM webhooks'), [{ cursor: ids.at(-1) }])
+  t.match(bench.webhooks.status(id), { retrying: 1 })
+  t.match(bench.rows("SELECT event_id FROM deliveries WHERE state = 'retrying'"), [{ event_id: 3 }])
+})
+
+t.test('a full disk: whoever waits for an answer gets one, and nothing is changed', async (t) => {
+  const bench = await webhookBench(t)
+  const { id } = await bench.add({ url: 'http://a/' })
+  await bench.tell()
+  await bench.webhooks.idle()
+  const [sent] = await bench.webhooks.deliveries(id)
+  const works: (() => Promise<unknown>)[] = [
+    () => bench.webhooks.add({ case_id: null, url: 'http://b/', events: ['*'], secret: null }),
+    () => bench.webhooks.change(id, { url: 'http://b/' }),
+    () => bench.webhooks.redeliver(id, sent!.id),
+  ]
+  for (const work of works) {
+    bench.fill(true)
+    await t.rejects(work(), { code: 'storage_full' }, 'when it is found out')
+    await t.rejects(work(), { code: 'storage_full' }, 'and when it is known')
+    await t.rejects(bench.webhooks.remove(id), { code: 'storage_full' })
+    bench.fill(false)
+    await bench.webhooks.idle()
+  }
+  await bench.restart()
+  t.match(bench.webhooks.list(null), [{ id, url: 'http://a/', active: true }])
+  t.equal(bench.webhooks.list(null).length, 1)
+})
+
+t.test('a full disk, and then a kill: what was under way is sent again', async (t) => {
+  const bench = await webhookBench(t, () => 500)
+  await bench.add()
+  bench.fill(true)
+  const ids = await bench.tell(2)
+  await until(() => bench.got.length === 2)
+  await bench.kill()
+  await bench.webhooks.idle()
+  t.strictSame(bench.got.map(eventOf), [...ids, ...ids])
+  t.match(bench.rows('SELECT state FROM deliveries'), [
+    { state: 'retrying' },
+    { state: 'retrying' },
   ])
-  t.equal(at.cursor, 6)
 })
-
-t.test('a full disk: whoever waits for an answer gets one', async (t) => {
-  const { clock, disk, writer } = writing(t)
-  disk.isFull = true
-  await t.rejects(writer.writeNow({ failing: null }), ENOSPC)
-  const patient = writer.write({ cursor: 6, delivery: delivery(6) })
-  const behind = t.rejects(writer.writeNow({ delivery: delivery(1) }), ENOSPC)
-  await clock.pass(0)
-  await behind
-  await t.rejects(writer.writeNow({ delivery: delivery(2) }), ENOSPC)
-  disk.isFull = false
-  await clock.pass(1000)
-  await patient
-  await writer.writeNow({ delivery: delivery(4) })
-  t.strictSame(
-    disk.lines.map(({ id }) => id),
-    ['evt_6', 'evt_4'],
-    'what was refused is not written later',
-  )
-})
-
-t.test(
-  'a full disk, and then a stop: the failed delivery is sent again at the next start',
-  async (t) => {
-    const { clock, at, disk, writer } = writing(t)
-    disk.isFull = true
-    const stuck = t.rejects(writer.write({ cursor: 6, delivery: delivery(6) }), ENOSPC)
-    await clock.pass(0)
-    disk.isClosed = true
-    await clock.pass(1000)
-    await stuck
-    disk.isFull = false // a line without the delivery may be short enough
-    await writer.writeNow({}).catch(() => {})
-    t.equal(at.cursor, 5)
-    t.ok(disk.lines.every(({ cursor }) => cursor === 5))
-  },
-)
-
-/** Of the event with this id. */
-function deliveryOf(id: number): Delivery {
-  return newDelivery({ id, type: 'case_updated', envelope: `{"payload":{"n":${id}}}` })
-}
 
 t.test('however many wait for a retry, none is forgotten', async (t) => {
-  const waiting = Array.from({ length: 1500 }, (_, n) => deliveryOf(n + 1))
-  const book = createBook(waiting)
-  t.equal(book.of('retrying').size, 1500)
-  for (const each of waiting) book.put({ ...each, state: 'delivered' })
-  t.equal(book.of('retrying').size, 0)
-  t.strictSame([book.all().length, book.all()[0]!.event], [1000, 1500], 'the newest of the rest')
+  let isDown = true
+  const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
+  const { id } = await bench.add()
+  const ids = await bench.tell(1500)
+  await bench.webhooks.idle()
+  const retrying: Delivery[] = await bench.webhooks.deliveries(id)
+  t.strictSame(
+    retrying.map(({ event }) => event),
+    [...ids].reverse(),
+  )
+  isDown = false
+  await bench.clock.pass(HOUR)
+  const ended = await bench.webhooks.deliveries(id)
+  t.strictSame(
+    ended.map(({ event, state }) => `${event} ${state}`),
+    ids
+      .slice(-1000)
+      .reverse()
+      .map((event) => `${event} delivered`),
+    'of the rest the newest',
+  )
+  t.match(await bench.webhooks.deliveries(id, { before: ids[700]!, limit: 2 }), [
+    { event: ids[699] },
+    { event: ids[698] },
+  ])
+  t.strictSame(await bench.webhooks.deliveries(id, { states: ['dead', 'retrying'] }), [])
+  t.equal(await bench.webhooks.countDeliveries(id, ['delivered']), 1000)
 })
 
-t.test('an event is sent once, also where a damaged journal set the cursor back', async (t) => {
-  const events = [1, 2, 3].map(deliveryOf).map(({ event, type, envelope }) => {
-    return { id: event, type, envelope }
-  })
-  const at: Progress = { cursor: 0, failing: null }
-  const wanted: Partial<Webhook> = { events: ['*'], earlier_events: [], case_id: null }
-  const sent: number[] = []
-  await new Promise<void>((resolve) => {
-    const tries: Partial<Tries> = {
-      async first({ event }) {
-        sent.push(event)
-        at.cursor = event
-      },
-    }
-    const lane = createMainLane({
-      ...{ at, tries: tries as Tries, book: createBook([deliveryOf(1), deliveryOf(3)]) },
-      webhook: () => wanted as Webhook,
-      isOn: () => true,
-      eventLog: {
-        async *read(after) {
-          yield* events.filter(({ id }) => id > after)
-        },
-      },
-      room: { hasRoom: () => true, freed: () => {} },
-      onRest: resolve,
-      clock: fakeClock(async () => {}),
-      log: t.fail,
-    })
-    lane.wake()
-  })
-  t.strictSame([sent, at.cursor], [[2], 3])
-})
-
-t.test('a clock that is set back by an hour keeps nobody from his turn', async (t) => {
+t.test('a clock that is set back by an hour holds up no retry', async (t) => {
   const clock = fakeClock(async () => {})
-  const pace = createPace(clock)
-  const called: number[] = []
-  for (const n of [1, 2, 3]) {
-    pace.ask(() => called.push(n))
-    await clock.pass(10)
-    t.equal(called.at(-1), n)
+  const { reserveRetry } = createRetryLimits(() => [], clock)
+  for (const _ of [1, 2, 3]) {
+    t.equal(reserveRetry(), 0)
+    t.equal(reserveRetry(), 10)
+    t.equal(reserveRetry(), 20)
     clock.set(clock.now() - HOUR)
   }
 })

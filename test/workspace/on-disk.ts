@@ -2,8 +2,7 @@ import fs, { readdirSync, readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { Webhook } from '../../src/model/webhook.ts'
-import { type HeldSync, hasName, holdSyncs, notOnDisk } from '../fixtures/synced-disk.ts'
+import { type HeldSync, holdSyncs, notOnDisk } from '../fixtures/synced-disk.ts'
 
 // not before the functions of the disk are watched
 const { clientOf, finished, must, planned, step } = await import('../fixtures/session-client.ts')
@@ -12,7 +11,6 @@ const { makeMemoryRoot } = await import('../../src/workspace/case-making.ts')
 const { writeNewFile } = await import('../../src/files/new-file.ts')
 const { layoutOf } = await import('../../src/workspace/layout.ts')
 const { failCommits, rowsOnDisk } = await import('../fixtures/state-rows.ts')
-const { createWebhookFiles } = await import('../../src/workspace/webhooks/webhook-files.ts')
 
 /** Holds up all syncs of some paths; those that came, in order. */
 function holding(t: Test, of: (path: string) => boolean) {
@@ -63,14 +61,8 @@ t.test('whatever is answered is on the disk, file and folder', async (t) => {
     await finished(client, ref)
     t.strictSame(notOnDisk(cases, isRecord), [], 'a run')
     const hook = { url: 'http://127.0.0.1:65000/hook', events: ['case_deleted'] }
-    await holds('a webhook', must(client, 'POST', `${path}/webhooks`, hook))
-    const hooks = join(app.stateDir, 'webhooks')
-    t.strictSame(
-      notOnDisk(hooks, (path) => path.endsWith('.json')),
-      [],
-    )
-    const registered = readdirSync(hooks).filter((name) => name.endsWith('.json'))
-    t.ok(registered.every((name) => hasName(join(hooks, name))))
+    const { id: added } = await must(client, 'POST', `${path}/webhooks`, hook)
+    t.equal(rowsOnDisk(app.stateDir, `SELECT id FROM webhooks WHERE id = '${added}'`).length, 1)
     const third = (await app.newCase()).id
     await holds('a case that is deleted', must(client, 'DELETE', `/cases/${third}`))
   }
@@ -81,16 +73,6 @@ t.test('a memory root that was made is on the disk, and so are its folders', asy
   const layout = layoutOf(root, join(root, 'a', 'memory'))
   await makeMemoryRoot(layout)
   t.strictSame(notOnDisk(root), [])
-})
-
-t.test('a webhook that was removed is gone from the disk', async (t) => {
-  const folder = join(t.testdir(), 'webhooks')
-  const files = createWebhookFiles(folder, { log: t.fail, now: () => '' })
-  const ids = [1, 2].map((n) => `${n}0000000-0000-4000-8000-000000000000`)
-  for (const id of ids) await files.write({ id } as Webhook)
-  await files.remove(ids[0]!)
-  t.strictSame(readdirSync(folder), [`${ids[1]}.json`])
-  t.strictSame(notOnDisk(folder), [])
 })
 
 t.test('an answer waits for its events, and a change for the database', async (t) => {

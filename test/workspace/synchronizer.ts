@@ -181,7 +181,7 @@ t.test('what cannot be read is queued again, and keeps nothing else from being r
   t.ok(queue.has(bad))
 })
 
-t.test('a case with a new folder is read until that is surely watched', async (t) => {
+t.test('a case that comes is read, and whatever is saved in it', async (t) => {
   const { cases, synchronizer, read, free } = openSynchronizer(t)
   free()
   synchronizer.start()
@@ -189,7 +189,8 @@ t.test('a case with a new folder is read until that is surely watched', async (t
   t.equal(synchronizer.health().watching, 'ok')
   const id = randomUUID()
   mkdirSync(join(cases, id))
-  while (read.filter((each) => each === id).length < 3) await delay(5)
+  while (read.length === 0) await delay(5)
+  await delay(100)
   const before = read.length
   writeFileSync(join(cases, id, 'case.md'), '')
   while (read.length === before) await delay(5)

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import type { FoundCase } from '../../http/search-route.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { LineOfFile } from '../../search/search-messages.ts'
+import type { LineOfFile } from '../../search/search.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'

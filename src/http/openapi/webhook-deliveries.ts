@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { signedHeaders } from '../../webhooks/signature.ts'
+import { signedHeaders } from '../../webhooks/message.ts'
 import { eventName } from './event-schemas.ts'
 import { EXAMPLES } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'

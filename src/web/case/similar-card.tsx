@@ -15,7 +15,7 @@ export async function similarOf(
   isAsked: boolean,
 ): Promise<ResolvedCase[] | null> {
   if (isClosed(json.state)) return []
-  const isQuick = service.catalog.size() <= FEW_CASES || service.search.isAwake()
+  const isQuick = service.catalog.size() <= FEW_CASES || service.search.isReady()
   if (!isAsked && !isQuick) return null
   try {
     return await resolvedLike(service, id, MOST)

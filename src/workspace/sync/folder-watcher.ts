@@ -1,10 +1,7 @@
-import { lstatSync, type Stats } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { stampOf } from '../../files/safe-read.ts'
-import { UUID } from '../../model/words.ts'
-import { isEditorFile } from './editor-files.ts'
-import type { EventKind } from './stability.ts'
+import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watches.ts'
 
 /**
  * Watches the folder of all cases and the folders of each case, for as long as the service lives. An event only says
@@ -32,22 +29,11 @@ export interface WatchTrouble {
   remedy: string
 }
 
-export interface FolderWatcherDeps {
-  /** The real path of the folder of all cases. */
-  cases: string
-  /** Something happened to this path, relative to `cases`, with forward slashes; an empty one is `cases` itself. */
-  onEvent(path: string, kind: EventKind): void
-  /** This case has a new folder: what came into it before it was watched made no event. */
-  onNewFolder(caseId: string): void
+export interface FolderWatcherDeps extends Pick<CaseWatchesDeps, 'cases' | 'onEvent'> {
   /** `followRoot` should be called: the folder may be another one, or watches may be lost. */
   onRootChange(): void
   log(line: string): void
 }
-
-/** Folders that hold records; artifacts and whatever else a case's folder holds are not watched. */
-const INNER = ['sessions', 'proof']
-/** The kernel's queue holds a little more by default; one turn of the event loop takes all of it. */
-const QUEUE = 16_000
 
 const GONE: WatchTrouble = {
   message: 'the folder of cases is gone: it was moved, or deleted',
@@ -55,20 +41,16 @@ const GONE: WatchTrouble = {
 }
 
 export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
-  const { cases, onEvent, onNewFolder, onRootChange, log } = deps
-  /** chokidar watches the folder above too, which tells that `cases` comes and goes. */
+  const { cases, onEvent, onRootChange, log } = deps
   const above = dirname(cases)
   const rootNames = [basename(cases), basename(above)]
-  let watcher: FSWatcher | null = null
-  /** The folders that it watches, by their paths relative to `cases`, and which folders these were. */
-  const folders = new Map<string, string>()
-  const renamed = new Set<string>()
+  let caseWatches: CaseWatches | null = null
+  let rootWatcher: FSWatcher | null = null
   let isReady = false
   let isClosed = false
   let trouble: WatchTrouble | null = null
   let identity: string | null = null
   let wasThere = false
-  let burst = 0
   let generation = 0
   let following = Promise.resolve()
   let stopStarting = () => {}
@@ -76,7 +58,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
   async function followRoot(): Promise<void> {
     const stamp = await stampOf(cases)
     const now = stamp ? `${stamp.dev}:${stamp.ino}` : null
-    if (isClosed || (now === identity && (watcher !== null || now === null))) {
+    if (isClosed || (now === identity && (caseWatches !== null || now === null))) {
       isReady ||= now === null // there is nothing to watch yet
       return
     }
@@ -91,88 +73,39 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
   async function stop(): Promise<void> {
     isReady = false
     trouble = null
-    folders.clear()
-    renamed.clear()
     generation++
-    await watcher?.close()
-    watcher = null
+    caseWatches?.close()
+    caseWatches = null
+    await rootWatcher?.close()
+    rootWatcher = null
   }
 
   async function start(): Promise<void> {
-    const started = watch(above, {
-      ignored: (path, stats) => !isWatched(path) || (stats ? !stats.isDirectory() : false),
-      followSymlinks: false,
-      ignorePermissionErrors: true,
-      atomic: false,
-    })
-    watcher = started
-    started.on('raw', (event, name, details) => {
-      const { watchedPath } = details as { watchedPath: string }
-      onRaw(String(event) === 'change' ? 'change' : 'rename', name, watchedPath)
-    })
-    started.on('addDir', (path, stats) => {
-      const folder = pathBelow(path)
-      if (folder === null || folder === '') return
-      folders.set(folder, stats ? identityOf(stats) : '')
-      if (isReady) onNewFolder(folder.slice(0, 36))
-    })
-    started.on('unlinkDir', (path) => folders.delete(pathBelow(path) ?? ''))
-    started.on('error', onError)
-    await new Promise<void>((resolve) => {
-      started.once('ready', resolve)
+    const stopped = new Promise<void>((resolve) => {
       stopStarting = resolve
     })
+    caseWatches = watchCases({ cases, onEvent, onFlood: restart, onError })
+    await Promise.race([Promise.all([caseWatches.ready, watchRoot()]), stopped])
   }
 
-  /** Relative to `cases`; null for the folder above. By length, as chokidar may write the beginning in another way. */
-  function pathBelow(path: string): string | null {
-    const [name, ...rest] = path.slice(above.length + 1).split(/[/\\]/)
-    return name === rootNames[0] ? rest.join('/') : null
+  /** chokidar watches the folder above, which tells that the folder of cases comes and goes. */
+  function watchRoot(): Promise<void> {
+    const watcher = watch(above, {
+      ignored: (path) => path !== above && path !== cases,
+      depth: 0,
+      followSymlinks: false,
+      ignoreInitial: true,
+      ignorePermissionErrors: true,
+    })
+    rootWatcher = watcher
+    watcher.on('raw', (event, name) => {
+      if (String(event) === 'rename' && rootNames.includes(String(name))) onRootChange()
+    })
+    watcher.on('error', onError)
+    return new Promise((resolve) => watcher.once('ready', resolve))
   }
 
-  function isWatched(path: string): boolean {
-    if (path.length <= above.length) return true
-    const [id = '', inner, ...rest] = pathBelow(path)?.split('/') ?? ['none']
-    if (id === '') return true
-    return UUID.test(id) && (inner === undefined || INNER.includes(inner)) && rest.length === 0
-  }
-
-  function onRaw(kind: EventKind, name: string | null, watchedPath: string): void {
-    if (burst++ === 0) setImmediate(endBurst)
-    const folder = pathBelow(watchedPath)
-    if (folder === null) {
-      if (kind === 'rename' && rootNames.includes(String(name))) onRootChange()
-      return
-    }
-    const path = [folder, name ?? ''].filter((part) => part !== '').join('/')
-    if (kind === 'rename' && (UUID.test(path) || folders.has(path))) {
-      if (renamed.size === 0) setImmediate(lookAtRenamed)
-      renamed.add(path)
-    }
-    // what an editor's own files become is told by the name of the file that is saved
-    if (name === null || !isEditorFile(name)) onEvent(path, kind)
-  }
-
-  function endBurst(): void {
-    // the kernel may have dropped more, silently, such as a folder that is new
-    if (burst >= QUEUE) restart()
-    burst = 0
-  }
-
-  function lookAtRenamed(): void {
-    let wasReplaced = false
-    for (const path of renamed) {
-      const stats = statsOf(`${cases}/${path}`)
-      if (!stats) continue
-      // a link or a file is no case: its name is a problem of the workspace
-      if (!stats.isDirectory()) onEvent('', 'rename')
-      else if (folders.has(path) && folders.get(path) !== identityOf(stats)) wasReplaced = true
-    }
-    renamed.clear()
-    // chokidar goes on watching a folder that was moved away where another one has its name
-    if (wasReplaced) restart()
-  }
-
+  /** The kernel may have dropped events silently, such as that of a folder that is new. */
   function restart(): void {
     if (isClosed) return
     identity = null
@@ -192,9 +125,9 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
       return following
     },
     generation: () => generation,
-    isWatching: () => isReady && watcher !== null && trouble === null,
+    isWatching: () => isReady && caseWatches !== null && trouble === null,
     health() {
-      const present = trouble ?? (wasThere && isReady && watcher === null ? GONE : null)
+      const present = trouble ?? (wasThere && isReady && caseWatches === null ? GONE : null)
       return {
         watching: present ? 'degraded' : isReady ? 'ok' : 'starting',
         trouble: present,
@@ -207,20 +140,6 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
       await stop()
     },
   }
-}
-
-/** What stands at a path, a link not followed; undefined where nothing does, or that may not be known. */
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
-
-/** An inode may be given to a new folder at once, but with another time of birth. */
-function identityOf({ ino, birthtimeMs }: { ino: number; birthtimeMs: number }): string {
-  return `${ino}:${birthtimeMs}`
 }
 
 function troubleOf(error: unknown): WatchTrouble {

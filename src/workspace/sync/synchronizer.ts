@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
 import { forEachLimited, yieldIfBusy } from '../../files/yielding.ts'
 import { UUID } from '../../model/words.ts'
+import { isUnchanged } from '../case-stamps.ts'
 import type { Catalog } from '../catalog.ts'
 import type { GitActivity } from '../git/git-activity.ts'
 import type { Layout } from '../layout.ts'
@@ -9,7 +10,6 @@ import type { Scan } from '../scan.ts'
 import type { DueQueue } from './due-queue.ts'
 import { createFolderWatcher, type WatchHealth } from './folder-watcher.ts'
 import type { EventKind, StabilityDetector } from './stability.ts'
-import { isUnchanged } from './stat-check.ts'
 
 /**
  * Keeps the catalog up to the files. An event of the watcher only says where to read; what is true, the case reader
@@ -57,8 +57,6 @@ const HALF_SAVED_PATIENCE_MS = 1250
 const PATIENCE_MS = 250
 /** After a read that failed, by a disk error say. */
 const RETRY_MS = 5000
-/** chokidar watches a folder some time after it has found it; until then its case is read several times. */
-const SURELY_WATCHED_MS = 2000
 const TICK_MS = 1000
 const RESCAN_MS = 30_000
 /** Without the watcher, rescans are all there is. */
@@ -83,15 +81,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   const watcher = createFolderWatcher({
     cases: layout.cases,
     onEvent: markDirty,
-    onNewFolder(caseId) {
-      newSince.set(caseId, performance.now())
-      queue.add(caseId, stability.gatherMs(layout.caseFolder(caseId)))
-    },
     onRootChange: tick,
     log,
   })
-  /** Cases with a folder that may not be watched yet. */
-  const newSince = new Map<string, number>()
   /** Cases that left the queue and are not in the catalog yet. */
   const reading = new Set<{ id: string }>()
   let working = Promise.resolve()
@@ -129,17 +121,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
       if (isGitBusy) return queue.add(id, GIT_POLL_MS)
       if (id === NAMES) return readNames()
       await orLater(id, () => mutex.run(id, () => scan.one(id)))
-      readNewAgain(id)
     }
     await forEachLimited(items, (item) => readItem(item).finally(() => reading.delete(item)))
-  }
-
-  function readNewAgain(id: string): void {
-    const since = newSince.get(id)
-    if (since === undefined) return
-    const age = performance.now() - since
-    if (age < SURELY_WATCHED_MS) queue.add(id, 3 * age)
-    else newSince.delete(id)
   }
 
   /** What cannot be read now is read later, and keeps nothing else from being read. */
@@ -177,7 +160,6 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
           return performance.now() - began < patience ? retryInMs : 0
         } finally {
           reading.delete(own)
-          readNewAgain(id)
         }
       })
       if (ms === 0) return

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto'
+import { type EntryKind, kindsIn, kindsNow } from '../files/folder-names.ts'
+import { readNow, stampNow } from '../files/read-now.ts'
+import { isNoteName } from '../model/memory-name.ts'
+import { SESSION_FILE } from '../model/words.ts'
+import { isSettled } from '../workspace/record.ts'
+
+/** Of a larger file the beginning is searched. */
+const MAX_SEARCHED_BYTES = 256 * 1024
+const MAX_READ_BYTES = 16 * 1024 * 1024
+
+export interface CaseFiles {
+  /** Relative to the folder of the case. */
+  names: string[]
+  /**
+   * Changes when one of the files does. Empty when one has changed so short a time ago that the next change may
+   * leave the same times.
+   */
+  stamp: string
+}
+
+/** The files of a case that are searched. */
+export function listCaseFiles(folder: string): CaseFiles {
+  const kinds = kindsNow(folder)
+  if (!kinds || kinds === 'hidden') return { names: [], stamp: '' }
+  const names = filesIn(kinds, (name) => name === 'case.md')
+  for (const [part, isSearched] of PARTS) {
+    if (kinds.get(part) !== 'folder') continue
+    const inside = kindsIn(`${folder}/${part}`)
+    if (!inside || inside === 'hidden') continue
+    names.push(...filesIn(inside, isSearched).map((name) => `${part}/${name}`))
+  }
+  names.push(...filesIn(kinds, isNoteName))
+  const stamps: string[] = []
+  for (const name of names) {
+    const stamp = stampNow(`${folder}/${name}`)
+    if (!stamp || !isSettled(stamp)) return { names, stamp: '' }
+    const { size, mtimeMs, ctimeMs, ino } = stamp
+    stamps.push(`${name} ${size} ${mtimeMs} ${ctimeMs} ${ino}`)
+  }
+  return { names, stamp: hash('sha256', stamps.join('\n'), 'base64').slice(0, 22) }
+}
+
+const PARTS: [folder: string, isSearched: (name: string) => boolean][] = [
+  ['sessions', (name) => SESSION_FILE.test(name)],
+  ['proof', (name) => /\.md$/i.test(name)],
+]
+
+function filesIn(kinds: Map<string, EntryKind>, isSearched: (name: string) => boolean): string[] {
+  return [...kinds.keys()].filter((name) => kinds.get(name) === 'file' && isSearched(name)).sort()
+}
+
+/** The text of a file of a case as far as it is searched; null where it is not text, or not there. */
+export function readSearched(folder: string, name: string): string | null {
+  const read = readNow(`${folder}/${name}`, MAX_READ_BYTES, folder)
+  if (!read.ok) return null
+  const isWhole = read.bytes.length <= MAX_SEARCHED_BYTES
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true })
+    const bytes = read.bytes.subarray(0, MAX_SEARCHED_BYTES)
+    const text = decoder.decode(bytes, { stream: !isWhole }) // may end within a character
+    return text.includes('\0') ? null : text
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
+}

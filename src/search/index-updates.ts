@@ -1,0 +1,227 @@
+import { setImmediate } from 'node:timers/promises'
+import { Refusal } from '../model/refusal.ts'
+import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
+import { listCaseFiles, readSearched } from './case-files.ts'
+import type { CaseSummary } from './query.ts'
+import { placeOf, searchedLines } from './searched-lines.ts'
+import type { Vocabulary } from './typos.ts'
+import { BREAK, indexedText } from './words.ts'
+
+/** Brings the index up to the files: in the background once nothing changes, and before each search. */
+export interface IndexUpdates {
+  /** The number of a case in the index. */
+  number(id: string): number | undefined
+  /** The case of a number; undefined when it is gone. */
+  id(number: number): string | undefined
+  /** All numbers are below this. */
+  size(): number
+  /** Compares all cases with the index, which some time after the start happens unasked. */
+  begin(): void
+  /** Files of a case have changed. */
+  change(id: string): void
+  remove(id: string): void
+  /** Resolves when the index has all changes; also when the disk does not take them now. */
+  upToDate(): Promise<void>
+  /** Whether `upToDate` takes no time to speak of. */
+  isReady(): boolean
+  close(): Promise<void>
+}
+
+export interface UpdateDeps {
+  tables: SearchTables
+  vocabulary: Pick<Vocabulary, 'add'>
+  /** All cases. */
+  ids(): string[]
+  facts(id: string): CaseSummary | undefined
+  folder(id: string): string
+  log(line: string): void
+}
+
+/** A service that has just started has other things to do. */
+const BEGIN_MS = 1000
+/** Sessions write every few moments: their cases are indexed when they pause, or when somebody searches. */
+const QUIET_MS = 4000
+const SLICE_MS = 8
+/** Of all files of a case together. */
+const MAX_CASE_CHARACTERS = 4 * 1024 * 1024
+/** A transaction with more takes too long at once. */
+const BATCH_CHARACTERS = 100_000
+const FEW = 50
+const NO_TEXTS = { description: '', notes: '', sessions: '', proof: '' }
+
+export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
+  const { tables, vocabulary, facts, folder, log } = deps
+  const numbers = new Map<string, number>()
+  const ids: (string | undefined)[] = []
+  /** With what is known of them: at the start, that they may have changed. */
+  const changed = new Map<string, 'maybe' | 'yes'>()
+  /** What the next transaction puts, by case. */
+  const waiting = new Map<string, () => void>()
+  let waitingCharacters = 0
+  let isLoaded = false
+  let isClosed = false
+  let running: Promise<void> | null = null
+  let timer: NodeJS.Timeout | undefined
+  let sliceBegan = 0
+
+  function schedule(ms: number): void {
+    clearTimeout(timer)
+    if (isClosed) return
+    timer = setTimeout(() => {
+      upToDate().catch((error: unknown) => log(`the search index is not up to date: ${error}`))
+    }, ms).unref()
+  }
+
+  async function upToDate(): Promise<void> {
+    clearTimeout(timer)
+    do {
+      running ??= update().finally(() => {
+        running = null
+      })
+      await running
+    } while (changed.size > 0 && !isClosed && !tables.isFailing())
+    await tables.flushed()
+  }
+
+  async function update(): Promise<void> {
+    if (!isLoaded) load()
+    sliceBegan = performance.now()
+    for (const [id, how] of changed) {
+      if (isClosed || tables.isFailing()) break
+      changed.delete(id)
+      try {
+        await updateCase(id, how === 'yes')
+      } catch (error) {
+        if (error instanceof Refusal) throw error // of the database
+        log(`the search does not have case ${id} as it is: ${error}`)
+      }
+      await pause()
+    }
+    await putWaiting()
+  }
+
+  function load(): void {
+    for (const { number, id } of tables.cases()) {
+      if (numbers.has(id)) tables.remove(number)
+      else setNumber(id, number)
+    }
+    const present = new Set(deps.ids())
+    for (const id of [...numbers.keys()]) if (!present.has(id)) remove(id)
+    for (const id of present) changed.set(id, 'maybe')
+    isLoaded = true
+  }
+
+  /** Lets others go on. */
+  async function pause(): Promise<void> {
+    if (performance.now() - sliceBegan < SLICE_MS) return
+    await setImmediate()
+    sliceBegan = performance.now()
+  }
+
+  /** Many cases are one transaction, which is on the disk before the next begins. */
+  async function putWaiting(): Promise<void> {
+    for (const put of waiting.values()) put()
+    waiting.clear()
+    waitingCharacters = 0
+    await tables.flushed()
+  }
+
+  async function updateCase(id: string, hasChanged: boolean): Promise<void> {
+    if (waiting.has(id)) await putWaiting()
+    const number = numbers.get(id)
+    const before = number === undefined ? undefined : tables.indexed(number)
+    const { names, stamp } = listCaseFiles(folder(id)) // before the texts: what changes meanwhile shows
+    const isAsBefore = before !== undefined && stamp !== '' && before.stamp === stamp
+    if (isAsBefore && !hasChanged) return
+    const texts = isAsBefore ? null : await readTexts(folder(id), names)
+    const summary = facts(id)
+    if (!summary) {
+      remove(id)
+      return
+    }
+    const { title, state, type, outcome, tags, updated_at } = summary
+    const indexed: IndexedCase = {
+      id,
+      stamp,
+      names: names.join('\n'),
+      state,
+      type,
+      outcome: outcome ?? '',
+      tags: JSON.stringify(tags),
+      updated_at,
+    }
+    const known = number === undefined ? undefined : tables.words(number)
+    const words: SearchedWords = {
+      title: indexedText(title),
+      tags: indexedText(`${tags.join(' ')} ${outcome ?? ''} ${id}`),
+      ...(texts ?? known ?? NO_TEXTS),
+    }
+    const hasSameWords = known !== undefined && isSame(known, words)
+    if (hasSameWords && before && isSame(before, indexed)) return
+    waiting.set(id, () => {
+      if (!facts(id)) return // deleted meanwhile
+      tables.put(number ?? setNumber(id, ids.length), indexed, hasSameWords ? null : words)
+    })
+    const all = Object.values(words).join(' ')
+    waitingCharacters += all.length
+    if (!hasSameWords) vocabulary.add(new Set(all.split(' ')))
+    if (waitingCharacters > BATCH_CHARACTERS) await putWaiting()
+  }
+
+  async function readTexts(folder: string, names: readonly string[]) {
+    const texts = { ...NO_TEXTS }
+    let room = MAX_CASE_CHARACTERS
+    for (const name of names) {
+      const text = readSearched(folder, name)?.slice(0, room) ?? ''
+      room -= text.length
+      const place = placeOf(name)
+      const lines = [...searchedLines(place, text)].map(({ text, from }) => text.slice(from))
+      const words = indexedText(lines.join('\n'))
+      if (words !== '') texts[place] += texts[place] === '' ? words : BREAK + words
+      await pause()
+    }
+    return texts
+  }
+
+  function setNumber(id: string, number: number): number {
+    while (ids.length < number) ids.push(undefined)
+    numbers.set(id, number)
+    ids[number] = id
+    return number
+  }
+
+  function remove(id: string): void {
+    const number = numbers.get(id)
+    if (number === undefined) return
+    numbers.delete(id)
+    ids[number] = undefined
+    tables.remove(number)
+  }
+
+  return {
+    number: (id) => numbers.get(id),
+    id: (number) => ids[number],
+    size: () => ids.length,
+    begin: () => schedule(BEGIN_MS),
+    change(id) {
+      changed.set(id, 'yes')
+      schedule(QUIET_MS)
+    },
+    remove(id) {
+      changed.delete(id)
+      if (isLoaded) remove(id)
+      else schedule(0) // then all cases are compared
+    },
+    upToDate,
+    isReady: () => isLoaded && changed.size < FEW,
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await running?.catch(() => {}) // whoever asked for it was told
+    },
+  }
+}
+
+function isSame<T extends object>(before: T, now: T): boolean {
+  return Object.entries(now).every(([name, value]) => before[name as keyof T] === value)
+}

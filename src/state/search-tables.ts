@@ -1,0 +1,170 @@
+import type { Database } from './database.ts'
+
+/** The words of a case by where they are, as the index takes them: separated by blanks. */
+export const SEARCHED_COLUMNS = [
+  'title',
+  'tags',
+  'description',
+  'notes',
+  'sessions',
+  'proof',
+] as const
+export type SearchedWords = Record<(typeof SEARCHED_COLUMNS)[number], string>
+
+export interface IndexedCase {
+  id: string
+  /** Changes with the files; empty when the files had just changed and have to be read again. */
+  stamp: string
+  /** The names of its files, one a line. */
+  names: string
+  state: string
+  type: string
+  outcome: string
+  /** A JSON list. */
+  tags: string
+  updated_at: string
+}
+
+/** By name, the values of which one must fit. */
+export type CaseFilters = Partial<Record<'state' | 'type' | 'tag' | 'outcome', readonly string[]>>
+
+export interface RankedCases {
+  total: number
+  /** The number of a case and its score, the best first. */
+  best: [number: number, score: number][]
+}
+
+/**
+ * The full text index: what SQLite's FTS5 has in `search_texts`, one row for each case, and in `search_cases` which these
+ * are. Expressions are those of FTS5's MATCH. Reads see what is flushed.
+ */
+export interface SearchTables {
+  cases(): { number: number; id: string }[]
+  indexed(number: number): IndexedCase | undefined
+  words(number: number): SearchedWords | undefined
+  /** `words`: null when they are as before. */
+  put(number: number, indexed: IndexedCase, words: SearchedWords | null): void
+  remove(number: number): void
+  /** Of the cases that match and fit, the best by BM25. */
+  rank(expression: string, limit: number, filters: CaseFilters): RankedCases
+  /** What `rank` has as the score of this case. */
+  score(expression: string, number: number): number
+  /** All cases that match, in no order. */
+  matches(expression: string): number[]
+  /** All cases that fit, the last changed first. */
+  fitting(filters: CaseFilters): number[]
+  /** Up to `count` words that any case has, in order, from behind this one. */
+  vocabulary(after: string, count: number): string[]
+  /** Resolves when what was put and removed is on the disk, or cannot be written. */
+  flushed(): Promise<void>
+  /** Whether the last write failed: what is put now would only wait. */
+  isFailing(): boolean
+}
+
+const CASE_COLUMNS = [
+  'id',
+  'stamp',
+  'names',
+  'state',
+  'type',
+  'outcome',
+  'tags',
+  'updated_at',
+] as const
+
+const CONDITIONS: Record<keyof CaseFilters, string> = {
+  state: 'state IN (SELECT value FROM json_each(?))',
+  type: 'type IN (SELECT value FROM json_each(?))',
+  outcome: 'outcome IN (SELECT value FROM json_each(?))',
+  tag: 'EXISTS (SELECT 1 FROM json_each(tags) AS own, json_each(?) AS wanted WHERE own.value = wanted.value)',
+}
+
+export function createSearchTables(database: Database): SearchTables {
+  const insertCase = insert('OR REPLACE INTO search_cases', ['number', ...CASE_COLUMNS])
+  const insertWords = insert('INTO search_texts', ['rowid', ...SEARCHED_COLUMNS])
+
+  return {
+    cases: () => database.all('SELECT number, id FROM search_cases'),
+    indexed: (number) =>
+      database.get(`SELECT ${CASE_COLUMNS.join()} FROM search_cases WHERE number = ?`, number),
+    words: (number) =>
+      database.get(`SELECT ${SEARCHED_COLUMNS.join()} FROM search_texts WHERE rowid = ?`, number),
+    put(number, indexed, words) {
+      database.write((run) => {
+        run(insertCase, number, ...CASE_COLUMNS.map((column) => indexed[column]))
+        if (!words) return
+        run('DELETE FROM search_texts WHERE rowid = ?', number)
+        run(insertWords, number, ...SEARCHED_COLUMNS.map((column) => words[column]))
+      })
+    },
+    remove(number) {
+      database.write((run) => {
+        run('DELETE FROM search_cases WHERE number = ?', number)
+        run('DELETE FROM search_texts WHERE rowid = ?', number)
+      })
+    },
+    rank(expression, limit, filters) {
+      const { where, values } = conditionsOf(filters)
+      const fits = where === '' ? '' : `WHERE number IN (SELECT number FROM search_cases ${where})`
+      const row = database.get<{ total: number; best: string }>(
+        `WITH
+          matching AS MATERIALIZED
+            (SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ?),
+          fitting AS MATERIALIZED (SELECT number, score FROM matching ${fits})
+        SELECT
+          (SELECT count(*) FROM fitting) AS total,
+          (SELECT json_group_array(json_array(number, score)) FROM
+            (SELECT number, score FROM fitting ORDER BY score DESC, number LIMIT ?)) AS best`,
+        expression,
+        ...values,
+        limit,
+      )!
+      return { total: row.total, best: JSON.parse(row.best) }
+    },
+    score: (expression, number) =>
+      database.get<{ score: number }>(
+        'SELECT -rank AS score FROM search_texts WHERE search_texts MATCH ? AND rowid = ?',
+        expression,
+        number,
+      )?.score ?? 0,
+    matches: (expression) =>
+      numbersOf('SELECT rowid AS number FROM search_texts WHERE search_texts MATCH ?', expression),
+    fitting(filters) {
+      const { where, values } = conditionsOf(filters)
+      const order = 'ORDER BY updated_at DESC, id'
+      return numbersOf(`SELECT number FROM search_cases ${where} ${order}`, ...values)
+    },
+    vocabulary: (after, count) =>
+      database
+        .all<{ term: string }>(
+          'SELECT term FROM search_words WHERE term > ? ORDER BY term LIMIT ?',
+          after,
+          count,
+        )
+        .map(({ term }) => term),
+    flushed: () => database.flushed().catch(() => {}), // the database says it
+    isFailing: () => database.failure !== null,
+  }
+
+  /** As one value: thousands of rows would take ten times as long. */
+  function numbersOf(sql: string, ...values: string[]): number[] {
+    const row = database.get<{ numbers: string }>(
+      `SELECT json_group_array(number) AS numbers FROM (${sql})`,
+      ...values,
+    )!
+    return JSON.parse(row.numbers)
+  }
+}
+
+function insert(into: string, columns: readonly string[]): string {
+  return `INSERT ${into} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
+}
+
+function conditionsOf(filters: CaseFilters): { where: string; values: string[] } {
+  const present = Object.entries(filters) as [keyof CaseFilters, readonly string[]][]
+  if (present.length === 0) return { where: '', values: [] }
+  return {
+    where: `WHERE ${present.map(([name]) => CONDITIONS[name]).join(' AND ')}`,
+    values: present.map(([, values]) => JSON.stringify(values)),
+  }
+}

@@ -1,0 +1,121 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import type { FoundCase } from '../../src/http/search-route.ts'
+import { startBuilt } from '../fixtures/built-service.ts'
+import { must } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
+
+const app = await openTestService(t)
+const file = join(app.stateDir, 'casefile.db')
+const find = async (q: string): Promise<FoundCase[]> =>
+  (await app.request('GET', `/search?q=${encodeURIComponent(q)}`)).json
+const titles = async (q: string) => (await find(q)).map(({ title }) => title)
+
+/** Which of these texts are anywhere in the files of the database. */
+function inDatabase(texts: string[]): string[] {
+  const files = readdirSync(app.stateDir).filter((name) => name.startsWith('casefile.db'))
+  const bytes = files.map((name) => readFileSync(join(app.stateDir, name), 'latin1').toLowerCase())
+  return texts.filter((text) => bytes.some((each) => each.includes(text)))
+}
+
+t.test(
+  'a deleted case leaves no text in the database, and neither does what is replaced',
+  async (t) => {
+    const kept: string[] = []
+    for (let n = 0; n < 30; n++) {
+      const { id } = await app.newCase({
+        title: `Kept ${n}`,
+        description: `xylem zither quorum w${n}`,
+      })
+      kept.push(id)
+    }
+    const words = ['xylophone', 'zitherist', 'quokkas', 'jabberwock', 'mxyzptlk']
+    const parts = [...words, 'lophone', 'herist', 'bberwock', 'xyzptlk'] // the index leaves out what words have in common
+    const secret = await app.newCase({
+      title: 'Secret',
+      description: words.slice(0, 4).join(' and '),
+    })
+    await must(app, 'PUT', `/cases/${secret.id}/memory/notes.md`, 'mxyzptlk\n' as never)
+    const other = await app.newCase({ title: 'Other', description: 'It says brillig.' })
+    t.strictSame(await titles('xylophone mxyzptlk'), ['Secret'])
+    await app.restart()
+    t.strictSame(await titles('zitherist'), ['Secret'])
+    await app.close()
+    t.strictSame(inDatabase(words), words, 'they are there before')
+
+    await app.restart()
+    await must(app, 'DELETE', `/cases/${secret.id}`)
+    await must(app, 'PUT', `/cases/${other.id}`, { description: 'It says slithy.' })
+    t.strictSame(await titles('xylophone'), [])
+    t.strictSame(await titles('slithy'), ['Other'])
+    await app.close()
+    t.strictSame(inDatabase([...parts, 'brillig']), [])
+    t.strictSame(inDatabase(['slithy']), ['slithy'])
+
+    rmSync(app.file(other.id), { recursive: true })
+    await app.restart()
+    t.strictSame(await titles('xylem zither'), await titles('quorum'))
+    await app.close()
+    t.strictSame(inDatabase(['slithy']), [], 'deleted while no service ran')
+    await app.restart()
+    for (const id of kept) await must(app, 'DELETE', `/cases/${id}`)
+  },
+)
+
+t.test(
+  'the index is made again when the database is lost, and follows what changed meanwhile',
+  async (t) => {
+    const one = await app.newCase({
+      title: 'Login fails',
+      description: 'Since noon the pool is exhausted.',
+    })
+    await app.newCase({ title: 'Login is slow', description: 'The pool has one connection.' })
+    const answers = async () => JSON.stringify([await find('login pool'), await find('conection')])
+    const before = await answers()
+    const spoil: Record<string, () => void> = {
+      lost: () => rmSync(file),
+      torn: () => truncateSync(file, 5000),
+      'of another program': () => writeFileSync(file, 'SQLite format 4'),
+    }
+    for (const [how, change] of Object.entries(spoil)) {
+      await app.close()
+      change()
+      await app.restart()
+      t.equal(await answers(), before, how)
+    }
+    await app.close()
+    writeFileSync(app.file(one.id, 'notes.md'), 'kumquat\n')
+    mkdirSync(join(app.stateDir, 'search'))
+    writeFileSync(join(app.stateDir, 'search', 'index'), 'of a version before')
+    await app.restart()
+    t.strictSame(await titles('kumquat'), ['Login fails'])
+    t.notOk(readdirSync(app.stateDir).includes('search'))
+  },
+)
+
+t.test('killed while it indexes, the next start goes on where it ended', async (t) => {
+  const dir = t.testdir({ root: {}, state: {} })
+  const cases = join(dir, 'root', 'memory', 'cases')
+  const count = 1500
+  for (let n = 0; n < count; n++) {
+    const id = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+    const head = `---\nid: ${id}\ntitle: Case ${n}\ntype: bug\nstate: OPEN\ncreated_at: 2026-01-01T00:00:00.000Z\nupdated_at: 2026-01-01T00:00:00.000Z\n---\n`
+    mkdirSync(join(cases, id), { recursive: true })
+    writeFileSync(
+      join(cases, id, 'case.md'),
+      `${head}\nThe pool w${n} of ${n % 7} connections is exhausted.\n`,
+    )
+  }
+  const service = await startBuilt(t, { root: join(dir, 'root'), stateDir: join(dir, 'state') })
+  const total = async (q: string) =>
+    (await fetch(`${service.url}/search?q=${q}&limit=1`)).headers.get('x-total-count')
+  const asked = total('pool').catch(() => {}) // indexes now
+  await delay(300)
+  await service.stop('SIGKILL')
+  await asked
+  await service.restart()
+  t.equal(await total('pool'), String(count))
+  t.equal(await total('w1499'), '1')
+})

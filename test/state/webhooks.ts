@@ -1,0 +1,135 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { Delivery } from '../../src/model/delivery.ts'
+import type { Webhook } from '../../src/model/webhook.ts'
+import { openDatabase } from '../../src/state/database.ts'
+import {
+  createWebhookStore,
+  mentionOldWebhooks,
+  type WebhookRecord,
+} from '../../src/state/webhooks.ts'
+
+const record = (id: string, more: Partial<WebhookRecord> = {}): WebhookRecord => ({
+  webhook: { id, url: 'http://127.0.0.1:9/', secret: 'a secret' } as Webhook,
+  cursor: 0,
+  failing: null,
+  ...more,
+})
+
+const delivery = (event: number, more: Partial<Delivery> = {}): Delivery => ({
+  id: `evt_${event}_00`,
+  event,
+  type: 'case_updated',
+  envelope: `{"n":${event}}`,
+  state: 'delivered',
+  attempts: [],
+  tries: 1,
+  next_at: null,
+  ...more,
+})
+
+const due = (event: number, next_at: string) => delivery(event, { state: 'retrying', next_at })
+const eventsOf = (found: readonly Delivery[]) => found.map(({ event }) => event)
+
+async function opened(t: Test, folder = t.testdir()) {
+  const database = await openDatabase(folder, t.fail)
+  t.teardown(() => database.close())
+  return { folder, database, store: createWebhookStore(database) }
+}
+
+t.test('what was saved comes back, and only its owner may read it', async (t) => {
+  const { folder, database, store } = await opened(t)
+  const failing = { since: '2026-11-20T10:00:00.000Z', count: 3 }
+  const attempt = { at: failing.since, ms: 1, status: 500, error: 'x', retry_after_ms: null }
+  const retrying = { ...due(7, failing.since), attempts: [attempt], tries: 2 }
+  store.save(record('a'), [delivery(6), due(7, failing.since)])
+  store.save(record('a', { cursor: 7, failing }), [retrying])
+  store.save(record('b'), [delivery(6)])
+  store.save(record('gone'), [delivery(6)])
+  store.remove('gone')
+  await database.close()
+  t.equal(statSync(join(folder, 'casefile.db')).mode & 0o777, 0o600)
+  const again = await opened(t, folder)
+  t.same(again.store.all(), [record('a', { cursor: 7, failing }), record('b')])
+  t.same(again.store.deliveries('a', { states: null, before: null, limit: null }), [
+    retrying,
+    delivery(6),
+  ])
+  t.same(again.store.delivery('a', 'evt_7_00'), retrying)
+  for (const id of ['evt_7_01', 'evt_8_00', 'ping_7', '']) {
+    t.equal(again.store.delivery('a', id), null, id)
+  }
+  t.equal(again.store.count('gone', null), 0)
+})
+
+t.test('what is due comes by its time, and what a clock that ran ahead wrote', async (t) => {
+  const { store } = await opened(t)
+  const at = (minute: number) => `2026-11-20T10:${minute}:00.000Z`
+  store.save(record('a'), [due(1, at(30)), due(2, at(20)), due(3, at(20)), due(4, at(50))])
+  store.save(record('b'), [due(5, at(10))])
+  await store.flushed()
+  const eventsDue = (limit: number, latest = at(59)) =>
+    eventsOf(store.due('a', { now: at(30), latest }, limit))
+  t.same(eventsDue(9), [2, 3, 1])
+  t.same(eventsDue(2), [2, 3])
+  t.same(eventsDue(9, at(40)), [2, 3, 1, 4])
+  t.equal(store.nextDue('a', at(30)), at(50))
+  t.equal(store.nextDue('a', at(50)), null)
+})
+
+t.test(
+  'of what has ended the newest 1000 stay of each kind, and all that is retried',
+  async (t) => {
+    const { store } = await opened(t)
+    const range = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, n) => from + n)
+    store.save(record('a'), [due(1, '2026'), ...range(2, 1005).map((event) => delivery(event))])
+    store.save(
+      record('a'),
+      range(2001, 3005).map((event) => delivery(event, { state: 'dead' })),
+    )
+    await store.flushed()
+    const page = (
+      states: Delivery['state'][] | null,
+      before: number | null,
+      limit: number | null,
+    ) => eventsOf(store.deliveries('a', { states, before, limit }))
+    t.same(page(null, null, null), [...range(2006, 3005).reverse(), ...range(6, 1005).reverse(), 1])
+    t.same(page(['delivered'], null, 3), [1005, 1004, 1003])
+    t.same(page(['delivered', 'retrying'], 7, 3), [6, 1])
+    t.equal(store.count('a', null), 2001)
+    t.equal(store.count('a', ['dead', 'retrying']), 1001)
+  },
+)
+
+t.test('no page and no retry reads more rows than it needs', async (t) => {
+  const { database } = await opened(t)
+  const asked: string[] = []
+  const store = createWebhookStore({
+    ...database,
+    all(sql, ...values) {
+      asked.push(
+        ...database
+          .all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, ...values)
+          .map(({ detail }) => detail),
+      )
+      return database.all(sql, ...values)
+    },
+  })
+  store.deliveries('a', { states: null, before: null, limit: 10 })
+  store.deliveries('a', { states: ['dead'], before: 9, limit: 10 })
+  store.due('a', { now: '2026', latest: '2027' }, 4)
+  store.nextDue('a', '2026')
+  t.ok(asked.length > 4)
+  for (const detail of asked) t.notMatch(detail, /^SCAN deliveries|TEMP B-TREE/)
+})
+
+t.test('webhooks of before are named, and left alone', async (t) => {
+  const folder = t.testdir({ webhooks: { 'a.json': '{}' } })
+  const said: string[] = []
+  mentionOldWebhooks(join(folder, 'webhooks'), (line) => void said.push(line))
+  mentionOldWebhooks(join(folder, 'none'), t.fail)
+  t.match(said, [/webhooks.*register them again.*delete the folder/])
+  t.equal(statSync(join(folder, 'webhooks', 'a.json')).size, 2)
+})
