@@ -144,6 +144,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   async function freshen(id: string): Promise<void> {
+    // most often there is nothing to read: then no request waits for its turn at the case
+    const known = catalog.known(id)
+    if (known && isUnchanged(known, layout.caseFolder(id))) return
     const began = performance.now()
     const own = { id }
     for (;;) {
