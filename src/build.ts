@@ -1,21 +1,14 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Build } from './http/needs.ts'
+import { packageFile, packageVersion } from './package-files.ts'
 
-const FOLDER = fileURLToPath(new URL('..', import.meta.url))
+const FOLDER = fileURLToPath(packageFile('.'))
 
 /** The version of the package, and the commit where it stands in a git checkout of its own. */
 export async function build(): Promise<Build> {
-  return { version: await packageVersion(), commit: await commitOf(FOLDER) }
-}
-
-export async function packageVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(`${FOLDER}package.json`, 'utf8')) as {
-    version: string
-  }
-  return version
+  return { version: packageVersion(), commit: await commitOf(FOLDER) }
 }
 
 async function commitOf(folder: string): Promise<string | null> {

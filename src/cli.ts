@@ -1,26 +1,14 @@
+#!/usr/bin/env node
+import module from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packageVersion } from './build.ts'
-import { casefile } from './cli/definitions/program.ts'
-import { EXIT } from './cli/exit-codes.ts'
-import { runProgram } from './cli/run-program.ts'
 
-async function main(): Promise<void> {
-  // not at 'exit': what proper-lockfile loads sets the exit code to 0 just before
-  const unsettled = () => {
-    process.stderr.write('casefile: the command ended before its work was done. This is a bug.\n')
-    process.exitCode ||= EXIT.unfinished
-  }
-  process.once('beforeExit', unsettled)
-  // a write beyond a limit on the size of files (ulimit -f) would end the process; so it is refused as on a full disk
-  process.on('SIGXFSZ', () => {})
-  const program = casefile({
-    version: await packageVersion(),
-    // beside dist/ in the package, and beside src/ in a checkout
-    sample: fileURLToPath(new URL('../sample-workspace', import.meta.url)),
-    program: fileURLToPath(import.meta.url),
-  })
-  await runProgram(program)
-  process.off('beforeExit', unsettled)
-}
+// Before anything else is loaded. Node's own default is below the temporary folder, where others may write: who can
+// write compiled code there has it run.
+const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+const compileCache = module as typeof module & { enableCompileCache?: (folder: string) => unknown }
+compileCache.enableCompileCache?.(join(cache, 'casefile')) // Node 22 and later
 
-void main() // not awaited: what is built is a script, see bundle.mjs
+const { main } = await import('./main.ts')
+void main(fileURLToPath(import.meta.url)) // not awaited: Node would add a warning of its own where it never ends

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
 import { createEventLog } from './events/event-log.ts'
-import { createPublishedFacts, textOf } from './events/published-facts.ts'
+import { createPublishedFacts } from './events/published-facts.ts'
 import { type Compared, createPublisher } from './events/publisher.ts'
 import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
@@ -20,6 +20,7 @@ import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import { createBaselineStore } from './state/baselines.ts'
+import { openCaseRows } from './state/cases.ts'
 import { type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
 import { mentionOldWebhooks } from './state/webhooks.ts'
@@ -28,18 +29,18 @@ import { trustAtStart } from './trust/at-start.ts'
 import { type OpenWebhooks, openWebhooks } from './webhooks/webhooks.ts'
 import { createBaselines } from './workspace/baselines.ts'
 import type { CaseChange, Change } from './workspace/case-entry.ts'
-import { factsOf } from './workspace/facts.ts'
+import { createCatalog } from './workspace/catalog.ts'
 import { createGitActivity, type GitActivity } from './workspace/git/git-activity.ts'
 import { isInGit } from './workspace/git/git-contents.ts'
 import { createGitDeletions } from './workspace/git/git-deletions.ts'
 import { createGitIgnoring } from './workspace/git/git-ignoring.ts'
 import { openHistoryJournal } from './workspace/history-journal.ts'
 import { createIndexFile } from './workspace/index-file.ts'
-import { openCatalog } from './workspace/kept/open-kept.ts'
 import { layoutOf } from './workspace/layout.ts'
 import { clearLeftovers } from './workspace/leftovers.ts'
 import { createOperatorName } from './workspace/operator-name.ts'
 import { openPlaces } from './workspace/settings/places.ts'
+import { createStoredCases, storedFormat } from './workspace/stored-cases.ts'
 import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
@@ -122,20 +123,8 @@ async function open(
   const baselines = createBaselines<HoldRun>(baselineStore, running)
 
   // the cases, as they were read, and how they are read and written
-  const { catalog, keeper, found } = openCatalog({
-    folder: state.kept,
-    memoryRoot,
-    version: build.version,
-    log,
-    isHeld,
-    pins: baselines.of,
-    told: (entry, folder) => textOf(entry.id, factsOf(entry, folder, null)),
-    isTold: (id, told) => published.text(id) === told,
-    onLost(lost) {
-      log(`what was kept of ${lost.size} cases is damaged: they are read anew`)
-    },
-  })
-  undo.add(keeper.close)
+  const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
+  const catalog = createCatalog({ isHeld, pins: baselines.of, stored })
   const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
     layout,
     catalog,
@@ -145,11 +134,10 @@ async function open(
     ownership,
     publish: changed.publish,
     isHeld,
-    found,
+    found: stored.found,
     now,
     log,
-    lastGood: keeper,
-    onSettled: keeper.changed,
+    lastGood: stored,
     gitPatienceMs: options.gitPatienceMs,
     history,
     deletions: {
@@ -171,7 +159,7 @@ async function open(
     layout,
     database,
     catalog,
-    facts: (id) => catalog.digest(id)?.row,
+    facts: catalog.row,
     log,
   })
   undo.add(
@@ -259,7 +247,12 @@ async function open(
   changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => holds.look(caseId))
   changed.subscribe(publisher.changed)
-  changed.subscribe(({ caseId }) => keeper.early(caseId))
+  /** Cases in which something may have been asked for by hand while no service ran. */
+  const unanswered = new Set<string>()
+  const stopCollecting = changed.subscribe(({ caseId }) => {
+    if (publisher.isPublished(caseId)) stored.published(caseId)
+    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
+  })
   compared.subscribe(handActs.changed)
   eventLog.subscribe(() => index.changed())
 
@@ -267,7 +260,6 @@ async function open(
   undo.add(() => secondLook.idle())
   undo.add(() => mutex.idle())
   undo.add(() => store.close())
-  undo.add(() => scan.findLost())
   undo.add(() => holds.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
@@ -285,12 +277,13 @@ async function open(
   plans.prune()
   if (options.trust) await trustAtStart(places, log)
   holds.load()
-  await synchronizer.readAll()
+  await database.gather(() => synchronizer.readAll())
   await leftovers.clear()
   await sessions.recover()
   await publisher.begin(await problems())
-  keeper.begin()
-  for (const id of catalog.ids()) if (!catalog.kept(id)) handEdits.look(id)
+  stored.begin(catalog.has)
+  for (const id of unanswered) handEdits.look(id)
+  stopCollecting()
   changed.subscribe(({ caseId, maker }) => {
     if (maker !== 'service') handEdits.look(caseId)
   })

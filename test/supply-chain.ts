@@ -77,7 +77,10 @@ t.test('the packages that were chosen are declared and imported', async (t) => {
       .map((name) => read(`${folder}/${name}`))
     for (const name of names) {
       t.ok(manifest.devDependencies[name] ?? manifest.dependencies[name], name)
-      const imported = new RegExp(`^import (?!type).*from '${name}'$|= require\\('${name}'\\)`, 'm')
+      const imported = new RegExp(
+        `^import (?!type).*from '${name}'$|= lazyPackage\\('${name}'\\)`,
+        'm',
+      )
       t.ok(
         texts.some((text) => imported.test(text)),
         `${name} is imported in ${folder}/`,

@@ -8,11 +8,10 @@ import { Refusal } from '../model/refusal.ts'
 import { readBaselines } from '../state/baselines.ts'
 import { readDatabase } from '../state/database.ts'
 import { readRuns } from '../state/runs.ts'
-import { KEPT_FOLDER, TRAILS_FOLDER } from '../state/state-folder.ts'
+import { TRAILS_FOLDER } from '../state/state-folder.ts'
+import { hasDatabase, openStoredTexts } from '../state/stored-texts.ts'
 import { type Catalog, createCatalog } from '../workspace/catalog.ts'
 import { isInGit } from '../workspace/git/git-contents.ts'
-import { TEXTS_FILE } from '../workspace/kept/kept-reader.ts'
-import { type KeptTexts, readKeptTexts } from '../workspace/kept/kept-texts.ts'
 import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
 import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { createScan } from '../workspace/scan.ts'
@@ -74,12 +73,13 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   ])
   const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
-  const keptTexts = readKeptTexts(join(stateDir, KEPT_FOLDER, TEXTS_FILE))
+  const storedTexts = openStoredTexts(stateDir)
   const scan = createScan({
     ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
     ...{ stability: createStabilityDetector(), isGits: () => false },
     trails,
-    lastText: lastTextIn(keptTexts),
+    // for trails alone: what a broken file said before is not in it
+    lastText: (key) => storedTexts.text(...partsOfKey(key)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
     onUnstable() {}, // everything is taken as it is
@@ -87,9 +87,9 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   await lookForRuns()
   await scan.all()
   await lookForRuns() // a run that began meanwhile
-  keptTexts?.close()
+  storedTexts.close()
   return {
-    ...{ layout, stateDir, catalog, trails, isHeld, hasServed: keptTexts !== null },
+    ...{ layout, stateDir, catalog, trails, isHeld, hasServed: hasDatabase(stateDir) },
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),
@@ -113,13 +113,3 @@ async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<voi
 
 /** Reading leaves no trace, not even in the state folder. */
 const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }
-
-/** The texts as the last service read them: for trails alone, since what a broken file said before is not in it. */
-function lastTextIn(texts: KeptTexts | null): (key: string) => string | null {
-  let places: Map<string, number> | null = null
-  return (key) => {
-    const [id, file] = partsOfKey(key)
-    places ??= texts?.places() ?? new Map()
-    return texts?.read(id, places.get(id) ?? -1)?.[file] ?? null
-  }
-}

@@ -29,6 +29,8 @@ export interface PublishedFacts {
    */
   replace(caseId: string, facts: CaseFacts | null): Replacement | null
   replaceWorkspace(problems: string): Replacement | null
+  /** The start is over, in which it is known of which cases something was published: thousands are asked for. */
+  endStart(): void
 }
 
 export interface Replacement {
@@ -39,9 +41,18 @@ export interface Replacement {
 export function createPublishedFacts(database: Database): PublishedFacts {
   /** What was replaced, and is not on the disk yet. */
   const unwritten = new Map<string, Rows>()
+  let storedAtStart: Set<string> | null = new Set(storedIds())
 
   function rowsOf(name: string): Rows {
-    return unwritten.get(name) ?? storedRows(name)
+    const isStored = storedAtStart?.has(name) ?? true
+    return unwritten.get(name) ?? (isStored ? storedRows(name) : new Map())
+  }
+
+  function storedIds(): string[] {
+    const stored = database.all<{ key: string }>(
+      'SELECT key FROM published WHERE length(key) <= 36', // a UUID, or the name of the workspace
+    )
+    return stored.map(({ key }) => key)
   }
 
   function storedRows(name: string): Rows {
@@ -60,6 +71,7 @@ export function createPublishedFacts(database: Database): PublishedFacts {
     const changed = [...rows].filter(([key, text]) => before.get(key) !== text)
     if (gone.length + changed.length === 0) return null
     unwritten.set(name, rows)
+    storedAtStart?.add(name)
     return {
       write(run) {
         for (const key of gone) run('DELETE FROM published WHERE key = ?', key)
@@ -81,8 +93,7 @@ export function createPublishedFacts(database: Database): PublishedFacts {
     text: (caseId) => textOfRows(caseId, rowsOf(caseId)),
     workspace: () => rowsOf(WORKSPACE).get(WORKSPACE) ?? '[]',
     caseIds() {
-      const stored = database.all<{ key: string }>('SELECT key FROM published')
-      const ids = new Set(stored.map(({ key }) => key).filter((key) => UUID.test(key)))
+      const ids = new Set(storedIds().filter((key) => UUID.test(key)))
       for (const [id, rows] of unwritten) {
         if (rows.size > 0 && UUID.test(id)) ids.add(id)
         else ids.delete(id)
@@ -90,6 +101,9 @@ export function createPublishedFacts(database: Database): PublishedFacts {
       return [...ids]
     },
     replace: (caseId, facts) => replaceRows(caseId, rowsFor(caseId, facts)),
+    endStart() {
+      storedAtStart = null
+    },
     replaceWorkspace: (problems) => replaceRows(WORKSPACE, new Map([[WORKSPACE, problems]])),
   }
 }

@@ -8,7 +8,7 @@ import { factsOf } from '../workspace/facts.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import type { EventLog } from './event-log.ts'
-import type { PublishedFacts, Replacement } from './published-facts.ts'
+import { type PublishedFacts, type Replacement, textOf } from './published-facts.ts'
 
 /**
  * Turns changes into events, once each: what was last published of a case is compared with what its files say now,
@@ -20,6 +20,8 @@ export interface Publisher {
    * or, at a first start, taken as published without an event.
    */
   changed(change: Pick<CaseChange, 'caseId' | 'maker' | 'wrote'>): void
+  /** Whether all that is known of a case is published, or was written to be. */
+  isPublished(caseId: string): boolean
   /** Publishes the problems that belong to no case. */
   publishWorkspace(problems: readonly Problem[]): void
   /** Publishes what changed while no service ran, then each change as it comes; resolves when that is on the disk. */
@@ -46,8 +48,10 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   const { catalog, log, facts, now, compared } = deps
   const isFirstStart = facts.isNew
   let hasBegun = false
-  /** The cases that were read before that. */
-  const early = new Set<string>()
+  /** The cases that were taken as published at a first start. */
+  const taken = new Set<string>()
+  /** The cases that have changed while no service ran. */
+  const changedBefore = new Set<string>()
 
   function append(envelopes: readonly Envelope[], replacement: Replacement | null): void {
     if (envelopes.length === 0 && replacement === null) return
@@ -83,6 +87,13 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     append([], facts.replace(caseId, entry && folder ? factsOf(entry, folder, null) : null))
   }
 
+  function hasNews(caseId: string): boolean {
+    const [entry, folder] = [catalog.entry(caseId), catalog.folder(caseId)]
+    const before = facts.read(caseId)
+    if (!entry || !folder) return before !== null
+    return facts.text(caseId) !== textOf(caseId, factsOf(entry, folder, before))
+  }
+
   function publishWorkspace(problems: readonly Problem[]): void {
     const before: Problem[] = JSON.parse(facts.workspace())
     const timestamp = now()
@@ -100,22 +111,27 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         publish(caseId, maker, wrote)
         return
       }
-      early.add(caseId)
-      if (isFirstStart) takeAsPublished(caseId)
+      if (isFirstStart) {
+        takeAsPublished(caseId)
+        taken.add(caseId)
+      } else if (hasNews(caseId)) changedBefore.add(caseId)
     },
+    isPublished: (caseId) => !changedBefore.has(caseId),
     publishWorkspace,
     async begin(problems) {
       if (isFirstStart) {
-        for (const id of catalog.ids()) if (!early.has(id)) takeAsPublished(id)
+        for (const id of catalog.ids()) if (!taken.has(id)) takeAsPublished(id)
         // in the last transaction of these: a start that was cut short is a first start again
         append([], facts.replaceWorkspace(JSON.stringify(problems)))
       } else {
-        for (const id of early) publish(id, 'away')
+        for (const id of changedBefore) publish(id, 'away')
         for (const id of facts.caseIds()) if (!catalog.has(id)) publish(id, 'away')
         publishWorkspace(problems)
       }
       hasBegun = true
-      early.clear()
+      taken.clear()
+      changedBefore.clear()
+      facts.endStart()
       await log.flushed()
     },
   }

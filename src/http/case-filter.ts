@@ -1,5 +1,5 @@
 import type { CaseJson } from '../model/case-json.ts'
-import type { Digest } from '../workspace/case-digest.ts'
+import type { Digest } from '../workspace/catalog.ts'
 import type { ServiceContext } from './context.ts'
 import { knownState } from './params.ts'
 

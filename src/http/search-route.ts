@@ -36,7 +36,7 @@ export function searched(
   return asOfNow(service, async () => {
     const { total, hits } = await service.search.find(query, limit)
     const found = hits.flatMap(({ id, ...hit }) => {
-      const row = service.catalog.digest(id)?.row // deleted meanwhile
+      const row = service.catalog.row(id) // deleted meanwhile
       return row ? { id, ...summaryOf(row), ...hit } : []
     })
     return { total, found }

@@ -15,7 +15,11 @@ interface TriageNeeds {
 interface SortedRows {
   version: number
   rows: TriageRow[]
+  forgetting: NodeJS.Timeout
 }
+
+/** So long after the last request for the rows they make room. */
+const IDLE_MS = 30_000
 
 const lists = new WeakMap<TriageNeeds, SortedRows>()
 
@@ -30,14 +34,16 @@ export function triageRows(service: TriageNeeds): Promise<TriageRow[]> {
 function rowsNow(service: TriageNeeds): TriageRow[] {
   const version = service.catalog.version()
   const list = lists.get(service)
+  list?.forgetting.refresh()
   if (list?.version === version) return list.rows
+  clearTimeout(list?.forgetting)
   const rows = service.catalog
-    .ids()
-    .map((id) => service.catalog.digest(id)!.row)
-    .map((row) => ({ row, id: row.id, created_at: triagePlace(row) }))
+    .digests()
+    .map(({ row }) => ({ row, id: row.id, created_at: triagePlace(row) }))
     .sort(newestFirst)
     .map(({ row }) => row)
-  lists.set(service, { version, rows })
+  const forgetting = setTimeout(() => lists.delete(service), IDLE_MS).unref()
+  lists.set(service, { version, rows, forgetting })
   return rows
 }
 

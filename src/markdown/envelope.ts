@@ -1,11 +1,10 @@
-import { createRequire } from 'node:module'
+import { lazyPackage } from '../package-files.ts'
 import { type LineEnding, lineAt, lineEnding, linesOf } from './lines.ts'
 import { nearFront } from './near-front.ts'
 import { plainFront } from './plain-front.ts'
 import type { YamlProblem } from './yaml-document.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
 
-const require = createRequire(import.meta.url)
 const MAX_FRONTMATTER_BYTES = 64 * 1024
 
 /** A markdown file cut into its parts; the offsets are into `text`, which keeps its BOM. */
@@ -89,8 +88,7 @@ function frontSpan(text: string, start: number): Span | string {
 function splitByGrayMatter(head: string): string {
   const engine = { parse: () => ({}), stringify: () => '' }
   const engines = { yaml: engine, json: engine, javascript: engine }
-  // Loaded when the first text needs it: with the parsers that are shut off it takes as long as the start of Node.
-  const matter = require('gray-matter') as typeof import('gray-matter')
+  const matter = lazyPackage('gray-matter') as typeof import('gray-matter')
   return matter(dense(head), { language: 'yaml', delimiters: '---', engines }).matter.trim()
 }
 

@@ -1,7 +1,8 @@
+import { workerFile } from '../package-files.ts'
 import type { Parsed } from './parse.ts'
 import { createWorkerPool, useWorkers } from './worker-pool.ts'
 
-const parser = createWorkerPool<Parsed>(new URL('./parse-worker.ts', import.meta.url))
+const parser = createWorkerPool<Parsed>(workerFile('markdown/parse-worker.ts'))
 
 /**
  * What remark sees in `text`, parsed in a worker thread; null when that takes more than 2 s

@@ -64,7 +64,7 @@ export function useWorkers(): () => Promise<void> {
  * alive, and is replaced after a text that took too long. It posts `Ready` once it is loaded, and
  * then one answer for each text.
  *
- * `file` is the worker's source, as in `new URL('./x-worker.ts', import.meta.url)`.
+ * `file` is what the worker runs, as `workerFile` gives it.
  */
 export function createWorkerPool<Answer extends object>(
   file: URL,
@@ -147,8 +147,7 @@ export function createWorkerPool<Answer extends object>(
   }
 
   function startWorker(): Worker {
-    const compiled = import.meta.url.endsWith('.js')
-    worker = new Worker(compiled ? new URL(file.href.replace(/\.ts$/, '.js')) : file)
+    worker = new Worker(file)
     worker.unref()
     return worker
   }

@@ -1,15 +1,11 @@
-import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
+import { lazyPackage } from '../package-files.ts'
 
-const require = createRequire(import.meta.url)
 let loaded: typeof Yaml | undefined
 
-/**
- * The package `yaml`, loaded when the first text needs it: it takes as long as the start of Node itself
- * does, and a workspace whose frontmatter is plain never needs it.
- */
+/** The package `yaml`, loaded when the first text needs it. */
 export function yamlPackage(): typeof Yaml {
-  loaded ??= require('yaml') as typeof Yaml
+  loaded ??= lazyPackage('yaml') as typeof Yaml
   return loaded
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { Refusal } from '../model/refusal.ts'
 import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
 import { listCaseFiles, readSearched } from './case-files.ts'
 import type { CaseSummary } from './query.ts'
@@ -54,7 +55,8 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   const ids: (string | undefined)[] = []
   /** With what is known of them: at the start, that they may have changed. */
   const changed = new Map<string, 'maybe' | 'yes'>()
-  let waiting: (() => void)[] = []
+  /** What the next transaction puts, by case. */
+  const waiting = new Map<string, () => void>()
   let waitingCharacters = 0
   let isLoaded = false
   let isClosed = false
@@ -87,7 +89,12 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     for (const [id, how] of changed) {
       if (isClosed || tables.isFailing()) break
       changed.delete(id)
-      await updateCase(id, how === 'yes')
+      try {
+        await updateCase(id, how === 'yes')
+      } catch (error) {
+        if (error instanceof Refusal) throw error // of the database
+        log(`the search does not have case ${id} as it is: ${error}`)
+      }
       await pause()
     }
     await putWaiting()
@@ -113,13 +120,14 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
 
   /** Many cases are one transaction, which is on the disk before the next begins. */
   async function putWaiting(): Promise<void> {
-    for (const put of waiting) put()
-    waiting = []
+    for (const put of waiting.values()) put()
+    waiting.clear()
     waitingCharacters = 0
     await tables.flushed()
   }
 
   async function updateCase(id: string, hasChanged: boolean): Promise<void> {
+    if (waiting.has(id)) await putWaiting()
     const number = numbers.get(id)
     const before = number === undefined ? undefined : tables.indexed(number)
     const { names, stamp } = listCaseFiles(folder(id)) // before the texts: what changes meanwhile shows
@@ -150,9 +158,9 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     }
     const hasSameWords = known !== undefined && isSame(known, words)
     if (hasSameWords && before && isSame(before, indexed)) return
-    waiting.push(() => {
-      if (facts(id))
-        tables.put(number ?? setNumber(id, ids.length), indexed, hasSameWords ? null : words)
+    waiting.set(id, () => {
+      if (!facts(id)) return // deleted meanwhile
+      tables.put(number ?? setNumber(id, ids.length), indexed, hasSameWords ? null : words)
     })
     const all = Object.values(words).join(' ')
     waitingCharacters += all.length

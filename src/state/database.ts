@@ -27,6 +27,8 @@ export interface Database {
    * again, so that `work` may run several times: it must do nothing but `run`.
    */
   write(work: (run: Run) => void, onWritten?: () => void): void
+  /** While `task` runs, what is written is gathered into few large transactions. */
+  gather<T>(task: () => Promise<T>): Promise<T>
   /** Resolves when all that was written before is on the disk; rejects with the storage refusal when it could not be. */
   flushed(): Promise<void>
   /** The storage refusal of the last write; null while all is well. */
@@ -40,6 +42,9 @@ interface Work {
   work: (run: Run) => void
   onWritten: (() => void) | undefined
 }
+
+/** So many works are one transaction while they are gathered. */
+const GATHERED = 250
 
 /** Opens the database in the state folder, and makes it where there is none. One that is of no use is set aside. */
 export async function openDatabase(
@@ -55,6 +60,8 @@ export async function openDatabase(
   let inode = statSync(path).ino
   let statements = new Map<string, Statement>()
   let isClosed = false
+  let isGathering = false
+  let gathered: Work[] = []
 
   function open(): SqliteConnection {
     if (existsSync(damageNote)) putAside('it was found damaged while the service ran')
@@ -140,6 +147,11 @@ export async function openDatabase(
     },
   })
 
+  function commitGathered(): void {
+    for (const each of gathered) commit.add(each)
+    gathered = []
+  }
+
   /** SQLite has rolled back by itself after some errors, and then says that there is no transaction. */
   function rollBack(): void {
     try {
@@ -184,9 +196,22 @@ export async function openDatabase(
     get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
     write(work, onWritten) {
       if (isClosed) throw new Error(`${DATABASE_FILE} is closed`)
-      commit.add({ work, onWritten })
+      gathered.push({ work, onWritten })
+      if (!isGathering || gathered.length >= GATHERED) commitGathered()
     },
-    flushed: commit.flushed,
+    async gather(task) {
+      isGathering = true
+      try {
+        return await task()
+      } finally {
+        isGathering = false
+        commitGathered()
+      }
+    },
+    flushed() {
+      commitGathered()
+      return commit.flushed()
+    },
     get failure() {
       return commit.failure?.error ?? null
     },
@@ -196,6 +221,7 @@ export async function openDatabase(
     async close() {
       if (isClosed) return
       isClosed = true
+      commitGathered()
       await commit.flushed().catch(() => {}) // said by onFailure
       commit.stop()
       if (commit.waiting > 0) log(`${DATABASE_FILE} was closed without ${commit.waiting} changes`)

@@ -16,6 +16,21 @@ const MIGRATIONS: string[] = [
   -- what was last published of a case, by '<case id>' and '<case id> <part>'
   CREATE TABLE published (key TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
+  -- each case as it was last published. print: of the stamps of its files; null where the next start reads them again
+  CREATE TABLE cases (
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created_at TEXT NOT NULL,
+    parent TEXT,
+    names TEXT NOT NULL,
+    print TEXT,
+    summary TEXT NOT NULL
+  ) STRICT;
+  -- json: as requests are answered; entry: all that was read of its files
+  CREATE TABLE case_values (n INTEGER PRIMARY KEY, json TEXT NOT NULL, entry TEXT NOT NULL) STRICT;
+  -- the last readable text of each record file
+  CREATE TABLE texts (n INTEGER NOT NULL, file TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (n, file)) STRICT;
+
   -- sessions that run on this machine, so that the next start can end what a killed service left
   CREATE TABLE runs (session_id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

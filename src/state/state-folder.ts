@@ -7,7 +7,6 @@ import { isWithin } from '../files/path-within.ts'
 import { realPathOf } from '../files/real-path.ts'
 import { Refusal } from '../model/refusal.ts'
 
-export const KEPT_FOLDER = 'kept'
 export const TRAILS_FOLDER = 'trails'
 
 /** What this machine keeps about one memory root. Only `root` exists at first. */
@@ -15,7 +14,6 @@ export interface StateFolder {
   root: string
   scratch: string
   trash: string
-  kept: string
   preImages: string
   trails: string
   webhooks: string
@@ -55,7 +53,6 @@ export async function openStateFolder(
     root,
     scratch: join(root, 'scratch'),
     trash: join(root, 'trash'),
-    kept: join(root, KEPT_FOLDER),
     preImages: join(root, 'pre-images'),
     trails: join(root, TRAILS_FOLDER),
     webhooks: join(root, 'webhooks'),

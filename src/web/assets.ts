@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Hono } from 'hono'
 import { etagOf } from '../http/etag.ts'
+import { packageFile } from '../package-files.ts'
 import { FAVICON } from './shell/favicon.ts'
 
-/** Made by the build beside the compiled program, from src/web/client and src/web/style. */
-const FOLDER = new URL('../../dist/web/assets/', import.meta.url)
+/** Made by the build from src/web/client and src/web/style. */
+const FOLDER = packageFile('dist/web/assets/')
 
 const TYPES: Record<string, string> = {
   'console.js': 'text/javascript; charset=utf-8',

@@ -29,6 +29,7 @@ export interface Registrations {
   find(id: string): Receiver
   add(wanted: NewWebhook): Promise<Webhook>
   change(id: string, wanted: WebhookChange): Promise<Webhook>
+  /** Nothing is sent from now on. Where the disk fails just then, the webhook goes once it does not. */
   remove(id: string): Promise<void>
   endOfCase(caseId: string): Promise<void>
   /** Ends a webhook of a deleted case that has all of it, or is paused. */
@@ -165,7 +166,6 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
     })
   }
 
-  /** Nothing is sent from now on. It is gone once the disk has it. */
   function end(receiver: Receiver): void {
     const { id } = receiver.webhook
     receiver.webhook = { ...receiver.webhook, active: false }

@@ -1,213 +1,266 @@
+import { LRUCache } from 'lru-cache'
 import type { CaseFolder } from '../model/case-folder.ts'
-import type { Digest } from './case-digest.ts'
+import { caseJson } from '../model/case-json.ts'
+import type { Pins } from '../model/held.ts'
+import { type TriageRow, triageRow } from '../model/triage-row.ts'
+import type { KnownCase } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { createDerivedValues, type DerivedNeeds } from './derived-values.ts'
+import { folderOf } from './case-folder-of.ts'
+import { type CaseStamps, shared, stampsOf } from './case-stamps.ts'
+import { decodeEntry, isReproducible } from './entry-json.ts'
 import { createFamilies } from './families.ts'
-import type { KeptCase } from './kept/kept-case.ts'
-import type { KeptCases } from './kept/kept-cases.ts'
-import { KeptDamage } from './kept/kept-damage.ts'
-import type { KeptReader } from './kept/kept-reader.ts'
-import { createRecentChanges } from './recent-changes.ts'
+import { createListJson } from './list-json.ts'
+import type { StoredCases } from './stored-cases.ts'
+
+/** What lists show of a case. */
+export interface Digest {
+  readonly id: string
+  readonly created_at: string
+  /** The case as `GET /cases/:id` gives it. */
+  readonly json: string
+  readonly row: TriageRow
+}
 
 /**
- * What the files say, kept in memory so that a GET reads no file that has not changed. It is derived:
- * thrown away, it is read again from the files. Only the store puts values in.
+ * The index of cases: what their files say, so that a GET reads no file that has not changed. Of each case memory has
+ * what tells whether its files have changed; all else is in the database, and in memory only while it is in use.
+ * It is derived: thrown away, it is read again from the files.
  */
 export interface Catalog {
-  /** Read again from where it is kept, if it rests. */
   entry(id: string): CaseEntry | undefined
   has(id: string): boolean
-  /** What tells whether its files are as they were: its entry, or what stands for it while it rests. */
-  known(id: string): CaseEntry | KeptCase | undefined
+  /** What tells whether its files are as they were read. The same object until that is another. */
+  known(id: string): CaseStamps | undefined
   ids(): string[]
+  /** The same, the newest case first. */
+  order(): readonly { id: string; created_at: string }[]
   size(): number
-  /** What stands for a case on the disk, if that is what it is. */
-  kept(id: string): KeptCase | null
   /** The cases that name this one as their parent. */
   children(id: string): string[]
   put(entry: CaseEntry): void
+  /** Of a case whose files have other stamps, and say the same. */
+  refresh(entry: CaseEntry): void
   remove(id: string): CaseEntry | undefined
   /** All that is known of a case, the newest session and proof last; undefined when unknown. */
   folder(id: string): CaseFolder | undefined
   /** What lists show of a case; undefined when unknown. */
   digest(id: string): Digest | undefined
-  /** Forgets what was computed from an entry, after a change to it. */
+  /** The part of that which triage shows. */
+  row(id: string): TriageRow | undefined
+  /** What lists show of all cases, the newest first. */
+  digests(): Digest[]
+  /** The JSON of all cases in one array, the newest first. The same object until something changes. */
+  listJson(): Buffer
+  /** Forgets what was computed from an entry, after a change of something that it was computed with. */
   touch(id: string): void
-  /**
-   * A case that rests from the beginning: its files were found as they were read for its record. `json` is its own,
-   * where that is at hand: the first list shows it.
-   */
-  lay(id: string, kept: KeptCase, json?: string): void
-  /** What stands for it from now on, until it changes. */
-  shelve(id: string, kept: KeptCase): void
-  /** Lets go of the values of cases that were not asked for since then (`performance.now`); says of how many. */
-  rest(since: number): number
-  /** Of the JSON that was at hand for the first list; says of how many cases. */
-  letGo(): number
-  /** The same as `rest` of one case, if something stands for it. */
-  restOne(id: string): void
+  /** A case whose files are as an earlier service stored them. */
+  takeStored(known: KnownCase): void
+  /** Whether the files of a case alone say all that is known of it, and nothing in it waits for an answer. */
+  isReproducible(id: string): boolean
   /** Grows with every change: what was computed from the catalog at another version is stale. */
   version(): number
-  /** The cases of all changes since a version; null where that is not known any more. */
-  changesSince(version: number): readonly string[] | null
 }
 
-interface Slot {
-  /** Null while it rests: then `kept` is not. */
-  entry: CaseEntry | null
-  kept: KeptCase | null
-  usedAt: number
+export interface CatalogNeeds {
+  /** Whether a session plans or works in this process. */
+  isHeld(sessionId: string): boolean
+  /** What counts of a case, whatever its files say. */
+  pins(caseId: string): Pins | undefined
+  /** Where cases are that are not in use; without it all stay in memory. */
+  stored?: StoredCases
 }
 
-export interface CatalogNeeds extends DerivedNeeds {
-  /** Where resting cases are; none rests without. */
-  shelf?: Pick<KeptReader, 'entry' | 'json' | 'row' | 'isSound'> & Partial<Pick<KeptCases, 'drop'>>
-  /** Called before a case that is kept changes. */
-  onTaken?(id: string, kept: KeptCase): void
-  /** Called when a case has changed or is gone, so that it is to be kept anew or no more. */
-  onDirty?(id: string): void
-  /** What stood for these is damaged: they are unknown until their files are read. */
-  onLost?(lost: ReadonlyMap<string, KeptCase>): void
+interface Slot extends CaseStamps {
+  id: string
+  created_at: string
 }
 
-export function createCatalog(needs: CatalogNeeds): Catalog {
-  const { isHeld, pins, shelf, onTaken, onDirty, onLost } = needs
+/** The values of a case that is in use. */
+interface Loaded {
+  entry: CaseEntry
+  folder: CaseFolder | null
+  digest: Digest | null
+}
+
+/** So many cases are in memory, because they were used last. */
+const RECENT = 300
+
+export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
   const slots = new Map<string, Slot>()
-  const awake = new Set<string>()
   const families = createFamilies()
-  const changes = createRecentChanges()
-
-  function entry(id: string): CaseEntry | undefined {
-    const slot = slots.get(id)
-    if (!slot) return undefined
-    slot.usedAt = performance.now()
-    if (slot.entry) return slot.entry
-    slot.entry = unlessDamaged(() => shelf!.entry(slot.kept!))
-    awake.add(id)
-    return slot.entry
-  }
-
-  const derived = createDerivedValues({
-    ...{ isHeld, pins, entry },
-    resting(id) {
-      const slot = slots.get(id)
-      return slot && !slot.entry ? slot.kept : null
-    },
-    shelf: {
-      json: (kept) => unlessDamaged(() => shelf!.json(kept)),
-      row: (kept) => unlessDamaged(() => shelf!.row(kept)),
-    },
+  const recent = new LRUCache<string, Loaded>({ max: RECENT })
+  /** Those whose values are not in the database, or not yet. */
+  const unsaved = new Map<string, Loaded>()
+  let version = 0
+  let order: Slot[] | null = null
+  const list = createListJson({
+    ids: () => ordered().map(({ id }) => id),
+    json: (id) => digest(id)?.json,
+    stored: () => stored?.allJson().filter(({ id }) => slots.has(id) && !unsaved.has(id)) ?? [],
   })
-  const { folder, digest, forget } = derived
 
-  /** Where one record is damaged, more are: all are looked through, and whoever asks again is answered. */
-  function unlessDamaged<T>(read: () => T): T {
-    try {
-      return read()
-    } catch (error) {
-      if (error instanceof KeptDamage) loseDamaged()
-      throw error
-    }
+  function loaded(id: string): Loaded | undefined {
+    const known = unsaved.get(id) ?? recent.get(id)
+    if (known) return known
+    const values = slots.has(id) ? stored?.values(id) : undefined
+    if (!values) return undefined
+    const entry = decodeEntry(values.entry, JSON.parse(values.json).description)
+    const made: Loaded = { entry, folder: null, digest: null }
+    recent.set(id, made)
+    return made
   }
 
-  function loseDamaged(): void {
-    const lost = new Map<string, KeptCase>()
-    for (const [id, slot] of slots) {
-      if (!slot.kept || shelf!.isSound(slot.kept)) continue
-      lost.set(id, slot.kept)
-      shelf!.drop?.(id)
-      if (slot.entry) onDirty?.(id)
-      else slots.delete(id)
-      slot.kept = null
-      forget(id)
-    }
-    changes.addUnknown()
-    if (lost.size > 0) onLost?.(lost)
+  function folderIn(each: Loaded): CaseFolder {
+    each.folder ??= folderOf(each.entry, isHeld, pins(each.entry.id))
+    return each.folder
   }
 
-  function take(id: string): void {
-    const kept = slots.get(id)?.kept
-    if (!kept) return
-    try {
-      onTaken?.(id, kept)
-    } catch (error) {
-      if (!(error instanceof KeptDamage)) throw error
-      loseDamaged()
-    }
+  function digestIn(each: Loaded): Digest {
+    if (each.digest) return each.digest
+    const { entry } = each
+    const folder = folderIn(each)
+    const json = caseJson(folder, entry.file.mtimeMs)
+    const { id, created_at } = json
+    each.digest = { id, created_at, json: JSON.stringify(json), row: triageRow(folder, json) }
+    return each.digest
+  }
+
+  function digest(id: string): Digest | undefined {
+    const known = unsaved.get(id) ?? recent.peek(id)
+    if (known) return digestIn(known)
+    const slot = slots.get(id)
+    const shown = slot && stored?.shown(id)
+    if (!shown) return undefined
+    const { json, summary } = shown
+    return { id, created_at: slot.created_at, json, row: JSON.parse(summary) }
+  }
+
+  function row(id: string): TriageRow | undefined {
+    const known = unsaved.get(id) ?? recent.peek(id)
+    if (known) return digestIn(known).row
+    const summary = slots.has(id) ? stored?.summary(id) : undefined
+    return summary === undefined ? undefined : JSON.parse(summary)
+  }
+
+  /** From now on these are its values. */
+  function keep(id: string, each: Loaded): void {
+    const created_at = copyOf(each.entry.file.value.created_at)
+    const before = slots.get(id)
+    if (before?.created_at !== created_at) order = null
+    slots.set(id, { id, created_at, ...stampsOf(each.entry) })
+    unsaved.set(id, each)
+    recent.delete(id) // a start puts thousands
+    stored?.save(id, {
+      row() {
+        const { json, row } = digestIn(each)
+        const isPinned = pins(id) !== undefined
+        return { entry: each.entry, stamps: slots.get(id) ?? null, json, summary: row, isPinned }
+      },
+      onSaved() {
+        if (unsaved.get(id) === each) unsaved.delete(id)
+      },
+    })
+  }
+
+  function changed(id: string): void {
+    version++
+    list.changed(id)
   }
 
   function touch(id: string): void {
-    if (entry(id)) {
-      take(id)
-      slots.get(id)!.kept = null
-      onDirty?.(id)
-    }
-    forget(id)
-    changes.add(id)
-  }
-
-  function put(of: CaseEntry): void {
-    const { id } = of
-    take(id)
-    slots.set(id, { entry: of, kept: null, usedAt: performance.now() })
-    awake.add(id)
-    families.put(id, of.file.value.parent)
-    forget(id)
-    changes.add(id)
-    onDirty?.(id)
-  }
-
-  function lay(id: string, kept: KeptCase, json?: string): void {
-    slots.set(id, { entry: null, kept, usedAt: 0 })
-    families.put(id, kept.parent)
-    changes.add(id)
-    if (json !== undefined) derived.hold(id, json)
+    const known = loaded(id)
+    if (known) keep(id, { entry: known.entry, folder: null, digest: null })
+    changed(id)
   }
 
   function remove(id: string): CaseEntry | undefined {
-    const of = entry(id)
-    if (!of) return undefined
-    take(id)
+    const known = loaded(id)
+    if (!known) return undefined
     slots.delete(id)
-    awake.delete(id)
+    unsaved.delete(id)
+    recent.delete(id)
     families.put(id, null)
-    forget(id)
-    changes.add(id)
-    onDirty?.(id)
-    return of
+    order = null
+    stored?.remove(id)
+    changed(id)
+    return known.entry
   }
 
-  function rest(since: number): number {
-    const before = awake.size
-    for (const id of awake) if (slots.get(id)!.usedAt <= since) restOne(id)
-    return before - awake.size
+  function ordered(): readonly Slot[] {
+    order ??= [...slots.values()].sort(newestFirst)
+    return order
   }
 
-  function restOne(id: string): void {
-    const slot = slots.get(id)
-    if (!slot?.kept) return
-    slot.entry = null
-    awake.delete(id)
-    derived.rest(id, slot.kept)
+  function digests(): Digest[] {
+    const summaries = new Map(stored?.summaries().map(({ id, summary }) => [id, summary]))
+    return ordered().flatMap(({ id, created_at }) => {
+      const each = unsaved.get(id)
+      if (each) return digestIn(each)
+      const summary = summaries.get(id)
+      if (summary === undefined) return []
+      const row: TriageRow = JSON.parse(summary)
+      const json = () => list.of(id) ?? digest(id)?.json ?? '{}'
+      return {
+        id,
+        created_at,
+        row,
+        get json() {
+          return json()
+        },
+      }
+    })
   }
 
   return {
-    ...{ entry, put, remove, folder, digest, touch, lay, rest, restOne },
+    entry: (id) => loaded(id)?.entry,
     has: (id) => slots.has(id),
-    known(id) {
-      const slot = slots.get(id)
-      return slot?.entry ?? slot?.kept ?? undefined
-    },
-    kept: (id) => slots.get(id)?.kept ?? null,
+    known: (id) => slots.get(id),
     ids: () => [...slots.keys()],
+    order: ordered,
     size: () => slots.size,
-    letGo: derived.letGo,
     children: families.children,
-    shelve(id, kept) {
-      const slot = slots.get(id)
-      if (slot) slot.kept = kept
+    put(entry) {
+      const { id } = entry
+      keep(id, { entry, folder: null, digest: null })
+      const { parent } = entry.file.value
+      families.put(id, parent === null ? null : copyOf(parent))
+      changed(id)
     },
-    version: changes.version,
-    changesSince: changes.since,
+    refresh(entry) {
+      const { folder = null, digest = null } = loaded(entry.id) ?? {}
+      keep(entry.id, { entry, folder, digest })
+    },
+    remove,
+    folder(id) {
+      const known = loaded(id)
+      return known && folderIn(known)
+    },
+    digest,
+    row,
+    digests,
+    listJson: list.bytes,
+    touch,
+    takeStored({ id, created_at, parent, names, print }) {
+      slots.set(id, { id, created_at, names: shared(names), print })
+      families.put(id, parent)
+      order = null
+      changed(id)
+    },
+    isReproducible(id) {
+      const known = loaded(id)
+      return known !== undefined && pins(id) === undefined && isReproducible(known.entry)
+    },
+    version: () => version,
   }
+}
+
+/** A part of a text keeps the whole text in memory; a copy of it does not. */
+function copyOf(part: string): string {
+  return Buffer.from(part).toString()
+}
+
+/** By created_at from late to early, then by id. */
+function newestFirst(a: Slot, b: Slot): number {
+  if (a.created_at !== b.created_at) return a.created_at > b.created_at ? -1 : 1
+  return a.id < b.id ? -1 : 1
 }

@@ -4,7 +4,7 @@ import { isFolder } from '../files/folder-names.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { INDEX_MARKER, type IndexRow } from '../markdown/case-index.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Digest } from './case-digest.ts'
+import type { TriageRow } from '../model/triage-row.ts'
 import type { Catalog } from './catalog.ts'
 import { indexText } from './index-text.ts'
 import type { Layout } from './layout.ts'
@@ -22,7 +22,7 @@ export interface IndexFile {
 
 interface IndexFileNeeds {
   layout: Pick<Layout, 'memoryRoot'>
-  catalog: Pick<Catalog, 'ids' | 'digest'>
+  catalog: Pick<Catalog, 'ids' | 'row'>
   log: (line: string) => void
   now?: () => number
   /** Why the file must not be there; empty where it may. */
@@ -74,7 +74,7 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
     isStale = false
     const ids = catalog.ids()
     try {
-      const row = (id: string) => rowOf(catalog.digest(id))
+      const row = (id: string) => rowOf(catalog.row(id))
       say(await replace(await indexText(ids, row)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
@@ -131,9 +131,9 @@ function isOurs(bytes: Buffer): boolean {
   return line === INDEX_MARKER
 }
 
-function rowOf(digest: Digest | undefined): IndexRow | undefined {
-  if (!digest) return undefined
-  const { id, title, created_at, state, type, outcome, needs, problems } = digest.row
+function rowOf(of: TriageRow | undefined): IndexRow | undefined {
+  if (!of) return undefined
+  const { id, title, created_at, state, type, outcome, needs, problems } = of
   const isYours = needs !== null && needs.kind !== 'running'
   return {
     id,

@@ -5,11 +5,12 @@ import { stampNow } from '../files/read-now.ts'
 import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
+import type { KnownCase } from '../state/cases.ts'
 import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
 import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
+import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
-import type { KeptCase } from './kept/kept-case.ts'
 import type { Latest } from './latest.ts'
 import { restoreHeld } from './restore.ts'
 import { isEditorFile } from './sync/editor-files.ts'
@@ -19,7 +20,6 @@ import {
   type ReadPass,
   type StabilityDetector,
 } from './sync/stability.ts'
-import { isUnchanged } from './sync/stat-check.ts'
 
 /** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
 export interface Scan {
@@ -29,10 +29,6 @@ export interface Scan {
   names(): Promise<void>
   /** Every file of every case, as it is. */
   all(): Promise<void>
-  /** What was read of these cases is lost, so that their next look takes all as it is. */
-  lose(ids: Iterable<string>): void
-  /** Looks at those of them that were not looked at since. */
-  findLost(): Promise<void>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   strangers(): Problem[]
 }
@@ -49,12 +45,8 @@ export interface ScanNeeds extends CaseLookNeeds {
   stability: StabilityDetector
   /** Called for every case that may have changed, with what of its records has. */
   publish(change: CaseChange): void
-  /** Cases as an earlier service read them, for the first look. */
-  found?: ReadonlyMap<string, KeptCase>
-  /** Called by a look at all with the cases of which nothing is known: it may lay as many of them as it can. */
-  onUnknown?(ids: readonly string[]): Promise<void>
-  /** Called when a case has new stamps and nothing else is new. */
-  onSettled?(caseId: string): void
+  /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
+  found?: ReadonlyMap<string, KnownCase>
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a read in `ms`. */
@@ -76,21 +68,18 @@ export function createScan(needs: ScanNeeds): Scan {
       )
     },
   }
-  const lost = new Set<string>()
 
   async function one(
     id: string,
     accept: AcceptPolicy = 'stable',
     written?: Written,
   ): Promise<ReadPass> {
-    // of one that is lost, what was told is what its files said: what is left for later would be told as gone
-    const policy = lost.delete(id) ? 'anything' : accept
-    const pass = createReadPass(needs.stability, policy, written?.paths)
+    const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stands = catalog.known(id) ?? laid(id)
-    if (wrote.length === 0 && stands && isUnchanged(stands, layout.caseFolder(id))) {
-      if (!catalog.has(id)) catalog.lay(id, stands as KeptCase)
-      if (!('print' in stands)) await needs.latest?.update(stands) // what could not be set before
+    const stored = catalog.has(id) ? undefined : needs.found?.get(id)
+    const stamps = stored ?? catalog.known(id)
+    if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
+      if (stored) catalog.takeStored(stored)
       return pass
     }
     const known = catalog.entry(id)
@@ -107,11 +96,6 @@ export function createScan(needs: ScanNeeds): Scan {
     }
     if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
     return pass
-  }
-
-  /** As an earlier service read it: believed only where nothing has changed since. */
-  function laid(id: string): KeptCase | undefined {
-    return needs.found?.get(id)
   }
 
   function bring(
@@ -133,8 +117,7 @@ export function createScan(needs: ScanNeeds): Scan {
       sameNotes(known, entry) &&
       !problemsChanged
     ) {
-      Object.assign(known, entry)
-      needs.onSettled?.(entry.id)
+      catalog.refresh(entry)
       return
     }
     catalog.put(entry)
@@ -159,10 +142,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    const unknown = accept === 'anything' ? fresh.filter((id) => !laid(id)) : []
-    if (unknown.length > 0) await needs.onUnknown?.(unknown)
-    const others = fresh.filter((id) => !catalog.has(id))
-    await forEachLimited([...missing, ...others], (id) => mutex.run(id, () => one(id, accept)))
+    await forEachLimited([...missing, ...fresh], (id) => mutex.run(id, () => one(id, accept)))
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
@@ -181,18 +161,10 @@ export function createScan(needs: ScanNeeds): Scan {
     )
   }
 
-  function lose(ids: Iterable<string>): void {
-    for (const id of ids) lost.add(id)
-  }
-
-  const findLost = () => forEachLimited([...lost], (id) => mutex.run(id, () => one(id)))
-
   return {
     one,
     names: () => names(),
     all,
-    lose,
-    findLost,
     strangers: () => [...strangers, ...[...noCases.values()].flat()],
   }
 }

@@ -19,7 +19,6 @@ import {
 } from './edit-writer.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
-import { readAgainIfDamaged } from './kept/kept-damage.ts'
 import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
@@ -108,13 +107,8 @@ export function createStore(needs: StoreNeeds): Store {
     if (isClosed) throw stoppingRefusal()
   }
 
-  /** For a write: what stands there now. The caller holds the mutex. */
-  function current(id: string): Promise<CaseFolder> {
-    return readAgainIfDamaged(() => whole(id))
-  }
-
-  /** What stands there now, but for what is half-saved. */
-  async function whole(id: string): Promise<CaseFolder> {
+  /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
+  async function current(id: string): Promise<CaseFolder> {
     const until = performance.now() + PATIENCE_MS
     while ((await scan.one(id, 'complete')).isHalfSaved) {
       if (performance.now() > until) {
@@ -132,11 +126,10 @@ export function createStore(needs: StoreNeeds): Store {
     throw new Refusal('not_found', `There is no case ${id}.`)
   }
 
-  const read = (id: string): Promise<CaseFolder> =>
-    readAgainIfDamaged(async () => {
-      await needs.synchronizer.freshen(id)
-      return folderOf(id)
-    })
+  async function read(id: string): Promise<CaseFolder> {
+    await needs.synchronizer.freshen(id)
+    return folderOf(id)
+  }
 
   /** Waits for git without the mutex: what was known of the case is served meanwhile. */
   async function writing<T>(id: string, work: () => Promise<T>): Promise<T> {

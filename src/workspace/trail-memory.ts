@@ -134,6 +134,7 @@ function entryIn(line: string): Entry | null {
 }
 
 function textOf(path: string): string | null {
+  if (sizeOf(path) === null) return null
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

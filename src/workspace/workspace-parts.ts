@@ -29,7 +29,7 @@ export interface WorkspaceParts {
 
 export interface WorkspaceNeeds
   extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
-    Pick<ScanNeeds, 'onUnknown' | 'onSettled' | 'lastGood' | 'deletions'>,
+    Pick<ScanNeeds, 'lastGood' | 'deletions'>,
     Pick<StoreNeeds, 'baselines' | 'gitPatienceMs' | 'history'>,
     Pick<CatalogNeeds, 'isHeld'> {
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>

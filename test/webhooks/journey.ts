@@ -146,7 +146,10 @@ t.test('receivers that misbehave harm neither the others nor the service', async
     p99 <= 1000 + stolen(),
     `the others get theirs ${late[changes / 2]} ms (p50), ${p99} ms (p99) later`,
   )
-  for (const each of receivers) t.ok((await each.until(1)).length <= changes)
+  for (const each of receivers) {
+    const ids = (await each.until(1)).map(({ headers }) => headers['webhook-id'])
+    t.ok(new Set(ids).size <= changes) // retries come too, where the machine is slow
+  }
   t.strictSame(innocent.received, [], 'no redirect is followed')
   const health = await must(app, 'GET', '/health')
   t.equal(health.status, 'ok')

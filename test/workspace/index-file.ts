@@ -21,8 +21,7 @@ import type { Case } from '../../src/model/case.ts'
 import type { CaseFolder } from '../../src/model/case-folder.ts'
 import { caseJson } from '../../src/model/case-json.ts'
 import type { Problem } from '../../src/model/problem.ts'
-import { triageRow } from '../../src/model/triage-row.ts'
-import type { Digest } from '../../src/workspace/case-digest.ts'
+import { type TriageRow, triageRow } from '../../src/model/triage-row.ts'
 import { createIndexFile, type IndexFile } from '../../src/workspace/index-file.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -41,11 +40,8 @@ interface Opened {
   text(): string
 }
 
-function digestOf(folder: CaseFolder | undefined): Digest | undefined {
-  if (!folder) return undefined
-  const json = caseJson(folder, 0)
-  const { id, created_at } = json
-  return { id, created_at, json: JSON.stringify(json), row: triageRow(folder, json) }
+function rowOf(folder: CaseFolder | undefined): TriageRow | undefined {
+  return folder && triageRow(folder, caseJson(folder, 0))
 }
 
 function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => number): Opened {
@@ -60,7 +56,7 @@ function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => 
         made++
         return [...cases.keys()]
       },
-      digest: (id) => digestOf(cases.get(id)),
+      row: (id) => rowOf(cases.get(id)),
     },
     log: (line) => said.push(line),
     ...(everyMs === undefined ? {} : { everyMs }),

@@ -63,10 +63,8 @@ export function createAccess(choice: PlaceChoice, { signal, log, agent }: Access
     served: (use) => counted(served(use)),
     async read(use) {
       const { openReading } = await import('../reading/answer-from-files.ts')
-      const reading = open ? null : await openReading(await locateWorkspace(choice))
-      if (reading === null) return counted(served(use))
-      const result = await use(reading.client)
-      return result
+      const client = open ? null : await openReading(await locateWorkspace(choice))
+      return client === null ? counted(served(use)) : use(client)
     },
     async service() {
       const owner = await askOwner((await locateWorkspace(choice)).memoryRoot)

@@ -2,8 +2,8 @@ import { Transform } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { packageVersion } from '../../build.ts'
 import { Refusal } from '../../model/refusal.ts'
+import { packageVersion } from '../../package-files.ts'
 import { locateWorkspace, type PlaceChoice } from '../place.ts'
 import { ownTerminal } from '../terminal.ts'
 import { createAccess } from './access.ts'
@@ -29,7 +29,7 @@ export async function serveMcp(choice: PlaceChoice): Promise<void> {
   const servers = new Set<CasefileServer>()
   const agent = () => [...servers].at(-1)?.agent()
   const access = createAccess(choice, { ...needs, agent })
-  const version = await packageVersion()
+  const version = packageVersion()
   const known: KnownFiles = new Set()
   const input = untilAnswered(() => pending.none())
   const transport = new StdioServerTransport(input, process.stdout, {

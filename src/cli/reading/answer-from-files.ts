@@ -9,17 +9,12 @@ import { answering } from './answers.ts'
 import { openFiles } from './files.ts'
 import type { ReadingConsole } from './reading-console.ts'
 
-/** The files of a workspace in place of a service. */
-export interface Reading {
-  client: Asking
-}
-
-/** Null where a service runs, or one that died has left what a service must put right first. */
-export async function openReading(folders: Folders): Promise<Reading | null> {
+/** The files of a workspace in place of a service. Null where one runs, or one that died has left what a service must put right first. */
+export async function openReading(folders: Folders): Promise<Asking | null> {
   if ((await askOwner(folders.memoryRoot)).held) return null
   const files = await openFiles(folders)
   if (files === null) return null
-  return { client: answering(files) }
+  return answering(files)
 }
 
 /**
@@ -32,8 +27,8 @@ export async function answerFromFiles(
   work: (console: ReadingConsole) => Promise<ExitCode>,
 ): Promise<boolean> {
   const folders = await locateWorkspace(options)
-  const reading = await openReading(folders)
-  if (reading === null) return false
+  const client = await openReading(folders)
+  if (client === null) return false
   const terminal = ownTerminal()
   const settings = async () => {
     const { placesIn } = await import('../../workspace/settings/places.ts')
@@ -41,7 +36,7 @@ export async function answerFromFiles(
   }
   const { root, memoryRoot } = folders
   process.exitCode = await work({
-    client: reading.client,
+    client,
     terminal,
     workspace: { root, memoryRoot, settings },
     json: options.json ?? false,

@@ -67,8 +67,7 @@ export function answering(files: Files): Asking {
     }
     if (path === '/cases') {
       await files.readAll()
-      const digests = files.catalog.ids().map((id) => files.catalog.digest(id)!)
-      return digests.sort(newestFirst).map(({ json }) => JSON.parse(json))
+      return JSON.parse(files.catalog.listJson().toString())
     }
     const [, id = '', rest = ''] = /^\/cases\/([^/]+)(.*)$/.exec(path) ?? []
     const ofCase = UUID.test(id) ? OF_CASE[rest] : undefined

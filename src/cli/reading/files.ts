@@ -1,16 +1,14 @@
 import { join } from 'node:path'
-import { packageVersion } from '../../build.ts'
 import { entriesIn } from '../../files/folder-names.ts'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import type { Pins } from '../../model/held.ts'
 import type { Baselines } from '../../state/baselines.ts'
 import { type Database, readDatabase } from '../../state/database.ts'
-import { KEPT_FOLDER, TRAILS_FOLDER } from '../../state/state-folder.ts'
+import { TRAILS_FOLDER } from '../../state/state-folder.ts'
+import { openStoredTexts } from '../../state/stored-texts.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { isInGit } from '../../workspace/git/git-contents.ts'
-import { type KeptReader, readKeptCases } from '../../workspace/kept/kept-reader.ts'
-import { keptTitle } from '../../workspace/kept/kept-title.ts'
 import { type LastGood, partsOfKey } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
@@ -38,15 +36,16 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   if (baselines?.watch) return null
   const pins = baselines?.own ?? new Map<string, Pins>()
   const layout = layoutOf(root, memoryRoot)
-  const title = keptTitle(memoryRoot, await packageVersion())
-  const kept = pins.size === 0 ? readKeptCases(join(stateDir, KEPT_FOLDER), title) : null
-  const lastGood = readOnly(kept)
+  const texts = openStoredTexts(stateDir)
+  const lastGood: LastGood = {
+    remember() {},
+    recall: (key) => texts.text(...partsOfKey(key)),
+    forget() {},
+  }
   const isHeld = () => false // or there would be a record of its run
-  const shelf = kept ? { shelf: kept } : {}
-  const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id), ...shelf })
+  const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
   const scan = createScan({
     ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
-    ...(kept ? { found: kept.found } : {}),
     ...{ stability: createStabilityDetector(), isGits: () => false },
     lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
@@ -76,15 +75,4 @@ function countNotes(database: Pick<Database, 'all'>) {
 async function baselinesIn(stateDir: string): Promise<Baselines | null> {
   const { readBaselines } = await import('../../state/baselines.ts')
   return readDatabase(stateDir, (database) => readBaselines(database, () => {}))
-}
-
-/** What a broken file said before is known. */
-function readOnly(kept: KeptReader | null): LastGood {
-  return {
-    remember() {},
-    recall(key) {
-      return kept?.text(...partsOfKey(key)) ?? null
-    },
-    forget() {},
-  }
 }

@@ -1,8 +1,6 @@
-import { createRequire } from 'node:module'
 import type { RefusalCode } from '../../model/refusal.ts'
+import examples from './examples.json' with { type: 'json' }
 import type { Json } from './json-schemas.ts'
-
-const require = createRequire(import.meta.url)
 
 /** A request that was sent to the sample workspace, and what it answered. */
 export interface Example {
@@ -24,4 +22,4 @@ interface Examples {
 }
 
 /** As the service really answered: `npm run docs:examples` asks it, and a test asks again. */
-export const EXAMPLES: Examples = require('./examples.json')
+export const EXAMPLES = examples as Examples

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import type { ClientConnection, RequestPermissionResponse } from '@agentclientprotocol/sdk'
+import { packageVersion } from '../../package-files.ts'
 import { createLines } from '../agents/jsonl.ts'
 import { unlessAborted, within } from '../agents/patience.ts'
 import type { StepOutcome } from '../contract.ts'
@@ -145,10 +145,8 @@ function asItIs(params: unknown): unknown {
   return params
 }
 
-/** The package's own version: the same way up from src and from dist. */
 export function clientInfo(): { name: string; version: string } {
-  const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
-  return { name: 'casefile', version }
+  return { name: 'casefile', version: packageVersion() }
 }
 
 function hasExited({ child }: Launched): boolean {

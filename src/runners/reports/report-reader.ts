@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { workerFile } from '../../package-files.ts'
 import type { ReportFormat, TestResults } from './test-results.ts'
 
 /** For all reports of a run together: who reads them waits. */
@@ -81,6 +82,5 @@ function unread(error: Error): ReportReading {
 }
 
 function startWorker(): Worker {
-  const file = import.meta.url.endsWith('.ts') ? './report-worker.ts' : './report-worker.js'
-  return new Worker(new URL(file, import.meta.url))
+  return new Worker(workerFile('runners/reports/report-worker.ts'))
 }

@@ -1,5 +1,6 @@
 import { createWorkerPool } from '../../markdown/worker-pool.ts'
 import type { PlanStep } from '../../model/plan-step.ts'
+import { workerFile } from '../../package-files.ts'
 
 export interface MarkdownOptions {
   /** Where the case's memory files are, as `/case/<id>/memory/`. Without it, links to them lead nowhere. */
@@ -24,7 +25,7 @@ export interface Rendered {
 
 const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024
 
-const renderer = createWorkerPool<Rendered>(new URL('./markdown-worker.ts', import.meta.url), {
+const renderer = createWorkerPool<Rendered>(workerFile('web/text/markdown-worker.ts'), {
   weigh: (rendered) => (rendered?.html.length ?? 0) + 1,
   max: MAX_CACHED_CHARACTERS,
 })

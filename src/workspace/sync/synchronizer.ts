@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
 import { forEachLimited, yieldIfBusy } from '../../files/yielding.ts'
 import { UUID } from '../../model/words.ts'
+import { isUnchanged } from '../case-stamps.ts'
 import type { Catalog } from '../catalog.ts'
 import type { GitActivity } from '../git/git-activity.ts'
 import type { Layout } from '../layout.ts'
@@ -9,7 +10,6 @@ import type { Scan } from '../scan.ts'
 import type { DueQueue } from './due-queue.ts'
 import { createFolderWatcher, type WatchHealth } from './folder-watcher.ts'
 import type { EventKind, StabilityDetector } from './stability.ts'
-import { isUnchanged } from './stat-check.ts'
 
 /**
  * Keeps the catalog up to the files. An event of the watcher only says where to read; what is true, the case reader

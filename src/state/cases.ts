@@ -1,0 +1,128 @@
+import type { Database, Run } from './database.ts'
+
+/** What a start needs to know of a case to see whether its files have changed. */
+export interface KnownCase {
+  id: string
+  created_at: string
+  parent: string | null
+  /** Its folders and files, relative to its own folder, one a line; `.` is that folder. */
+  names: string
+  /** Of the stamps of these, in this order; null where the files must be read again. */
+  print: string | null
+}
+
+/** What was read of a case, as it is stored. */
+export interface CaseRow extends KnownCase {
+  /** What lists show of it, as JSON. */
+  summary: string
+  /** The case as requests are answered. */
+  json: string
+  entry: string
+  /** By file: the texts that were read since the last time. */
+  texts: Readonly<Record<string, string>>
+  /** The record files that the case has. */
+  files: readonly string[]
+}
+
+/** The cases in the database, as far as they are on the disk. */
+export interface CaseRows {
+  /** The cases whose files a start need not read again, if their stamps are the same. */
+  known(): KnownCase[]
+  /** All ids, also of cases whose files must be read again. */
+  ids(): string[]
+  values(id: string): { json: string; entry: string } | undefined
+  shown(id: string): { json: string; summary: string } | undefined
+  summary(id: string): string | undefined
+  summaries(): { id: string; summary: string }[]
+  /** The JSON of all cases, as bytes. */
+  allJson(): { id: string; json: Uint8Array }[]
+  /** The last readable text of a record file. */
+  text(id: string, file: string): string | null
+  put(row: CaseRow, onWritten: () => void): void
+  remove(id: string): void
+}
+
+const META = 'cases'
+
+/**
+ * `format` names all that stored values depend on besides the files. After a change of it every case is read again;
+ * the texts stay.
+ */
+export function openCaseRows(database: Database, format: string): CaseRows {
+  const { all, get, write } = database
+  const stored = get<{ value: string }>('SELECT value FROM meta WHERE name = ?', META)
+  const isOther = stored?.value !== format
+  if (isOther) {
+    write((run) => {
+      run('UPDATE cases SET print = NULL')
+      run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', META, format)
+    })
+  }
+  return {
+    known() {
+      if (isOther) return []
+      return all('SELECT id, created_at, parent, names, print FROM cases WHERE print IS NOT NULL')
+    },
+    ids: () => all<{ id: string }>('SELECT id FROM cases').map(({ id }) => id),
+    values: (id) =>
+      get('SELECT json, entry FROM cases JOIN case_values USING (n) WHERE id = ?', id),
+    shown: (id) =>
+      get('SELECT json, summary FROM cases JOIN case_values USING (n) WHERE id = ?', id),
+    summary: (id) =>
+      get<{ summary: string }>('SELECT summary FROM cases WHERE id = ?', id)?.summary,
+    summaries: () => all('SELECT id, summary FROM cases'),
+    allJson: () =>
+      all('SELECT id, CAST(json AS BLOB) AS json FROM case_values JOIN cases USING (n)'),
+    text(id, file) {
+      const found = get<{ text: string }>(
+        'SELECT text FROM cases JOIN texts USING (n) WHERE id = ? AND file = ?',
+        id,
+        file,
+      )
+      return found?.text ?? null
+    },
+    put: (row, onWritten) => write((run) => putRow(run, row), onWritten),
+    remove(id) {
+      write((run) => {
+        run('DELETE FROM texts WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
+        run('DELETE FROM case_values WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
+        run('DELETE FROM cases WHERE id = ?', id)
+      })
+    },
+  }
+}
+
+function putRow(run: Run, row: CaseRow): void {
+  const { id, created_at, parent, names, print, summary, json, entry, texts, files } = row
+  run(
+    `INSERT INTO cases (id, created_at, parent, names, print, summary) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET (created_at, parent, names, print, summary)
+    = (excluded.created_at, excluded.parent, excluded.names, excluded.print, excluded.summary)`,
+    id,
+    created_at,
+    parent,
+    names,
+    print,
+    summary,
+  )
+  run(
+    'INSERT OR REPLACE INTO case_values (n, json, entry) SELECT n, ?, ? FROM cases WHERE id = ?',
+    json,
+    entry,
+    id,
+  )
+  run(
+    `DELETE FROM texts WHERE n = (SELECT n FROM cases WHERE id = ?)
+    AND file NOT IN (SELECT value FROM json_each(?))`,
+    id,
+    JSON.stringify(files),
+  )
+  for (const [file, text] of Object.entries(texts)) {
+    run(
+      'INSERT OR REPLACE INTO texts (n, file, text) SELECT n, ?, ? FROM cases WHERE id = ?',
+      file,
+      text,
+      id,
+    )
+  }
+}

@@ -1,0 +1,135 @@
+import { statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { TriageRow } from '../model/triage-row.ts'
+import type { CaseRows, KnownCase } from '../state/cases.ts'
+import type { CaseEntry } from './case-entry.ts'
+import type { CaseStamps } from './case-stamps.ts'
+import { encodeEntry, isReproducible } from './entry-json.ts'
+import { type LastGood, partsOfKey } from './last-good.ts'
+
+/** Puts what was read of cases into the database, a moment later. */
+export interface StoredCases
+  extends LastGood,
+    Pick<CaseRows, 'values' | 'shown' | 'summary' | 'summaries' | 'allJson'> {
+  /** Stores a case with what was published of it in the same turn of the event loop. */
+  save(id: string, what: ToSave): void
+  remove(id: string): void
+  /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
+  readonly found: ReadonlyMap<string, KnownCase>
+  /** Before `begin`: what was read of a case is published, and so may be saved. */
+  published(id: string): void
+  /**
+   * All that was read is published. Removes the cases that are gone. Before, what a case says is not saved: a service
+   * that dies must find again what it has not published.
+   */
+  begin(isThere: (id: string) => boolean): void
+}
+
+export interface ToSave {
+  row(): {
+    entry: CaseEntry
+    stamps: CaseStamps | null
+    json: string
+    summary: TriageRow
+    /** Whether more than its files decides what is shown of it. */
+    isPinned: boolean
+  }
+  onSaved(): void
+}
+
+/** Of what is stored, beside the program itself. */
+const FORMAT = 3
+
+/** Values are those of one build of the program: another may read the same files otherwise. */
+export function storedFormat(version: string): string {
+  const own = statSync(fileURLToPath(import.meta.url), { throwIfNoEntry: false })
+  return JSON.stringify([FORMAT, version, own?.mtimeMs])
+}
+
+export function createStoredCases(rows: CaseRows): StoredCases {
+  /** Null of a case that is gone. */
+  const due = new Map<string, ToSave | null>()
+  /** By case, then by file: texts that are not in the database yet. */
+  const texts = new Map<string, Record<string, string>>()
+  const found = new Map(rows.known().map((known) => [known.id, known]))
+  let hasBegun = false
+  /** The ids of all stored cases, while a start asks for thousands. */
+  let ids: Set<string> | null = null
+
+  function add(id: string, what: ToSave | null): void {
+    if (due.size === 0 && hasBegun) queueMicrotask(saveAll)
+    due.set(id, what)
+  }
+
+  function saveAll(): void {
+    for (const id of due.keys()) saveOne(id)
+  }
+
+  function saveOne(id: string): void {
+    const what = due.get(id)
+    if (what) put(id, what)
+    else if (what === null) rows.remove(id)
+    due.delete(id)
+  }
+
+  function put(id: string, { row, onSaved }: ToSave): void {
+    const { entry, stamps, json, summary, isPinned } = row()
+    const { created_at, parent } = entry.file.value
+    ids?.add(id)
+    const fresh = texts.get(id) ?? {}
+    rows.put(
+      {
+        id,
+        created_at,
+        parent,
+        names: stamps?.names ?? '',
+        print: !isPinned && isReproducible(entry) ? (stamps?.print ?? null) : null,
+        summary: JSON.stringify(summary),
+        json,
+        entry: encodeEntry(entry),
+        texts: fresh,
+        files: ['case.md', ...[...entry.sessions.keys()].map((number) => `sessions/${number}.md`)],
+      },
+      () => {
+        if (texts.get(id) === fresh) texts.delete(id)
+        onSaved()
+      },
+    )
+  }
+
+  return {
+    values: rows.values,
+    shown: rows.shown,
+    summary: rows.summary,
+    summaries: rows.summaries,
+    allJson: rows.allJson,
+    save: add,
+    remove(id) {
+      texts.delete(id)
+      add(id, null)
+    },
+    found,
+    published: saveOne,
+    begin(isThere) {
+      hasBegun = true
+      saveAll()
+      found.clear()
+      ids = null
+      for (const id of rows.ids()) if (!isThere(id)) rows.remove(id)
+    },
+    remember(key, text) {
+      const [id, file] = partsOfKey(key)
+      texts.set(id, { ...texts.get(id), [file]: text })
+    },
+    recall(key) {
+      const [id, file] = partsOfKey(key)
+      const fresh = texts.get(id)?.[file]
+      if (fresh !== undefined) return fresh
+      if (!hasBegun) ids ??= new Set(rows.ids())
+      return ids?.has(id) === false ? null : rows.text(id, file)
+    },
+    forget(id) {
+      texts.delete(id)
+    },
+  }
+}
