@@ -15,10 +15,10 @@ import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { agentFileProblems, installedReaders } from './sessions/agent-files.ts'
 import { createHandActs } from './sessions/hand-acts.ts'
-import type { HoldRun } from './sessions/hold-lines.ts'
-import { createHolds, type Holds } from './sessions/holds.ts'
+import type { GuardedRun } from './sessions/ignored-change-lines.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
+import { createRunGuard, type RunGuard } from './sessions/run-guard.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import { createBaselineStore } from './state/baselines.ts'
 import { openCaseRows } from './state/cases.ts'
@@ -52,7 +52,7 @@ export interface Service extends HttpNeeds {
   outputs: Bus<SessionOutput>
   git: GitActivity
   synchronizer: Synchronizer
-  holds: Holds
+  runGuard: RunGuard
   webhooks: OpenWebhooks
   /** Resolves when the watcher is ready. */
   watched: Promise<void>
@@ -113,7 +113,7 @@ async function open(
   const changes = createBus<Change>(onError)
   const compared = createBus<Compared>(onError)
   const outputs = createBus<SessionOutput>(onError)
-  const isHeld = (id: string) => running.has(id)
+  const isRunningHere = (id: string) => running.has(id)
   const git = createGitActivity(memoryRoot, log)
   const operator = createOperatorName(root, log)
   const history = openHistoryJournal(state.history, layout.caseFolder, log)
@@ -121,12 +121,12 @@ async function open(
   const eventLog = createEventLog(database, { log })
   const published = createPublishedFacts(database)
   const baselineStore = createBaselineStore(database, log)
-  const baselines = createBaselines<HoldRun>(baselineStore, running)
+  const baselines = createBaselines<GuardedRun>(baselineStore, running)
 
   // the cases, as they were read, and how they are read and written
   const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
-  const catalog = createCatalog({ isHeld, pins: baselines.of, stored })
-  const { scan, synchronizer, store, secondLook, texts, leftovers } = createWorkspaceParts({
+  const catalog = createCatalog({ isRunningHere, pins: baselines.of, stored })
+  const { scan, synchronizer, store, lateSaves, texts, leftovers } = createWorkspaceParts({
     layout,
     catalog,
     mutex,
@@ -134,7 +134,7 @@ async function open(
     state,
     ownership,
     publish: changed.publish,
-    isHeld,
+    isRunningHere,
     found: stored.found,
     now,
     log,
@@ -198,7 +198,7 @@ async function open(
     log,
     isInGit: (names) => isInGit(memoryRoot, names),
   })
-  const holds = createHolds({
+  const runGuard = createRunGuard({
     catalog,
     store: records,
     scan,
@@ -226,7 +226,7 @@ async function open(
     changes,
     running,
     sessionTexts,
-    holds,
+    runGuard,
     search,
     texts,
     mount: options.mount ?? true,
@@ -246,7 +246,7 @@ async function open(
   })
   changed.subscribe(handActs.saw)
   changed.subscribe(({ caseId }) => search.change(caseId))
-  changed.subscribe(({ caseId }) => holds.look(caseId))
+  changed.subscribe(({ caseId }) => runGuard.look(caseId))
   changed.subscribe(publisher.changed)
   /** Cases in which something may have been asked for by hand while no service ran. */
   const unanswered = new Set<string>()
@@ -258,10 +258,10 @@ async function open(
   eventLog.subscribe(() => index.changed())
 
   undo.add(() => mutex.idle())
-  undo.add(() => secondLook.idle())
+  undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())
   undo.add(() => store.close())
-  undo.add(() => holds.idle())
+  undo.add(() => runGuard.idle())
   undo.add(() => handActs.close())
   undo.add(() => handEdits.close())
   undo.add(() => synchronizer.close())
@@ -274,10 +274,10 @@ async function open(
   // what a service that died left, then the files as they are
   await emptyTrash(state.trash, layout.cases)
   await clearLeftovers(state, log)
-  await secondLook.recover()
+  await lateSaves.recover()
   plans.prune()
   if (options.trust) await trustAtStart(places, log)
-  holds.load()
+  runGuard.load()
   await database.gather(() => synchronizer.readAll())
   await leftovers.clear()
   await sessions.recover()
@@ -285,8 +285,8 @@ async function open(
   stored.begin(catalog.has)
   for (const id of unanswered) handEdits.look(id)
   stopCollecting()
-  changed.subscribe(({ caseId, maker }) => {
-    if (maker !== 'service') handEdits.look(caseId)
+  changed.subscribe(({ caseId, source }) => {
+    if (source !== 'service') handEdits.look(caseId)
   })
   handActs.begin()
   index.changed() // a clone has none
@@ -300,7 +300,7 @@ async function open(
     catalog,
     store,
     scan,
-    secondLook,
+    lateSaves,
     texts,
     sessionTexts,
     settings,
@@ -311,7 +311,7 @@ async function open(
     outputs,
     git,
     synchronizer,
-    holds,
+    runGuard,
     eventLog,
     problems,
     search,

@@ -54,7 +54,7 @@ export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promis
 }
 
 function placedFiles({ view }: Mender, { id, file, sessions, proofs }: CaseEntry): PlacedFile[] {
-  const { layout, isHeld } = view
+  const { layout, isRunningHere } = view
   return [
     {
       path: layout.caseFile(id),
@@ -66,7 +66,7 @@ function placedFiles({ view }: Mender, { id, file, sessions, proofs }: CaseEntry
     ...[...sessions].map(([number, record]) => ({
       path: layout.sessionFile(id, number),
       maxBytes: MAX_SESSION_BYTES,
-      problems: record.value && isHeld(record.value.id) ? [] : record.problems,
+      problems: record.value && isRunningHere(record.value.id) ? [] : record.problems,
       caseKey: 'case_id' as const,
       expected: { case_id: id },
     })),

@@ -7,8 +7,8 @@ import { readTrail } from '../markdown/trail-lines.ts'
 import { type Session, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
-import { isSameTrail } from '../workspace/known-trail.ts'
 import { editText } from '../workspace/text-edit.ts'
+import { isSameTrail } from '../workspace/trail-guard.ts'
 import { acceptTrail } from './accept-trail.ts'
 import type { Mender } from './mender.ts'
 import { isSealed, statedIn } from './placed-fields.ts'
@@ -19,9 +19,13 @@ import { soundSession } from './sound-session.ts'
  * which do not count either, stay: who wrote them is not known.
  */
 export async function fixTrails(mender: Mender, entry: CaseEntry): Promise<void> {
-  const { layout, isHeld } = mender.view
+  const { layout, isRunningHere } = mender.view
   for (const [number, { value, problems }] of entry.sessions) {
-    if (!value || isHeld(value.id) || !problems.some((each) => each.code === 'trail_changed')) {
+    if (
+      !value ||
+      isRunningHere(value.id) ||
+      !problems.some((each) => each.code === 'trail_changed')
+    ) {
       continue
     }
     await mender.mend(layout.sessionFile(entry.id, number), async () => {
@@ -40,9 +44,13 @@ export async function fixTrails(mender: Mender, entry: CaseEntry): Promise<void>
  * `abandoned` is meant, and carried out by the service.
  */
 export async function mendStateCopies(mender: Mender, entry: CaseEntry): Promise<void> {
-  const { layout, isHeld } = mender.view
+  const { layout, isRunningHere } = mender.view
   for (const [number, { value, problems }] of entry.sessions) {
-    if (!value || isHeld(value.id) || !problems.some((each) => each.code === 'state_by_hand')) {
+    if (
+      !value ||
+      isRunningHere(value.id) ||
+      !problems.some((each) => each.code === 'state_by_hand')
+    ) {
       continue
     }
     const path = layout.sessionFile(entry.id, number)
@@ -73,7 +81,7 @@ function isOurs({ view }: Mender, caseId: string, { id }: Session): boolean {
  * a copy of one that is there still, and no sealed one, which belongs back where it came from.
  */
 export async function mendMovedSessions(mender: Mender, entry: CaseEntry): Promise<void> {
-  const { layout, isHeld } = mender.view
+  const { layout, isRunningHere } = mender.view
   const ids = [...entry.sessions.values()].map((record) => record.value?.id)
   for (const [number, { problems }] of entry.sessions) {
     if (!problems.some((each) => each.code === 'id_mismatch')) continue
@@ -85,7 +93,7 @@ export async function mendMovedSessions(mender: Mender, entry: CaseEntry): Promi
         from = Number(statedIn(text, 'number') ?? number)
         const session = await soundSession(text, entry.id, from)
         if (from === number || 'reason' in session || isSealed(text)) return text
-        if (ids.includes(session.id) || isHeld(session.id)) return text
+        if (ids.includes(session.id) || isRunningHere(session.id)) return text
         renumbered = await renumberedSession(text, { from, to: number, time: mender.now() })
         return renumbered
       })

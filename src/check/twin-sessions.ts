@@ -30,7 +30,7 @@ export interface Twins {
  * sessions alone, so that every clone that merges them decides alike.
  */
 export async function findTwins(
-  { layout, isHeld }: Pick<View, 'layout' | 'isHeld'>,
+  { layout, isRunningHere }: Pick<View, 'layout' | 'isRunningHere'>,
   caseId: string,
   number: number,
 ): Promise<Twins | { reason: string } | null> {
@@ -48,7 +48,7 @@ export async function findTwins(
   if ('reason' in ours) return ours
   if ('reason' in theirs) return theirs
   if (ours.session.id === theirs.session.id) return null // one session that came by two ways
-  if (isHeld(ours.session.id) || isHeld(theirs.session.id)) {
+  if (isRunningHere(ours.session.id) || isRunningHere(theirs.session.id)) {
     return { reason: 'one of them runs on this machine just now' }
   }
   const sides = conflictSides(present.text)

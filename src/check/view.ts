@@ -33,7 +33,7 @@ export interface View {
   /** What the trails of this machine's sessions said last. */
   trails: TrailMemory
   /** Whether a run record says that the session runs on this machine. */
-  isHeld(sessionId: string): boolean
+  isRunningHere(sessionId: string): boolean
   /** Of casefile.md. */
   settingsProblems: Problem[]
   /** What lies among the cases and is none. */
@@ -61,7 +61,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   await mustBeWorkspace(layout)
 
   const held = new Set<string>()
-  const isHeld = (id: string) => held.has(id)
+  const isRunningHere = (id: string) => held.has(id)
   const lookForRuns = async () => {
     const runs = readDatabase(stateDir, (database) => readRuns(database, ignored)) ?? []
     for (const { session_id } of runs) held.add(session_id)
@@ -71,11 +71,11 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
     ...Object.entries(baselines?.watch?.cases ?? {}),
     ...(baselines?.own ?? []),
   ])
-  const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
+  const catalog = createCatalog({ isRunningHere, pins: (id) => pins.get(id) })
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const storedTexts = openStoredTexts(stateDir)
   const scan = createScan({
-    ...{ layout, lastGood: KEEPS_NOTHING, isHeld, catalog, mutex: createKeyedMutex() },
+    ...{ layout, lastGood: KEEPS_NOTHING, isRunningHere, catalog, mutex: createKeyedMutex() },
     ...{ stability: createStabilityDetector(), isGits: () => false },
     trails,
     // for trails alone: what a broken file said before is not in it
@@ -89,7 +89,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   await lookForRuns() // a run that began meanwhile
   storedTexts.close()
   return {
-    ...{ layout, stateDir, catalog, trails, isHeld, hasServed: hasDatabase(stateDir) },
+    ...{ layout, stateDir, catalog, trails, isRunningHere, hasServed: hasDatabase(stateDir) },
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),

@@ -1,5 +1,5 @@
 import type { CaseFacts } from '../model/case-facts.ts'
-import { caseEvents, type Maker, problemEvents } from '../model/case-facts.ts'
+import { type ChangeSource, caseEvents, problemEvents } from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
@@ -19,7 +19,7 @@ export interface Publisher {
    * A case may have changed, and a request has just written these memory files. Before `begin` it is only remembered,
    * or, at a first start, taken as published without an event.
    */
-  changed(change: Pick<CaseChange, 'caseId' | 'maker' | 'wrote'>): void
+  changed(change: Pick<CaseChange, 'caseId' | 'source' | 'wrote'>): void
   /** Whether all that is known of a case is published, or was written to be. */
   isPublished(caseId: string): boolean
   /** Publishes the problems that belong to no case. */
@@ -33,7 +33,7 @@ export interface Compared {
   caseId: string
   before: CaseFacts | null
   after: CaseFacts | null
-  maker: Maker
+  source: ChangeSource
 }
 
 export interface PublisherDeps {
@@ -62,23 +62,23 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     log.append(events, replacement?.write, replacement?.onWritten)
   }
 
-  function publish(caseId: string, maker: Maker, wrote?: readonly string[]): void {
+  function publish(caseId: string, source: ChangeSource, wrote?: readonly string[]): void {
     const entry = catalog.entry(caseId)
     const folder = catalog.folder(caseId)
     const before = facts.read(caseId)
     const after = entry && folder ? factsOf(entry, folder, before) : null
     // one that the disk did not give back has its event once it can be read
     const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '')
-    const events = caseEvents(caseId, before, after, maker, readable)
+    const events = caseEvents(caseId, before, after, source, readable)
     const envelopes = events.flatMap((event): Envelope[] => {
       if ('type' in event) {
         const { type, payload } = event
-        const timestamp = (maker === 'away' && entry && timeOf(entry, payload)) || now()
+        const timestamp = (source === 'offline' && entry && timeOf(entry, payload)) || now()
         return [{ event_type: type, timestamp, payload }]
       }
       return newLines(folder!, event)
     })
-    compared.publish({ caseId, before, after, maker })
+    compared.publish({ caseId, before, after, source })
     append(envelopes, facts.replace(caseId, after))
   }
 
@@ -106,9 +106,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 
   return {
-    changed({ caseId, maker, wrote }) {
+    changed({ caseId, source, wrote }) {
       if (hasBegun) {
-        publish(caseId, maker, wrote)
+        publish(caseId, source, wrote)
         return
       }
       if (isFirstStart) {
@@ -124,8 +124,8 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         // in the last transaction of these: a start that was cut short is a first start again
         append([], facts.replaceWorkspace(JSON.stringify(problems)))
       } else {
-        for (const id of changedBefore) publish(id, 'away')
-        for (const id of facts.caseIds()) if (!catalog.has(id)) publish(id, 'away')
+        for (const id of changedBefore) publish(id, 'offline')
+        for (const id of facts.caseIds()) if (!catalog.has(id)) publish(id, 'offline')
         publishWorkspace(problems)
       }
       hasBegun = true

@@ -9,7 +9,7 @@ import { stampNow } from './read-now.ts'
  * A file that lost its name to ours, if only for a moment; an editor that has it open may still be
  * writing into it. By another name, or where none can be given by an open descriptor.
  */
-export type Displaced = string | number
+export type ReplacedFile = string | number
 
 /** What a displaced file is compared with, to see whether anybody has written into it. */
 export interface Stamped {
@@ -26,7 +26,7 @@ export interface Keeper {
    * before it was found to hold that, so that whatever was written since shows in others; `ctimeMs` is from after it
    * got its other name, which changes it: so a write that puts the time of the content back shows too.
    */
-  keep(displaced: Displaced, known?: { base?: Buffer | undefined } & Partial<Stamped>): void
+  keep(displaced: ReplacedFile, known?: { base?: Buffer | undefined } & Partial<Stamped>): void
 }
 
 interface Replacement {

@@ -5,7 +5,7 @@ import { HISTORY_FILE } from '../model/history.ts'
 import { fileActs } from '../model/history-acts.ts'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
-import type { ConfirmedFile } from '../sessions/holds.ts'
+import type { ConfirmedFile } from '../sessions/run-guard.ts'
 import {
   checkCaseFile,
   checkHistoryFile,
@@ -78,7 +78,7 @@ export function memoryRoutes(service: HttpNeeds): Hono<ServiceEnv> {
         await writeMemory(service, id, name, { bytes, present: before })
         wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
       }
-      if (counting) await service.holds.confirm(id, counting, isNew)
+      if (counting) await service.runGuard.confirm(id, counting, isNew)
       if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
       return !present.ok
     }
@@ -130,7 +130,7 @@ async function isUnknown({ store }: HttpNeeds, id: string): Promise<boolean> {
   }
 }
 
-/** Holds the bytes to what the file is for; gives what is to count of it from now on. */
+/** RunGuard the bytes to what the file is for; gives what is to count of it from now on. */
 async function checked(
   { sessionTexts }: HttpNeeds,
   folder: CaseFolder,
@@ -140,7 +140,7 @@ async function checked(
   if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes, before) }
   if (name.kind === 'notes') return null
   const { number } = name
-  const isHeld = folder.held.some(({ file }) => file === `sessions/${number}.md`)
+  const isHeld = folder.ignored.some(({ file }) => file === `sessions/${number}.md`)
   if (isHeld && !isNew) return { number } // its own words, sealed or not
   await checkSessionFile(sessionTexts, folder, number, bytes)
   return null

@@ -5,15 +5,15 @@ import type { Problem } from '../model/problem.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import type { Search } from '../search/search.ts'
-import type { Holds } from '../sessions/holds.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
+import type { RunGuard } from '../sessions/run-guard.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Change } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
+import type { LateSaves } from '../workspace/late-saves/second-look.ts'
 import type { Layout } from '../workspace/layout.ts'
-import type { SecondLook } from '../workspace/rescue/second-look.ts'
 import type { Scan } from '../workspace/scan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
@@ -32,7 +32,7 @@ export interface HttpNeeds {
   catalog: Catalog
   store: Store
   scan: Scan
-  secondLook: SecondLook
+  lateSaves: LateSaves
   texts: Texts
   /** The sections of a session; a Refusal where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
@@ -49,7 +49,7 @@ export interface HttpNeeds {
   agents: readonly AgentSpec[]
   webhooks: Webhooks
   search: Pick<Search, 'find' | 'similar' | 'isReady'>
-  holds: Pick<Holds, 'confirm'>
+  runGuard: Pick<RunGuard, 'confirm'>
   plans: PlanTexts
   settings: () => Promise<TrustedSettings>
   changes: Bus<Change>

@@ -101,10 +101,10 @@ export function runningSession({ sessions, problems }: CaseFolder): Session | un
   )
 }
 
-function isSound({ problems, held }: CaseFolder, session: Session): boolean {
+function isSound({ problems, ignored }: CaseFolder, session: Session): boolean {
   const file = fileOf(session)
   const isBroken = problems.some((problem) => problem.file === file && isBreaking(problem))
-  return !isBroken && !held.some((each) => each.file === file)
+  return !isBroken && !ignored.some((each) => each.file === file)
 }
 
 function fileOf({ number }: Session): string {

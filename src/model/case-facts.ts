@@ -34,7 +34,7 @@ export interface NoteFacts {
 }
 
 /** Who made a change: a request, a person or a program that edits files (git is one), or anybody while no service ran. */
-export type Maker = 'service' | 'hand' | 'away'
+export type ChangeSource = 'service' | 'editor' | 'offline'
 
 export type CaseEvent =
   | { type: string; payload: Record<string, unknown> }
@@ -50,7 +50,7 @@ export function caseEvents(
   case_id: string,
   before: CaseFacts | null,
   after: CaseFacts | null,
-  maker: Maker,
+  source: ChangeSource,
   wrote: readonly string[] = [],
 ): CaseEvent[] {
   const event = (type: string, payload: object = {}): CaseEvent => ({
@@ -82,11 +82,11 @@ export function caseEvents(
   }
   for (const filename of changedNotes(before?.notes ?? {}, after.notes, wrote)) {
     // a line of the service's own reports an act that has its event
-    if (filename === HISTORY_FILE && maker === 'service') continue
+    if (filename === HISTORY_FILE && source === 'service') continue
     events.push(event('memory_updated', { filename }))
   }
   // the lines that another machine or a person brought are no news of this service
-  if (maker === 'service' || maker === 'away') {
+  if (source === 'service' || source === 'offline') {
     for (const [session_id, last] of Object.entries(after.sessions)) {
       const told = before?.sessions[session_id] ?? 0
       if (last > told) events.push({ session_id, after: told })

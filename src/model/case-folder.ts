@@ -1,6 +1,6 @@
+import type { IgnoredChange } from './baseline.ts'
 import type { Case, CaseEdit } from './case.ts'
 import { type Gate, proofGate, reportedState } from './gate.ts'
-import type { Held } from './held.ts'
 import type { Act, HistoryEntry } from './history.ts'
 import type { Problem } from './problem.ts'
 import { byCreation, type Counted, type Proof } from './proof.ts'
@@ -14,7 +14,7 @@ export interface CaseFolder {
   proofs: Proof[]
   problems: Problem[]
   /** What the files say besides, and what does not count: the values above are those that do. */
-  held: Held[]
+  ignored: IgnoredChange[]
   /** The sections of the one session that a decision asked for. */
   texts?: SessionTexts
   /** What history.md says, oldest first, for a decision that asked for it. */
@@ -40,7 +40,7 @@ export interface Verification {
 export type Edit =
   | FileEdit
   /** The state that counts from now on, where case.md keeps another one that does not. */
-  | { file: 'held-state'; state: Case['state'] }
+  | { file: 'ignored-state'; state: Case['state'] }
 
 /** A decision: what is there in, what changes out, or a Refusal thrown. Pure; may run twice. */
 export type Decide = (folder: CaseFolder) => Edit[]

@@ -1,8 +1,8 @@
+import { isSameItem } from './baseline.ts'
 import { type Case, type CaseFields, changedFields, DEFAULT_CASE_TYPE } from './case.ts'
 import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
-import { isSameItem } from './held.ts'
 import { Refusal } from './refusal.ts'
 
 export function newCase(wanted: CaseFields & { title: string }, id: string, now: string): Case {
@@ -52,7 +52,7 @@ export function setState(
     ...(reason === undefined ? {} : { reason }),
   })
   const [edit] = edits
-  if (!folder.held.some(({ kind }) => kind === 'state')) return edits
+  if (!folder.ignored.some(({ kind }) => kind === 'state')) return edits
   // case.md has another state, or this very one, which is confirmed so
   const others = edit?.file === 'case' ? edit.edit.fields : {}
   return [{ file: 'case', edit: { fields: { ...others, state } } }]
@@ -67,7 +67,9 @@ export function addItem(
   item: Pick<ChecklistItem, 'description' | 'required'> & { type: string },
 ): Edit[] {
   const isThere = folder.case.checklist.some((each) => isSameItem(each, item))
-  const isGone = folder.held.some(({ kind, was }) => kind === 'checklist' && isSameItem(was, item))
+  const isGone = folder.ignored.some(
+    ({ kind, was }) => kind === 'checklist' && isSameItem(was, item),
+  )
   if (isThere && !(isGone && item.required)) {
     throw new Refusal(
       'already_exists',

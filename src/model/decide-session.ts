@@ -14,11 +14,11 @@ export function caseMove(
   const { state } = folder.case
   const next = stateAfter(milestone, type, state)
   if (next === state) return []
-  const isHeld = folder.held.some(({ kind }) => kind === 'state')
+  const isHeld = folder.ignored.some(({ kind }) => kind === 'state')
   // what was written there is the operator's to look at, and no move of a session takes it away
   return [
     isHeld
-      ? { file: 'held-state', state: next }
+      ? { file: 'ignored-state', state: next }
       : { file: 'case', edit: { fields: { state: next } } },
   ]
 }

@@ -14,7 +14,7 @@ export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
   switch (edit.file) {
     case 'case':
       return edit.acts ?? caseActs(folder, edit.edit)
-    case 'held-state':
+    case 'ignored-state':
       return stateActs(folder.case.state, edit.state)
     case 'new-session':
       return sessionActs(edit.session, edit.session.trail, {}, from)

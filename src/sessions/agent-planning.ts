@@ -113,12 +113,12 @@ async function plannedIn(
   const { guard, folders } = place
   await appendLine(needs, job, guardLine('plan', guard))
   // the records are no part of the comparison
-  if (guard.kind === 'none') await needs.holds.begin(job)
+  if (guard.kind === 'none') await needs.runGuard.begin(job)
   const places = await holdPlaces(needs, planning.request.workdir)
   try {
     const [outcome] = await Promise.allSettled([agentsPlan(needs, job, planning, place)])
     await endRun(job)
-    await needs.holds.end(job.session_id)
+    await needs.runGuard.end(job.session_id)
     planning.request.signal.throwIfAborted()
     await mustBeInPlace(needs, job, await places.replaced())
     await mustBeUnchanged(needs, job, folders, guard)

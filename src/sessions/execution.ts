@@ -49,7 +49,7 @@ export async function execute(
   try {
     const worked = await work(needs, job, provider, plan)
     await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
-    await needs.holds.end(session_id)
+    await needs.runGuard.end(session_id)
     const replaced = whyReplaced(await places.replaced())
     const found = await taker.take()
     const workdir = job.folder!
@@ -95,7 +95,7 @@ async function work(
     const workdir = job.folder!
     guard = await workGuard(needs, { workdir, runFolder: run.path, signal })
     await appendLine(needs, job, guardLine('work', guard))
-    if (guard.kind === 'none') await needs.holds.begin(job)
+    if (guard.kind === 'none') await needs.runGuard.begin(job)
     const request: WorkRequest = {
       ...{ plan, workdir, env, guard, signal, report, agent: null },
       stepTimeoutMs: timeout.step,

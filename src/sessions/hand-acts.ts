@@ -53,8 +53,8 @@ export function createHandActs(needs: HandActNeeds): HandActs {
   const writing = new Set<Promise<void>>()
   let closed = false
 
-  function saw({ caseId, found, maker: by }: CaseChange): void {
-    if (by !== 'hand') return
+  function saw({ caseId, found, source: by }: CaseChange): void {
+    if (by !== 'editor') return
     for (const change of found) {
       const known = seen.get(caseId) ?? { fields: new Set(), sessions: new Map() }
       if (change.kind === 'case' && change.before && change.after) {
@@ -66,23 +66,23 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     }
   }
 
-  function changed({ caseId, before, after, maker }: Compared): void {
+  function changed({ caseId, before, after, source }: Compared): void {
     const what = seen.get(caseId)
     seen.delete(caseId)
-    if (!before || !after || maker === 'service') return
+    if (!before || !after || source === 'service') return
     if (store.isWriting(caseId)) return
-    const isAway = maker === 'away'
+    const isOffline = source === 'offline'
     const isOther = before.notes[HISTORY_FILE]?.hash !== after.notes[HISTORY_FILE]?.hash
-    const isRecorded = isAway && (isOther || journal.due(caseId).lines.length > 0)
+    const isRecorded = isOffline && (isOther || journal.due(caseId).lines.length > 0)
     for (const act of actsBetween(before, after, what)) {
       // by another machine, whose history git brought, or by a service that was killed
       if (isRecorded && act.key !== 'state') continue
       const { file, folder, ...noted } = act
       const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
-      const at = isAway || file ? timeOf(path, needs.now()) : needs.now()
-      journal.note(caseId, { ...noted, path, at, isAway })
+      const at = isOffline || file ? timeOf(path, needs.now()) : needs.now()
+      journal.note(caseId, { ...noted, path, at, isOffline })
     }
-    if (journal.noted(caseId).length > 0) arm(caseId, isAway ? 0 : QUIET_MS)
+    if (journal.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : QUIET_MS)
   }
 
   const pathOf = (caseId: string, file: string) => `${layout.caseFolder(caseId)}/${file}`
@@ -122,7 +122,7 @@ export function createHandActs(needs: HandActNeeds): HandActs {
     const noted = journal.noted(caseId)
     const by = { who: await needs.operator(), from: 'api' as const }
     const acts: NotedAct[] = []
-    for (const act of noted) if (act.isAway || !(await isInGit(act.path))) acts.push(act)
+    for (const act of noted) if (act.isOffline || !(await isInGit(act.path))) acts.push(act)
     await store.record(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
     journal.settled(caseId, noted)
   }

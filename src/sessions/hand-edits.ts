@@ -9,8 +9,8 @@ import { hasProof, isSealed, type Session } from '../model/session.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Texts } from '../workspace/texts.ts'
 import { updateCounted } from './count-proof.ts'
-import type { Holds } from './holds.ts'
 import type { SessionNeeds } from './needs.ts'
+import type { RunGuard } from './run-guard.ts'
 import type { Sessions } from './sessions.ts'
 
 /** Answers a person's edit of a session's or a proof's files, where there is an answer. */
@@ -26,7 +26,7 @@ export interface HandEditNeeds
     'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun'
   > {
   texts: Texts
-  holds: Pick<Holds, 'isWatching'>
+  runGuard: Pick<RunGuard, 'isWatching'>
   sessions: Pick<Sessions, 'stop'>
   running: ReadonlySet<string>
   operator(): Promise<string>
@@ -55,7 +55,7 @@ export function createHandEdits(needs: HandEditNeeds): HandEdits {
         await sessions.stop(id, 'state: abandoned was written into the file by hand')
       })
     }
-    if (needs.holds.isWatching()) {
+    if (needs.runGuard.isWatching()) {
       for (const { id, state } of folder.sessions) if (state === 'plan_ready') touchedInRun.add(id)
     }
     if (isConcerned(caseId, folder)) arm(caseId, QUIET_MS)

@@ -10,8 +10,8 @@ import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { Store } from '../workspace/store.ts'
-import type { Holds } from './holds.ts'
 import type { Redactor } from './redaction.ts'
+import type { RunGuard } from './run-guard.ts'
 
 /** What the sessions are made of; everything that is not deterministic comes in here. */
 export interface SessionNeeds {
@@ -32,7 +32,7 @@ export interface SessionNeeds {
   redactor: Redactor
   /** Finds resolved cases that resemble one. */
   search: Pick<Search, 'similar'>
-  holds: Pick<Holds, 'begin' | 'end' | 'recover'>
+  runGuard: Pick<RunGuard, 'begin' | 'end' | 'recover'>
   /**
    * The agents' own ids of their conversations, by session, as they said them to this process: what stands in a
    * file may have come with git, and would be a word of a command.

@@ -53,7 +53,7 @@ interface Active {
   ended: Promise<unknown>
 }
 
-type RunNeeds = Omit<SessionNeeds, 'store' | 'catalog' | 'outputs' | 'sessionTexts' | 'holds'>
+type RunNeeds = Omit<SessionNeeds, 'store' | 'catalog' | 'outputs' | 'sessionTexts' | 'runGuard'>
 
 export function createProviders(needs: RunNeeds): Providers {
   const active = new Set<Active>()

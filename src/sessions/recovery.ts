@@ -23,7 +23,7 @@ const GRACE_MS = 800
 export async function recover(needs: SessionNeeds): Promise<void> {
   const records = needs.runs.all()
   const endings = await Promise.allSettled(records.map(endProcesses))
-  await needs.holds.recover()
+  await needs.runGuard.recover()
   for (const [index, record] of records.entries()) {
     try {
       const ending = endings[index]!

@@ -87,7 +87,7 @@ export function createSessionJobs(needs: SessionNeeds): SessionJobs {
     await endRun(job)
     const why = error instanceof Refusal ? error.message : String(error)
     try {
-      await patiently(job, () => needs.holds.end(job.session_id))
+      await patiently(job, () => needs.runGuard.end(job.session_id))
       await patiently(job, () =>
         failSession(needs, job, () => `The service could not go on: ${why}`),
       )

@@ -18,7 +18,7 @@ export interface SessionParts {
 /** The parts that plan, execute and record, with what they share. */
 export function createSessionParts(
   needs: Omit<SessionNeeds, OwnParts> &
-    Pick<HandEditNeeds, 'holds' | 'texts' | 'operator'> & { database: Database },
+    Pick<HandEditNeeds, 'runGuard' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
   const { database, log } = needs
   const plans = createPlanTexts(database, log)

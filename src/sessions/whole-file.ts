@@ -67,7 +67,7 @@ export async function checkNewCaseFile(
   const text = textOf('case.md', bytes, MAX_CASE_BYTES)
   const { value, problems } = await readCase(text, { id, created_at: now })
   mustBeClean('case.md', problems)
-  mustPassGate({ case: value!, sessions: [], proofs: [], problems: [], held: [] })
+  mustPassGate({ case: value!, sessions: [], proofs: [], problems: [], ignored: [] })
   return text
 }
 

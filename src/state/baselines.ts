@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import type { Baseline } from '../model/baseline.ts'
 import { CASE_STATES } from '../model/case-state.ts'
-import type { Pins } from '../model/held.ts'
 import { type Database, parsedJson } from './database.ts'
 
 /** A session that executes while its processes could write the files of the cases. */
@@ -15,13 +15,13 @@ export interface Watch {
   runs: OpenRun[]
   /** What was held back already by then: no run of these did it. */
   told: string[]
-  cases: Record<string, Pins>
+  cases: Record<string, Baseline>
 }
 
 export interface Baselines {
   watch: Watch | null
   /** Of cases that went on since, which go before those of the watch. */
-  own: Map<string, Pins>
+  own: Map<string, Baseline>
 }
 
 /** What counts of the cases whatever their files say: one row for all as a run began, one for each case since. */
@@ -29,13 +29,13 @@ export interface BaselineStore {
   read(): Baselines
   writeWatch(watch: Watch): Promise<void>
   removeWatch(): Promise<void>
-  write(caseId: string, pins: Pins): Promise<void>
+  write(caseId: string, pins: Baseline): Promise<void>
   remove(caseId: string): Promise<void>
 }
 
 const ALL = ''
 
-const PINS = z.object({
+const BASELINE = z.object({
   state: z.enum(CASE_STATES).optional(),
   required: z.array(z.object({ description: z.string(), type: z.string().nullable() })).optional(),
   proofs: z.record(z.string(), z.string().nullable()),
@@ -46,14 +46,14 @@ const RUN = z.object({ session_id: z.string(), case_id: z.string(), number: z.nu
 const WATCH = z.object({
   runs: z.array(RUN),
   told: z.array(z.string()),
-  cases: z.record(z.string(), PINS),
+  cases: z.record(z.string(), BASELINE),
 })
 
 export function createBaselineStore(
   database: Database,
   log: (line: string) => void,
 ): BaselineStore {
-  function write(key: string, value: Watch | Pins): Promise<void> {
+  function write(key: string, value: Watch | Baseline): Promise<void> {
     const text = JSON.stringify(value)
     database.write((run) => run('INSERT OR REPLACE INTO baselines VALUES (?, ?)', key, text))
     return database.flushed()
@@ -83,7 +83,7 @@ export function readBaselines(
   for (const { case_id, baseline } of rows) {
     const value = parsedJson(baseline)
     if (case_id === ALL) found.watch = WATCH.safeParse(value).data ?? null
-    const pins = case_id === ALL ? found.watch : PINS.safeParse(value).data
+    const pins = case_id === ALL ? found.watch : BASELINE.safeParse(value).data
     if (!pins)
       log('what counted as a run began makes no sense and was skipped: look at the cases yourself')
     else if ('whole' in pins) found.own.set(case_id, pins)

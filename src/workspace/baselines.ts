@@ -1,7 +1,7 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { type Baseline, EMPTY_BASELINE, type IgnoredChange } from '../model/baseline.ts'
+import { baselineAfter, isEmpty } from '../model/baseline-changes.ts'
 import type { Edit } from '../model/case-folder.ts'
-import { type Held, NOTHING_THERE, type Pins } from '../model/held.ts'
-import { isEmpty, pinsAfter } from '../model/pin-changes.ts'
 import type { Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'
 import type { BaselineStore, OpenRun, Watch } from '../state/baselines.ts'
@@ -16,20 +16,25 @@ export interface Baselines<Run extends OpenRun = OpenRun> {
   /** The sessions that execute just now in such a way, by id. */
   readonly runs: Map<string, Run>
   /** What counts of a case whatever its files say; during a run, nothing of a case that is not known. */
-  of(caseId: string): Pins | undefined
-  get(caseId: string): Pins | undefined
+  of(caseId: string): Baseline | undefined
+  get(caseId: string): Baseline | undefined
   ids(): string[]
-  all(): Record<string, Pins>
+  all(): Record<string, Baseline>
   /** Counts at once; resolves when it is on disk. */
-  put(caseId: string, pins: Pins | null): Promise<void>
+  put(caseId: string, pins: Baseline | null): Promise<void>
   /** For all cases at once, in a row that is about to be written. */
-  keep(caseId: string, pins: Pins): void
+  keep(caseId: string, pins: Baseline): void
   drop(caseId: string): void
   /**
    * The service makes an edit, with the case as that makes it and what was ignored of it before: once `synced`
    * resolves the edit counts.
    */
-  written(edit: Edit, entry: CaseEntry, held: readonly Held[], synced: Promise<void>): Promise<void>
+  written(
+    edit: Edit,
+    entry: CaseEntry,
+    ignored: readonly IgnoredChange[],
+    synced: Promise<void>,
+  ): Promise<void>
   /** Whether a session is at work in this process. */
   isLive(session: Session): boolean
   load(): Watch | null
@@ -41,13 +46,13 @@ export function createBaselines<Run extends OpenRun>(
   running: ReadonlySet<string>,
 ): Baselines<Run> {
   const runs = new Map<string, Run>()
-  const known = new Map<string, Pins>()
+  const known = new Map<string, Baseline>()
   /** The cases that have a row of their own, which goes before that of all. */
   const stored = new Set<string>()
   const order = createKeyedMutex()
   const isLive = ({ id, state }: Session) => isRunning(state) && running.has(id)
 
-  function put(caseId: string, pins: Pins | null): Promise<void> {
+  function put(caseId: string, pins: Baseline | null): Promise<void> {
     if (pins && !isEmpty(pins)) {
       known.set(caseId, pins)
       stored.add(caseId)
@@ -60,19 +65,19 @@ export function createBaselines<Run extends OpenRun>(
 
   return {
     runs,
-    of: (caseId) => known.get(caseId) ?? (runs.size > 0 ? NOTHING_THERE : undefined),
+    of: (caseId) => known.get(caseId) ?? (runs.size > 0 ? EMPTY_BASELINE : undefined),
     get: (caseId) => known.get(caseId),
     ids: () => [...known.keys()],
     all: () => Object.fromEntries(known),
     put,
     keep: (caseId, pins) => void known.set(caseId, pins),
     drop: (caseId) => void known.delete(caseId),
-    async written(edit, entry, held, synced) {
+    async written(edit, entry, ignored, synced) {
       const pins = known.get(entry.id)
       if (!pins) return
       await synced
-      const after = pinsAfter(pins, edit, {
-        held,
+      const after = baselineAfter(pins, edit, {
+        ignored,
         files: filesOf(entry),
         isLive,
       })

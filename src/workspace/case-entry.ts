@@ -1,6 +1,6 @@
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Case } from '../model/case.ts'
-import type { Maker } from '../model/case-facts.ts'
+import type { ChangeSource } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
@@ -39,7 +39,7 @@ export type Change =
 export interface CaseChange {
   caseId: string
   found: readonly Change[]
-  maker: Maker
+  source: ChangeSource
   /** The memory files that a request has just written. */
   wrote?: readonly string[] | undefined
 }

@@ -1,6 +1,6 @@
+import { applyBaseline, type Baseline } from '../model/baseline.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
-import { heldBack, type Pins } from '../model/held.ts'
-import { heldProblem } from '../model/held-problem.ts'
+import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'
 import type { Problem } from '../model/problem.ts'
 import { byCreation } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
@@ -11,11 +11,11 @@ import type { RecordFile } from './record.ts'
 /** An entry as it counts, with all that is wrong with it. */
 export function folderOf(
   entry: CaseEntry,
-  isHeld: (sessionId: string) => boolean,
-  pins: Pins | undefined,
+  isRunningHere: (sessionId: string) => boolean,
+  pins: Baseline | undefined,
 ): CaseFolder {
-  const counting = heldBack(filesOf(entry), pins)
-  const { sessions, held } = counting
+  const counting = applyBaseline(filesOf(entry), pins)
+  const { sessions, ignored } = counting
   const folder: CaseFolder = {
     ...counting,
     problems: [
@@ -23,12 +23,14 @@ export function folderOf(
       ...[...entry.notes.values(), entry],
     ]
       .flatMap((file) => file.problems)
-      .concat(sessions.filter((each) => isRunning(each.state) && !isHeld(each.id)).map(foreign))
+      .concat(
+        sessions.filter((each) => isRunning(each.state) && !isRunningHere(each.id)).map(foreign),
+      )
       .concat(twins(sessions).map(twin))
-      .concat(held.map((each) => heldProblem(entry.id, each))),
+      .concat(ignored.map((each) => ignoredChangeProblem(entry.id, each))),
   }
   if (entry.vanished)
-    folder.problems.push(...sessions.filter((each) => isHeld(each.id)).map(vanished))
+    folder.problems.push(...sessions.filter((each) => isRunningHere(each.id)).map(vanished))
   const gate = folder.case.state === 'RESOLVED' ? gateOf(folder) : null
   if (gate && !gate.open) folder.problems.push(shut(gate.missing))
   return folder

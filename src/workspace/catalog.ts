@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { Baseline } from '../model/baseline.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { caseJson } from '../model/case-json.ts'
-import type { Pins } from '../model/held.ts'
 import { type TriageRow, triageRow } from '../model/triage-row.ts'
 import type { KnownCase } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -63,9 +63,9 @@ export interface Catalog {
 
 export interface CatalogNeeds {
   /** Whether a session plans or works in this process. */
-  isHeld(sessionId: string): boolean
+  isRunningHere(sessionId: string): boolean
   /** What counts of a case, whatever its files say. */
-  pins(caseId: string): Pins | undefined
+  pins(caseId: string): Baseline | undefined
   /** Where cases are that are not in use; without it all stay in memory. */
   stored?: StoredCases
 }
@@ -85,7 +85,7 @@ interface Loaded {
 /** So many cases are in memory, because they were used last. */
 const RECENT = 300
 
-export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
+export function createCatalog({ isRunningHere, pins, stored }: CatalogNeeds): Catalog {
   const slots = new Map<string, Slot>()
   const families = createFamilies()
   const recent = new LRUCache<string, Loaded>({ max: RECENT })
@@ -111,7 +111,7 @@ export function createCatalog({ isHeld, pins, stored }: CatalogNeeds): Catalog {
   }
 
   function folderIn(each: Loaded): CaseFolder {
-    each.folder ??= folderOf(each.entry, isHeld, pins(each.entry.id))
+    each.folder ??= folderOf(each.entry, isRunningHere, pins(each.entry.id))
     return each.folder
   }
 

@@ -12,15 +12,15 @@ import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
 import { appendHistory, noteOf } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
+import type { Keepers } from './late-saves/pre-images.ts'
 import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
-import type { Keepers } from './rescue/pre-images.ts'
 import type { StabilityDetector } from './sync/stability.ts'
 import { changedFile, type PlacedEdit, placeEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
-  secondLook: Keepers
+  lateSaves: Keepers
   stability: Pick<StabilityDetector, 'noteOwnWrite'>
   history: HistoryJournal
   publish(change: CaseChange): void
@@ -72,7 +72,7 @@ export function createEditWriter(
       ...{ vanished: false, strayLatest: false, latest: '', deleted: {}, problems: [] },
     }
     catalog.put(entry)
-    publish({ caseId: id, found: differences(undefined, entry), maker: 'service' })
+    publish({ caseId: id, found: differences(undefined, entry), source: 'service' })
   }
 
   /** False when somebody saved the file meanwhile: then all is decided anew. */
@@ -82,7 +82,7 @@ export function createEditWriter(
     attempt: number,
   ): Promise<boolean> {
     const known = catalog.entry(id)!
-    if (edit.file === 'held-state') {
+    if (edit.file === 'ignored-state') {
       if (lines.length > 0) history.begin(id, lines, null)
       await take({ ...known, notes: await recorded(known) }, edit, Promise.resolve())
       return true
@@ -142,7 +142,7 @@ export function createEditWriter(
     const notes = await recorded(known)
     if (notes === known.notes) return
     catalog.put({ ...known, notes })
-    publish({ caseId: id, found: [], maker: 'service' })
+    publish({ caseId: id, found: [], source: 'service' })
   }
 
   /**
@@ -204,11 +204,11 @@ export function createEditWriter(
   }
 
   async function take(entry: CaseEntry, edit: Edit, synced: Promise<void>): Promise<void> {
-    const held = catalog.folder(entry.id)?.held ?? []
-    await needs.baselines.written(edit, entry, held, synced)
+    const ignored = catalog.folder(entry.id)?.ignored ?? []
+    await needs.baselines.written(edit, entry, ignored, synced)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
-    publish({ caseId: entry.id, found: differences(known, entry), maker: 'service' })
+    publish({ caseId: entry.id, found: differences(known, entry), source: 'service' })
   }
 
   return { made, write, follow, record }

@@ -8,11 +8,11 @@ import { historyLine, readHistory, withHistory } from '../markdown/history-file.
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
+import type { Keepers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'
 import { hashOf } from './record.ts'
-import type { Keepers } from './rescue/pre-images.ts'
 import { endingOf } from './sync/stability.ts'
 
 /** How often an append is tried again if somebody keeps saving the file. */
@@ -31,7 +31,7 @@ export interface WrittenHistory {
  * one that is no text to append to: it is left as it is.
  */
 export async function appendHistory(
-  { layout, secondLook }: { layout: Layout; secondLook: Keepers },
+  { layout, lateSaves }: { layout: Layout; lateSaves: Keepers },
   { id, file }: Pick<CaseEntry, 'id' | 'file'>,
   lines: readonly string[],
 ): Promise<WrittenHistory> {
@@ -67,7 +67,7 @@ export async function appendHistory(
       {
         maxBytes: MAX_MEMORY_BYTES,
         within,
-        keeperOf: (present) => secondLook.keeperOf(place, present),
+        keeperOf: (present) => lateSaves.keeperOf(place, present),
       },
       async (present) => {
         before = hashOf(present)

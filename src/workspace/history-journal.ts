@@ -34,7 +34,7 @@ export interface NotedAct {
   /** The file that was changed; of a file that was deleted, its folder. */
   path?: string
   /** Seen at a start: it was changed while no service ran. */
-  isAway?: boolean
+  isOffline?: boolean
 }
 
 /**

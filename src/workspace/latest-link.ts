@@ -7,7 +7,7 @@ import { type PinnedFolder, pinFolder } from '../files/pinned-folder.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { storageRefusal } from '../files/storage-refusal.ts'
 import { tempName } from '../files/temp-files.ts'
-import { conflictName } from './rescue/conflict-copy.ts'
+import { conflictName } from './late-saves/conflict-copy.ts'
 
 /**
  * `in_the_way`: something else than a link has that name (an editor replaced it), and stays.

@@ -6,8 +6,8 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
+import type { Keepers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
-import type { Keepers } from './rescue/pre-images.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
 
@@ -113,7 +113,7 @@ function isFile(stamp: FileStamp): boolean {
 
 /** Replaces a memory file by exactly these bytes; `present` is what stands there, null for nothing. */
 export async function writeMemory(
-  { layout, secondLook }: { layout: Layout; secondLook: Keepers },
+  { layout, lateSaves }: { layout: Layout; lateSaves: Keepers },
   id: string,
   name: MemoryName,
   { bytes, present }: { bytes: Uint8Array; present: Buffer | null },
@@ -121,6 +121,6 @@ export async function writeMemory(
   const within = layout.caseFolder(id)
   const path = memoryPath(layout, id, name)
   if (present === null) return writeDurable(path, bytes, { expect: null, within })
-  const keeper = secondLook.keeperOf({ id, file: relative(within, path) }, present)
+  const keeper = lateSaves.keeperOf({ id, file: relative(within, path) }, present)
   await writeDurable(path, bytes, { expect: present, keeper, within })
 }

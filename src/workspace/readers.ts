@@ -14,11 +14,11 @@ import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
 import { withKnownId } from './known-id.ts'
-import { asItRuns } from './known-trail.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
+import { asItRuns } from './trail-guard.ts'
 import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
 
 export interface ReaderNeeds extends TrueTrailNeeds {
@@ -98,7 +98,7 @@ export function readSessionRecord(
         return withTrueTrail(needs, read, { text, ctimeMs, key, origin: origin(stamp), present })
       }
       if (!read.value || !present) return read
-      return { ...read, value: asItRuns(read.value, needs.isHeld(present.id)) }
+      return { ...read, value: asItRuns(read.value, needs.isRunningHere(present.id)) }
     },
     async fallback() {
       const copy = await lastGood.recall(key)

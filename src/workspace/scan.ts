@@ -12,7 +12,7 @@ import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
 import type { Latest } from './latest.ts'
-import { restoreHeld } from './restore.ts'
+import { rewriteVanishedSession } from './rewrite-vanished.ts'
 import { isEditorFile } from './sync/editor-files.ts'
 import {
   type AcceptPolicy,
@@ -83,7 +83,7 @@ export function createScan(needs: ScanNeeds): Scan {
       return pass
     }
     const known = catalog.entry(id)
-    const restored = known ? await restoreHeld(needs, known) : false
+    const restored = known ? await rewriteVanishedSession(needs, known) : false
     noCases.delete(id)
     const entry = await lookAtCase(looking, id, known, pass)
     if (entry) {
@@ -91,7 +91,7 @@ export function createScan(needs: ScanNeeds): Scan {
       await needs.latest?.update(catalog.entry(id)!)
     } else {
       if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
-      else if (wrote.length > 0) publish({ caseId: id, found: [], maker: 'service', wrote })
+      else if (wrote.length > 0) publish({ caseId: id, found: [], source: 'service', wrote })
       await needs.latest?.clear(id)
     }
     if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
@@ -121,13 +121,13 @@ export function createScan(needs: ScanNeeds): Scan {
       return
     }
     catalog.put(entry)
-    publish({ caseId: entry.id, found: changes, maker: 'hand', wrote })
+    publish({ caseId: entry.id, found: changes, source: 'editor', wrote })
   }
 
   function drop({ id, file }: CaseEntry, wrote: readonly string[]): void {
     catalog.remove(id)
     const found: Change[] = [{ kind: 'case', case_id: id, before: file.value, after: null }]
-    publish({ caseId: id, found, maker: 'hand', wrote })
+    publish({ caseId: id, found, source: 'editor', wrote })
   }
 
   async function names(accept?: AcceptPolicy): Promise<void> {

@@ -1,7 +1,7 @@
 import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
 import type { Session } from '../model/session.ts'
 import { gitNamesOf } from './git/git-contents.ts'
-import { isSameTrail, isStartOf, withKnownTrail } from './known-trail.ts'
+import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 
 export interface TrueTrailNeeds {
@@ -10,7 +10,7 @@ export interface TrueTrailNeeds {
   /** What the trails of this machine's sessions said last. */
   trails: TrailMemory
   /** Whether a session runs here, so that its trail grows by this service alone. */
-  isHeld(sessionId: string): boolean
+  isRunningHere(sessionId: string): boolean
   /** Whether git made a change of this time. */
   isGits(ctimeMs: number, path?: string): boolean
   /** Whether the repository of the workspace has a content of one of these names. */
@@ -41,7 +41,7 @@ export async function withTrueTrail(
   const { value } = read
   if (!value) return read
   const { present } = found
-  const held = needs.isHeld(present?.id ?? value.id)
+  const held = needs.isRunningHere(present?.id ?? value.id)
   const isOther = present !== undefined && present.id !== value.id
   // after a switch of branches the same number can be another session
   const known = present && (held || !isOther) ? present : lastKnown(needs, value, found)
@@ -51,7 +51,7 @@ export async function withTrueTrail(
     await needs.trails.accept(value, found.text)
     return read
   }
-  return withKnownTrail(value, read.problems, known, held)
+  return restoreTrail(value, read.problems, known, held)
 }
 
 /** What the session was before this service looked for the first time: from the trail memory, else from its last text. */

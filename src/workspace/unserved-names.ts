@@ -4,8 +4,8 @@ import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import type { Problem } from '../model/problem.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
+import { isConflictCopy } from './late-saves/conflict-copy.ts'
 import { isSettled } from './record.ts'
-import { isConflictCopy } from './rescue/conflict-copy.ts'
 import { isEditorFile } from './sync/editor-files.ts'
 
 /** A problem for each markdown file in a case's folder (`.`), its sessions or its proof that has a name which is not served. */

@@ -3,9 +3,9 @@ import type { StateFolder } from '../state/state-folder.ts'
 import type { CatalogNeeds } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { isInGit } from './git/git-contents.ts'
+import { createLateSaves, type LateSaves } from './late-saves/second-look.ts'
 import { createLatest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
-import { createSecondLook, type SecondLook } from './rescue/second-look.ts'
 import { createScan, type Scan, type ScanNeeds } from './scan.ts'
 import { createStore, type Store, type StoreNeeds } from './store.ts'
 import { createDueQueue } from './sync/due-queue.ts'
@@ -22,7 +22,7 @@ export interface WorkspaceParts {
   synchronizer: Synchronizer
   /** How they are written. */
   store: Store
-  secondLook: SecondLook
+  lateSaves: LateSaves
   texts: Texts
   leftovers: CaseLeftovers
 }
@@ -31,7 +31,7 @@ export interface WorkspaceNeeds
   extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
     Pick<ScanNeeds, 'lastGood' | 'deletions'>,
     Pick<StoreNeeds, 'baselines' | 'gitPatienceMs' | 'history'>,
-    Pick<CatalogNeeds, 'isHeld'> {
+    Pick<CatalogNeeds, 'isRunningHere'> {
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
@@ -80,7 +80,7 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const owned = () => {
     if (ownership.lost.aborted) throw ownership.lost.reason
   }
-  const secondLook = createSecondLook({
+  const lateSaves = createLateSaves({
     ...{ layout, mutex, now: needs.now, log, folder: state.preImages },
     async mayWrite() {
       owned()
@@ -89,8 +89,8 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     onRescued: (id) => queue.add(id, 0),
   })
   const store = createStore({
-    ...{ ...shared, scan, secondLook, texts, trash: state.trash },
+    ...{ ...shared, scan, lateSaves, texts, trash: state.trash },
     synchronizer,
   })
-  return { scan, synchronizer, store, secondLook, texts, leftovers }
+  return { scan, synchronizer, store, lateSaves, texts, leftovers }
 }

@@ -23,10 +23,10 @@ import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { ChangedFile } from './history-journal.ts'
+import type { FileOfCase, Keepers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
 import { caseToBe } from './readers.ts'
 import { hashOf, type RecordFile } from './record.ts'
-import type { FileOfCase, Keepers } from './rescue/pre-images.ts'
 import type { TrailMemory } from './trail-memory.ts'
 
 interface Place extends FileOfCase {
@@ -53,7 +53,7 @@ export async function placeEdit(
   layout: Layout,
   entry: CaseEntry,
   edit: FileEdit,
-  { secondLook, trails }: { secondLook: Keepers; trails: TrailMemory },
+  { lateSaves, trails }: { lateSaves: Keepers; trails: TrailMemory },
 ): Promise<PlacedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
@@ -63,7 +63,7 @@ export async function placeEdit(
     case 'case': {
       let caseRead: CaseReading | null = null
       const change = (text: string, value: Case) => editedCase(text, value, edit.edit)
-      const placed = await changed(place, MAX_CASE_BYTES, entry.file, secondLook, change, {
+      const placed = await changed(place, MAX_CASE_BYTES, entry.file, lateSaves, change, {
         meanwhile(text) {
           caseRead = caseToBe(layout, id, entry.file, text)
         },
@@ -74,14 +74,14 @@ export async function placeEdit(
       const record = known(entry.sessions.get(edit.number), file)
       const change = (text: string, value: Session) =>
         editedSession(text, value, withTrueFields(record, value, edit.edit))
-      return changed(place, MAX_SESSION_BYTES, record, secondLook, change, {
+      return changed(place, MAX_SESSION_BYTES, record, lateSaves, change, {
         first: (text, value) =>
           trails.remember(sessionAfter(value, edit.edit, text), text, value.trail.length),
       })
     }
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
-      return changed(place, MAX_PROOF_BYTES, record, secondLook, async (text, value) => {
+      return changed(place, MAX_PROOF_BYTES, record, lateSaves, async (text, value) => {
         // what was counted must be what stands there now
         if (contentHash(readProof(text, value).content) !== edit.counted.sha256)
           throw changedMeanwhile(place.path)
@@ -165,7 +165,7 @@ export function changedFile(entry: CaseEntry, edit: FileEdit): ChangedFile {
 /** Refuses edits of files that cannot be written over as they stand, before any of them is made. */
 export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   for (const edit of edits) {
-    if (edit.file === 'held-state') continue
+    if (edit.file === 'ignored-state') continue
     const record =
       edit.file === 'case'
         ? entry.file
@@ -186,7 +186,7 @@ export function mustHaveRoomFor(caseFolder: string, edits: readonly Edit[]): Pro
   let bytes = 0
   for (const edit of edits) {
     const present =
-      edit.file === 'held-state' ? 0 : (stampNow(join(caseFolder, fileOf(edit)))?.size ?? 0)
+      edit.file === 'ignored-state' ? 0 : (stampNow(join(caseFolder, fileOf(edit)))?.size ?? 0)
     const wanted = present + Buffer.byteLength(JSON.stringify(edit))
     bytes += (Math.ceil(wanted / BLOCK_BYTES) + 1) * BLOCK_BYTES
   }
@@ -205,14 +205,14 @@ async function changed<T>(
   place: Place,
   maxBytes: number,
   record: RecordFile<T>,
-  secondLook: Keepers,
+  lateSaves: Keepers,
   change: (text: string, value: T) => Promise<string>,
   { first, meanwhile }: Around<T> = {},
 ): Promise<PlacedEdit> {
   const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
   let text = ''
-  const keeperOf = (present: Buffer) => secondLook.keeperOf(place, present, record.hash)
+  const keeperOf = (present: Buffer) => lateSaves.keeperOf(place, present, record.hash)
   const { synced } = await changeDurable(path, { maxBytes, within, keeperOf }, async (present) => {
     if (hashOf(present) !== record.hash) throw changedMeanwhile(path)
     const before = decodeUtf8(present)

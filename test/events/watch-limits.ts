@@ -207,8 +207,8 @@ for (const id of ${JSON.stringify(ids)}) {
 }
 `,
   )
-  const maker = spawn(process.execPath, [join(root, 'make.cjs')], { stdio: 'inherit' })
-  await once(maker, 'close')
+  const source = spawn(process.execPath, [join(root, 'make.cjs')], { stdio: 'inherit' })
+  await once(source, 'close')
   return ids
 }
 

@@ -66,7 +66,7 @@ t.test('an owner', { jobs: 3, buffered: true }, async (t) => {
       )
     }
     t.equal((await app.request('GET', path)).status, 200, 'what is there is served')
-    await app.service.secondLook.idle()
+    await app.service.lateSaves.idle()
     t.strictSame(contents(app.memory), before)
     t.strictSame(await leftovers(app.memory), [])
   })
@@ -94,7 +94,7 @@ t.test('an owner', { jobs: 3, buffered: true }, async (t) => {
     ftruncateSync(displaced)
     writeSync(displaced, theirs, 0)
     closeSync(displaced)
-    await app.service.secondLook.idle()
+    await app.service.lateSaves.idle()
     t.strictSame(contents(app.memory), before)
     const kept = Object.values(contents(join(app.stateDir, 'pre-images')))
     t.ok(kept.includes(theirs), 'it stays in the state folder, for the next start')

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import type { NewFile } from '../../src/files/new-file.ts'
-import type { Displaced } from '../../src/files/replace-seen.ts'
+import type { ReplacedFile } from '../../src/files/replace-seen.ts'
 import { installFaultyDisk } from '../fixtures/faults/faulty-disk.ts'
 
 const disk = await installFaultyDisk()
@@ -38,10 +38,10 @@ for (const [how, exchange] of [
       rmSync(kept, { recursive: true, force: true })
       mkdirSync(kept)
       writeFileSync(path, 'old')
-      const found: Displaced[] = []
+      const found: ReplacedFile[] = []
       const keeper = {
         link: join(kept, 'link'),
-        keep: (displaced: Displaced) => void found.push(displaced),
+        keep: (displaced: ReplacedFile) => void found.push(displaced),
       }
       const ours = opened(join(folder, 'ours.tmp'))
       disk.arm({ kind: 'EIO', at }, [folder])

@@ -47,7 +47,7 @@ const problem = (code: ProblemCode, file: string): Problem => ({
 function folder(state: CaseState, fields: Partial<CaseFolder> & { reason?: string } = {}) {
   const { reason = null, ...rest } = fields
   return {
-    ...{ case: { ...CASE, state, reason }, sessions: [], proofs: [], problems: [], held: [] },
+    ...{ case: { ...CASE, state, reason }, sessions: [], proofs: [], problems: [], ignored: [] },
     ...rest,
   }
 }
@@ -87,7 +87,7 @@ const table: Row[] = [
     folder('PLANNING', {
       sessions: [session(1, 'plan_ready')],
       problems: [problem('changed_during_run', 'sessions/1.md'), problem('missing', '.')],
-      held: [
+      ignored: [
         { kind: 'session', file: 'sessions/1.md', from: 'a', to: 'b', id: idOf(1), was: null },
       ],
     }),

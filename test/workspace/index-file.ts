@@ -67,7 +67,7 @@ function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => 
     ...{ index, memory, path, cases, said, made: () => made },
     put(n, fields = {}, problems = 0) {
       const value = { ...CASE, id: idOf(n), title: `Case ${n}`, ...fields }
-      const none = { sessions: [], proofs: [], held: [] }
+      const none = { sessions: [], proofs: [], ignored: [] }
       cases.set(idOf(n), { case: value, ...none, problems: Array(problems).fill(problem) })
       index.changed()
     },

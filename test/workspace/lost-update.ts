@@ -28,18 +28,18 @@ import { writeDurable } from '../../src/files/durable-write.ts'
 import { type Exchange, systemExchange } from '../../src/files/exchange.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import type { NewFile } from '../../src/files/new-file.ts'
-import { type Displaced, type Keeper, replaceSeen } from '../../src/files/replace-seen.ts'
-import { layoutOf } from '../../src/workspace/layout.ts'
-import { hashOf } from '../../src/workspace/record.ts'
+import { type Keeper, type ReplacedFile, replaceSeen } from '../../src/files/replace-seen.ts'
 import {
   conflictName,
   isConflictCopy,
   keepConflictCopy,
-} from '../../src/workspace/rescue/conflict-copy.ts'
-import { displacedContent } from '../../src/workspace/rescue/displaced.ts'
-import { pruneKept } from '../../src/workspace/rescue/kept-pre-images.ts'
-import { preImagePath } from '../../src/workspace/rescue/pre-images.ts'
-import { createSecondLook } from '../../src/workspace/rescue/second-look.ts'
+} from '../../src/workspace/late-saves/conflict-copy.ts'
+import { displacedContent } from '../../src/workspace/late-saves/displaced.ts'
+import { pruneKept } from '../../src/workspace/late-saves/kept-pre-images.ts'
+import { preImagePath } from '../../src/workspace/late-saves/pre-images.ts'
+import { createLateSaves } from '../../src/workspace/late-saves/second-look.ts'
+import { layoutOf } from '../../src/workspace/layout.ts'
+import { hashOf } from '../../src/workspace/record.ts'
 import { isFull } from '../fixtures/full.ts'
 import { CASE_ID, NOW } from '../fixtures/records.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -70,7 +70,7 @@ t.test('no line that a person saves is lost beside the writes of the service', a
         }
         t.strictSame(await ended, [0, null])
         const seconds = (performance.now() - began) / 1000
-        await app.service.secondLook.idle()
+        await app.service.lateSaves.idle()
         const kept = versionsOf(app, id)
         const lines = Array.from({ length: SAVES }, (_, n) => `line ${seed}-${n + 1}.\n`)
         const lost = lines.filter((line) => !kept.some((text) => text.includes(line)))
@@ -113,14 +113,14 @@ const notSupported: Exchange = () => {
 function replacement(t: Test, keptIn = 'kept') {
   const folder = t.testdir({ 'case.md': 'old', '.casefile-1-0123456789ab.tmp': 'new', kept: {} })
   const path = join(folder, 'case.md')
-  const found: Displaced[] = []
+  const found: ReplacedFile[] = []
   const contents = () => found.map((at) => displacedContent(at)?.bytes.toString())
   t.teardown(() => {
     for (const at of found) if (typeof at === 'number') closeSync(at)
   })
   const keeper = {
     link: join(folder, keptIn, 'link'),
-    keep: (displaced: Displaced) => void found.push(displaced),
+    keep: (displaced: ReplacedFile) => void found.push(displaced),
   }
   const replace = (exchange: Exchange | null, expect = 'old') =>
     replaceSeen(
@@ -328,8 +328,11 @@ t.test('where the state folder is on another disk, the old file is held open', a
   mkdirSync(elsewhere)
   t.teardown(() => rmSync(elsewhere, { recursive: true }))
   const path = join(t.testdir({ 'a.md': 'old' }), 'a.md')
-  const found: Displaced[] = []
-  const keeper = { link: join(elsewhere, 'link'), keep: (each: Displaced) => void found.push(each) }
+  const found: ReplacedFile[] = []
+  const keeper = {
+    link: join(elsewhere, 'link'),
+    keep: (each: ReplacedFile) => void found.push(each),
+  }
   await writeDurable(path, Buffer.from('new'), { expect: Buffer.from('old'), keeper })
   t.match(found, [Number])
   t.equal(readFileSync(found[0]!, 'utf8'), 'old')
@@ -438,7 +441,7 @@ t.test('where both changed the same, the save is kept beside the file, and told'
   await app.request('PUT', `/cases/${id}`, { title: 'New' })
   writeSync(editor, mine)
   closeSync(editor)
-  await app.service.secondLook.idle()
+  await app.service.lateSaves.idle()
   const [copy = '', ...others] = readdirSync(app.file(id)).filter(isConflictCopy)
   t.strictSame(others, [])
   t.equal(read(app, id, copy), mine)
@@ -506,7 +509,7 @@ async function lookingAlone(t: Test, files: Record<string, string>, mayWrite = a
   const log: string[] = []
   const rescued: string[] = []
   const folder = join(root, 'state')
-  const look = createSecondLook({
+  const look = createLateSaves({
     layout: layoutOf(root, join(root, 'memory')),
     mutex: createKeyedMutex(),
     ...{ folder, mayWrite, now: () => NOW },

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { entriesIn } from '../../files/folder-names.ts'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { realPathOf } from '../../files/real-path.ts'
-import type { Pins } from '../../model/held.ts'
+import type { Baseline } from '../../model/baseline.ts'
 import type { Baselines } from '../../state/baselines.ts'
 import { type Database, readDatabase } from '../../state/database.ts'
 import { TRAILS_FOLDER } from '../../state/state-folder.ts'
@@ -34,7 +34,7 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
   if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
   const baselines = notes.baselines > 0 ? await baselinesIn(stateDir) : null
   if (baselines?.watch) return null
-  const pins = baselines?.own ?? new Map<string, Pins>()
+  const pins = baselines?.own ?? new Map<string, Baseline>()
   const layout = layoutOf(root, memoryRoot)
   const texts = openStoredTexts(stateDir)
   const lastGood: LastGood = {
@@ -42,10 +42,10 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     recall: (key) => texts.text(...partsOfKey(key)),
     forget() {},
   }
-  const isHeld = () => false // or there would be a record of its run
-  const catalog = createCatalog({ isHeld, pins: (id) => pins.get(id) })
+  const isRunningHere = () => false // or there would be a record of its run
+  const catalog = createCatalog({ isRunningHere, pins: (id) => pins.get(id) })
   const scan = createScan({
-    ...{ layout, lastGood, isHeld, catalog, mutex: createKeyedMutex() },
+    ...{ layout, lastGood, isRunningHere, catalog, mutex: createKeyedMutex() },
     ...{ stability: createStabilityDetector(), isGits: () => false },
     lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),

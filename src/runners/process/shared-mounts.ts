@@ -31,7 +31,7 @@ const KEEPER = ['/bin/sh', '-c', 'echo made; read -r _']
 /** Null where that does not work; why is not known. */
 export async function shareMounts(maker: MountMaker): Promise<SharedMounts | null> {
   const seen = sightOf(maker.paths)
-  const pins = await pinsOf(maker)
+  const pins = await captureBaseline(maker)
   if (!pins) return null
   const [mounts, user] = pins
   const ofUser = user ? [`--user=${user.path}`, '--preserve-credentials'] : []
@@ -46,7 +46,9 @@ export async function shareMounts(maker: MountMaker): Promise<SharedMounts | nul
 }
 
 /** The second is null where the mounts belong to our own user namespace. */
-async function pinsOf(maker: MountMaker): Promise<[NamespacePin, NamespacePin | null] | null> {
+async function captureBaseline(
+  maker: MountMaker,
+): Promise<[NamespacePin, NamespacePin | null] | null> {
   const [file = '', ...args] = maker.wordsFor(KEEPER)
   const { env, timeoutMs: timeout, signal } = maker
   const child = spawn(file, args, {

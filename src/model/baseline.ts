@@ -10,7 +10,7 @@ import { evidenceHashIn } from './trail.ts'
  * What counts of a case while its files may be written by the very program that they judge (design
  * §6): a change by file of what is pinned is held back until a request confirms it.
  */
-export interface Pins {
+export interface Baseline {
   /** As written. */
   state?: CaseState | undefined
   required?: RequiredItem[] | undefined
@@ -25,7 +25,7 @@ export interface Pins {
 export type RequiredItem = Pick<ChecklistItem, 'description' | 'type'>
 
 /** A change by file that does not count. `from` and `to` are for people. */
-export type Held = { file: string; from: string; to: string } & (
+export type IgnoredChange = { file: string; from: string; to: string } & (
   | { kind: 'state'; was: CaseState }
   | { kind: 'checklist'; was: RequiredItem }
   | { kind: 'verification' | 'session'; id: string; was: string | null }
@@ -40,27 +40,27 @@ interface Records {
 const LIVE = 'live'
 
 /** Nothing of a case that was not there is verified, and no session of it was. */
-export const NOTHING_THERE: Pins = { proofs: {}, sessions: {}, whole: true }
+export const EMPTY_BASELINE: Baseline = { proofs: {}, sessions: {}, whole: true }
 
 /** All that counts of a case now. `isLive`: whether the service itself is at work in a session. */
-export function pinsOf(records: Records, isLive: (session: Session) => boolean): Pins {
+export function captureBaseline(records: Records, isLive: (session: Session) => boolean): Baseline {
   const proofs = records.proofs.filter(countsAsVerified)
   return {
     state: records.case.state,
     required: requiredOf(records.case.checklist),
     proofs: Object.fromEntries(proofs.map((proof) => [proof.id, verificationOf(proof)])),
     sessions: Object.fromEntries(
-      records.sessions.map((session) => [session.id, sessionPin(session, isLive)]),
+      records.sessions.map((session) => [session.id, sessionBaseline(session, isLive)]),
     ),
     whole: true,
   }
 }
 
-/** The pins that keep back what is held, and nothing else; null where nothing is. */
-export function pinsOfHeld(held: readonly Held[]): Pins | null {
-  if (held.length === 0) return null
-  const pins: Pins = { proofs: {}, sessions: {}, whole: false }
-  for (const each of held) {
+/** The pins that keep back what is ignored, and nothing else; null where nothing is. */
+export function baselineOfIgnored(ignored: readonly IgnoredChange[]): Baseline | null {
+  if (ignored.length === 0) return null
+  const pins: Baseline = { proofs: {}, sessions: {}, whole: false }
+  for (const each of ignored) {
     if (each.kind === 'state') pins.state = each.was
     else if (each.kind === 'checklist') pins.required = [...(pins.required ?? []), each.was]
     else if (each.kind === 'verification') pins.proofs[each.id] = each.was
@@ -91,7 +91,7 @@ export function verificationOf(proof: Proof): string | null {
 }
 
 /** How far a session is; of one that the service is at, its own journal decides. */
-export function sessionPin(session: Session, isLive: (session: Session) => boolean): string {
+export function sessionBaseline(session: Session, isLive: (session: Session) => boolean): string {
   return isLive(session) ? LIVE : progressOf(session)
 }
 
@@ -104,12 +104,15 @@ export function progressOf({ state, trail }: Session): string {
 }
 
 /** The records as they count, with what is held back of what the files say. */
-export function heldBack(files: Records, pins: Pins | undefined): Records & { held: Held[] } {
-  if (!pins) return { ...files, held: [] }
-  const held: Held[] = []
+export function applyBaseline(
+  files: Records,
+  pins: Baseline | undefined,
+): Records & { ignored: IgnoredChange[] } {
+  if (!pins) return { ...files, ignored: [] }
+  const ignored: IgnoredChange[] = []
   const value = { ...files.case }
   if (pins.state !== undefined && pins.state !== value.state) {
-    held.push({
+    ignored.push({
       kind: 'state',
       file: 'case.md',
       from: pins.state,
@@ -118,13 +121,20 @@ export function heldBack(files: Records, pins: Pins | undefined): Records & { he
     })
     value.state = pins.state
   }
-  value.checklist = requiredStill(value.checklist, pins.required ?? [], held)
+  value.checklist = requiredStill(value.checklist, pins.required ?? [], ignored)
   const proofs = files.proofs.map((proof) => {
     const was = pinned(pins.proofs, proof.id, pins)
     const is = verificationOf(proof)
     if (is === null || was === undefined || was === is) return proof
     const [from, to] = [verifiedWord(was), verifiedWord(is)]
-    held.push({ kind: 'verification', file: `proof/${proof.id}.md`, from, to, id: proof.id, was })
+    ignored.push({
+      kind: 'verification',
+      file: `proof/${proof.id}.md`,
+      from,
+      to,
+      id: proof.id,
+      was,
+    })
     return { ...proof, verified: false, verified_at: null }
   })
   const sessions = files.sessions.map((session) => {
@@ -133,14 +143,14 @@ export function heldBack(files: Records, pins: Pins | undefined): Records & { he
     if (was === undefined || was === LIVE || was === is) return session
     const file = `sessions/${session.number}.md`
     const [from, to] = [was ?? 'not there', is]
-    held.push({ kind: 'session', file, from, to, id: session.id, was })
+    ignored.push({ kind: 'session', file, from, to, id: session.id, was })
     return was === null ? session : { ...session, state: was.split(' ', 1)[0] as SessionState }
   })
-  const isSame = held.every(({ file }) => file !== 'case.md')
-  return { case: isSame ? files.case : value, proofs, sessions, held }
+  const isSame = ignored.every(({ file }) => file !== 'case.md')
+  return { case: isSame ? files.case : value, proofs, sessions, ignored }
 }
 
-function pinned(of: Record<string, string | null>, key: string, { whole }: Pins) {
+function pinned(of: Record<string, string | null>, key: string, { whole }: Baseline) {
   return Object.hasOwn(of, key) ? of[key] : whole ? null : undefined
 }
 
@@ -152,7 +162,7 @@ function verifiedWord(verification: string | null): string {
 function requiredStill(
   items: readonly ChecklistItem[],
   required: readonly RequiredItem[],
-  held: Held[],
+  ignored: IgnoredChange[],
 ): ChecklistItem[] {
   let still = [...items]
   const gone: ChecklistItem[] = []
@@ -160,7 +170,7 @@ function requiredStill(
     if (items.some((item) => item.required && isSameItem(item, was))) continue
     const loosened = still.find((item) => !item.required && item.description === was.description)
     const to = loosened ? itemWord(loosened) : 'not there'
-    held.push({
+    ignored.push({
       kind: 'checklist',
       file: 'case.md',
       from: itemWord({ ...was, required: true }),

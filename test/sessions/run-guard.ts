@@ -48,8 +48,8 @@ async function scene(t: Test): Promise<Scene> {
 }
 
 const begin = ({ app, run }: Scene) =>
-  app.service.holds.begin({ session_id: run.id, case_id: run.case_id, number: 1, ending: null })
-const end = ({ app, run }: Scene) => app.service.holds.end(run.id)
+  app.service.runGuard.begin({ session_id: run.id, case_id: run.case_id, number: 1, ending: null })
+const end = ({ app, run }: Scene) => app.service.runGuard.end(run.id)
 
 async function running(t: Test): Promise<Scene> {
   const made = await scene(t)
@@ -91,7 +91,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   edit(at, `proof/${at.open}.md`, verifiedNow)
   edit(at, 'case.md', (text) => resolved(dropped(text)))
 
-  async function heldBack(): Promise<void> {
+  async function applyBaseline(): Promise<void> {
     t.match(await get(at), { state: 'IMPLEMENTING' })
     t.match(await get(at, `/proof/${at.open}`), { verified: false, verified_at: null })
     t.match(await get(at, '/proof/checklist'), [{ ...ITEM, satisfied_by: null }])
@@ -102,7 +102,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
       `changed_during_run proof/${at.open}.md`,
     ])
   }
-  await heldBack()
+  await applyBaseline()
   const events = await told.news()
   const wrong = events.filter(
     ({ event_type, payload }) => event_type === 'case_state_changed' || payload.verified === true,
@@ -110,7 +110,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
   t.strictSame(wrong, [], 'no event tells of it as if it counted')
   t.equal(events.filter(({ event_type }) => event_type === 'problem_found').length, 3)
   await end(at)
-  await heldBack()
+  await applyBaseline()
   const lines = await named(at)
   t.match(lines.sort(), [
     'checklist: The test passes (test-log, required) → not there',
@@ -118,7 +118,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
     /^verification: not verified → verified \(test-log [0-9a-f]{64}\)$/,
   ])
   await at.app.restart()
-  await heldBack()
+  await applyBaseline()
   t.strictSame((await named(at)).sort(), lines, 'each is named once')
   t.notOk(baselinesIn(at.app.stateDir).includes(''))
 
@@ -203,7 +203,7 @@ for (const { what, file, change, path, shown, named: line } of changes) {
     edit(at, name, change)
     t.match(await get(at, path(at)), shown)
     t.strictSame(await codes(at), [`changed_during_run ${name}`])
-    await at.app.service.holds.idle()
+    await at.app.service.runGuard.idle()
     t.match(await named(at), [line])
     edit(at, name, () => before)
     t.strictSame(await codes(at), [])
@@ -261,7 +261,7 @@ t.test('a PUT of case.md confirms what it says, also unchanged', async (t) => {
   const told = listen(t, at.app)
   edit(at, 'case.md', (text) => dropped(text).replace(/^state: .*$/m, 'state: WATCHLIST'))
   t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 2 } })
-  await at.app.service.holds.idle()
+  await at.app.service.runGuard.idle()
   await told.news()
   const file = `/cases/${at.id}/memory/case.md`
   const { text } = await at.app.request('GET', file)
@@ -405,13 +405,13 @@ t.test('a service that dies meanwhile holds back what differs at its next start'
 t.test('of two runs the last one ends it', async (t) => {
   const at = await running(t)
   const second = await planned(at.app, { runbook: step('true') })
-  const { holds } = at.app.service
-  await holds.begin({ session_id: second.id, case_id: second.case_id, number: 1, ending: null })
+  const { runGuard } = at.app.service
+  await runGuard.begin({ session_id: second.id, case_id: second.case_id, number: 1, ending: null })
   await end(at)
   edit(at, 'case.md', resolved)
   t.match(await get(at), { state: 'IMPLEMENTING' })
-  await holds.end(second.id)
-  await holds.end(second.id)
+  await runGuard.end(second.id)
+  await runGuard.end(second.id)
   t.strictSame(await named(at), [], 'it was not in the first')
   t.strictSame(await named({ ...at, run: second }), ['state: IMPLEMENTING → RESOLVED'])
   await must(at.app, 'PUT', `/cases/${at.id}/state`, { state: 'OPEN' })

@@ -1,15 +1,15 @@
-import type { Held } from './held.ts'
+import type { IgnoredChange } from './baseline.ts'
 import type { Problem } from './problem.ts'
 
 /** What the operator is told of a change that does not count, and how he makes it count. */
-export function heldProblem(caseId: string, held: Held): Problem {
-  const { file } = held
-  const message = `${sentence(held)} by file while a session executed, and does not count. ${remedy(caseId, held)}, or put back what was there`
+export function ignoredChangeProblem(caseId: string, ignored: IgnoredChange): Problem {
+  const { file } = ignored
+  const message = `${sentence(ignored)} by file while a session executed, and does not count. ${remedy(caseId, ignored)}, or put back what was there`
   return { code: 'changed_during_run', file, line: null, message }
 }
 
-function sentence(held: Held): string {
-  const { kind, file, from, to } = held
+function sentence(ignored: IgnoredChange): string {
+  const { kind, file, from, to } = ignored
   switch (kind) {
     case 'state':
       return `state: ${from} was changed to ${to}`
@@ -18,7 +18,7 @@ function sentence(held: Held): string {
     case 'verification':
       return `this proof was made ${to}, which was ${from},`
     case 'session':
-      return held.was === null
+      return ignored.was === null
         ? `${file} was put there`
         : `${file} was changed from ${word(from)} to ${word(to)}`
     default:
@@ -26,19 +26,19 @@ function sentence(held: Held): string {
   }
 }
 
-function remedy(caseId: string, held: Held): string {
+function remedy(caseId: string, ignored: IgnoredChange): string {
   const at = `/cases/${caseId}`
-  switch (held.kind) {
+  switch (ignored.kind) {
     case 'state':
       return `Set the state that is right (PUT ${at}/state)`
     case 'checklist':
       return `Write case.md as it is right (PUT ${at}/memory/case.md, also unchanged)`
     case 'verification':
-      return `Look at its content and verify it (PUT ${at}/proof/${held.id}/verify)`
+      return `Look at its content and verify it (PUT ${at}/proof/${ignored.id}/verify)`
     case 'session':
-      return `Look at it and write it as it is (PUT ${at}/memory/${held.file.replace('sessions/', '')})`
+      return `Look at it and write it as it is (PUT ${at}/memory/${ignored.file.replace('sessions/', '')})`
     default:
-      return held satisfies never
+      return ignored satisfies never
   }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Displaced, Stamped } from '../../files/replace-seen.ts'
+import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
 import { createStabilityDetector } from '../sync/stability.ts'
 import { displacedContent, isUntouched, releaseDisplaced } from './displaced.ts'
 import { keepPreImage, renamePreImage } from './kept-pre-images.ts'
@@ -8,7 +8,7 @@ import type { Rescue } from './rescue.ts'
 
 /** A displaced file into which an editor may still write. */
 export interface Kept extends FileOfCase {
-  at: Displaced
+  at: ReplacedFile
   /** What is known of it: its editors began with this, or it was rescued. */
   base: Buffer
   /** While it had these it held `base`; null where stats do not tell. */

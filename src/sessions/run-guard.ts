@@ -1,8 +1,13 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import {
+  type Baseline,
+  baselineOfIgnored,
+  captureBaseline,
+  EMPTY_BASELINE,
+} from '../model/baseline.ts'
+import { baselineWithCase, baselineWithSession } from '../model/baseline-changes.ts'
 import type { Case } from '../model/case.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
-import { NOTHING_THERE, type Pins, pinsOf, pinsOfHeld } from '../model/held.ts'
-import { pinsWithCase, pinsWithSession } from '../model/pin-changes.ts'
 import type { Session } from '../model/session.ts'
 import type { BaselineStore } from '../state/baselines.ts'
 import type { Baselines } from '../workspace/baselines.ts'
@@ -11,18 +16,18 @@ import type { GitActivity } from '../workspace/git/git-activity.ts'
 import type { Scan, ScanNeeds } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
-import { createHoldLines, type HoldRun } from './hold-lines.ts'
+import { createIgnoredChangeLines, type GuardedRun } from './ignored-change-lines.ts'
 
 /**
  * Keeps the gate shut against the files while a session executes whose processes can write them
  * (docs/security.md): what counted when it began goes on counting, until a request says otherwise. The
  * catalog asks the baselines whenever it puts a case together, so that there is no moment in between.
  */
-export interface Holds {
+export interface RunGuard {
   /** Whether a session executes just now whose processes can write the files. */
   isWatching(): boolean
   /** From here on changes by file are held back. Resolves when that is on disk: nothing runs before. */
-  begin(run: HoldRun): Promise<void>
+  begin(run: GuardedRun): Promise<void>
   /**
    * When the processes of the run are ended: what was changed is named in its trail, and stays held
    * back. Nothing to do for a session that did not begin.
@@ -46,8 +51,8 @@ export interface Holds {
 /** What case.md says, or which session's file. */
 export type ConfirmedFile = { case: Case } | Pick<Session, 'number'>
 
-export interface HoldsNeeds {
-  baselines: Baselines<HoldRun>
+export interface RunGuardDeps {
+  baselines: Baselines<GuardedRun>
   files: Pick<BaselineStore, 'writeWatch' | 'removeWatch'>
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'touch'>
   store: Pick<Store, 'update'>
@@ -62,9 +67,9 @@ export interface HoldsNeeds {
 /** What the end of a run waits for a program that changes files, before it looks at them as they are. */
 const GIT_PATIENCE_MS = 10_000
 
-export function createHolds(needs: HoldsNeeds): Holds {
+export function createRunGuard(needs: RunGuardDeps): RunGuard {
   const { baselines: book, files, catalog, log } = needs
-  const lines = createHoldLines(needs)
+  const lines = createIgnoredChangeLines(needs)
   const { runs, isLive } = book
   const order = createKeyedMutex()
   let isOpen = false
@@ -76,15 +81,15 @@ export function createHolds(needs: HoldsNeeds): Holds {
     const folder = catalog.folder(caseId)
     if (!folder) return // it may come back
     if (isWatching) {
-      if (!pins) putLater(caseId, { ...pinsOf(folder, isLive), ...NOTHING_THERE })
+      if (!pins) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
       lines.name(folder, [...runs.values()])
     } else {
-      const left = pinsOfHeld(folder.held)
+      const left = baselineOfIgnored(folder.ignored)
       if (JSON.stringify(left) !== JSON.stringify(pins)) putLater(caseId, left)
     }
   }
 
-  function putLater(caseId: string, pins: Pins | null): void {
+  function putLater(caseId: string, pins: Baseline | null): void {
     book.put(caseId, pins).catch((error: unknown) => {
       log(`what counts of case ${caseId} was not kept for the next start: ${String(error)}`)
     })
@@ -102,7 +107,7 @@ export function createHolds(needs: HoldsNeeds): Holds {
     lines.begin(folders)
     for (const folder of folders) {
       const { id } = folder.case
-      const pins = pinsOf(folder, isLive)
+      const pins = captureBaseline(folder, isLive)
       if (book.get(id)) written.push(book.put(id, pins))
       else book.keep(id, pins)
     }
@@ -121,7 +126,7 @@ export function createHolds(needs: HoldsNeeds): Holds {
     const left = book.ids().map((id) => {
       const folder = catalog.folder(id)
       // of a case that is away just now, on another branch say, nothing can be told: all stays pinned
-      return { id, pins: folder ? pinsOfHeld(folder.held) : (book.get(id) ?? null) }
+      return { id, pins: folder ? baselineOfIgnored(folder.ignored) : (book.get(id) ?? null) }
     })
     runs.clear()
     const others = left.filter(({ pins }) => !pins)
@@ -155,14 +160,14 @@ export function createHolds(needs: HoldsNeeds): Holds {
     async confirm(caseId, file, isWritten) {
       const pins = book.get(caseId)
       if (!pins) return
-      if ('case' in file) await book.put(caseId, pinsWithCase(pins, file.case))
+      if ('case' in file) await book.put(caseId, baselineWithCase(pins, file.case))
       else {
         const session = catalog.entry(caseId)?.sessions.get(file.number)?.value
-        if (session) await book.put(caseId, pinsWithSession(pins, session))
+        if (session) await book.put(caseId, baselineWithSession(pins, session))
       }
       if (isWritten) return
       catalog.touch(caseId)
-      needs.publish({ caseId, found: [], maker: 'service' })
+      needs.publish({ caseId, found: [], source: 'service' })
     },
     load() {
       const watch = book.load()

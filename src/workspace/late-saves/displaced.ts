@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { isSameFile, openRegular, readDescriptor } from '../../files/descriptors.ts'
 import { discard } from '../../files/new-file.ts'
-import type { Displaced, Stamped } from '../../files/replace-seen.ts'
+import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
 
 /** What is larger no editor made out of a file of ours. */
 export const MAX_DISPLACED_BYTES = 64 * 1024 * 1024
 
 /** What a displaced file holds now; null where its name was removed. Throws when that is too much. */
-export function displacedContent(at: Displaced): { bytes: Buffer; stats: Stats } | null {
+export function displacedContent(at: ReplacedFile): { bytes: Buffer; stats: Stats } | null {
   const open = new Set<number>()
   try {
     const file = typeof at === 'number' ? { fd: at, stats: fstatSync(at) } : openRegular(at, open)
@@ -24,7 +24,7 @@ export function displacedContent(at: Displaced): { bytes: Buffer; stats: Stats }
  * Whether nobody has written into it since it had these stats, as far as these tell; null stands for stats that do
  * not, as they were taken too soon after a write: a second one within the same tick of the clock leaves no trace.
  */
-export function isUntouched(at: Displaced, stamped: Stamped | null): boolean {
+export function isUntouched(at: ReplacedFile, stamped: Stamped | null): boolean {
   if (stamped === null || typeof at === 'number') return false
   const { stats, ctimeMs } = stamped
   const now = lstatSync(at, { throwIfNoEntry: false })
@@ -33,7 +33,7 @@ export function isUntouched(at: Displaced, stamped: Stamped | null): boolean {
 }
 
 /** Lets go of it, so that the system can remove what has no name any more. */
-export async function releaseDisplaced(at: Displaced): Promise<void> {
+export async function releaseDisplaced(at: ReplacedFile): Promise<void> {
   if (typeof at === 'number') closeSync(at)
   else await discard(at)
 }

@@ -1,6 +1,6 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import type { IgnoredChange } from '../model/baseline.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
-import type { Held } from '../model/held.ts'
 import { isSealed } from '../model/session.ts'
 import { type NewTrailLine, numbered } from '../model/trail.ts'
 import type { OpenRun } from '../state/baselines.ts'
@@ -8,11 +8,11 @@ import type { Store } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
 import { patientUpdate } from './patient-update.ts'
 
-export type HoldRun = OpenRun & Pick<Job, 'ending'>
+export type GuardedRun = OpenRun & Pick<Job, 'ending'>
 
 /** Names what is held back in the trails of the sessions that execute, once each. */
-export interface HoldLines {
-  name(folder: CaseFolder, runs: readonly HoldRun[]): void
+export interface IgnoredChangeLines {
+  name(folder: CaseFolder, runs: readonly GuardedRun[]): void
   /** Takes what is held back already as named; what was named before is forgotten. */
   begin(folders: Iterable<CaseFolder>): void
   /** The same by words that `words` gave. */
@@ -24,16 +24,16 @@ export interface HoldLines {
 /** A program that makes proofs without end must not swell the trail. */
 const MAX_NAMED = 100
 
-export function createHoldLines(needs: {
+export function createIgnoredChangeLines(needs: {
   store: Pick<Store, 'update'>
   now(): string
   log(line: string): void
-}): HoldLines {
+}): IgnoredChangeLines {
   const told = new Set<string>()
   const order = createKeyedMutex()
   let named = 0
 
-  async function append(run: HoldRun, line: NewTrailLine): Promise<void> {
+  async function append(run: GuardedRun, line: NewTrailLine): Promise<void> {
     await patientUpdate(needs.store, run, (folder) => {
       const session = sessionOf(folder, run.session_id)
       if (isSealed(session) || session.trail.some((each) => isSame(each, line))) return []
@@ -43,8 +43,8 @@ export function createHoldLines(needs: {
   }
 
   return {
-    name({ case: { id }, held }, runs) {
-      for (const each of held.filter((one) => !told.has(wordOf(id, one)))) {
+    name({ case: { id }, ignored }, runs) {
+      for (const each of ignored.filter((one) => !told.has(wordOf(id, one)))) {
         told.add(wordOf(id, each))
         if (++named > MAX_NAMED) continue
         for (const run of runs) {
@@ -62,8 +62,8 @@ export function createHoldLines(needs: {
     begin(folders) {
       told.clear()
       named = 0
-      for (const { case: of, held } of folders) {
-        for (const each of held) told.add(wordOf(of.id, each))
+      for (const { case: of, ignored } of folders) {
+        for (const each of ignored) told.add(wordOf(of.id, each))
       }
     },
     resume(words) {
@@ -74,11 +74,15 @@ export function createHoldLines(needs: {
   }
 }
 
-function wordOf(caseId: string, { kind, file, from, to }: Held): string {
+function wordOf(caseId: string, { kind, file, from, to }: IgnoredChange): string {
   return [caseId, kind, file, from, to].join('\n')
 }
 
-function lineOf(run: OpenRun, case_id: string, { kind, file, from, to }: Held): NewTrailLine {
+function lineOf(
+  run: OpenRun,
+  case_id: string,
+  { kind, file, from, to }: IgnoredChange,
+): NewTrailLine {
   const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id already
   return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to } }
 }

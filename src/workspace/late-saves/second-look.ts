@@ -10,14 +10,14 @@ import { createRescue, type RescueNeeds } from './rescue.ts'
  * Looks again at files whose name a write of the service took: an editor that had one open may have
  * saved into it after our last check (reliability.md §3.3).
  */
-export interface SecondLook extends Keepers {
+export interface LateSaves extends Keepers {
   /** What a service that died had still to look at. Before anything is read or written at a start. */
   recover(): Promise<void>
   /** Looks at everything now, and resolves when what was found is safe. */
   idle(): Promise<void>
 }
 
-export interface SecondLookNeeds extends Omit<RescueNeeds, 'keeperOf'> {
+export interface LateSavesDeps extends Omit<RescueNeeds, 'keeperOf'> {
   /** Where the pre-images are kept, in the state folder. */
   folder: string
   /** Resolves when files may be written; rejects where that is not to be expected. */
@@ -42,7 +42,7 @@ interface Waiting extends Kept {
   hasFailed: boolean
 }
 
-export function createSecondLook(needs: SecondLookNeeds): SecondLook {
+export function createLateSaves(needs: LateSavesDeps): LateSaves {
   const { folder, log } = needs
   const rescue = createRescue({ ...needs, keeperOf })
   const look = createDisplacedLook({ ...needs, rescue })

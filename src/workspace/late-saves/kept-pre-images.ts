@@ -1,7 +1,7 @@
 import { lstat, rename } from 'node:fs/promises'
 import { hasCode } from '../../files/errno.ts'
 import { discard, writeNewFile } from '../../files/new-file.ts'
-import type { Displaced } from '../../files/replace-seen.ts'
+import type { ReplacedFile } from '../../files/replace-seen.ts'
 import { hashOf } from '../record.ts'
 import { displacedContent, releaseDisplaced } from './displaced.ts'
 import { type FileOfCase, preImagePath, preImagesIn } from './pre-images.ts'
@@ -14,7 +14,7 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024
 /** Leaves what was displaced where it is, or gives it a name there; gives its path. */
 export async function keepPreImage(
   folder: string,
-  { id, file, base, at }: FileOfCase & { base: Buffer; at: Displaced },
+  { id, file, base, at }: FileOfCase & { base: Buffer; at: ReplacedFile },
 ): Promise<string> {
   if (typeof at === 'string') return at
   const path = preImagePath(folder, { id, file }, hashOf(base))
@@ -27,8 +27,8 @@ export async function keepPreImage(
 /** After a rescue, so that a start after a crash knows from its name that these bytes are safe. */
 export async function renamePreImage(
   folder: string,
-  { id, file, base, at }: FileOfCase & { base: Buffer; at: Displaced },
-): Promise<Displaced> {
+  { id, file, base, at }: FileOfCase & { base: Buffer; at: ReplacedFile },
+): Promise<ReplacedFile> {
   if (typeof at === 'number') return at
   const path = preImagePath(folder, { id, file }, hashOf(base))
   try {
@@ -43,7 +43,7 @@ export async function renamePreImage(
 /** Removes the pre-images that are older than a day, and the oldest of too many; not those still `inUse`. */
 export async function pruneKept(
   folder: string,
-  inUse: ReadonlySet<Displaced>,
+  inUse: ReadonlySet<ReplacedFile>,
   now = Date.now(),
 ): Promise<void> {
   const kept = []

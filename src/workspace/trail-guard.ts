@@ -8,7 +8,7 @@ import type { TrailLine } from '../model/trail.ts'
  * ones are put back. (What git brings of other machines' runs is not asked here.) A file that a merge or a switch of
  * branches made another session's while this one runs is not believed, nor written over.
  */
-export function withKnownTrail(
+export function restoreTrail(
   read: Session,
   problems: Problem[],
   known: Session,

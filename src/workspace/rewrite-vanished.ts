@@ -10,9 +10,14 @@ import type { ReaderNeeds } from './readers.ts'
  * Writes a running session's file again where it vanished, by a branch switch say: its journal must
  * not stop in the middle (design §3). The case's own file comes back with it. True when it did.
  */
-export async function restoreHeld(needs: ReaderNeeds, entry: CaseEntry): Promise<boolean> {
-  const { layout, isHeld } = needs
-  const held = [...entry.sessions.values()].filter((each) => each.value && isHeld(each.value.id))
+export async function rewriteVanishedSession(
+  needs: ReaderNeeds,
+  entry: CaseEntry,
+): Promise<boolean> {
+  const { layout, isRunningHere } = needs
+  const held = [...entry.sessions.values()].filter(
+    (each) => each.value && isRunningHere(each.value.id),
+  )
   let restored = false
   for (const { value } of held) {
     const { number } = value!
