@@ -402,9 +402,9 @@ t.test('an import that is killed, or finds the disk full, goes on to the same ca
   watcher.close()
   killed.kill('SIGKILL')
   await ended
-  const longer = [...list.slice(0, 30), { ...ISSUE, url: URL_OF(99), body: 'x'.repeat(300_000) }]
+  const longer = [...list.slice(0, 30), { ...ISSUE, url: URL_OF(99), body: 'x'.repeat(9_000_000) }]
   writeFileSync(file, JSON.stringify(longer.map((issue) => ({ ...issue, number: null }))))
-  const full = run('prlimit', ['--fsize=262144', process.execPath, ...args])
+  const full = run('prlimit', ['--fsize=8388608', process.execPath, ...args])
   await t.rejects(full, { code: 1, stderr: /The import stopped at entry 31: .* storage is full/ })
   t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^0 cases were made; 31 / }) // with its text
   const cases = linesOf((await cli.run('export')).stdout)
