@@ -62,7 +62,7 @@ t.test('a database that cannot be opened just now is left as it is', async (t) =
   await again.close()
 })
 
-const SIZE = 256 * 1024
+const SIZE = 8 * 1024 * 1024
 
 t.test(
   'a limit on the size of files is a full disk, and no end of the service; nor is a log on it',

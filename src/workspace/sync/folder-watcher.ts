@@ -121,7 +121,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
 
   return {
     followRoot() {
-      following = following.then(followRoot)
+      following = following.then(followRoot, followRoot) // whoever asked for the one before has its error
       return following
     },
     generation: () => generation,
@@ -136,7 +136,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     async close() {
       isClosed = true
       stopStarting()
-      await following
+      await Promise.allSettled([following])
       await stop()
     },
   }
