@@ -25,7 +25,7 @@ export interface CaseRow extends KnownCase {
 }
 
 /** The cases in the database, as far as they are on the disk. */
-export interface CaseRows {
+export interface ReadCaseRows {
   /** The cases whose files a start need not read again, if their stamps are the same. */
   known(): KnownCase[]
   /** All ids, also of cases whose files must be read again. */
@@ -38,6 +38,9 @@ export interface CaseRows {
   allJson(): { id: string; json: Uint8Array }[]
   /** The last readable text of a record file. */
   text(id: string, file: string): string | null
+}
+
+export interface CaseRows extends ReadCaseRows {
   put(row: CaseRow, onWritten: () => void): void
   remove(id: string): void
 }
@@ -49,18 +52,38 @@ const META = 'cases'
  * the texts stay.
  */
 export function openCaseRows(database: Database, format: string): CaseRows {
-  const { all, get, write } = database
-  const stored = get<{ value: string }>('SELECT value FROM meta WHERE name = ?', META)
-  const isOther = stored?.value !== format
-  if (isOther) {
+  const { write } = database
+  const rows = readCaseRows(database, format)
+  if (!rows.isOfFormat) {
     write((run) => {
       run('UPDATE cases SET print = NULL')
       run('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)', META, format)
     })
   }
   return {
+    ...rows,
+    put: (row, onWritten) => write((run) => putRow(run, row), onWritten),
+    remove(id) {
+      write((run) => {
+        run('DELETE FROM texts WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
+        run('DELETE FROM case_values WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
+        run('DELETE FROM cases WHERE id = ?', id)
+      })
+    },
+  }
+}
+
+/** The same without a change of anything: for a command that only reads. */
+export function readCaseRows(
+  { all, get }: Pick<Database, 'all' | 'get'>,
+  format: string,
+): ReadCaseRows & { isOfFormat: boolean } {
+  const stored = get<{ value: string }>('SELECT value FROM meta WHERE name = ?', META)
+  const isOfFormat = stored?.value === format
+  return {
+    isOfFormat,
     known() {
-      if (isOther) return []
+      if (!isOfFormat) return []
       return all('SELECT id, created_at, parent, names, print FROM cases WHERE print IS NOT NULL')
     },
     ids: () => all<{ id: string }>('SELECT id FROM cases').map(({ id }) => id),
@@ -80,14 +103,6 @@ export function openCaseRows(database: Database, format: string): CaseRows {
         file,
       )
       return found?.text ?? null
-    },
-    put: (row, onWritten) => write((run) => putRow(run, row), onWritten),
-    remove(id) {
-      write((run) => {
-        run('DELETE FROM texts WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
-        run('DELETE FROM case_values WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
-        run('DELETE FROM cases WHERE id = ?', id)
-      })
     },
   }
 }

@@ -245,25 +245,42 @@ export async function openDatabase(
   }
 }
 
-/** The rows of a database that a service of this or an earlier time has written; null where there is none. */
-export function readDatabase<T>(
-  folder: string,
-  read: (database: Pick<Database, 'all'>) => T,
-): T | null {
+/** A database as a service of this or an earlier time has written it, for a command that only reads. */
+export interface ReadOnlyDatabase extends Pick<Database, 'all' | 'get'> {
+  close(): void
+}
+
+/** Null where there is none, or none that can be used. */
+export function openToRead(folder: string): ReadOnlyDatabase | null {
   const path = join(folder, DATABASE_FILE)
   if (!existsSync(path)) return null
   const connection = connect(path, { readOnly: true })
+  const all = <Row>(sql: string, ...values: SqlValue[]) =>
+    connection.prepare(sql).all(...values) as Row[]
   try {
     mustBeOurs(connection)
-    return read({
-      all: <Row>(sql: string, ...values: SqlValue[]) =>
-        connection.prepare(sql).all(...values) as Row[],
-    })
+    all('SELECT 1 FROM meta LIMIT 1')
+    return {
+      all,
+      get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
+      close: () => connection.close(),
+    }
   } catch (error) {
-    if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
-    throw error
-  } finally {
     connection.close()
+    if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
+    if (/no such table/.test(String(error))) return null
+    throw error
+  }
+}
+
+/** What `read` gives of it; null where there is none. */
+export function readDatabase<T>(folder: string, read: (database: ReadOnlyDatabase) => T): T | null {
+  const database = openToRead(folder)
+  if (database === null) return null
+  try {
+    return read(database)
+  } finally {
+    database.close()
   }
 }
 

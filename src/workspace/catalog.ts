@@ -156,8 +156,10 @@ export function createCatalog({ isRunningHere, pins, stored }: CatalogNeeds): Ca
         const isPinned = pins(id) !== undefined
         return { entry: each.entry, stamps: slots.get(id) ?? null, json, summary: row, isPinned }
       },
-      onSaved() {
-        if (unsaved.get(id) === each) unsaved.delete(id)
+      onSaved(isInUse) {
+        if (unsaved.get(id) !== each) return
+        unsaved.delete(id)
+        if (isInUse) recent.set(id, each)
       },
     })
   }

@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
-/** What differs between two readings of a case, by value. */
+/** What differs between two readings of a case, by value: the same case may have been decoded from its row meanwhile. */
 export function differences(before: CaseEntry | undefined, after: CaseEntry): Change[] {
   const case_id = after.id
   const changes: Change[] = []
-  if (before?.file.value !== after.file.value) {
+  if (!isDeepStrictEqual(before?.file.value, after.file.value)) {
     changes.push({
       kind: 'case',
       case_id,
@@ -14,10 +15,12 @@ export function differences(before: CaseEntry | undefined, after: CaseEntry): Ch
     })
   }
   for (const [is, was] of pairs(before?.sessions, after.sessions)) {
-    if (is !== was) changes.push({ kind: 'session', case_id, before: was, after: is })
+    if (!isDeepStrictEqual(is, was))
+      changes.push({ kind: 'session', case_id, before: was, after: is })
   }
   for (const [is, was] of pairs(before?.proofs, after.proofs)) {
-    if (is !== was) changes.push({ kind: 'proof', case_id, before: was, after: is })
+    if (!isDeepStrictEqual(is, was))
+      changes.push({ kind: 'proof', case_id, before: was, after: is })
   }
   return changes
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TriageRow } from '../model/triage-row.ts'
-import type { CaseRows, KnownCase } from '../state/cases.ts'
+import type { CaseRows, KnownCase, ReadCaseRows } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { CaseStamps } from './case-stamps.ts'
 import { encodeEntry, isReproducible } from './entry-json.ts'
@@ -34,7 +34,8 @@ export interface ToSave {
     /** Whether more than its files decides what is shown of it. */
     isPinned: boolean
   }
-  onSaved(): void
+  /** `isInUse` where a request or an edit made the change, and no start. */
+  onSaved(isInUse: boolean): void
 }
 
 /** Of what is stored, beside the program itself. */
@@ -44,6 +45,25 @@ const FORMAT = 3
 export function storedFormat(version: string): string {
   const own = statSync(fileURLToPath(import.meta.url), { throwIfNoEntry: false })
   return JSON.stringify([FORMAT, version, own?.mtimeMs])
+}
+
+/** Stored cases for a command that reads: nothing of what it finds is saved. */
+export function readStoredCases(rows: ReadCaseRows): StoredCases {
+  return {
+    values: rows.values,
+    shown: rows.shown,
+    summary: rows.summary,
+    summaries: rows.summaries,
+    allJson: rows.allJson,
+    found: new Map(rows.known().map((known) => [known.id, known])),
+    recall: (key) => rows.text(...partsOfKey(key)),
+    save() {},
+    remove() {},
+    published() {},
+    begin() {},
+    remember() {},
+    forget() {},
+  }
 }
 
 export function createStoredCases(rows: CaseRows): StoredCases {
@@ -92,7 +112,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       },
       () => {
         if (texts.get(id) === fresh) texts.delete(id)
-        onSaved()
+        onSaved(hasBegun)
       },
     )
   }

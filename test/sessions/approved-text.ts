@@ -1,11 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { type HeldSync, holdSyncs } from '../fixtures/synced-disk.ts'
-
-// not before the functions of the disk are watched
-const { must, planned, step } = await import('../fixtures/session-client.ts')
-const { openTestService } = await import('../fixtures/workspace.ts')
-const { sha256 } = await import('../../src/markdown/session-file.ts')
+import { sha256 } from '../../src/markdown/session-file.ts'
+import { must, planned, step } from '../fixtures/session-client.ts'
+import { openTestService } from '../fixtures/workspace.ts'
 
 const PLANS = { first: 'echo first', second: 'echo second' }
 
@@ -20,13 +17,21 @@ t.test('a plan that is another one by the time it is to begin does not run', asy
       const text = readFileSync(file, 'utf8')
       const other = plan.replace(PLANS.first, PLANS.second)
       const plan_sha256 = sha256(wanted === 'first' ? plan : other)
-      const begun = new Promise<HeldSync>((resolve) => {
-        t.teardown(holdSyncs((path) => path.includes('/runs/'), resolve))
-      })
+      // the run is on record, and the request does not know it yet
+      const { database } = app.service
+      const { write, flushed } = database
+      database.write = (work, onWritten) => {
+        write(work, onWritten)
+        work((sql) => {
+          if (!sql.includes('INTO runs')) return
+          database.flushed = async () => {
+            Object.assign(database, { write, flushed })
+            await flushed()
+            writeFileSync(file, text.replace(PLANS.first, PLANS.second))
+          }
+        })
+      }
       const answer = app.request('POST', `${ref.path}/approve`, { plan_sha256 })
-      const sync = await begun
-      writeFileSync(file, text.replace(PLANS.first, PLANS.second))
-      sync.letGo()
       t.match(await answer, { status: 409, json: { code: 'plan_changed' } })
       t.equal((await must(app, 'GET', ref.path)).state, 'plan_ready')
     })

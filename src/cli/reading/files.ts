@@ -3,16 +3,18 @@ import { entriesIn } from '../../files/folder-names.ts'
 import { createKeyedMutex } from '../../files/keyed-mutex.ts'
 import { realPathOf } from '../../files/real-path.ts'
 import type { Baseline } from '../../model/baseline.ts'
+import { packageVersion } from '../../package-files.ts'
 import type { Baselines } from '../../state/baselines.ts'
-import { type Database, readDatabase } from '../../state/database.ts'
+import { readCaseRows } from '../../state/cases.ts'
+import { type Database, openToRead, readDatabase } from '../../state/database.ts'
 import { TRAILS_FOLDER } from '../../state/state-folder.ts'
-import { openStoredTexts } from '../../state/stored-texts.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { isInGit } from '../../workspace/git/git-contents.ts'
-import { type LastGood, partsOfKey } from '../../workspace/last-good.ts'
+import type { LastGood } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
+import { readStoredCases, storedFormat } from '../../workspace/stored-cases.ts'
 import { createStabilityDetector } from '../../workspace/sync/stability.ts'
 import { createTexts, type Texts } from '../../workspace/texts.ts'
 import { readTrailMemory } from '../../workspace/trail-memory.ts'
@@ -30,22 +32,27 @@ export interface Files {
 
 /** Null where a service that died left something: only a service may say what became of that. */
 export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promise<Files | null> {
-  const notes = readDatabase(stateDir, countNotes) ?? { runs: 0, baselines: 0 }
+  const database = openToRead(stateDir)
+  const notes = database ? countNotes(database) : { runs: 0, baselines: 0 }
   if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
   const baselines = notes.baselines > 0 ? await baselinesIn(stateDir) : null
   if (baselines?.watch) return null
   const pins = baselines?.own ?? new Map<string, Baseline>()
   const layout = layoutOf(root, memoryRoot)
-  const texts = openStoredTexts(stateDir)
-  const lastGood: LastGood = {
-    remember() {},
-    recall: (key) => texts.text(...partsOfKey(key)),
-    forget() {},
-  }
   const isRunningHere = () => false // or there would be a record of its run
-  const catalog = createCatalog({ isRunningHere, pins: (id) => pins.get(id) })
+  const stored = database
+    ? readStoredCases(readCaseRows(database, storedFormat(packageVersion())))
+    : null
+  const lastGood: LastGood = stored ?? { remember() {}, recall: () => null, forget() {} }
+  const catalog = createCatalog({
+    isRunningHere,
+    pins: (id) => pins.get(id),
+    ...(stored ? { stored } : {}),
+  })
   const scan = createScan({
     ...{ layout, lastGood, isRunningHere, catalog, mutex: createKeyedMutex() },
+    // values that are frozen count whatever a row says
+    ...(stored && pins.size === 0 ? { found: stored.found } : {}),
     ...{ stability: createStabilityDetector(), isGits: () => false },
     lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
