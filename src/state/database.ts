@@ -1,5 +1,13 @@
-import { chmodSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { makeFolder, syncFolder } from '../files/durable-write.ts'
 import { Refusal } from '../model/refusal.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -38,6 +46,9 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** Longer than a folder is away while it is moved and copied. */
+const FOLDER_MISSED_MS = 900
+
 interface Work {
   work: (run: Run) => void
   onWritten: (() => void) | undefined
@@ -59,6 +70,7 @@ export async function openDatabase(
   let connection = open()
   let inode = statSync(path).ino
   let statements = new Map<string, Statement>()
+  let missesFolderSince: number | null = null
   let isClosed = false
   let isGathering = false
   let gathered: Work[] = []
@@ -98,27 +110,43 @@ export async function openDatabase(
     statement(sql).run(...values)
   }
 
+  /** A folder that is only being moved, or copied into its place, must not be made meanwhile. */
+  function isFolderJustMissed(): boolean {
+    missesFolderSince ??= performance.now()
+    return performance.now() - missesFolderSince < FOLDER_MISSED_MS
+  }
+
+  function folderGone(): Refusal {
+    return new Refusal(
+      'storage_failed',
+      `The state folder ${folder} is gone. Put it back; else it is made again in a moment.`,
+    )
+  }
+
   /** Deleted or replaced while the service runs: what it holds is still whole, and is written to its place again. */
   async function restoreFile(): Promise<void> {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found?.ino === inode) return
+    if (!existsSync(folder) && isFolderJustMissed()) throw folderGone()
+    missesFolderSince = null
     log(`${DATABASE_FILE} was deleted or replaced while the service runs: it is written again`)
     await makeFolder(folder, 0o700)
     if (found) renameSync(path, `${path}.aside-${now().replace(/[:-]/g, '')}`)
     const copy = `${path}.copy`
     rmSync(copy, { force: true })
     connection.prepare('VACUUM INTO ?').run(copy)
+    // nothing is awaited from here to the end: whoever reads meanwhile needs a connection
     disconnect()
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
     try {
       renameSync(copy, path)
-      await syncFolder(dirname(path))
     } finally {
       // whatever happened to the copy, the service goes on with a database
-      await makeFolder(folder, 0o700)
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
       connection = openConnection(path)
       inode = statSync(path).ino
     }
+    await syncFolder(folder)
   }
 
   function disconnect(): void {

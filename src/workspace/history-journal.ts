@@ -156,14 +156,26 @@ export function openHistoryJournal(
 
   function logDiskError(error: unknown): void {
     const refusal = diskRefusal(error)
-    if (!refusal) throw error
-    log(`${path} could not be written: ${refusal.message}`)
+    if (!refusal && !hasCode(error, 'ENOENT')) throw error // the state folder may be gone for a moment
+    log(`${path} could not be written: ${(refusal ?? (error as Error)).message}`)
+  }
+
+  /** Opened again, since `file` may be closed meanwhile. One that was deleted while the service runs is written again. */
+  function openedToSync(): number {
+    try {
+      return openSync(path, 'r')
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+      const old = file
+      file = rewrite()
+      closeSync(old)
+      return openSync(path, 'r')
+    }
   }
 
   async function sync(): Promise<void> {
     try {
-      // opened again, since `file` may be closed meanwhile
-      const opened = openSync(path, 'r')
+      const opened = openedToSync()
       try {
         await syncData(opened)
       } finally {
