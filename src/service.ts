@@ -125,6 +125,7 @@ async function open(
 
   // the cases, as they were read, and how they are read and written
   const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
+  undo.add(() => stored.close())
   const catalog = createCatalog({ isRunningHere, pins: baselines.of, stored })
   const { scan, synchronizer, store, lateSaves, texts, leftovers } = createWorkspaceParts({
     layout,

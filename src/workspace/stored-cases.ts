@@ -11,7 +11,7 @@ import { type LastGood, partsOfKey } from './last-good.ts'
 export interface StoredCases
   extends LastGood,
     Pick<CaseRows, 'values' | 'shown' | 'summary' | 'summaries' | 'allJson'> {
-  /** Stores a case with what was published of it in the same turn of the event loop. */
+  /** Stores a case, once what it says is published. */
   save(id: string, what: ToSave): void
   remove(id: string): void
   /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
@@ -23,6 +23,8 @@ export interface StoredCases
    * that dies must find again what it has not published.
    */
   begin(isThere: (id: string) => boolean): void
+  /** Saves what waits; before the database is closed. */
+  close(): void
 }
 
 export interface ToSave {
@@ -37,6 +39,9 @@ export interface ToSave {
   /** `isInUse` where a request or an edit made the change, and no start. */
   onSaved(isInUse: boolean): void
 }
+
+/** So long a change waits to be stored with others. */
+const SAVE_MS = 500
 
 /** Of what is stored, beside the program itself. */
 const FORMAT = 3
@@ -60,6 +65,7 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
     save() {},
     remove() {},
     published() {},
+    close() {},
     begin() {},
     remember() {},
     forget() {},
@@ -73,15 +79,19 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   const texts = new Map<string, Record<string, string>>()
   const found = new Map(rows.known().map((known) => [known.id, known]))
   let hasBegun = false
+  let timer: NodeJS.Timeout | undefined
   /** The ids of all stored cases, while a start asks for thousands. */
   let ids: Set<string> | null = null
 
-  function add(id: string, what: ToSave | null): void {
-    if (due.size === 0 && hasBegun) queueMicrotask(saveAll)
+  /** A row is only there for the next start, and what changes once mostly changes again: its stamps, say. */
+  function add(id: string, what: ToSave): void {
     due.set(id, what)
+    if (hasBegun) timer ??= setTimeout(saveAll, SAVE_MS).unref()
   }
 
   function saveAll(): void {
+    clearTimeout(timer)
+    timer = undefined
     for (const id of due.keys()) saveOne(id)
   }
 
@@ -126,10 +136,12 @@ export function createStoredCases(rows: CaseRows): StoredCases {
     save: add,
     remove(id) {
       texts.delete(id)
-      add(id, null)
+      due.set(id, null)
+      if (hasBegun) saveOne(id) // nothing of it stays
     },
     found,
     published: saveOne,
+    close: saveAll,
     begin(isThere) {
       hasBegun = true
       saveAll()

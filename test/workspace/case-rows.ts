@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { DATABASE_FILE } from '../../src/state/database.ts'
 import { connect } from '../../src/state/sqlite.ts'
+import { rowsOnDisk } from '../fixtures/state-rows.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 // What was read of the cases is rows of casefile.db (docs/decisions/0019-case-rows.md)
@@ -305,6 +306,11 @@ t.test('a killed service has stored and told what was done a moment before', asy
   await app.request('PUT', `/cases/${id}`, { title: 'Good' })
   const { id: gone } = await app.newCase({ title: 'Gone' })
   await app.request('DELETE', `/cases/${gone}`)
+  const isStored = () =>
+    rowsOnDisk<{ text: string }>(app.stateDir, 'SELECT text FROM texts').some(({ text }) =>
+      text.includes('title: Good'),
+    )
+  while (!isStored()) await delay(20)
   const { last } = app.service.eventLog
   const snapshot = join(app.root, 'snapshot')
   mkdirSync(snapshot)
