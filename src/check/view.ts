@@ -75,8 +75,13 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
   const storedTexts = openStoredTexts(stateDir)
   const scan = createScan({
-    ...{ layout, lastGood: KEEPS_NOTHING, isRunningHere, catalog, mutex: createKeyedMutex() },
-    ...{ stability: createStabilityDetector(), isGits: () => false },
+    layout,
+    lastGood: KEEPS_NOTHING,
+    isRunningHere,
+    catalog,
+    mutex: createKeyedMutex(),
+    stability: createStabilityDetector(),
+    isGits: () => false,
     trails,
     // for trails alone: what a broken file said before is not in it
     lastText: (key) => storedTexts.text(...partsOfKey(key)),
@@ -89,7 +94,12 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
   await lookForRuns() // a run that began meanwhile
   storedTexts.close()
   return {
-    ...{ layout, stateDir, catalog, trails, isRunningHere, hasServed: hasDatabase(stateDir) },
+    layout,
+    stateDir,
+    catalog,
+    trails,
+    isRunningHere,
+    hasServed: hasDatabase(stateDir),
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
     strangers: scan.strangers(),

@@ -14,7 +14,7 @@ export interface PinnedFolder {
 }
 
 /**
- * RunGuard a folder open, so that swapping it for a link cannot lead a write elsewhere. With `within`,
+ * Holds a folder open, so that swapping it for a link cannot lead a write elsewhere. With `within`,
  * a real path, it must be that folder or lie in it; else refuses with `changed_meanwhile`.
  */
 export function pinFolder(path: string, within?: string): PinnedFolder {

@@ -62,7 +62,7 @@ export async function readJson<T>(
   return parseFields(schema, parseJsonObject(bytes))
 }
 
-/** RunGuard one text of a body to a limit of its own. */
+/** Holds one text of a body to a limit of its own. */
 export function mustFit(name: string, text: string, maxBytes: number, advice = ''): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return

@@ -53,7 +53,7 @@ function isHeld(field: string, etag: string): boolean {
 }
 
 /**
- * RunGuard a write to `If-Match` and `If-None-Match` (RFC 9110 §13.1), where the client sent them.
+ * Holds a write to `If-Match` and `If-None-Match` (RFC 9110 §13.1), where the client sent them.
  * `current` is the ETag that a GET would answer now, null when there is nothing yet. Refuses with
  * `precondition_failed`.
  */

@@ -130,7 +130,7 @@ async function isUnknown({ store }: HttpNeeds, id: string): Promise<boolean> {
   }
 }
 
-/** RunGuard the bytes to what the file is for; gives what is to count of it from now on. */
+/** Holds the bytes to what the file is for; gives what is to count of it from now on. */
 async function checked(
   { sessionTexts }: HttpNeeds,
   folder: CaseFolder,

@@ -128,7 +128,7 @@ function changedMeanwhile(): Refusal {
   )
 }
 
-/** RunGuard the request to If-Match on the proof as a GET would show it now. */
+/** Holds the request to If-Match on the proof as a GET would show it now. */
 async function matching(service: HttpNeeds, c: ServiceContext, folder: CaseFolder, pid: string) {
   const json = await proofJson(service, folder, proofOf(folder, pid))
   requireMatch(c, etagOf(jsonBody(json)))

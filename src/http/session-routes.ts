@@ -30,7 +30,7 @@ export function sessionRoutes(service: HttpNeeds): Hono<ServiceEnv> {
     return jsonWithETag(c, await sessionJson(service, folder, sessionOf(folder, id)))
   }
 
-  /** RunGuard the request to If-Match: now, and again on the same bytes when the change is made. */
+  /** Holds the request to If-Match: now, and again on the same bytes when the change is made. */
   async function matching(c: ServiceContext, id: string, sid: string) {
     const folder = await store.read(id)
     const session = sessionOf(folder, sid)

@@ -52,7 +52,7 @@ export interface FieldReader {
   /** A time in ISO 8601 or YAML's form of it, turned into UTC with milliseconds. */
   time(key: string): string | null
   texts(key: string): string[]
-  /** RunGuard a key that repeats what the file's place says to it; absent is right too. */
+  /** Holds a key that repeats what the file's place says to it; absent is right too. */
   placed(key: string, expected: string): void
   problem(key: string, code: ProblemCode, message: string): void
 }

@@ -24,7 +24,8 @@ export function createSessionParts(
   const plans = createPlanTexts(database, log)
   const shared = {
     ...needs,
-    ...{ plans, runs: createRunRecords(database, log) },
+    plans,
+    runs: createRunRecords(database, log),
     ...{ conversations: new Map(), touchedInRun: new Set<string>() },
   }
   const sessions = createSessions(shared)

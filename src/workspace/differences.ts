@@ -2,11 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { RecordFile } from './record.ts'
 
-/** What differs between two readings of a case, by value: the same case may have been decoded from its row meanwhile. */
+/**
+ * What differs between two readings of a case: files with other bytes, or the same bytes that mean something else now.
+ * Not by identity, as a case may have been decoded from its row meanwhile.
+ */
 export function differences(before: CaseEntry | undefined, after: CaseEntry): Change[] {
   const case_id = after.id
   const changes: Change[] = []
-  if (!isDeepStrictEqual(before?.file.value, after.file.value)) {
+  if (!isSame(before?.file, after.file)) {
     changes.push({
       kind: 'case',
       case_id,
@@ -15,20 +18,37 @@ export function differences(before: CaseEntry | undefined, after: CaseEntry): Ch
     })
   }
   for (const [is, was] of pairs(before?.sessions, after.sessions)) {
-    if (!isDeepStrictEqual(is, was))
-      changes.push({ kind: 'session', case_id, before: was, after: is })
+    if (isSame(is, was)) continue
+    changes.push({
+      kind: 'session',
+      case_id,
+      before: was?.value ?? null,
+      after: is?.value ?? null,
+    })
   }
   for (const [is, was] of pairs(before?.proofs, after.proofs)) {
-    if (!isDeepStrictEqual(is, was))
-      changes.push({ kind: 'proof', case_id, before: was, after: is })
+    if (isSame(is, was)) continue
+    changes.push({
+      kind: 'proof',
+      case_id,
+      before: was?.value ?? null,
+      after: is?.value ?? null,
+    })
   }
   return changes
+}
+
+type Read<T> = RecordFile<T> | undefined
+
+function isSame(one: Read<unknown>, other: Read<unknown>): boolean {
+  if (one?.value === other?.value) return true
+  return one?.hash === other?.hash && isDeepStrictEqual(one?.value, other?.value)
 }
 
 function pairs<K, T>(
   before: Map<K, RecordFile<T | null>> | undefined,
   after: Map<K, RecordFile<T | null>>,
-): [T | null, T | null][] {
+): [Read<T | null>, Read<T | null>][] {
   const keys = new Set([...(before?.keys() ?? []), ...after.keys()])
-  return [...keys].map((key) => [after.get(key)?.value ?? null, before?.get(key)?.value ?? null])
+  return [...keys].map((key) => [after.get(key), before?.get(key)])
 }

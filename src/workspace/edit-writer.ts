@@ -98,9 +98,11 @@ export function createEditWriter(
       if (hasLines) history.made(begun)
       const { path, synced } = placed
       needs.stability.noteOwnWrite(path)
-      // before its events are told; what could not be synced stands there all the same, and is not a person's
-      if (isTrail(edit) || hasLines) await Promise.allSettled([synced])
-      const notes = hasLines ? await recorded(known) : known.notes
+      // before its events are published; what could not be synced is there all the same, and is not a person's
+      const isSynced = Promise.allSettled([synced]).then(() => {})
+      if (isTrail(edit)) await isSynced
+      const notes = hasLines ? await recorded(known, isSynced) : known.notes
+      if (hasLines) await isSynced
       await together(apply({ ...known, notes }, edit, placed), synced)
     } catch (error) {
       if (hasLines && !isPlaced) history.drop(begun)
@@ -114,14 +116,14 @@ export function createEditWriter(
 
   /**
    * Appends the lines that are due, and gives the memory files as they are then. A history.md that cannot be
-   * appended to keeps no change from being made: its lines stay due.
+   * appended to keeps no change from being made: its lines stay due. They get their place after `first`.
    */
-  async function recorded(known: CaseEntry): Promise<CaseEntry['notes']> {
+  async function recorded(known: CaseEntry, first?: Promise<void>): Promise<CaseEntry['notes']> {
     const { id, notes } = known
     const { ids, lines } = history.due(id)
     if (lines.length === 0) return notes
     try {
-      const { note, before } = await appendHistory(needs, known, lines)
+      const { note, before } = await appendHistory(needs, known, lines, first)
       needs.stability.noteOwnWrite(layout.memoryFile(id, HISTORY_FILE))
       history.written(ids)
       // what somebody else wrote there is published by the next scan

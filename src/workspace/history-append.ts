@@ -28,12 +28,14 @@ export interface WrittenHistory {
 
 /**
  * Appends lines to a case's history.md, and makes the file where there is none. Refuses with `unreadable_file`
- * one that is no text to append to: it is left as it is.
+ * one that is no text to append to: it is left as it is. The lines get their place after `first`, which must be on the
+ * disk before them.
  */
 export async function appendHistory(
   { layout, lateSaves }: { layout: Layout; lateSaves: Keepers },
   { id, file }: Pick<CaseEntry, 'id' | 'file'>,
   lines: readonly string[],
+  first?: Promise<void>,
 ): Promise<WrittenHistory> {
   const path = layout.memoryFile(id, HISTORY_FILE)
   const within = layout.caseFolder(id)
@@ -52,8 +54,9 @@ export async function appendHistory(
     if (!read.ok && read.reason === 'missing') {
       // an older case, or one that a person made, has no record of its author
       const created = { what: 'created', who: 'unknown' }
-      const first = historyLine(created, SERVICE_ACTOR, file.value.created_at)
-      const text = withHistory(null, [first, ...lines])
+      const begin = historyLine(created, SERVICE_ACTOR, file.value.created_at)
+      const text = withHistory(null, [begin, ...lines])
+      await first
       const { synced } = await placeNewDurable(path, Buffer.from(text), { within })
       await synced
       return { note: noteOf(path, text), before: '' }
@@ -74,7 +77,7 @@ export async function appendHistory(
         text = withHistory(sound(present), lines)
         const bytes = Buffer.from(text)
         if (bytes.length > MAX_MEMORY_BYTES) throw unreadable('it would be over 10 MiB')
-        return { bytes }
+        return { bytes, first }
       },
     )
     await synced

@@ -89,7 +89,11 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     onRescued: (id) => queue.add(id, 0),
   })
   const store = createStore({
-    ...{ ...shared, scan, lateSaves, texts, trash: state.trash },
+    ...shared,
+    scan,
+    lateSaves,
+    texts,
+    trash: state.trash,
     synchronizer,
   })
   return { scan, synchronizer, store, lateSaves, texts, leftovers }

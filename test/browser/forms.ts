@@ -189,7 +189,7 @@ function sentBy(page: Page): string[] {
   return sent
 }
 
-/** RunGuard requests back until the returned function is called. */
+/** Holds requests back until the returned function is called. */
 async function holdBack(page: Page, address: string): Promise<() => void> {
   let goOn = () => {}
   const held = new Promise<void>((resolve) => {

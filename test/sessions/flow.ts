@@ -19,7 +19,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 const ok = step('echo done')
 
-/** RunGuard what `readPlan` gets: each plan source in its own working folder. */
+/** Holds what `readPlan` gets: each plan source in its own working folder. */
 const project = {
   node: { 'package.json': '{"scripts":{"test":"node --test"}}', Makefile: 'test:\n\ttrue\n' },
   tap: { 'package.json': '{"scripts":{"test":"node --test --test-reporter=tap"}}' },

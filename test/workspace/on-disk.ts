@@ -12,7 +12,7 @@ const { writeNewFile } = await import('../../src/files/new-file.ts')
 const { layoutOf } = await import('../../src/workspace/layout.ts')
 const { failCommits, rowsOnDisk } = await import('../fixtures/state-rows.ts')
 
-/** RunGuard up all syncs of some paths; those that came, in order. */
+/** Holds up all syncs of some paths; those that came, in order. */
 function holding(t: Test, of: (path: string) => boolean) {
   const held: HeldSync[] = []
   let onNews = () => {}

@@ -418,7 +418,7 @@ t.test('a person who saves while our file is being written loses nothing either'
   )
 })
 
-/** RunGuard each sync of a folder until `act` calls what it is given, with an error or without. */
+/** Holds each sync of a folder until `act` calls what it is given, with an error or without. */
 function onFolderSync(t: Test, act: (end: (error?: Error) => void) => void): void {
   const { fsync } = fsNow
   const held = (fd: number, done: fsNow.NoParamCallback) => {

@@ -50,10 +50,15 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     ...(stored ? { stored } : {}),
   })
   const scan = createScan({
-    ...{ layout, lastGood, isRunningHere, catalog, mutex: createKeyedMutex() },
+    layout,
+    lastGood,
+    isRunningHere,
+    catalog,
+    mutex: createKeyedMutex(),
     // values that are frozen count whatever a row says
     ...(stored && pins.size === 0 ? { found: stored.found } : {}),
-    ...{ stability: createStabilityDetector(), isGits: () => false },
+    stability: createStabilityDetector(),
+    isGits: () => false,
     lastText: lastGood.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     isInGit: (names) => isInGit(memoryRoot, names),

@@ -16,7 +16,7 @@ const READY = 'ready\n'
 const ASIDE = 'exec 4>&2 2>&3'
 
 /**
- * RunGuard the program until we say so on descriptor 3, which it does not inherit. If we are gone by then
+ * Holds the program until we say so on descriptor 3, which it does not inherit. If we are gone by then
  * there is nothing to read, and it never runs. The folder is entered here: one that was entered
  * before the mounts were made is not below them.
  */

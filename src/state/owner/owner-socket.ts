@@ -36,7 +36,7 @@ export function socketAddress(key: string, platform: NodeJS.Platform = process.p
 }
 
 /**
- * RunGuard an address until released or dead, and tells whoever connects one line; or says what the
+ * Holds an address until released or dead, and tells whoever connects one line; or says what the
  * living process that holds it answers. Does not keep the process running.
  */
 export async function holdSocket(
