@@ -9,7 +9,7 @@ export interface HeldFolders {
 }
 
 /**
- * Remembers by name which folders stand at some paths: where each leads, its device, its inode. RunGuard them
+ * Remembers by name which folders stand at some paths: where each leads, its device, its inode. Holds them
  * open, so that no new folder gets the inode of one that is removed meanwhile. One that is not
  * there yet counts for nothing.
  */
