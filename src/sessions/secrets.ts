@@ -26,7 +26,7 @@ const LINE_END = /\r?\n|(?:\\r)?\\n/
 
 /** `PWD` alone is the folder, and a folder is no secret in any other name. */
 const SECRET_WORD =
-  /(?:^|_)(?:KEYS?|AUTH|CREDENTIALS?|COOKIES?|PRIVATE|PASSWD|PASS|PAT|BASELINE?|JWT|BEARER|SEED|SALT|DSN|KUBECONFIG)(?:_|$)|(?:PASS|PASSWORD|PASSPHRASE|SECRET|TOKEN|APIKEY)S?(?:_|$)/
+  /(?:^|_)(?:KEYS?|AUTH|CREDENTIALS?|COOKIES?|PRIVATE|PASSWD|PASS|PAT|PINS?|JWT|BEARER|SEED|SALT|DSN|KUBECONFIG)(?:_|$)|(?:PASS|PASSWORD|PASSPHRASE|SECRET|TOKEN|APIKEY)S?(?:_|$)/
 const SECRET_END = /_PWD$|(?:^|_)(?:CONNECTION_STRING|WEBHOOK(?:_UR[IL])?)S?$/
 const PATH_LIST = /^(?:(?:~|\.{1,2})?(?:\/[\w.@ -]+){2,}\/?:?)+$|^(?:~|\.{1,2})\/|^[A-Za-z]:[\\/]/
 const NUMBER = /^[-+\d.,_:]+$/
