@@ -30,9 +30,13 @@ export function checklistIn({ ranges }: Pick<Sectioned, 'ranges'>): Range | unde
   return ranges.find((each) => each.name === CHECKLIST_HEADING)
 }
 
+const PLAIN_HEADING = plainName(CHECKLIST_HEADING)
+const FIRST_WORD = PLAIN_HEADING.split(' ', 1)[0]!
+
 /** Whether a line says what the heading of the checklist says, whatever kind of line it is. */
 export function isNearHeading(line: string): boolean {
-  return plainName(line) === plainName(CHECKLIST_HEADING)
+  // most lines have not even its first word, and are not looked at any further
+  return line.toLowerCase().includes(FIRST_WORD) && plainName(line) === PLAIN_HEADING
 }
 
 export function shortened(text: string): string {
