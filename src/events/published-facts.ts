@@ -67,14 +67,14 @@ export function createPublishedFacts(database: Database): PublishedFacts {
 
   function replaceRows(name: string, rows: Rows): Replacement | null {
     const before = rowsOf(name)
-    const gone = [...before.keys()].filter((key) => !rows.has(key))
+    const removed = [...before.keys()].filter((key) => !rows.has(key))
     const changed = [...rows].filter(([key, text]) => before.get(key) !== text)
-    if (gone.length + changed.length === 0) return null
+    if (removed.length + changed.length === 0) return null
     unwritten.set(name, rows)
     storedAtStart?.add(name)
     return {
       write(run) {
-        for (const key of gone) run('DELETE FROM published WHERE key = ?', key)
+        for (const key of removed) run('DELETE FROM published WHERE key = ?', key)
         for (const [key, text] of changed) {
           run('INSERT OR REPLACE INTO published (key, facts) VALUES (?, ?)', key, text)
         }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { syncDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
-import { isWithin } from './path-within.ts'
+import { isWithin } from './real-path.ts'
 
 export interface PinnedFolder {
   /** Leads to this very folder, whatever takes its place meanwhile; without /proc its plain path. */

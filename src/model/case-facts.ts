@@ -88,8 +88,8 @@ export function caseEvents(
   // the lines that another machine or a person brought are no news of this service
   if (source === 'service' || source === 'offline') {
     for (const [session_id, last] of Object.entries(after.sessions)) {
-      const told = before?.sessions[session_id] ?? 0
-      if (last > told) events.push({ session_id, after: told })
+      const published = before?.sessions[session_id] ?? 0
+      if (last > published) events.push({ session_id, after: published })
     }
   }
   return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]

@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../files/real-path.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 

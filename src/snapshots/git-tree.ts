@@ -74,8 +74,8 @@ function snapshots({ prefix }: GitRepository, index: FolderIndex): TreeSnapshots
       })
       const truncated = stdout.length > maxBytes
       if (exit !== 0 && !truncated) throw new Error(`git diff-tree failed: ${stderr.trim()}`)
-      const kept = stdout.subarray(0, maxBytes)
-      const lines = truncated ? kept.subarray(0, kept.lastIndexOf(0x0a) + 1) : kept
+      const part = stdout.subarray(0, maxBytes)
+      const lines = truncated ? part.subarray(0, part.lastIndexOf(0x0a) + 1) : part
       return { text: lines.toString('utf8'), truncated }
     },
     close: index.close,

@@ -12,7 +12,7 @@ import { gitLimits } from './git-scratch.ts'
 import { differences } from './plan-differences.ts'
 import { shownPath } from './plan-walk.ts'
 import { type Watch, type WatchOptions, watchFiles, watchStamps } from './plan-watch.ts'
-import { countGone, storedObjects } from './repository-objects.ts'
+import { countMissing, storedObjects } from './repository-objects.ts'
 import { objectsFolder, repositoryState } from './repository-state.ts'
 
 export interface WorkingFolderOptions extends WatchOptions {
@@ -110,7 +110,7 @@ async function watchRepository(
   return async () => {
     const changed = differences(state, await repositoryState(top, options))
     if (objects === null) return changed
-    const gone = await countGone(objects, stored, options.folder, gitLimits(options))
-    return gone === 0 ? changed : [...changed, `.git (objects): ${gone} are gone`]
+    const missing = await countMissing(objects, stored, options.folder, gitLimits(options))
+    return missing === 0 ? changed : [...changed, `.git (objects): ${missing} are gone`]
   }
 }

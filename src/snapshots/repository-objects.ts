@@ -35,18 +35,19 @@ export async function storedObjects(objects: string): Promise<StoredObjects> {
  * another. Git is asked in a new repository of ours in `scratch`, since the user's may be configured
  * to fetch what is missing.
  */
-export async function countGone(
+export async function countMissing(
   objects: string,
   before: StoredObjects,
   scratch: string,
   limits: GitLimits,
 ): Promise<number> {
   const now = await storedObjects(objects)
-  const gone = [...before].filter(([name]) => !now.has(name))
-  const ids = gone.flatMap(([, some]) => some)
-  if (ids.length === 0) return gone.length
+  const missingFiles = [...before].filter(([name]) => !now.has(name))
+  const ids = missingFiles.flatMap(([, some]) => some)
+  if (ids.length === 0) return missingFiles.length
   const missing = await missingOf(ids, objects, scratch, limits)
-  return gone.filter(([, some]) => some.length === 0 || some.some((id) => missing.has(id))).length
+  return missingFiles.filter(([, some]) => some.length === 0 || some.some((id) => missing.has(id)))
+    .length
 }
 
 async function missingOf(

@@ -12,9 +12,9 @@ import type { RecordFile } from './record.ts'
 export function folderOf(
   entry: CaseEntry,
   isRunningHere: (sessionId: string) => boolean,
-  pins: Baseline | undefined,
+  baseline: Baseline | undefined,
 ): CaseFolder {
-  const counting = applyBaseline(filesOf(entry), pins)
+  const counting = applyBaseline(filesOf(entry), baseline)
   const { sessions, ignored } = counting
   const folder: CaseFolder = {
     ...counting,

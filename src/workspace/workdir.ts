@@ -1,8 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { isWithin } from '../files/path-within.ts'
-import { realPathOf } from '../files/real-path.ts'
+import { isWithin, realPathOf } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { Refusal } from '../model/refusal.ts'
 

@@ -3,7 +3,7 @@ import type { StateFolder } from '../state/state-folder.ts'
 import type { CatalogNeeds } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { isInGit } from './git/git-contents.ts'
-import { createLateSaves, type LateSaves } from './late-saves/second-look.ts'
+import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createScan, type Scan, type ScanNeeds } from './scan.ts'
@@ -86,7 +86,7 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
       owned()
       if (!(await git.waitUntilIdle(10_000))) throw new Error('git is changing the files')
     },
-    onRescued: (id) => queue.add(id, 0),
+    onMerged: (id) => queue.add(id, 0),
   })
   const store = createStore({
     ...shared,

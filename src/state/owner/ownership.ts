@@ -1,7 +1,7 @@
-import { muteOwner } from './mute-owner.ts'
 import { inodeKey, keysOf } from './owner-keys.ts'
 import { alreadyActive, parseAnswer, thisProcess } from './owner-record.ts'
 import { type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
+import { findSilentOwner } from './silent-owner.ts'
 import { holdLock } from './state-lock.ts'
 
 export interface OwnershipOptions {
@@ -43,7 +43,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       if ('text' in socket) {
         const owner = parseAnswer(socket.text)
         if (owner) throw alreadyActive(what, owner)
-        throw alreadyActive(what, await muteOwner(address, stateDir), ' (not answering)')
+        throw alreadyActive(what, await findSilentOwner(address, stateDir), ' (not answering)')
       }
       held.set(key, socket)
     }

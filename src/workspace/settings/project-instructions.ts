@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { searchTop } from './agent-files.ts'
 

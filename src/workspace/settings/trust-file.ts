@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import * as z from 'zod'
 import { writeDurable } from '../../files/durable-write.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { createReread } from '../../files/reread.ts'
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
