@@ -1,3 +1,5 @@
+/** Carries values from one part of the service to the others in the same process. */
+
 type Unsubscribe = () => void
 
 /** Carries values of one kind to whoever listens, in the order of publishing. */

@@ -1,3 +1,8 @@
+/**
+ * Table `events`: every event with its id. Streams and webhooks read from here, so a client that reconnects misses
+ * nothing.
+ */
+
 import type { Database, Run } from '../state/database.ts'
 
 export interface LogEvent {

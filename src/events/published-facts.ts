@@ -1,3 +1,7 @@
+/**
+ * Table `published`: what was last published of each case, which the publisher compares with what the files say now.
+ */
+
 import type { CaseFacts } from '../model/case-facts.ts'
 import { UUID } from '../model/words.ts'
 import type { Database, Run } from '../state/database.ts'

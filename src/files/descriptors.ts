@@ -1,3 +1,8 @@
+/**
+ * Reads, writes and syncs by open file descriptors, so that nobody can swap the file between two calls. The one read
+ * loop and the one write loop of the program.
+ */
+
 import {
   constants,
   fdatasync,

@@ -1,3 +1,5 @@
+/** Error codes of system calls. */
+
 import { constants } from 'node:os'
 
 /** Whether a caught value is an error of the system with one of these codes. */

@@ -1,3 +1,5 @@
+/** Lists folders: which names there are, of which kind, and which of them are sessions and proofs. */
+
 import { constants, type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
 import { basename } from 'node:path'

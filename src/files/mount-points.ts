@@ -1,3 +1,5 @@
+/** The mounts and mount identities that this process sees, for the sandbox of runs. */
+
 import { lstatSync, readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { hasCode } from './errno.ts'

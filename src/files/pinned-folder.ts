@@ -1,3 +1,8 @@
+/**
+ * A folder kept open while a file in it is written, so that swapping the folder for a symbolic link cannot lead the
+ * write elsewhere.
+ */
+
 import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'

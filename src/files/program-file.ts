@@ -1,3 +1,5 @@
+/** Identifies an executable, to see when it was updated. */
+
 import { realpath, stat } from 'node:fs/promises'
 
 /** Where the links of a program lead. */

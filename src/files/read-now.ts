@@ -1,3 +1,8 @@
+/**
+ * Synchronous reads of small files and stamps, with the checks of `safe-read.ts`. Starts read thousands of files by
+ * it.
+ */
+
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { hasCode } from './errno.ts'
 import {

@@ -1,3 +1,5 @@
+/** Reads parts of files that may be growing, such as the output of a running step. */
+
 import { type Refused, refused, withOpened } from './safe-read.ts'
 
 export type SliceResult = { ok: true; bytes: Buffer; from: number; size: number } | Refused

@@ -1,3 +1,5 @@
+/** Resolves symbolic links, and answers whether one path lies in another. */
+
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { hasCode } from './errno.ts'

@@ -1,3 +1,5 @@
+/** Detects that somebody moved, removed or replaced a folder while a session ran. */
+
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { hasCode } from './errno.ts'

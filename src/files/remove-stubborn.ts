@@ -1,3 +1,5 @@
+/** Deletes a folder that a program filled: paths too long, folders without permissions, names that are not UTF-8. */
+
 import { randomBytes } from 'node:crypto'
 import { constants, type Dirent, existsSync } from 'node:fs'
 import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'

@@ -1,3 +1,5 @@
+/** Reads a small file again only when its stamp has changed; for settings and trust. */
+
 import { type FileStamp, type ReadResult, readRegular, sameStamp, stampOf } from './safe-read.ts'
 
 interface RereadOptions<T> {

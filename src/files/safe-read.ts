@@ -1,3 +1,8 @@
+/**
+ * Reads files that a person, git or an agent may have put there: only regular files, of limited size, within a
+ * folder, never through a link. Every asynchronous read of a case's files goes through here.
+ */
+
 import { isUtf8 } from 'node:buffer'
 import { constants, existsSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'

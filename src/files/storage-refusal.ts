@@ -1,3 +1,8 @@
+/**
+ * Turns errors of the disk into errors of the API. Full disk: `storage_full`, and the file keeps its old bytes, as
+ * `durable-write.ts` writes a new file first. Failing disk: `storage_failed`. Folder moved: `changed_meanwhile`.
+ */
+
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { codeOf, hasCode } from './errno.ts'

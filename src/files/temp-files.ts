@@ -1,3 +1,5 @@
+/** Names of temporary files and of folders that are being deleted, and their removal at a start after a crash. */
+
 import { randomBytes } from 'node:crypto'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

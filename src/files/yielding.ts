@@ -1,3 +1,5 @@
+/** Long loops that let requests go first. The only way to yield in the program. */
+
 import { setImmediate } from 'node:timers/promises'
 
 /** Few enough to leave threads for requests. */

@@ -1,3 +1,5 @@
+/** Paths that snapshots leave out, as git names them. */
+
 import { join, relative } from 'node:path'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'

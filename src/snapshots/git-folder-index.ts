@@ -1,3 +1,5 @@
+/** A git index of our own over the user's working folder. The user's index is never written. */
+
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GitCommandOptions, type GitOutput, runGit } from '../workspace/git/git-command.ts'

@@ -1,3 +1,5 @@
+/** Reads and updates such an index by git commands. */
+
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isWithin } from '../files/real-path.ts'

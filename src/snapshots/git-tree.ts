@@ -1,3 +1,5 @@
+/** Snapshots of the working folder as git trees: one before and one after a session executes give its diff. */
+
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
 import { parseTreeDiff, type TreeDiff } from './git-diff.ts'

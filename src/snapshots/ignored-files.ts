@@ -1,3 +1,5 @@
+/** Stamps of the files that git does not track, to see whether a planning agent changed one. */
+
 import type { BigIntStats, Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { codeOf, hasCode, isBarred } from '../files/errno.ts'

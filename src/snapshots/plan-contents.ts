@@ -1,3 +1,5 @@
+/** Reads everything below a folder byte by byte, to compare it after planning. */
+
 import { createHash } from 'node:crypto'
 import { constants, type Dirent, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'

@@ -1,3 +1,7 @@
+/**
+ * The copy of the working folder in which an agent plans, and the report of what it changed there and outside of it.
+ */
+
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'

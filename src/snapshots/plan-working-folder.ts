@@ -1,3 +1,5 @@
+/** Compares the working folder and its repository before and after planning. */
+
 import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isOpenFolder } from '../files/folder-names.ts'

@@ -1,3 +1,5 @@
+/** Finds objects of the user's repository that disappeared while an agent planned. */
+
 import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'

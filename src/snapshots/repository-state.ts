@@ -1,3 +1,5 @@
+/** What the user's repository says besides its files: refs, HEAD, configuration, hooks, index. */
+
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,3 +1,5 @@
+/** Table `baselines`: what `workspace/baselines.ts` keeps for the next start. */
+
 import * as z from 'zod'
 import type { Baseline } from '../model/baseline.ts'
 import { CASE_STATES } from '../model/case-state.ts'

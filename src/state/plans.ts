@@ -1,3 +1,5 @@
+/** Table `plans`. */
+
 import { sha256 } from '../markdown/session-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Database } from './database.ts'

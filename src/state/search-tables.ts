@@ -1,3 +1,5 @@
+/** The tables of the full-text index (FTS5), which `search/` fills and asks. */
+
 import type { Database } from './database.ts'
 
 /** The words of a case by where they are, as the index takes them: separated by blanks. */

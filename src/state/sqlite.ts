@@ -1,3 +1,7 @@
+/**
+ * Chooses the SQLite binding: `node:sqlite`, or `@photostructure/sqlite` on Node 20. No other file imports either.
+ */
+
 import { createRequire } from 'node:module'
 import { Refusal } from '../model/refusal.ts'
 

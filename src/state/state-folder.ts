@@ -1,3 +1,5 @@
+/** The state folder: where this machine keeps casefile.db, pre-images, scratch and trash of one memory root. */
+
 import { createHash } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'

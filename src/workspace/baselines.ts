@@ -1,3 +1,5 @@
+/** The frozen values of the run guard. */
+
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { type Baseline, EMPTY_BASELINE, type IgnoredChange } from '../model/baseline.ts'
 import { baselineAfter, isEmpty } from '../model/baseline-changes.ts'

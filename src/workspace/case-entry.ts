@@ -1,3 +1,5 @@
+/** The case files as last read, before it is decided what counts of them. */
+
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Case } from '../model/case.ts'
 import type { ChangeSource } from '../model/case-facts.ts'

@@ -1,3 +1,5 @@
+/** From what was read of a case to what counts: frozen values applied, problems collected. */
+
 import { applyBaseline, type Baseline } from '../model/baseline.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'

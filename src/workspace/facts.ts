@@ -1,3 +1,5 @@
+/** The facts of a case that the publisher compares. */
+
 import { hash as hashOf } from 'node:crypto'
 import type { Case } from '../model/case.ts'
 import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'

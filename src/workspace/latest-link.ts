@@ -1,3 +1,5 @@
+/** Makes and removes the link `sessions/latest.md`. */
+
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

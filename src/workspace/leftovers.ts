@@ -1,3 +1,8 @@
+/**
+ * What a start after kill -9 cleans up first. After it come late saves (`late-saves/`), missing history lines
+ * (`history-journal.ts`) and sessions whose processes are gone (`sessions/`), in the order of `service.ts`.
+ */
+
 import { join } from 'node:path'
 import { codeOf } from '../files/errno.ts'
 import { type EntryKind, entriesIn, kindsNow } from '../files/folder-names.ts'

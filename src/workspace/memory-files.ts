@@ -1,3 +1,5 @@
+/** The memory files of a case, by name: notes that people and agents write. */
+
 import { relative } from 'node:path'
 import { writeDurable } from '../files/durable-write.ts'
 import { entriesIn, kindsNow } from '../files/folder-names.ts'

@@ -1,3 +1,5 @@
+/** What is known of a memory file: its stamp and hash, by which a change becomes an event. */
+
 import { dirname } from 'node:path'
 import type { EntryKind } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'

@@ -1,3 +1,5 @@
+/** Reads a record file again: serves the last readable version while a save is incomplete or the file is broken. */
+
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'

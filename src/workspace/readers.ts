@@ -1,3 +1,5 @@
+/** Reads case.md, session files and proof files into records. */
+
 import { isFolderNow } from '../files/folder-names.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import {

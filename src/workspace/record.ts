@@ -1,3 +1,5 @@
+/** A record file (case.md, a session, a proof) as last read. */
+
 import { hash } from 'node:crypto'
 import { decodeUtf8, type FileStamp, type ReadResult } from '../files/safe-read.ts'
 import { utf16Name } from '../files/utf-16.ts'

@@ -1,3 +1,5 @@
+/** Restores the file of a running session if a checkout removes it. */
+
 import { lstat } from 'node:fs/promises'
 import { createDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'

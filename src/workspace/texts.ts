@@ -1,3 +1,5 @@
+/** Long texts of sessions and proofs, read from the files when asked for. */
+
 import { LRUCache } from 'lru-cache'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'

@@ -1,3 +1,5 @@
+/** Protects the audit trail of a session against edits by hand. */
+
 import type { Problem } from '../model/problem.ts'
 import { isSealed, type Session, serviceFields } from '../model/session.ts'
 import { isEnded, stateInTrail } from '../model/session-state.ts'

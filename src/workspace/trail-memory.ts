@@ -1,3 +1,5 @@
+/** What each audit trail said when this machine last wrote it, in the state folder. */
+
 import {
   closeSync,
   ftruncateSync,

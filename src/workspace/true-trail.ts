@@ -1,3 +1,5 @@
+/** Decides which audit trail counts when a session file is read. */
+
 import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
 import type { Session } from '../model/session.ts'
 import { gitNamesOf } from './git/git-contents.ts'

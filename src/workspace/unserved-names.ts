@@ -1,3 +1,5 @@
+/** Problems for files whose names are not served. */
+
 import { type EntryKind, kindsIn } from '../files/folder-names.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'

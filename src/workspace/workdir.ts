@@ -1,3 +1,5 @@
+/** The folder in which the sessions of a case work. */
+
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'

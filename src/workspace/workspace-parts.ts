@@ -1,3 +1,5 @@
+/** Puts the parts of this folder together: reader, scan, synchronizer, store, late saves. */
+
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { CatalogNeeds } from './catalog.ts'

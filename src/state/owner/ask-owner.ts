@@ -1,3 +1,5 @@
+/** How a command finds the service that is running. */
+
 import { keysOf } from './owner-keys.ts'
 import { type OwnerAnswer, parseAnswer } from './owner-record.ts'
 import { askSocket, socketAddress } from './owner-socket.ts'

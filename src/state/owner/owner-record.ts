@@ -1,3 +1,5 @@
+/** The record of the owner in the state folder, and whether the process that it names is still alive. */
+
 import { readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'

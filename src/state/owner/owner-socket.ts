@@ -1,3 +1,5 @@
+/** Sockets that only one process can hold, and that the kernel frees when the process dies, by kill -9 too. */
+
 import { link, rename, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'

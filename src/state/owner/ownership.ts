@@ -1,3 +1,8 @@
+/**
+ * Only one process may write a memory root and its database: the owner. A second service is refused with
+ * `already_active`.
+ */
+
 import { inodeKey, keysOf } from './owner-keys.ts'
 import { alreadyActive, parseAnswer, thisProcess } from './owner-record.ts'
 import { type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'

@@ -1,3 +1,5 @@
+/** Finds out who owns a memory root if that process does not answer. */
+
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { hasCode } from '../../files/errno.ts'
 import { isGone, isStopped, type OwnerRecord, readRecord, recordOf } from './owner-record.ts'

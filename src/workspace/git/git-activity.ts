@@ -1,3 +1,5 @@
+/** Detects a checkout, merge or rebase that is under way: reads and writes wait for it. */
+
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,3 +1,5 @@
+/** Runs git with a time limit and an output limit, and without `GIT_*` variables. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 
 const TWO_MINUTES = 120_000

@@ -1,3 +1,5 @@
+/** Makes git ignore derived files such as index.md, so that they never stop a checkout or a merge. */
+
 import { join, relative, resolve } from 'node:path'
 import { makeFolder, writeDurable } from '../../files/durable-write.ts'
 import { type FileStamp, readRegular, sameStamp, stampOf } from '../../files/safe-read.ts'

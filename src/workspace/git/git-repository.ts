@@ -1,3 +1,5 @@
+/** Finds a repository by git: its top, objects and exclude file. */
+
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { type GitCommandOptions, runGit } from './git-command.ts'

@@ -1,3 +1,5 @@
+/** Conflict copies: `case.conflict-<time>.md` beside case.md, for a save that cannot be merged. */
+
 import { basename, dirname, join } from 'node:path'
 import { createDurable } from '../../files/durable-write.ts'
 import { Refusal } from '../../model/refusal.ts'

@@ -1,3 +1,5 @@
+/** Puts a late save into the file that replaced it, or beside it. */
+
 import { basename, dirname, join } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
 import { isFolder, proofIds, sessionNumbers } from '../../files/folder-names.ts'

@@ -1,3 +1,5 @@
+/** Checks one replaced file for a late save. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
 import { createStabilityDetector } from '../sync/stability.ts'

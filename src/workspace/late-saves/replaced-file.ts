@@ -1,3 +1,5 @@
+/** Reads and releases a file that has lost its name. */
+
 import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { isSameFile, openRegular, readDescriptor } from '../../files/descriptors.ts'
 import { discard } from '../../files/new-file.ts'

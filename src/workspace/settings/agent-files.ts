@@ -1,3 +1,8 @@
+/**
+ * Files of a project that start programs by themselves (hooks, servers), and must be trusted before an agent runs
+ * there.
+ */
+
 import type { Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'

@@ -1,3 +1,5 @@
+/** Working folders of cases outside of the workspace, which must be trusted. */
+
 import { resolve } from 'node:path'
 import { entriesIn } from '../../files/folder-names.ts'
 import { isWithin } from '../../files/real-path.ts'

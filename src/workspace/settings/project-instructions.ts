@@ -1,3 +1,5 @@
+/** Reads the instructions for agents that a project has, for the prompt of a session. */
+
 import { realpath } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
 import { hasCode } from '../../files/errno.ts'

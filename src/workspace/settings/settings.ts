@@ -1,3 +1,5 @@
+/** Reads casefile.md, and again after it was saved. */
+
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createReread } from '../../files/reread.ts'

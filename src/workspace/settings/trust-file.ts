@@ -1,3 +1,5 @@
+/** Reads and writes what the operator trusts. */
+
 import { join } from 'node:path'
 import * as z from 'zod'
 import { writeDurable } from '../../files/durable-write.ts'

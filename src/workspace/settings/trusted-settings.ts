@@ -1,3 +1,5 @@
+/** Applies the operator's trust to casefile.md: providers and variables count only once they are trusted. */
+
 import { resolve } from 'node:path'
 import { SETTINGS_FILE } from '../../markdown/settings-file.ts'
 import type { Problem } from '../../model/problem.ts'

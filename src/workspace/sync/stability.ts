@@ -1,3 +1,5 @@
+/** Whether a save is complete, or an editor is still writing: how long to wait before a changed file counts. */
+
 import { LRUCache } from 'lru-cache'
 import { type FileStamp, sameStamp } from '../../files/safe-read.ts'
 
