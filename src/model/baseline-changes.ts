@@ -19,8 +19,8 @@ interface Written {
 }
 
 /**
- * The pins after an edit that the service has written: what it wrote counts. While a run goes on that
- * is pinned in its turn; after it nothing is held back there any more. The same object where nothing is new.
+ * The baseline after an edit that the service has written: what it wrote counts. While a run goes on the new value is
+ * frozen in its turn; after it later edits of that value count again. The same object if nothing changed.
  */
 export function baselineAfter(
   baseline: Baseline,
@@ -58,13 +58,13 @@ export function baselineAfter(
   }
 }
 
-/** The pins after a request wrote the whole case.md. */
+/** The baseline after a request wrote the whole case.md. */
 export function baselineWithCase(baseline: Baseline, value: Case): Baseline {
   const { required: _, ...others } = withState(baseline, value.state)
   return baseline.whole ? { ...others, required: requiredOf(value.checklist) } : others
 }
 
-/** The pins after a request confirmed a session file as it stands. */
+/** The baseline after a request confirmed a session file as it is. */
 export function baselineWithSession(baseline: Baseline, session: Session): Baseline {
   return withSession(baseline, session.id, progressOf(session))
 }

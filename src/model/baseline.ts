@@ -7,8 +7,8 @@ import type { SessionState } from './session-state.ts'
 import { evidenceHashIn } from './trail.ts'
 
 /**
- * What counts of a case while its files may be written by the very program that they judge (design
- * §6): a change by file of what is pinned is held back until a request confirms it.
+ * Values of a case that are frozen while the program that they judge could write its files. A change by file of a frozen
+ * value does not count until a request confirms it.
  */
 export interface Baseline {
   /** As written. */
@@ -56,7 +56,7 @@ export function captureBaseline(records: Records, isLive: (session: Session) => 
   }
 }
 
-/** The pins that keep back what is ignored, and nothing else; null where nothing is. */
+/** The baseline that still ignores these changes, and nothing else; null if there are none. */
 export function baselineOfIgnored(ignored: readonly IgnoredChange[]): Baseline | null {
   if (ignored.length === 0) return null
   const baseline: Baseline = { proofs: {}, sessions: {}, whole: false }

@@ -4,7 +4,7 @@ import type { Problem } from './problem.ts'
 
 /**
  * What was last told of a case, small enough to be kept for each of them: two of these, and nothing
- * else, decide which events a change makes (design §5).
+ * else, decide which events a change makes.
  */
 export interface CaseFacts {
   /** The shown state; null while its file could never be read. */

@@ -5,7 +5,7 @@ import { stateInTrail } from './session-state.ts'
 import { lastOf, numbered, type TrailLine } from './trail.ts'
 
 /**
- * What the service writes in answer to a hand edit (design §2, §3): each decision is made on what the
+ * What the service writes in answer to a hand edit: each decision is made on what the
  * files say, gives nothing where nothing is to do, and so may be asked at any time.
  */
 export function afterHandEdit(

@@ -51,7 +51,7 @@ export interface PlanFolders {
 
 /**
  * Copies the working folder as it is now for an agent to plan in, and tells afterwards what changed in
- * either of the two (design §6). Nothing is written into the folder or its repository. What was there
+ * either of the two. Nothing is written into the folder or its repository. What was there
  * before is remembered in this process and not on disk, where an agent could change it; what is there
  * afterwards is read anew, every byte of it but of ignored files, and no program takes part that the
  * files or their repository name. Rejects where there is no git, and leaves nothing behind then.
@@ -142,8 +142,10 @@ function cut(name: string): string {
 
 const WHO = { NAME: 'Casefile', EMAIL: 'casefile@localhost' }
 const IDENTITY = {
-  ...{ GIT_AUTHOR_NAME: WHO.NAME, GIT_AUTHOR_EMAIL: WHO.EMAIL },
-  ...{ GIT_COMMITTER_NAME: WHO.NAME, GIT_COMMITTER_EMAIL: WHO.EMAIL },
+  GIT_AUTHOR_NAME: WHO.NAME,
+  GIT_AUTHOR_EMAIL: WHO.EMAIL,
+  GIT_COMMITTER_NAME: WHO.NAME,
+  GIT_COMMITTER_EMAIL: WHO.EMAIL,
 }
 
 /** What the user has configured for all repositories must start nothing here, nor be left running. */

@@ -67,7 +67,7 @@ function twin({ number, id }: Session): Problem {
   }
 }
 
-/** Nothing runs here for a session that came with the files of another machine (design §3). */
+/** Nothing runs here for a session that came with the files of another machine. */
 function foreign({ number, state }: Session): Problem {
   return {
     code: 'foreign_session',

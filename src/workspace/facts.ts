@@ -11,7 +11,7 @@ import { sessionFiles } from './deleted-sessions.ts'
 
 /**
  * What there is to tell of a case. Of one whose case.md cannot be read nothing is told but its
- * problem: state and fields stay what they were (design §2, 3).
+ * problem: state and fields stay what they were.
  */
 export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
   const { readable } = entry.file
@@ -31,7 +31,10 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   return {
     state: readable ? shownState(folder) : (before?.state ?? null),
     fields: readable ? fieldsHash(folder) : (before?.fields ?? ''),
-    ...{ proofs, sessions, notes, files: sessionFiles(entry) },
+    proofs,
+    sessions,
+    notes,
+    files: sessionFiles(entry),
     problems: folder.problems,
   }
 }

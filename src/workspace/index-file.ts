@@ -18,7 +18,7 @@ import type { Catalog } from './catalog.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
 
-/** `memory/index.md`: the cases by state, for a person who browses in an editor (design §1). */
+/** `memory/index.md`: the cases by state, for a person who browses in an editor. */
 export interface IndexFile {
   /** To be called on every change; the file follows within a second or two, later where there are many cases. */
   changed(): void

@@ -13,7 +13,7 @@ import type { Layout } from './layout.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
 
-/** What a memory file name stands for (design §4). */
+/** What a memory file name stands for. */
 export type MemoryName =
   | { kind: 'case' }
   | { kind: 'session'; number: number }

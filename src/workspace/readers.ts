@@ -122,7 +122,8 @@ export async function readProofRecord(
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
       readProof(text, {
-        ...{ id: proofId, case_id: caseId },
+        id: proofId,
+        case_id: caseId,
         get created_at() {
           return createdAt(stamp)
         },

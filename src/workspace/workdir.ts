@@ -9,7 +9,7 @@ import { Refusal } from '../model/refusal.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
- * `workdir`. One outside of the root must be among the real paths that the operator trusts (design §6).
+ * `workdir`. One outside of the root must be among the real paths that the operator trusts.
  */
 export async function workingFolder(
   root: string,

@@ -65,7 +65,8 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),
   }
   const scan = createScan({
-    ...{ ...shared, sawFolder: leftovers.saw },
+    ...shared,
+    sawFolder: leftovers.saw,
     onUnstable: queue.add,
   })
   const synchronizer = createSynchronizer({
@@ -83,7 +84,11 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     if (ownership.lost.aborted) throw ownership.lost.reason
   }
   const lateSaves = createLateSaves({
-    ...{ layout, mutex, now: needs.now, log, folder: state.preImages },
+    layout,
+    mutex,
+    now: needs.now,
+    log,
+    folder: state.preImages,
     async mayWrite() {
       owned()
       if (!(await git.waitUntilIdle(10_000))) throw new Error('git is changing the files')

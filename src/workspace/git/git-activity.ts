@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf, hasCode } from '../../files/errno.ts'
 import { findDotGit } from './dot-git.ts'
 
-/** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
+/** What git is doing to the files of a workspace, as its own files tell. */
 export interface GitActivity {
   /** Whether git changes files, or is between two picks of a rebase: as it was a moment ago, or just now. */
   isBusy(when?: 'lately' | 'now'): Promise<boolean>

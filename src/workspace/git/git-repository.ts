@@ -43,7 +43,9 @@ export async function findRepository(
   }
   const excludesFile = await ask('config', '--type=path', '--get', 'core.excludesFile')
   return {
-    ...{ top, objectFormat, prefix: relative(top, cwd) },
+    top,
+    objectFormat,
+    prefix: relative(top, cwd),
     objects: resolve(cwd, objects),
     exclude: resolve(cwd, exclude),
     excludesFile: excludesFile.exit === 0 ? resolve(top, excludesFile.value) : null,

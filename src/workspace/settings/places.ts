@@ -47,7 +47,10 @@ export function placesIn(
 ): FoundPlaces & { stateDir: string } {
   const trust = createTrustFile(stateDir, root, log)
   return {
-    ...{ root, memoryRoot, stateDir, trust },
+    root,
+    memoryRoot,
+    stateDir,
+    trust,
     settings: createTrustedSettings({ settings, trust, root, memoryRoot: settingsMemoryRoot }),
   }
 }
