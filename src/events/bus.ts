@@ -2,7 +2,7 @@
 
 type Unsubscribe = () => void
 
-/** Carries values of one kind to whoever listens, in the order of publishing. */
+/** Delivers values of one kind to all listeners, in the order of publishing. */
 export interface Bus<T> {
   publish(value: T): void
   subscribe(listener: (value: T) => void): Unsubscribe

@@ -15,11 +15,11 @@ const WORKSPACE = 'workspace'
 /** JSON texts by key: the case's id for its core, and `<id> <part>` for what grows with it. */
 type Rows = Map<string, string>
 
-/** What was last published of each case, as of now: also what is not on the disk yet. */
+/** What was last published of each case, including what is not on the disk yet. */
 export interface PublishedFacts {
-  /** Whether a first start in this workspace has still to take everything as published. */
+  /** Whether this is the first start in this workspace, which takes everything as published without events. */
   readonly isNew: boolean
-  /** Null where nothing was published of such a case, or its deletion. */
+  /** Null if nothing was published of this case, or its deletion. */
   read(caseId: string): CaseFacts | null
   /** The same as one text, to be compared with `textOf`. */
   text(caseId: string): string

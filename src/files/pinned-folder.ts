@@ -11,7 +11,7 @@ import { hasCode } from './errno.ts'
 import { isWithin } from './real-path.ts'
 
 export interface PinnedFolder {
-  /** Leads to this very folder, whatever takes its place meanwhile; without /proc its plain path. */
+  /** A path to this folder itself, even if another one takes its name; without /proc its plain path. */
   path: string
   /** Makes renames, new names and removals directly in it durable. */
   sync(): Promise<void>

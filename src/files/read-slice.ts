@@ -5,7 +5,7 @@ import { type Refused, refused, withOpened } from './safe-read.ts'
 export type SliceResult = { ok: true; bytes: Buffer; from: number; size: number } | Refused
 
 /**
- * A part of a file that anybody may have put there, and that may be growing: `slice` says which of the
+ * A part of a file that may be growing, and that any program may have made: `slice` chooses which of the
  * `size` bytes that it has now; behind the end there are none. As guarded as `readRegular`.
  */
 export function readSlice(

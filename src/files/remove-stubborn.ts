@@ -11,9 +11,8 @@ const ENTRIES_AT_ONCE = 64
 const ATTEMPTS = 3
 
 /**
- * Removes all that stands at a path, whatever a program has made of it: folders deeper than any path
- * may be long, or that nobody may look into. Follows no links and crosses no mounts. Gives null once
- * it is gone, else the code of the error that kept a part of it (an immutable file: EPERM), with
+ * Removes everything at a path, also folders that are deeper than the longest path, or that nobody
+ * may list. Follows no links and crosses no mounts. Returns null once it is gone, else the code of the error that kept a part of it (an immutable file: EPERM), with
  * everything else removed.
  */
 export async function removeStubborn(path: string): Promise<string | null> {
@@ -94,7 +93,7 @@ function moverTo(top: OpenedFolder): MoveUp {
   }
 }
 
-/** Removes what is in a folder but for the folders with something in them, which are moved up; gives their new names. */
+/** Empties a folder: removes files and empty folders, moves other folders up, and returns their new names. */
 async function emptied(folder: OpenedFolder, attempt: Try, moveUp: MoveUp): Promise<string[]> {
   const moved: string[] = []
   const entries = await folder.entries()
@@ -131,7 +130,7 @@ const O_PATH = 0o10000000
 /** A folder kept open while what is in it is dealt with. Names are strings of bytes (latin1). */
 interface OpenedFolder {
   entries(): Promise<Dirent[]>
-  /** The place of a name in this very folder, whatever has taken its own; without /proc its plain path. */
+  /** The path of a name in this folder itself, even if another one takes its name; without /proc its plain path. */
   at(name: string): Buffer
   close(): Promise<void>
 }
@@ -172,7 +171,7 @@ async function openWritable(place: Buffer): Promise<FileHandle> {
   return handle
 }
 
-/** Gives a folder's owner all rights to it, also where nobody may look into it. */
+/** Gives the owner of a folder all rights to it. */
 async function openUp(place: Buffer): Promise<void> {
   if (!HAS_OPEN_FILES) return chmod(place, 0o700)
   const handle = await open(place, O_PATH | O_DIRECTORY | O_NOFOLLOW)

@@ -14,7 +14,7 @@ export function tempName(target: string): string {
   return join(dirname(target), `${stem()}.tmp`)
 }
 
-/** A new hidden name beside `target` for a folder that is on its way out. */
+/** A new hidden name beside `target` for a folder that is being deleted. */
 export function trashName(target: string): string {
   return join(dirname(target), `${stem()}.trash`)
 }

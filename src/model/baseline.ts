@@ -76,7 +76,7 @@ export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] 
 }
 
 /**
- * What is verified of a proof: its content, as proof of its type, with what is said for and against it. Null
+ * What was verified of a proof: its content, its type, its test results and the reason it was accepted for. Null
  * when it does not count.
  */
 export function verificationOf(proof: Proof): string | null {

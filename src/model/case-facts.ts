@@ -3,7 +3,7 @@ import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
 
 /**
- * What was last told of a case, small enough to be kept for each of them: two of these, and nothing
+ * What was last published of a case, small enough to be stored for each case: two of these, and nothing
  * else, decide which events a change makes.
  */
 export interface CaseFacts {
@@ -42,7 +42,7 @@ export type CaseEvent =
   | { session_id: string; after: number }
 
 /**
- * The events of a change, in the order in which they are sent; null stands for a case that was not, or is no more.
+ * The events of a change, in the order in which they are sent; null stands for a case that did not exist before, or does not any more.
  * `wrote` names the memory files that a request has just written: each has its event, also where the file was
  * put back to what it was, or deleted, before anybody read it.
  */

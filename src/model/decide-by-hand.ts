@@ -59,7 +59,7 @@ function abandoned(session: Session, now: string): SessionEditOrNone {
   return sessionMove({ ...session, state }, { trigger: 'abandon', now, reason })
 }
 
-/** A proof file that names a complete session ends it, whoever put it there. */
+/** A proof file that names a complete session ends it, no matter who wrote the file. */
 function sealed(folder: CaseFolder, session: Session, now: string): SessionEditOrNone {
   if (session.state !== 'complete' || isSealed(session)) return null
   if (!hasProof(session, folder.proofs)) return null

@@ -37,7 +37,7 @@ export interface FolderIndex {
    * ignored. One call at a time.
    */
   read(seen?: Iterable<string>): Promise<IndexEntry[]>
-  /** What git said about files it could not read the last time; they are not in it. */
+  /** Git's messages about files that it could not read the last time; they are not in the index. */
   warnings(): string[]
   close(): Promise<void>
 }

@@ -26,7 +26,7 @@ export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
   })
 }
 
-/** Makes git read these files anew, whatever their stamps say. */
+/** Makes git read these files again, even if their stamps are unchanged. */
 export async function forgetStamps(
   entries: readonly IndexEntry[],
   git: GitCommandOptions,
@@ -63,7 +63,7 @@ export async function ignoredAmong(
   return files
 }
 
-/** What git said if it refused: then the index is as it was. */
+/** Git's message if it refused: then the index is unchanged. */
 export async function updateIndex(
   how: string[],
   paths: string[],

@@ -11,7 +11,7 @@ export interface TreeSnapshots {
   kind: 'git'
   /** The id of the working folder's tree as it is now. One call at a time. */
   take(): Promise<string>
-  /** What git said about files it could not read in the last `take`; they are not in it. */
+  /** Git's messages about files that it could not read in the last `take`; they are not in the tree. */
   warnings(): string[]
   diff(before: string, after: string): Promise<TreeDiff>
   /** A patch for people: cut after a line, and without the contents of binary files. */

@@ -33,7 +33,7 @@ const MOST_CHARACTERS = 200
 export type PlanFoldersOptions = WorkingFolderOptions
 
 export interface PlanFolders {
-  /** The working folder as it was, but for ignored files: a repository with one commit. */
+  /** The working folder as it was, without ignored files: a repository with one commit. */
   copy: string
   /** What is not in the copy, or will not be compared, and why. */
   warnings: string[]
@@ -55,7 +55,7 @@ export interface PlanFolders {
  * before is remembered in this process and not on disk, where an agent could change it; what is there
  * afterwards is read anew, every byte of it but of ignored files, and no program takes part that the
  * files or their repository name. Rejects where there is no git, and leaves nothing behind then.
- * What the disk or git says against it, then or later, comes as a refusal.
+ * Errors of the disk and of git become refusals.
  */
 export async function openPlanFolders(
   workdir: string,
@@ -120,7 +120,7 @@ async function openFolders(
   }
 }
 
-/** Each look reads all of it, but for the files whose ids are given. */
+/** Every comparison reads all of it, except files whose ids are given. */
 function copyLooks(copy: string, objectFormat: string, signal: AbortSignal | undefined) {
   const leaveOut = new Set(['.git'])
   const more = signal ? { signal } : {}

@@ -64,7 +64,7 @@ export async function watchWorkingFolder(
         for (const watch of around) names.push(...(await watch.changes()))
         return [...names, ...certain]
       } catch (error) {
-        // what is certain is told, also where it keeps git from looking at the rest
+        // what is certain is reported, even if it keeps git from comparing the rest
         if (certain.length === 0 || options.signal?.aborted) throw error
         return certain
       }

@@ -13,7 +13,7 @@ export type StoredObjects = Map<string, string[]>
 const LOOSE = /^(?:[0-9a-f]{38}|[0-9a-f]{62})$/
 const PACK = /^pack-([0-9a-f]{40}|[0-9a-f]{64})\.(?:idx|pack)$/
 
-/** What a repository's folder of objects holds; of a pack, some of its objects stand for all. */
+/** The objects in a repository's folder of objects; of a pack, only a sample of them. */
 export async function storedObjects(objects: string): Promise<StoredObjects> {
   const stored: StoredObjects = new Map()
   const folders = (await namesIn(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))

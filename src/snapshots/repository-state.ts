@@ -55,13 +55,13 @@ export async function repositoryState(
   await addFile(state, '.git (alternates)', join(common, 'objects', 'info', 'alternates'))
   await addWorktrees(state, common)
   if (options.exclude) await addIndex(state, found, options.exclude, options)
-  // dumb transports read it; git writes it anew whenever it repacks
+  // dumb transports read it; git rewrites it whenever it repacks
   state.delete('.git (info): refs')
   state.delete('.git (logs): refs/stash')
   return state
 }
 
-/** Where the objects of the repository that a folder is in are kept, whatever git thinks of it. */
+/** The folder of objects of the repository that a folder is in, even if git would not use that repository. */
 export async function objectsFolder(folder: string): Promise<string | null> {
   const found = await findDotGit(folder, ignoreUnreadable)
   return found && join(await commonOf(found.gitDir), 'objects')
@@ -102,7 +102,7 @@ async function addFolder(state: State, part: string, dir: string): Promise<void>
     add(state, `.git (${part}): ${shownPath(path)}`, value)
 }
 
-/** A ref is the same whether it is packed or in a file of its own, which comes first. */
+/** The value of a ref does not depend on whether it is packed or loose; a loose one comes first. */
 async function addRefs(state: State, dir: string): Promise<void> {
   const refs = new Map<string, string>()
   const packed = (await textOf(join(dir, 'packed-refs'))) ?? ''

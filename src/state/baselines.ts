@@ -26,7 +26,7 @@ export interface Baselines {
   own: Map<string, Baseline>
 }
 
-/** What counts of the cases whatever their files say: one row for all as a run began, one for each case since. */
+/** The frozen values: one row for all cases as a run began, one for each case that changed since. */
 export interface BaselineStore {
   read(): Baselines
   writeWatch(watch: Watch): Promise<void>
@@ -75,7 +75,7 @@ export function createBaselineStore(
   }
 }
 
-/** What makes no sense is skipped, and said in the log. */
+/** Skips rows that make no sense, and logs them. */
 export function readBaselines(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,

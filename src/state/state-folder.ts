@@ -21,7 +21,7 @@ export interface StateFolder {
   history: string
 }
 
-/** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
+/** The state folder of a memory root, named after its real path. */
 export async function defaultStateFolder(
   memoryRoot: string,
   env: NodeJS.ProcessEnv,

@@ -17,7 +17,7 @@ import { filesOf } from './case-folder-of.ts'
 export interface Baselines<Run extends OpenRun = OpenRun> {
   /** The sessions that execute just now in such a way, by id. */
   readonly runs: Map<string, Run>
-  /** What counts of a case whatever its files say; during a run, nothing of a case that is not known. */
+  /** The frozen values of a case; during a run, an empty baseline for a case that did not exist before. */
   of(caseId: string): Baseline | undefined
   get(caseId: string): Baseline | undefined
   ids(): string[]

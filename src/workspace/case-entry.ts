@@ -31,7 +31,7 @@ export interface CaseEntry {
   problems: Problem[]
 }
 
-/** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
+/** A change of a file, by anyone; null means "was not there" or "was deleted". */
 export type Change =
   | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
   | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }

@@ -10,8 +10,8 @@ import type { CaseEntry } from './case-entry.ts'
 import { sessionFiles } from './deleted-sessions.ts'
 
 /**
- * What there is to tell of a case. Of one whose case.md cannot be read nothing is told but its
- * problem: state and fields stay what they were.
+ * The facts of a case as its files are now. If case.md cannot be read, only its problem is new: state and fields
+ * stay as they were published.
  */
 export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
   const { readable } = entry.file

@@ -7,7 +7,7 @@ import type { CaseEntry } from './case-entry.ts'
 import { pointLatest, removeLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 
-/** Keeps `sessions/latest.md` at the newest session of a case, whatever brought or removed that. */
+/** Keeps the link `sessions/latest.md` at the newest session of a case. */
 export interface Latest {
   /** The caller must have the mutex of the case. */
   update(entry: CaseEntry): Promise<void>
@@ -19,7 +19,7 @@ interface LatestNeeds {
   layout: Layout
   /** Whether git changes files just now, or nothing may be written any more. */
   mayNotWrite(): Promise<boolean>
-  /** The case is to be looked at again in `ms`. */
+  /** Read the case again in `ms`. */
   later(caseId: string, ms: number): void
   log(line: string): void
 }

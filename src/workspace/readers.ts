@@ -28,7 +28,7 @@ export interface ReaderNeeds extends TrueTrailNeeds {
   lastGood: LastGood
 }
 
-/** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
+/** The value of a case.md that is about to be written; null if only `readCase` can parse it. */
 export function caseToBe(
   layout: Layout,
   id: string,
@@ -130,7 +130,7 @@ export async function readProofRecord(
       }),
     fallback: async () => null,
   })
-  // what cannot be read proves nothing, whatever it proved before
+  // a file that cannot be read proves nothing
   if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }
 }

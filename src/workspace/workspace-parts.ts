@@ -16,11 +16,11 @@ import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
 
-/** What stands between the files and the catalog. */
+/** The parts between the files and the catalog. */
 export interface WorkspaceParts {
-  /** Looks at files, and tells the catalog. */
+  /** Reads files into the catalog. */
   scan: Scan
-  /** When they are looked at. */
+  /** Decides when they are read. */
   synchronizer: Synchronizer
   /** How they are written. */
   store: Store
@@ -41,7 +41,7 @@ export interface WorkspaceNeeds
   log(line: string): void
 }
 
-/** The parts that read and write files, with what they share; nothing is looked at yet. */
+/** Makes the parts that read and write files; nothing is read yet. */
 export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = needs
   const stability = createStabilityDetector()

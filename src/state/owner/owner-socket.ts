@@ -17,7 +17,7 @@ export interface HeldSocket {
   release(): Promise<void>
 }
 
-/** Somebody else holds the address, and said this. */
+/** Another process holds the address, and answered this. */
 export interface TakenSocket {
   text: string | null
 }

@@ -13,14 +13,14 @@ export interface OwnershipOptions {
   memoryRoot: string
   /** Must exist. It too belongs to one process at a time. */
   stateDir: string
-  /** The owner is a command, which is done in a moment: also said by the record, for when it cannot answer. */
+  /** The owner is a command, which ends soon; the record says so too, in case it cannot answer. */
   short?: boolean
 }
 
 export interface Ownership {
   /** Aborted, a Refusal as its reason, when another process took over: write nothing from then on. */
   readonly lost: AbortSignal
-  /** Tells every process that asks from now on where the owner answers. */
+  /** From now on processes that ask get this URL. */
   announce(url: string): void
   /** To be called, and awaited, whenever the memory root was made; refuses like `takeOwnership`. */
   memoryRootMade(): Promise<void>

@@ -20,7 +20,7 @@ export interface Trusted {
 }
 
 export interface TrustFile {
-  /** What the file says now; damaged or missing, nothing is trusted. */
+  /** The present content of the file; if it is damaged or missing, nothing is trusted. */
   read(): Promise<Trusted>
   /** In place of all that was trusted in this workspace before; `time` is ISO 8601. */
   write(trusted: Trusted, time: string): Promise<void>
