@@ -68,15 +68,15 @@ export interface RunGuardDeps {
 const GIT_PATIENCE_MS = 10_000
 
 export function createRunGuard(needs: RunGuardDeps): RunGuard {
-  const { baselines: book, files, catalog, log } = needs
+  const { baselines, files, catalog, log } = needs
   const lines = createIgnoredChangeLines(needs)
-  const { runs, isLive } = book
+  const { runs, isLive } = baselines
   const order = createKeyedMutex()
   let isOpen = false
 
   function look(caseId: string): void {
     const isWatching = runs.size > 0
-    const baseline = book.get(caseId)
+    const baseline = baselines.get(caseId)
     if (!isOpen || (!isWatching && !baseline)) return
     const folder = catalog.folder(caseId)
     if (!folder) return // it may come back
@@ -90,7 +90,7 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
   }
 
   function putLater(caseId: string, baseline: Baseline | null): void {
-    book.put(caseId, baseline).catch((error: unknown) => {
+    baselines.put(caseId, baseline).catch((error: unknown) => {
       log(`what counts of case ${caseId} was not kept for the next start: ${String(error)}`)
     })
   }
@@ -108,8 +108,8 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     for (const folder of folders) {
       const { id } = folder.case
       const baseline = captureBaseline(folder, isLive)
-      if (book.get(id)) written.push(book.put(id, baseline))
-      else book.keep(id, baseline)
+      if (baselines.get(id)) written.push(baselines.put(id, baseline))
+      else baselines.keep(id, baseline)
     }
     await Promise.all(written)
   }
@@ -118,25 +118,32 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     const open = [...runs.values()].map(({ session_id, case_id, number }) => {
       return { session_id, case_id, number }
     })
-    return files.writeWatch({ runs: open, told: lines.words(), cases: book.all() })
+    return files.writeWatch({ runs: open, told: lines.words(), cases: baselines.all() })
   }
 
   /** Keeps what is held back, and nothing else. */
   async function settle(): Promise<void> {
-    const left = book.ids().map((id) => {
+    const left = baselines.ids().map((id) => {
       const folder = catalog.folder(id)
       // of a case that is away just now, on another branch say, nothing can be told: all stays pinned
-      return { id, baseline: folder ? baselineOfIgnored(folder.ignored) : (book.get(id) ?? null) }
+      return {
+        id,
+        baseline: folder ? baselineOfIgnored(folder.ignored) : (baselines.get(id) ?? null),
+      }
     })
     runs.clear()
     const others = left.filter(({ baseline }) => !baseline)
-    for (const { id } of others) book.drop(id)
+    for (const { id } of others) baselines.drop(id)
     await Promise.all(
-      left.filter(({ baseline }) => baseline).map(({ id, baseline }) => book.put(id, baseline)),
+      left
+        .filter(({ baseline }) => baseline)
+        .map(({ id, baseline }) => baselines.put(id, baseline)),
     )
     await files.removeWatch()
     // not before, or what counted as the run began would count again after a crash
-    await Promise.all(others.filter(({ id }) => !book.get(id)).map(({ id }) => book.put(id, null)))
+    await Promise.all(
+      others.filter(({ id }) => !baselines.get(id)).map(({ id }) => baselines.put(id, null)),
+    )
   }
 
   return {
@@ -160,19 +167,19 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
       })
     },
     async confirm(caseId, file, isWritten) {
-      const baseline = book.get(caseId)
+      const baseline = baselines.get(caseId)
       if (!baseline) return
-      if ('case' in file) await book.put(caseId, baselineWithCase(baseline, file.case))
+      if ('case' in file) await baselines.put(caseId, baselineWithCase(baseline, file.case))
       else {
         const session = catalog.entry(caseId)?.sessions.get(file.number)?.value
-        if (session) await book.put(caseId, baselineWithSession(baseline, session))
+        if (session) await baselines.put(caseId, baselineWithSession(baseline, session))
       }
       if (isWritten) return
       catalog.touch(caseId)
       needs.publish({ caseId, found: [], source: 'service' })
     },
     load() {
-      const watch = book.load()
+      const watch = baselines.load()
       // a session file that cannot be written is not waited for
       for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
       lines.resume(watch?.told ?? [])
@@ -185,7 +192,7 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     async idle() {
       await order.idle()
       await lines.idle()
-      await book.idle()
+      await baselines.idle()
     },
   }
 }

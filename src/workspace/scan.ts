@@ -12,7 +12,7 @@ import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
 import type { Latest } from './latest.ts'
-import { rewriteVanishedSession } from './rewrite-vanished.ts'
+import { restoreMissingSession } from './restore-missing.ts'
 import { isEditorFile } from './sync/editor-files.ts'
 import {
   type AcceptPolicy,
@@ -83,7 +83,7 @@ export function createScan(needs: ScanNeeds): Scan {
       return pass
     }
     const known = catalog.entry(id)
-    const restored = known ? await rewriteVanishedSession(needs, known) : false
+    const restored = known ? await restoreMissingSession(needs, known) : false
     noCases.delete(id)
     const entry = await lookAtCase(looking, id, known, pass)
     if (entry) {

@@ -29,7 +29,11 @@ import { type Exchange, systemExchange } from '../../src/files/exchange.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import type { NewFile } from '../../src/files/new-file.ts'
 import { type Keeper, type ReplacedFile, replaceSeen } from '../../src/files/replace-seen.ts'
-import { conflictName, isConflictCopy, keepConflictCopy } from '../../src/workspace/late-saves/conflict-copy.ts'
+import {
+  conflictName,
+  isConflictCopy,
+  keepConflictCopy,
+} from '../../src/workspace/late-saves/conflict-copy.ts'
 import { createLateSaves } from '../../src/workspace/late-saves/late-saves.ts'
 import { preImagePath, prunePreImages } from '../../src/workspace/late-saves/pre-images.ts'
 import { readReplacedFile } from '../../src/workspace/late-saves/replaced-file.ts'

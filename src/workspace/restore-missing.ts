@@ -12,7 +12,7 @@ import type { ReaderNeeds } from './readers.ts'
  * Writes a running session's file again where it vanished, by a branch switch say: its journal must
  * not stop in the middle. The case's own file comes back with it. True when it did.
  */
-export async function rewriteVanishedSession(
+export async function restoreMissingSession(
   needs: ReaderNeeds,
   entry: CaseEntry,
 ): Promise<boolean> {
