@@ -1,11 +1,8 @@
-import { realpath } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { hasCode } from '../files/errno.ts'
-import { isWithin } from '../files/real-path.ts'
+import { isWithin } from '../files/path-within.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'
-import { runGit } from '../workspace/git/git-command.ts'
+import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { SessionNeeds } from './needs.ts'
 
 type ProtectionNeeds = Pick<SessionNeeds, 'layout' | 'state' | 'environment' | 'mount'>
@@ -87,20 +84,4 @@ async function guardOf(
 function outermost(folders: readonly string[]): string[] {
   const all = [...new Set(folders)]
   return all.filter((folder) => !all.some((other) => other !== folder && isWithin(other, folder)))
-}
-
-/**
- * Where the repository of a folder keeps its working tree and its own files, also of a linked worktree,
- * as real paths; empty where the folder is in none, or there is no git.
- */
-async function repositoryFolders(folder: string, signal?: AbortSignal): Promise<string[]> {
-  const options = { cwd: folder, ...(signal ? { signal } : {}) }
-  const found = await runGit(['rev-parse', '--git-common-dir', '--show-toplevel'], options).catch(
-    (error: unknown) => {
-      if (hasCode(error, 'ENOENT')) return null
-      throw error
-    },
-  )
-  const lines = found?.exit === 0 ? found.stdout.toString().split('\n').filter(Boolean) : []
-  return Promise.all(lines.map((path) => realpath(resolve(folder, path))))
 }

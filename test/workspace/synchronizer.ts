@@ -33,7 +33,7 @@ function openSynchronizer(t: Test, scan: object = {}) {
       },
       names: async () => {},
       all: async () => {},
-      others: () => [],
+      strangers: () => [],
       ...scan,
     },
     mutex: createKeyedMutex(),
@@ -165,7 +165,7 @@ t.test('what cannot be read is queued again, and keeps nothing else from being r
         read.push(id)
         return done
       },
-      others: () => [],
+      strangers: () => [],
     },
     mutex: createKeyedMutex(),
     stability: createStabilityDetector(),
