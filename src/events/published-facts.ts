@@ -17,8 +17,6 @@ export interface PublishedFacts {
   readonly isNew: boolean
   /** Null where nothing was published of such a case, or its deletion. */
   read(caseId: string): CaseFacts | null
-  /** The same as one text, to be compared with `textOf`. */
-  text(caseId: string): string
   /** Of the workspace's problems, as JSON. */
   workspace(): string
   /** Ids of all cases of which something is published. */
@@ -90,7 +88,6 @@ export function createPublishedFacts(database: Database): PublishedFacts {
       return !rowsOf(WORKSPACE).has(WORKSPACE)
     },
     read: (caseId) => factsIn(caseId, rowsOf(caseId)),
-    text: (caseId) => textOfRows(caseId, rowsOf(caseId)),
     workspace: () => rowsOf(WORKSPACE).get(WORKSPACE) ?? '[]',
     caseIds() {
       const ids = new Set(storedIds().filter((key) => UUID.test(key)))
@@ -106,11 +103,6 @@ export function createPublishedFacts(database: Database): PublishedFacts {
     },
     replaceWorkspace: (problems) => replaceRows(WORKSPACE, new Map([[WORKSPACE, problems]])),
   }
-}
-
-/** The facts as one text: equal where nothing is to be published. */
-export function textOf(caseId: string, facts: CaseFacts): string {
-  return textOfRows(caseId, rowsFor(caseId, facts))
 }
 
 function rowsFor(caseId: string, facts: CaseFacts | null): Rows {
@@ -138,9 +130,4 @@ function factsIn(caseId: string, rows: Rows): CaseFacts | null {
     sessions,
     notes,
   }
-}
-
-function textOfRows(caseId: string, rows: Rows): string {
-  const keys = [caseId, ...PARTS.map((part) => `${caseId} ${part}`)]
-  return keys.map((key) => rows.get(key) ?? '').join('\n')
 }

@@ -27,8 +27,8 @@ export interface Scan {
   one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
-  /** Every file of every case, as it is. */
-  all(): Promise<void>
+  /** Every file of every case, as it is; rejects with the signal's reason once that is aborted. */
+  all(signal?: AbortSignal): Promise<void>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   strangers(): Problem[]
 }
@@ -130,7 +130,7 @@ export function createScan(needs: ScanNeeds): Scan {
     publish({ caseId: id, found, source: 'editor', wrote })
   }
 
-  async function names(accept?: AcceptPolicy): Promise<void> {
+  async function names(accept?: AcceptPolicy, signal?: AbortSignal): Promise<void> {
     await yieldIfBusy()
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
@@ -142,7 +142,10 @@ export function createScan(needs: ScanNeeds): Scan {
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    await forEachLimited([...missing, ...fresh], (id) => mutex.run(id, () => one(id, accept)))
+    await forEachLimited([...missing, ...fresh], (id) => {
+      signal?.throwIfAborted()
+      return mutex.run(id, () => one(id, accept))
+    })
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
@@ -152,9 +155,9 @@ export function createScan(needs: ScanNeeds): Scan {
       .map(strangerProblem)
   }
 
-  async function all(): Promise<void> {
+  async function all(signal?: AbortSignal): Promise<void> {
     const known = catalog.ids()
-    await names('anything')
+    await names('anything', signal)
     await forEachLimited(
       known.filter((id) => catalog.has(id)),
       (id) => mutex.run(id, () => one(id, 'anything')),

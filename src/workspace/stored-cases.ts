@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { forEachInTurn } from '../files/yielding.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { CaseRows, KnownCase, ReadCaseRows } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -16,13 +17,11 @@ export interface StoredCases
   remove(id: string): void
   /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
   readonly found: ReadonlyMap<string, KnownCase>
-  /** Before `begin`: what was read of a case is published, and so may be saved. */
-  published(id: string): void
   /**
-   * All that was read is published. Removes the cases that are gone. Before, what a case says is not saved: a service
-   * that dies must find again what it has not published.
+   * All that was read is published: saves it, and removes the cases that are gone. Before, what a case says is not
+   * saved: a service that dies must find again what it has not published.
    */
-  begin(isThere: (id: string) => boolean): void
+  begin(isThere: (id: string) => boolean, signal: AbortSignal): Promise<void>
   /** Saves what waits; before the database is closed. */
   close(): void
 }
@@ -64,9 +63,8 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
     recall: (key) => rows.text(...partsOfKey(key)),
     save() {},
     remove() {},
-    published() {},
     close() {},
-    begin() {},
+    async begin() {},
     remember() {},
     forget() {},
   }
@@ -140,12 +138,11 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       if (hasBegun) saveOne(id) // nothing of it stays
     },
     found,
-    published: saveOne,
     close: saveAll,
-    begin(isThere) {
-      hasBegun = true
-      saveAll()
+    async begin(isThere, signal) {
       found.clear()
+      await forEachInTurn(due.keys(), signal, saveOne)
+      hasBegun = true
       ids = null
       for (const id of rows.ids()) if (!isThere(id)) rows.remove(id)
     },
