@@ -105,17 +105,15 @@ export function createScan(needs: ScanNeeds): Scan {
   ): void {
     entry.vanished ||= restored
     const changes = differences(known, entry)
-    const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
-    const isOther =
-      known?.file.mtimeMs !== entry.file.mtimeMs || known?.strayLatest !== entry.strayLatest
     if (
       known &&
       !restored &&
-      !isOther &&
+      known.file.mtimeMs === entry.file.mtimeMs &&
+      known.strayLatest === entry.strayLatest &&
       changes.length === 0 &&
       wrote.length === 0 &&
       sameNotes(known, entry) &&
-      !problemsChanged
+      JSON.stringify(problemsOf(known)) === JSON.stringify(problemsOf(entry))
     ) {
       catalog.refresh(entry)
       return
@@ -177,8 +175,7 @@ function sameNotes(before: CaseEntry, after: CaseEntry): boolean {
   return [...after.notes].every(([name, { hash }]) => before.notes.get(name)?.hash === hash)
 }
 
-function problemsOf(entry: CaseEntry | undefined): Problem[] {
-  if (!entry) return []
+function problemsOf(entry: CaseEntry): Problem[] {
   const { file, sessions, proofs, notes, problems } = entry
   return [file, ...sessions.values(), ...proofs.values(), ...notes.values()]
     .flatMap((each) => each.problems)
