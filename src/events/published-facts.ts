@@ -39,9 +39,11 @@ export interface Replacement {
 export function createPublishedFacts(database: Database): PublishedFacts {
   /** What was replaced, and is not on the disk yet. */
   const unwritten = new Map<string, Rows>()
-  let storedAtStart: Set<string> | null = new Set(storedIds())
+  let hasStarted = false
+  let storedAtStart: Set<string> | null = null
 
   function rowsOf(name: string): Rows {
+    if (!hasStarted) storedAtStart ??= new Set(storedIds())
     const isStored = storedAtStart?.has(name) ?? true
     return unwritten.get(name) ?? (isStored ? storedRows(name) : new Map())
   }
@@ -99,6 +101,7 @@ export function createPublishedFacts(database: Database): PublishedFacts {
     },
     replace: (caseId, facts) => replaceRows(caseId, rowsFor(caseId, facts)),
     endStart() {
+      hasStarted = true
       storedAtStart = null
     },
     replaceWorkspace: (problems) => replaceRows(WORKSPACE, new Map([[WORKSPACE, problems]])),

@@ -46,7 +46,7 @@ export interface ScanNeeds extends CaseLookNeeds {
   /** Called for every case that may have changed, with what of its records has. */
   publish(change: CaseChange): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
-  found?: ReadonlyMap<string, KnownCase>
+  found?(id: string): KnownCase | undefined
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a read in `ms`. */
@@ -76,7 +76,7 @@ export function createScan(needs: ScanNeeds): Scan {
   ): Promise<ReadPass> {
     const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : needs.found?.get(id)
+    const stored = catalog.has(id) ? undefined : needs.found?.(id)
     const stamps = stored ?? catalog.known(id)
     if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)

@@ -15,8 +15,8 @@ export interface StoredCases
   /** Stores a case, once what it says is published. */
   save(id: string, what: ToSave): void
   remove(id: string): void
-  /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
-  readonly found: ReadonlyMap<string, KnownCase>
+  /** One whose files need not be read again, if their stamps are the same: until `begin`. */
+  found(id: string): KnownCase | undefined
   /**
    * All that was read is published: saves it, and removes the cases that are gone. Before, what a case says is not
    * saved: a service that dies must find again what it has not published.
@@ -59,7 +59,7 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
     summary: rows.summary,
     summaries: rows.summaries,
     allJson: rows.allJson,
-    found: new Map(rows.known().map((known) => [known.id, known])),
+    found: foundIn(rows),
     recall: (key) => rows.text(...partsOfKey(key)),
     save() {},
     remove() {},
@@ -70,12 +70,21 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
   }
 }
 
+/** Read when the first is asked for: of very many cases that takes its time. */
+function foundIn(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
+  let found: Map<string, KnownCase> | null = null
+  return (id) => {
+    found ??= new Map(rows.known().map((known) => [known.id, known]))
+    return found.get(id)
+  }
+}
+
 export function createStoredCases(rows: CaseRows): StoredCases {
   /** Null of a case that is gone. */
   const due = new Map<string, ToSave | null>()
   /** By case, then by file: texts that are not in the database yet. */
   const texts = new Map<string, Record<string, string>>()
-  const found = new Map(rows.known().map((known) => [known.id, known]))
+  let found = foundIn(rows)
   let hasBegun = false
   let timer: NodeJS.Timeout | undefined
   /** The ids of all stored cases, while a start asks for thousands. */
@@ -137,10 +146,10 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       due.set(id, null)
       if (hasBegun) saveOne(id) // nothing of it stays
     },
-    found,
+    found: (id) => found(id),
     close: saveAll,
     async begin(isThere, signal) {
-      found.clear()
+      found = () => undefined
       await forEachInTurn(due.keys(), signal, saveOne)
       hasBegun = true
       ids = null
