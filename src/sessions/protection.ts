@@ -1,4 +1,4 @@
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'

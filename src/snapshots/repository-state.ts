@@ -1,11 +1,7 @@
-import { realpath } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { hasCode } from '../files/errno.ts'
-import { runGit } from '../workspace/git/git-command.ts'
 /** What the user's repository says besides its files: refs, HEAD, configuration, hooks, index. */
 
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
 import { isOpenFolder } from '../files/folder-names.ts'

@@ -132,11 +132,11 @@ async function openRepository(
   commit('A')
   save(app.file(MARKER, 'case.md'), caseText('Marker'))
   await app.restart()
-  await app.service.watched
+  await app.service.watched()
   const published = listen(t, app)
   let turn = 0
   return {
-    ...{ app, published: published, ids, folder, git, commit },
+    ...{ app, published, ids, folder, git, commit },
     run: (...args) => execute('git', [...WHO, ...args], { cwd: folder }),
     async settled() {
       const filename = `m${turn++}.md`

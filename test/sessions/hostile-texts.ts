@@ -94,7 +94,7 @@ async function hostile(t: Test) {
     await must(service, 'POST', `/cases/${id}/proof/checklist`, { description, type: 'log' })
   }
   await must(service, 'PUT', `/cases/${id}/state`, { state: 'PLANNING', reason: TITLE })
-  return { service, id, dir, published: published }
+  return { service, id, dir, published }
 }
 
 /** The files that one of the texts made, wherever it was run. */
