@@ -1,7 +1,9 @@
+/** Which cases a query finds and in which order: FTS5 ranks them, and cases with more of the words come first. */
+
 import type { SearchTables } from '../state/search-tables.ts'
 import { all, exactMeaning, type Meaning, nearMeaning, phraseMeaning } from './expressions.ts'
 import type { SearchQuery } from './query.ts'
-import { compareCases } from './standings.ts'
+import { compareCases } from './ranking.ts'
 import type { Vocabulary } from './typos.ts'
 
 /** If fewer cases match, those that nearly match are found too. */
@@ -66,24 +68,24 @@ export async function findCases(
   })
   const must = musts.length > 0 ? tables.matches(all(musts)) : null
   const fitting = Object.keys(filters).length > 0 ? tables.fitting(filters) : null
-  const standings = compareCases(words, { size: deps.size(), must, fitting })
+  const ranking = compareCases(words, { size: deps.size(), must, fitting })
   const best: FoundCase[] = []
   while (best.length < limit) {
-    const next = standings.next()
+    const next = ranking.next()
     if (next === null) break
     // its words rank it, and all cases that have just the same ones
     const own = words.flatMap(({ exact, near }, index) => {
-      const has = standings.has(next.number, index)
+      const has = ranking.has(next.number, index)
       return has === null ? [] : has === 'typed' ? exact.expression : near.expression
     })
     const missing = words
-      .filter((_, index) => standings.has(next.number, index) === null)
+      .filter((_, index) => ranking.has(next.number, index) === null)
       .map(({ each }) => each.whole)
-    const ranked = tables.rank(all([...musts, ...own]), limit + standings.taken(), filters)
+    const ranked = tables.rank(all([...musts, ...own]), limit + ranking.taken(), filters)
     for (const [number, score] of [...ranked.best, [next.number, 0] as const]) {
-      if (standings.take(number, next.score)) best.push({ number, score, missing })
+      if (ranking.take(number, next.score)) best.push({ number, score, missing })
     }
   }
   const meanings = words.map(({ near }) => near)
-  return { total: standings.total, best: best.slice(0, limit), meanings }
+  return { total: ranking.total, best: best.slice(0, limit), meanings }
 }

@@ -1,3 +1,5 @@
+/** Finds the lines that a hit shows, and marks the matching words in them. */
+
 import type { SearchedLine } from './searched-lines.ts'
 import { isAscii, isCommon, plainWordsIn, wordsIn } from './words.ts'
 

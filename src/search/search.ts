@@ -1,3 +1,5 @@
+/** Full-text search as `GET /search` answers it: brings the index up to date, finds cases, then lines. */
+
 import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../state/database.ts'

@@ -1,3 +1,5 @@
+/** All cases in memory: summaries of all of them, and the files of those that were asked for lately. */
+
 import { LRUCache } from 'lru-cache'
 import type { Baseline } from '../model/baseline.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
