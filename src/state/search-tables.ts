@@ -105,21 +105,19 @@ export function createSearchTables(database: Database): SearchTables {
     },
     rank(expression, limit, filters) {
       const { where, values } = conditionsOf(filters)
-      const fits = where === '' ? '' : `WHERE number IN (SELECT number FROM search_cases ${where})`
-      const row = database.get<{ total: number; best: string }>(
-        `WITH
-          matching AS MATERIALIZED
-            (SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ?),
-          fitting AS MATERIALIZED (SELECT number, score FROM matching ${fits})
-        SELECT
-          (SELECT count(*) FROM fitting) AS total,
-          (SELECT json_group_array(json_array(number, score)) FROM
-            (SELECT number, score FROM fitting ORDER BY score DESC, number LIMIT ?)) AS best`,
+      // `+`: looks in the cases for what matches, not the other way round
+      const fits = where === '' ? '' : `AND +rowid IN (SELECT number FROM search_cases ${where})`
+      const rows = database.all<{ number: number; score: number; total: number }>(
+        `WITH matching AS MATERIALIZED
+          (SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ? ${fits})
+        SELECT number, score, (SELECT count(*) FROM matching) AS total
+        FROM matching ORDER BY score DESC, number LIMIT ?`,
         expression,
         ...values,
         limit,
-      )!
-      return { total: row.total, best: JSON.parse(row.best) }
+      )
+      const best = rows.map(({ number, score }): [number, number] => [number, score])
+      return { total: rows[0]?.total ?? 0, best }
     },
     score: (expression, number) =>
       database.get<{ score: number }>(
