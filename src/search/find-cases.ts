@@ -23,7 +23,7 @@ export interface FoundCases {
 }
 
 export interface FinderDeps {
-  tables: Pick<SearchTables, 'rank' | 'matches' | 'fitting'>
+  tables: Pick<SearchTables, 'rank' | 'best' | 'matches' | 'fitting'>
   vocabulary: Vocabulary
   /** All cases have a number below this. */
   size(): number
@@ -86,8 +86,8 @@ export async function findCases(
     const isMissing = words.map((_, index) => standings.has(next.number, index) === null)
     const missing = words.filter((_, index) => isMissing[index]).map(({ each }) => each.whole)
     const meanings = words.filter((_, index) => !isMissing[index]).map(({ near }) => near)
-    const ranked = tables.rank(all([...musts, ...own]), limit + standings.taken(), filters)
-    for (const [number, score] of [...ranked.best, [next.number, 0] as const]) {
+    const ranked = tables.best(all([...musts, ...own]), limit + standings.taken(), filters)
+    for (const [number, score] of [...ranked, [next.number, 0] as const]) {
       if (standings.take(number, next.score)) best.push({ number, score, missing, meanings })
     }
   }
