@@ -22,8 +22,6 @@ export interface NewFile extends OpenFile {
 interface NewFileOptions {
   mode?: number | undefined
   like?: Stats | null
-  /** Called while the content is being synced; must not throw. */
-  meanwhile?: (() => void) | undefined
 }
 
 /**
@@ -70,9 +68,7 @@ async function madeAndSynced(
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
     // Not to be tried again when it fails: the kernel may have dropped the pages by then.
-    const synced = syncDescriptor(fd)
-    options.meanwhile?.()
-    await synced
+    await syncDescriptor(fd)
     const stats = fstatSync(fd)
     mustHaveSize(stats, bytes.length)
     return { path, bytes, fd, stats }

@@ -66,6 +66,11 @@ export function isOfFolder({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFDIR
 }
 
+/** Whether the stamp is that of a regular file. */
+export function isOfRegularFile({ mode }: FileStamp): boolean {
+  return (mode & constants.S_IFMT) === constants.S_IFREG
+}
+
 /** `stampOf` at once; null also where the disk does not say: reading it then tells why. */
 export function stampNow(path: string): FileStamp | null {
   try {

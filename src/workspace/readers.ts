@@ -1,12 +1,6 @@
 import { isFolderNow } from '../files/folder-names.ts'
 import type { FileStamp } from '../files/safe-read.ts'
-import {
-  CASE_FILE,
-  MAX_CASE_BYTES,
-  readCase,
-  readCaseNow,
-  roughCase,
-} from '../markdown/case-file.ts'
+import { CASE_FILE, MAX_CASE_BYTES, readCase, roughCase } from '../markdown/case-file.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Case } from '../model/case.ts'
@@ -16,7 +10,7 @@ import { UUID } from '../model/words.ts'
 import { withKnownId } from './known-id.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
+import { type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
 import { asItRuns } from './trail-guard.ts'
 import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
@@ -24,16 +18,6 @@ import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
 export interface ReaderNeeds extends TrueTrailNeeds {
   layout: Layout
   lastGood: LastGood
-}
-
-/** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
-export function caseToBe(
-  layout: Layout,
-  id: string,
-  known: RecordFile<Case> | undefined,
-  text: string,
-): Parsed<Case> | null {
-  return emptiness(text, CASE_FILE) ? null : readCaseNow(text, originOf(layout, id, known)(null))
 }
 
 function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefined) {
