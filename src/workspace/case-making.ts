@@ -109,7 +109,7 @@ async function fillFolder(hidden: string, { text, history }: NewCaseFiles): Prom
   const written = await Promise.allSettled([
     writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), {}),
     writeNewFile(join(hidden, HISTORY_FILE), Buffer.from(history), {}),
+    syncFolder(hidden), // both have their names by now
   ])
   for (const each of written) if (each.status === 'rejected') throw each.reason
-  await syncFolder(hidden)
 }
