@@ -41,6 +41,10 @@ interface AppOptions {
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** What is answered while the files are still being read, */
+const EARLY = new Set(['/health', '/version', '/openapi.json'])
+/** and what has to wait until each further change makes an event. */
+const LIVE = new Set(['/events'])
 
 /** The whole HTTP side as one function of the service. */
 export function createApp(
@@ -50,6 +54,14 @@ export function createApp(
   const app = new Hono<ServiceEnv>()
   app.use(headLength())
   app.use(guard(port, refusalPage))
+  app.use(async (c, next) => {
+    const { start } = service
+    if (start.stage() !== 'begun' && !EARLY.has(c.req.path)) {
+      const isRead = READS.has(c.req.method) && !LIVE.has(c.req.path)
+      await (isRead ? start.indexed : start.begun)
+    }
+    await next()
+  })
   app.use(async (c, next) => {
     const { eventLog } = service
     if (READS.has(c.req.method)) return next()
