@@ -82,7 +82,7 @@ export function createEditWriter(
     publish({ caseId: id, found: differences(undefined, entry), source: 'service' })
   }
 
-  /** False when somebody saved the file meanwhile: then all is decided anew. */
+  /** False when somebody saved the file meanwhile: then the change is decided again. */
   async function write(
     id: string,
     { edit, lines }: RecordedEdit,
@@ -98,7 +98,7 @@ export function createEditWriter(
     const begun = hasLines ? history.begin(id, lines, changedFile(known, edit)) : 0
     let staged: Staged | null = null
     try {
-      // a power cut between the two files would else lose who approved; of other files a start sees what changed
+      // a power cut between the two files would otherwise lose who approved; a start sees what changed in other files
       if (hasLines && isTrail(edit)) await history.sync()
       staged = await stage(known, edit, lines)
       await staged.edited.place()
