@@ -164,10 +164,11 @@ async function open(
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // what follows from the cases
+  const ignoring = createGitIgnoring(memoryRoot)
   const whyNot = async () =>
     ownership.lost.aborted
       ? `index.md is not written: ${ownership.lost.reason.message}`
-      : createGitIgnoring(memoryRoot).ensure()
+      : ignoring.ensure()
   const index = createIndexFile({ layout, catalog, log, whyNot })
   const search = createSearch({
     layout,

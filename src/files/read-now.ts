@@ -71,6 +71,11 @@ export function isOfFolder({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFDIR
 }
 
+/** Whether the stamp is that of a regular file. */
+export function isOfRegularFile({ mode }: FileStamp): boolean {
+  return (mode & constants.S_IFMT) === constants.S_IFREG
+}
+
 /** `stampOf` as a synchronous call; null also if the disk fails: reading the file then gives the reason. */
 export function stampNow(path: string): FileStamp | null {
   try {

@@ -27,16 +27,8 @@ export interface Baselines<Run extends OpenRun = OpenRun> {
   /** For all cases at once, in a row that is about to be written. */
   keep(caseId: string, baseline: Baseline): void
   drop(caseId: string): void
-  /**
-   * The service makes an edit, with the case as that makes it and what was ignored of it before: once `synced`
-   * resolves the edit counts.
-   */
-  written(
-    edit: Edit,
-    entry: CaseEntry,
-    ignored: readonly IgnoredChange[],
-    synced: Promise<void>,
-  ): Promise<void>
+  /** An edit of the service is on the disk: it counts. With the case as that makes it, and what was ignored before. */
+  written(edit: Edit, entry: CaseEntry, ignored: readonly IgnoredChange[]): Promise<void>
   /** Whether a session is at work in this process. */
   isLive(session: Session): boolean
   load(): Watch | null
@@ -74,10 +66,9 @@ export function createBaselines<Run extends OpenRun>(
     put,
     keep: (caseId, baseline) => void known.set(caseId, baseline),
     drop: (caseId) => void known.delete(caseId),
-    async written(edit, entry, ignored, synced) {
+    async written(edit, entry, ignored) {
       const baseline = known.get(entry.id)
       if (!baseline) return
-      await synced
       const after = baselineAfter(baseline, edit, {
         ignored,
         files: filesOf(entry),

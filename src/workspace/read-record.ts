@@ -12,8 +12,6 @@ export interface Reading<T> {
   pass: ReadPass | null
   /** What this service has just written there, instead of what the file has now. */
   written?: string
-  /** The value of that text, if it was parsed before it was written. */
-  parsed?: Parsed<T> | null | undefined
 }
 
 /** What is to be known of a kind of record to read one. */
@@ -36,7 +34,7 @@ export type Parsed<T> = { value: T | null; problems: Problem[] }
  */
 export async function readRecord<T>(
   folder: string,
-  { known, pass, written, parsed: before }: Reading<T>,
+  { known, pass, written }: Reading<T>,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = recipe
@@ -54,7 +52,7 @@ export async function readRecord<T>(
   const problem = result.ok ? emptiness(result.text, file) : result.problem
   const parsed: Parsed<T> =
     result.ok && !problem
-      ? (before ?? (await recipe.read(result.text, result.stamp)))
+      ? await recipe.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
   const completeness = parsed.value === null ? 'unreadable' : completenessOf(ending, known?.ending)
   if (pass && !pass.accept(path, newerOf(path, stamp), completeness)) {

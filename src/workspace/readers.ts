@@ -2,13 +2,7 @@
 
 import { isFolderNow } from '../files/folder-names.ts'
 import type { FileStamp } from '../files/safe-read.ts'
-import {
-  CASE_FILE,
-  MAX_CASE_BYTES,
-  readCase,
-  readCaseNow,
-  roughCase,
-} from '../markdown/case-file.ts'
+import { CASE_FILE, MAX_CASE_BYTES, readCase, roughCase } from '../markdown/case-file.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Case } from '../model/case.ts'
@@ -18,7 +12,7 @@ import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
+import { type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
 import { asItRuns } from './trail-guard.ts'
 import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
@@ -26,16 +20,6 @@ import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
 export interface ReaderNeeds extends TrueTrailNeeds {
   layout: Layout
   lastGood: LastGood
-}
-
-/** The value of a case.md that is about to be written; null if only `readCase` can parse it. */
-export function caseToBe(
-  layout: Layout,
-  id: string,
-  known: RecordFile<Case> | undefined,
-  text: string,
-): Parsed<Case> | null {
-  return emptiness(text, CASE_FILE) ? null : readCaseNow(text, originOf(layout, id, known)(null))
 }
 
 function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefined) {
