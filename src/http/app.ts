@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { Hono, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { gateOf } from '../model/case-folder.ts'
 import { FILTERS } from '../search/query.ts'
@@ -10,7 +10,7 @@ import { jsonWithETag } from './etag.ts'
 import { eventsRoute } from './events-route.ts'
 import { createFanOut } from './fan-out.ts'
 import { guard } from './guard.ts'
-import { headLength } from './head-length.ts'
+import { withLength } from './head-length.ts'
 import { knownQuery, PAGING, TRIAGE_FILTERS } from './known-query.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -40,7 +40,7 @@ interface AppOptions {
   refusalPage?: RefusalPage
 }
 
-const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+const READS = new Set(['GET', 'OPTIONS'])
 
 /** The whole HTTP side as one function of the service. */
 export function createApp(
@@ -48,16 +48,11 @@ export function createApp(
   { port, streams, pages, refusalPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(headLength())
   app.use(guard(port, refusalPage))
-  app.use(async (c, next) => {
-    const { eventLog } = service
-    if (READS.has(c.req.method)) return next()
-    // nothing is changed while its events could not be stored
-    if (eventLog.failure) await eventLog.flushed()
-    await next()
-    // the events of a request are on the disk before its answer goes out
-    await eventLog.flushed()
+  app.use((c, next) => {
+    const { method } = c.req
+    if (method === 'HEAD') return withLength(c, next)
+    return READS.has(method) ? next() : withEvents(service, next)
   })
   const fanOut = createFanOut(service.eventLog)
   app.route('/', systemRoutes(service))
@@ -87,4 +82,13 @@ export function createApp(
   app.notFound(unknownRoute(app, refusalPage))
   app.onError(problemHandler(service.log))
   return app
+}
+
+/** For a request that changes something. */
+async function withEvents({ eventLog }: HttpNeeds, next: Next): Promise<void> {
+  // nothing is changed while its events could not be stored
+  if (eventLog.failure) await eventLog.flushed()
+  await next()
+  // the events of a request are on the disk before its answer goes out
+  await eventLog.flushed()
 }
