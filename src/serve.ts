@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
+import { kindsNow } from './files/folder-names.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
 import { openService, type Service } from './service.ts'
@@ -34,13 +35,31 @@ export interface Served {
   close(): Promise<void>
 }
 
-/** A service with its HTTP side, answering when this resolves. */
+/** A service with its HTTP side, which has read the files when this resolves. */
 export async function openServer(options: ServeOptions): Promise<Served> {
+  const served = await startServer(options)
+  try {
+    await served.service.start.begun
+    return served
+  } catch (error) {
+    await served.close().catch((failure: unknown) => served.service.log(String(failure)))
+    throw error
+  }
+}
+
+/** So few cases are read before the service answers: whoever has its address finds everything there. */
+const FEW_CASES = 200
+
+/** The same, but with many cases it answers sooner: what needs the files waits until they are read (`start`). */
+async function startServer(options: ServeOptions): Promise<Served> {
   const service = await openService({ ...options, build: await build() })
   const streams = createStreamRegistry()
   let port = options.port
   try {
-    const { log } = service
+    const { log, layout, start } = service
+    const cases = kindsNow(layout.cases)
+    const hasMany = cases instanceof Map && cases.size > FEW_CASES
+    if (!hasMany) await start.begun
     const listener = siteListener(service, {
       port: () => port,
       streams,
@@ -57,6 +76,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
       service,
       url: server.url,
       async close() {
+        service.giveUpStart()
         // first: its last events still reach the open streams
         await inTime('a running session', endRuns(service))
         streams.endAll()
@@ -66,6 +86,7 @@ export async function openServer(options: ServeOptions): Promise<Served> {
       },
     }
   } catch (error) {
+    service.giveUpStart()
     await service.close().catch((failure: unknown) => service.log(String(failure)))
     throw error
   }
@@ -82,7 +103,7 @@ async function openOnceFree(options: ServeOptions): Promise<Served> {
   const isWaitedFor = createOwnerPatience()
   for (let tries = 1; ; tries++) {
     try {
-      return await openServer(options)
+      return await startServer(options)
     } catch (error) {
       if (!isTaken(error)) throw error
       const owner = ownerIn(error)
@@ -102,7 +123,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     ? JSON.stringify({ url, pid: process.pid })
     : `Casefile is listening on ${url}`
   process.stdout.write(`${where}\n`)
-  await stopSignal()
+  const stop = stopSignal()
+  try {
+    await Promise.race([stop, served.service.start.begun.then(() => stop)])
+  } catch (error) {
+    await served.close().catch((failure: unknown) => served.service.log(String(failure)))
+    throw error
+  }
   try {
     await served.close()
   } catch (error) {

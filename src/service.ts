@@ -7,9 +7,11 @@ import { type Compared, createPublisher } from './events/publisher.ts'
 import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
-import type { HttpNeeds } from './http/needs.ts'
+import { forEachInTurn } from './files/yielding.ts'
+import type { HttpNeeds, StartStage } from './http/needs.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import type { Problem } from './model/problem.ts'
+import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
@@ -54,16 +56,19 @@ export interface Service extends HttpNeeds {
   synchronizer: Synchronizer
   runGuard: RunGuard
   webhooks: OpenWebhooks
-  /** Resolves when the watcher is ready. */
-  watched: Promise<void>
-  /** Where it answers: told to a second process that asks who the owner is. Webhooks are sent from now on. */
+  /** After the start: resolves when the watcher is ready. */
+  watched(): Promise<void>
+  /** Where it answers: told to a second process that asks who the owner is. Webhooks are sent once it has begun. */
   listening(at: { url: string; port: number }): void
+  /** Before `close`, while requests still wait for a start that is to be given up. */
+  giveUpStart(): void
   close(): Promise<void>
 }
 
 /**
- * Opens a workspace: takes ownership, clears what a service that died left, reads the files, ends
- * the sessions that died with it. What was opened is closed in reverse, by `close` or where opening fails.
+ * Opens a workspace: takes ownership and makes the parts. The start then goes on (`start.begun`): it clears
+ * what a service that died left, reads the files, ends the sessions that died with it. What was opened is closed in reverse,
+ * by `close` or where opening fails.
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const redactor = createRedactor(options.environment ?? process.env)
@@ -127,7 +132,7 @@ async function open(
   const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
   undo.add(() => stored.close())
   const catalog = createCatalog({ isRunningHere, pins: baselines.of, stored })
-  const { scan, synchronizer, store, lateSaves, texts, leftovers } = createWorkspaceParts({
+  const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
     catalog,
     mutex,
@@ -249,11 +254,11 @@ async function open(
   changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => runGuard.look(caseId))
   changed.subscribe(publisher.changed)
-  /** Cases in which something may have been asked for by hand while no service ran. */
-  const unanswered = new Set<string>()
+  /** Cases that were read since the start: the digest is made here, as all at once would keep others waiting. */
+  const readCases = new Set<string>()
   const stopCollecting = changed.subscribe(({ caseId }) => {
-    if (publisher.isPublished(caseId)) stored.published(caseId)
-    if (!catalog.isReproducible(caseId)) unanswered.add(caseId)
+    readCases.add(caseId)
+    catalog.digest(caseId)
   })
   compared.subscribe(handActs.changed)
   eventLog.subscribe(() => index.changed())
@@ -270,30 +275,52 @@ async function open(
     () => sessions.close(),
     () => providers.close(),
   )
-  undo.add(git.stopWaiting, synchronizer.stopWaiting)
+  let stage: StartStage = 'indexing'
+  const giveUp = new AbortController()
 
-  // what a service that died left, then the files as they are
-  await emptyTrash(state.trash, layout.cases)
-  await clearLeftovers(state, log)
-  await lateSaves.recover()
-  plans.prune()
+  /** What a service that died left is put right, and all files are read. */
+  async function readFiles({ signal }: AbortController): Promise<void> {
+    await emptyTrash(state.trash, layout.cases)
+    await clearLeftovers(state, log)
+    await lateSaves.recover()
+    plans.prune()
+    runGuard.load()
+    await synchronizer.readAll(signal)
+    await leftovers.clear()
+    await sessions.recover()
+    stage = 'publishing'
+  }
+
+  /** What changed while no service ran is published, and what was read is stored; then the files are watched. */
+  async function publishAndStore({ signal }: AbortController): Promise<void> {
+    const linked = await latest.begin(signal)
+    await publisher.begin(await problems(), signal)
+    // the links have changed their folders
+    await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.one(id)))
+    // something may have been asked for by hand while no service ran
+    const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
+    await stored.begin(catalog.has, signal)
+    for (const id of unanswered) handEdits.look(id)
+    stopCollecting()
+    changed.subscribe(({ caseId, source }) => {
+      if (source !== 'service') handEdits.look(caseId)
+    })
+    handActs.begin()
+    index.changed() // a clone has none
+    search.begin()
+    synchronizer.start()
+    undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
+    stage = 'begun'
+  }
+
   if (options.trust) await trustAtStart(places, log)
-  runGuard.load()
-  await database.gather(() => synchronizer.readAll())
-  await leftovers.clear()
-  await sessions.recover()
-  await publisher.begin(await problems())
-  stored.begin(catalog.has)
-  for (const id of unanswered) handEdits.look(id)
-  stopCollecting()
-  changed.subscribe(({ caseId, source }) => {
-    if (source !== 'service') handEdits.look(caseId)
-  })
-  handActs.begin()
-  index.changed() // a clone has none
-  search.begin()
-  synchronizer.start()
-  undo.add(publishWorkspaceProblems({ problems, publish: publisher.publishWorkspace, log }))
+  const indexed = readFiles(giveUp)
+  const begun = indexed.then(() => database.gather(() => publishAndStore(giveUp)))
+  const ended = begun.catch(() => {}) // whoever waits for `begun` has the error
+  const giveUpStart = () => giveUp.abort(stoppingRefusal())
+  undo.add(() => ended)
+  undo.add(giveUpStart)
+  undo.add(git.stopWaiting, synchronizer.stopWaiting)
 
   return {
     layout,
@@ -317,7 +344,12 @@ async function open(
     problems,
     search,
     watching: synchronizer.health,
-    watched: synchronizer.watched(),
+    watched: synchronizer.watched,
+    start: {
+      indexed,
+      begun,
+      stage: () => stage,
+    },
     now,
     newId,
     operator,
@@ -331,8 +363,11 @@ async function open(
     close: undo.close,
     listening({ url, port }) {
       ownership.announce(url)
-      webhooks.begin(port)
+      void ended.then(() => {
+        if (stage === 'begun') webhooks.begin(port)
+      })
     },
+    giveUpStart,
   }
 }
 

@@ -17,8 +17,6 @@ export interface PublishedFacts {
   readonly isNew: boolean
   /** Null where nothing was published of such a case, or its deletion. */
   read(caseId: string): CaseFacts | null
-  /** The same as one text, to be compared with `textOf`. */
-  text(caseId: string): string
   /** Of the workspace's problems, as JSON. */
   workspace(): string
   /** Ids of all cases of which something is published. */
@@ -41,9 +39,11 @@ export interface Replacement {
 export function createPublishedFacts(database: Database): PublishedFacts {
   /** What was replaced, and is not on the disk yet. */
   const unwritten = new Map<string, Rows>()
-  let storedAtStart: Set<string> | null = new Set(storedIds())
+  let hasStarted = false
+  let storedAtStart: Set<string> | null = null
 
   function rowsOf(name: string): Rows {
+    if (!hasStarted) storedAtStart ??= new Set(storedIds())
     const isStored = storedAtStart?.has(name) ?? true
     return unwritten.get(name) ?? (isStored ? storedRows(name) : new Map())
   }
@@ -90,7 +90,6 @@ export function createPublishedFacts(database: Database): PublishedFacts {
       return !rowsOf(WORKSPACE).has(WORKSPACE)
     },
     read: (caseId) => factsIn(caseId, rowsOf(caseId)),
-    text: (caseId) => textOfRows(caseId, rowsOf(caseId)),
     workspace: () => rowsOf(WORKSPACE).get(WORKSPACE) ?? '[]',
     caseIds() {
       const ids = new Set(storedIds().filter((key) => UUID.test(key)))
@@ -102,15 +101,11 @@ export function createPublishedFacts(database: Database): PublishedFacts {
     },
     replace: (caseId, facts) => replaceRows(caseId, rowsFor(caseId, facts)),
     endStart() {
+      hasStarted = true
       storedAtStart = null
     },
     replaceWorkspace: (problems) => replaceRows(WORKSPACE, new Map([[WORKSPACE, problems]])),
   }
-}
-
-/** The facts as one text: equal where nothing is to be published. */
-export function textOf(caseId: string, facts: CaseFacts): string {
-  return textOfRows(caseId, rowsFor(caseId, facts))
 }
 
 function rowsFor(caseId: string, facts: CaseFacts | null): Rows {
@@ -138,9 +133,4 @@ function factsIn(caseId: string, rows: Rows): CaseFacts | null {
     sessions,
     notes,
   }
-}
-
-function textOfRows(caseId: string, rows: Rows): string {
-  const keys = [caseId, ...PARTS.map((part) => `${caseId} ${part}`)]
-  return keys.map((key) => rows.get(key) ?? '').join('\n')
 }

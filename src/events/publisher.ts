@@ -1,3 +1,4 @@
+import { forEachInTurn } from '../files/yielding.ts'
 import type { CaseFacts } from '../model/case-facts.ts'
 import { type ChangeSource, caseEvents, problemEvents } from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
@@ -8,24 +9,22 @@ import { factsOf } from '../workspace/facts.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import type { EventLog } from './event-log.ts'
-import { type PublishedFacts, type Replacement, textOf } from './published-facts.ts'
+import type { PublishedFacts, Replacement } from './published-facts.ts'
 
 /**
  * Turns changes into events, once each: what was last published of a case is compared with what its files say now,
  * so that a request and the watcher's echo of it make one event, and so does a hand edit. Timing plays no part.
  */
 export interface Publisher {
-  /**
-   * A case may have changed, and a request has just written these memory files. Before `begin` it is only remembered,
-   * or, at a first start, taken as published without an event.
-   */
+  /** A case may have changed, and a request has just written these memory files. Before `begin` it is only noted. */
   changed(change: Pick<CaseChange, 'caseId' | 'source' | 'wrote'>): void
-  /** Whether all that is known of a case is published, or was written to be. */
-  isPublished(caseId: string): boolean
   /** Publishes the problems that belong to no case. */
   publishWorkspace(problems: readonly Problem[]): void
-  /** Publishes what changed while no service ran, then each change as it comes; resolves when that is on the disk. */
-  begin(problems: readonly Problem[]): Promise<void>
+  /**
+   * Publishes what changed while no service ran, then each change as it comes; resolves when that is on the disk. At a
+   * first start all is taken as published, without events.
+   */
+  begin(problems: readonly Problem[], signal: AbortSignal): Promise<void>
 }
 
 /** What of a case is published from now on, and what was before; null where there was or is no case. */
@@ -46,12 +45,9 @@ export interface PublisherDeps {
 
 export function createPublisher(deps: PublisherDeps): Publisher {
   const { catalog, log, facts, now, compared } = deps
-  const isFirstStart = facts.isNew
   let hasBegun = false
-  /** The cases that were taken as published at a first start. */
-  const taken = new Set<string>()
-  /** The cases that have changed while no service ran. */
-  const changedBefore = new Set<string>()
+  /** The cases that were read since the start, as they may have changed while no service ran. */
+  const read = new Set<string>()
 
   function append(envelopes: readonly Envelope[], replacement: Replacement | null): void {
     if (envelopes.length === 0 && replacement === null) return
@@ -78,20 +74,15 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       }
       return newLines(folder!, event)
     })
+    const replacement = facts.replace(caseId, after)
+    if (source === 'offline' && !replacement && envelopes.length === 0) return
     compared.publish({ caseId, before, after, source })
-    append(envelopes, facts.replace(caseId, after))
+    append(envelopes, replacement)
   }
 
   function takeAsPublished(caseId: string): void {
     const [entry, folder] = [catalog.entry(caseId), catalog.folder(caseId)]
     append([], facts.replace(caseId, entry && folder ? factsOf(entry, folder, null) : null))
-  }
-
-  function hasNews(caseId: string): boolean {
-    const [entry, folder] = [catalog.entry(caseId), catalog.folder(caseId)]
-    const before = facts.read(caseId)
-    if (!entry || !folder) return before !== null
-    return facts.text(caseId) !== textOf(caseId, factsOf(entry, folder, before))
   }
 
   function publishWorkspace(problems: readonly Problem[]): void {
@@ -107,30 +98,31 @@ export function createPublisher(deps: PublisherDeps): Publisher {
 
   return {
     changed({ caseId, source, wrote }) {
-      if (hasBegun) {
-        publish(caseId, source, wrote)
-        return
-      }
-      if (isFirstStart) {
-        takeAsPublished(caseId)
-        taken.add(caseId)
-      } else if (hasNews(caseId)) changedBefore.add(caseId)
+      if (hasBegun) publish(caseId, source, wrote)
+      else read.add(caseId)
     },
-    isPublished: (caseId) => !changedBefore.has(caseId),
     publishWorkspace,
-    async begin(problems) {
+    async begin(problems, signal) {
+      const isFirstStart = facts.isNew
       if (isFirstStart) {
-        for (const id of catalog.ids()) if (!taken.has(id)) takeAsPublished(id)
+        await forEachInTurn(catalog.ids(), signal, (id) => {
+          read.delete(id)
+          takeAsPublished(id)
+        })
+      }
+      // also what changes while this goes on
+      await forEachInTurn(read, signal, (id) => {
+        read.delete(id)
+        publish(id, 'offline')
+      })
+      if (isFirstStart) {
         // in the last transaction of these: a start that was cut short is a first start again
         append([], facts.replaceWorkspace(JSON.stringify(problems)))
       } else {
-        for (const id of changedBefore) publish(id, 'offline')
         for (const id of facts.caseIds()) if (!catalog.has(id)) publish(id, 'offline')
         publishWorkspace(problems)
       }
       hasBegun = true
-      taken.clear()
-      changedBefore.clear()
       facts.endStart()
       await log.flushed()
     },

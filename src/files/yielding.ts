@@ -14,6 +14,22 @@ export async function yieldIfBusy(): Promise<void> {
   sliceBegan = performance.now()
 }
 
+/**
+ * Does the work for one item after the other, also for those that are added meanwhile, and lets others go first now
+ * and then. Rejects with the signal's reason once that is aborted.
+ */
+export async function forEachInTurn<T>(
+  items: Iterable<T>,
+  signal: AbortSignal,
+  work: (item: T) => Promise<unknown> | unknown,
+): Promise<void> {
+  for (const item of items) {
+    signal.throwIfAborted()
+    await work(item)
+    await yieldIfBusy()
+  }
+}
+
 /** Does the work for all items, a few at a time, in their order; rejects with the first that rejects. */
 export async function forEachLimited<T>(
   items: readonly T[],

@@ -5,7 +5,7 @@ import { FILTERS } from '../search/query.ts'
 import { unknownRoute } from './allowed-methods.ts'
 import { artifactRoutes } from './artifact-routes.ts'
 import { caseRoutes } from './case-routes.ts'
-import type { ServiceEnv } from './context.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import { eventsRoute } from './events-route.ts'
 import { createFanOut } from './fan-out.ts'
@@ -40,7 +40,11 @@ interface AppOptions {
   refusalPage?: RefusalPage
 }
 
-const READS = new Set(['GET', 'OPTIONS'])
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** What is answered while the files are still being read, */
+const EARLY = new Set(['/health', '/version', '/openapi.json'])
+/** and what has to wait until each further change makes an event. */
+const LIVE = new Set(['/events'])
 
 /** The whole HTTP side as one function of the service. */
 export function createApp(
@@ -49,6 +53,10 @@ export function createApp(
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.use(guard(port, refusalPage))
+  app.use((c, next) => {
+    const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
+    return isReady ? next() : afterStart(service, c, next)
+  })
   app.use((c, next) => {
     const { method } = c.req
     if (method === 'HEAD') return withLength(c, next)
@@ -82,6 +90,13 @@ export function createApp(
   app.notFound(unknownRoute(app, refusalPage))
   app.onError(problemHandler(service.log))
   return app
+}
+
+/** For a request that came before all is known that it needs. */
+async function afterStart({ start }: HttpNeeds, c: ServiceContext, next: Next): Promise<void> {
+  const isRead = READS.has(c.req.method) && !LIVE.has(c.req.path)
+  await (isRead ? start.indexed : start.begun)
+  await next()
 }
 
 /** For a request that changes something. */

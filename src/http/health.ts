@@ -4,6 +4,9 @@ import type { HttpNeeds } from './needs.ts'
 
 export interface HealthJson {
   status: 'ok'
+  /** Whether the files are still being read after a start: what needs them waits until that is done. */
+  indexing: boolean
+  /** While indexing, those that were read so far. */
   cases: number
   watching: ReturnType<HttpNeeds['watching']>['watching']
   /** What is wrong with the watcher, and what helps, where it is `degraded`. */
@@ -13,12 +16,14 @@ export interface HealthJson {
   problems: Problem[]
 }
 
-/** What `GET /health` says (specification §4.7), once what is known to have changed was looked at. */
+/** What `GET /health` says (specification §4.7), once what is known to have changed was looked at; while indexing at once. */
 export async function healthOf(service: HttpNeeds): Promise<HealthJson> {
-  await service.synchronizer.freshenAll()
+  const indexing = service.start.stage() === 'indexing'
+  if (!indexing) await service.synchronizer.freshenAll()
   const { watching, trouble } = service.watching()
   return {
     status: 'ok',
+    indexing,
     cases: service.catalog.size(),
     watching,
     ...(trouble ?? {}),

@@ -26,6 +26,17 @@ export interface Build {
   commit: string | null
 }
 
+export type StartStage = 'indexing' | 'publishing' | 'begun'
+
+/** How far the service is, which answers from the first moment. Both reject where the start fails or is given up. */
+export interface Start {
+  stage(): StartStage
+  /** Resolves when all files are read. */
+  indexed: Promise<void>
+  /** Resolves when what changed while no service ran is published, so that something may be changed. */
+  begun: Promise<void>
+}
+
 /** What the HTTP side is a function of. */
 export interface HttpNeeds {
   layout: Layout
@@ -41,6 +52,7 @@ export interface HttpNeeds {
   /** Problems that belong to no case. */
   problems(): Promise<Problem[]>
   watching: Synchronizer['health']
+  start: Start
   sessions: Sessions
   /** Ids of the sessions that plan or execute in this process. */
   running: ReadonlySet<string>

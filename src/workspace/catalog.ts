@@ -119,9 +119,20 @@ export function createCatalog({ isRunningHere, pins, stored }: CatalogNeeds): Ca
     if (each.digest) return each.digest
     const { entry } = each
     const folder = folderIn(each)
-    const json = caseJson(folder, entry.file.mtimeMs)
-    const { id, created_at } = json
-    each.digest = { id, created_at, json: JSON.stringify(json), row: triageRow(folder, json) }
+    const value = caseJson(folder, entry.file.mtimeMs)
+    const { id, created_at } = value
+    const json = JSON.stringify(value)
+    let row: TriageRow | null = null
+    each.digest = {
+      id,
+      created_at,
+      json,
+      // not every request shows it, and a start has thousands
+      get row() {
+        row ??= triageRow(folder, value)
+        return row
+      },
+    }
     return each.digest
   }
 

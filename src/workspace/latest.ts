@@ -2,21 +2,30 @@ import { readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { type EntryKind, kindsNow, sessionNumbers } from '../files/folder-names.ts'
+import type { KeyedMutex } from '../files/keyed-mutex.ts'
+import { forEachInTurn } from '../files/yielding.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { pointLatest, removeLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 
-/** Keeps `sessions/latest.md` at the newest session of a case, whatever brought or removed that. */
+/**
+ * Keeps `sessions/latest.md` at the newest session of a case, whatever brought or removed that. Before `begin` it is
+ * only noted which are to be set: a clone has none of them, and nobody should wait for thousands of links.
+ */
 export interface Latest {
   /** The caller must have the mutex of the case. */
   update(entry: CaseEntry): Promise<void>
   /** The same where no case is: a switch of branches leaves the link, which git ignores. */
   clear(caseId: string): Promise<void>
+  /** Sets those that were noted, and gives their cases; each other from now on when it is to be. */
+  begin(signal: AbortSignal): Promise<string[]>
 }
 
 interface LatestNeeds {
   layout: Layout
+  mutex: KeyedMutex
+  entry(caseId: string): CaseEntry | undefined
   /** Whether git changes files just now, or nothing may be written any more. */
   mayNotWrite(): Promise<boolean>
   /** The case is to be looked at again in `ms`. */
@@ -27,7 +36,10 @@ interface LatestNeeds {
 const RETRY_MS = 200
 
 /** It is for people's convenience only: where it cannot be set, that is logged, and the session is there without it. */
-export function createLatest({ layout, mayNotWrite, later, log }: LatestNeeds): Latest {
+export function createLatest(needs: LatestNeeds): Latest {
+  const { layout, mutex, mayNotWrite, later, log } = needs
+  let noted: Set<string> | null = new Set()
+
   async function orLog(caseId: string, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -37,18 +49,31 @@ export function createLatest({ layout, mayNotWrite, later, log }: LatestNeeds): 
     }
   }
 
+  async function update(entry: CaseEntry): Promise<void> {
+    const { id } = entry
+    if (!isLatestWrong(entry)) return
+    if (noted) return void noted.add(id)
+    if (await mayNotWrite()) return later(id, RETRY_MS)
+    const newest = newestOf(entry)
+    // also where the file system has no links, or a folder is in the way: no other try would help
+    entry.latest = targetOf(newest)
+    await orLog(id, async () => {
+      if (newest === null) await removeLatest(layout.sessions(id))
+      else await pointLatest(layout.sessions(id), newest)
+    })
+  }
+
   return {
-    async update(entry) {
-      const { id } = entry
-      if (!isLatestWrong(entry)) return
-      if (await mayNotWrite()) return later(id, RETRY_MS)
-      const newest = newestOf(entry)
-      // also where the file system has no links, or a folder is in the way: no other try would help
-      entry.latest = targetOf(newest)
-      await orLog(id, async () => {
-        if (newest === null) await removeLatest(layout.sessions(id))
-        else await pointLatest(layout.sessions(id), newest)
-      })
+    update,
+    async begin(signal) {
+      const ids = [...(noted ?? [])]
+      noted = null
+      const updateCase = async (id: string) => {
+        const entry = needs.entry(id)
+        if (entry) await update(entry)
+      }
+      await forEachInTurn(ids, signal, (id) => mutex.run(id, () => updateCase(id)))
+      return ids
     },
     async clear(caseId) {
       const folder = layout.sessions(caseId)

@@ -27,8 +27,8 @@ export interface Scan {
   one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
-  /** Every file of every case, as it is. */
-  all(): Promise<void>
+  /** Every file of every case, as it is; rejects with the signal's reason once that is aborted. */
+  all(signal?: AbortSignal): Promise<void>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   strangers(): Problem[]
 }
@@ -46,7 +46,7 @@ export interface ScanNeeds extends CaseLookNeeds {
   /** Called for every case that may have changed, with what of its records has. */
   publish(change: CaseChange): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
-  found?: ReadonlyMap<string, KnownCase>
+  found?(id: string): KnownCase | undefined
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a read in `ms`. */
@@ -76,7 +76,7 @@ export function createScan(needs: ScanNeeds): Scan {
   ): Promise<ReadPass> {
     const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : needs.found?.get(id)
+    const stored = catalog.has(id) ? undefined : needs.found?.(id)
     const stamps = stored ?? catalog.known(id)
     if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)
@@ -105,17 +105,15 @@ export function createScan(needs: ScanNeeds): Scan {
   ): void {
     entry.vanished ||= restored
     const changes = differences(known, entry)
-    const problemsChanged = JSON.stringify(problemsOf(known)) !== JSON.stringify(problemsOf(entry))
-    const isOther =
-      known?.file.mtimeMs !== entry.file.mtimeMs || known?.strayLatest !== entry.strayLatest
     if (
       known &&
       !restored &&
-      !isOther &&
+      known.file.mtimeMs === entry.file.mtimeMs &&
+      known.strayLatest === entry.strayLatest &&
       changes.length === 0 &&
       wrote.length === 0 &&
       sameNotes(known, entry) &&
-      !problemsChanged
+      JSON.stringify(problemsOf(known)) === JSON.stringify(problemsOf(entry))
     ) {
       catalog.refresh(entry)
       return
@@ -130,7 +128,7 @@ export function createScan(needs: ScanNeeds): Scan {
     publish({ caseId: id, found, source: 'editor', wrote })
   }
 
-  async function names(accept?: AcceptPolicy): Promise<void> {
+  async function names(accept?: AcceptPolicy, signal?: AbortSignal): Promise<void> {
     await yieldIfBusy()
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
@@ -142,7 +140,10 @@ export function createScan(needs: ScanNeeds): Scan {
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    await forEachLimited([...missing, ...fresh], (id) => mutex.run(id, () => one(id, accept)))
+    await forEachLimited([...missing, ...fresh], (id) => {
+      signal?.throwIfAborted()
+      return mutex.run(id, () => one(id, accept))
+    })
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
     strangers = found
@@ -152,9 +153,9 @@ export function createScan(needs: ScanNeeds): Scan {
       .map(strangerProblem)
   }
 
-  async function all(): Promise<void> {
+  async function all(signal?: AbortSignal): Promise<void> {
     const known = catalog.ids()
-    await names('anything')
+    await names('anything', signal)
     await forEachLimited(
       known.filter((id) => catalog.has(id)),
       (id) => mutex.run(id, () => one(id, 'anything')),
@@ -174,8 +175,7 @@ function sameNotes(before: CaseEntry, after: CaseEntry): boolean {
   return [...after.notes].every(([name, { hash }]) => before.notes.get(name)?.hash === hash)
 }
 
-function problemsOf(entry: CaseEntry | undefined): Problem[] {
-  if (!entry) return []
+function problemsOf(entry: CaseEntry): Problem[] {
   const { file, sessions, proofs, notes, problems } = entry
   return [file, ...sessions.values(), ...proofs.values(), ...notes.values()]
     .flatMap((each) => each.problems)

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { forEachInTurn } from '../files/yielding.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { CaseRows, KnownCase, ReadCaseRows } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -14,15 +15,13 @@ export interface StoredCases
   /** Stores a case, once what it says is published. */
   save(id: string, what: ToSave): void
   remove(id: string): void
-  /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
-  readonly found: ReadonlyMap<string, KnownCase>
-  /** Before `begin`: what was read of a case is published, and so may be saved. */
-  published(id: string): void
+  /** One whose files need not be read again, if their stamps are the same: until `begin`. */
+  found(id: string): KnownCase | undefined
   /**
-   * All that was read is published. Removes the cases that are gone. Before, what a case says is not saved: a service
-   * that dies must find again what it has not published.
+   * All that was read is published: saves it, and removes the cases that are gone. Before, what a case says is not
+   * saved: a service that dies must find again what it has not published.
    */
-  begin(isThere: (id: string) => boolean): void
+  begin(isThere: (id: string) => boolean, signal: AbortSignal): Promise<void>
   /** Saves what waits; before the database is closed. */
   close(): void
 }
@@ -60,15 +59,23 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
     summary: rows.summary,
     summaries: rows.summaries,
     allJson: rows.allJson,
-    found: new Map(rows.known().map((known) => [known.id, known])),
+    found: foundIn(rows),
     recall: (key) => rows.text(...partsOfKey(key)),
     save() {},
     remove() {},
-    published() {},
     close() {},
-    begin() {},
+    async begin() {},
     remember() {},
     forget() {},
+  }
+}
+
+/** Read when the first is asked for: of very many cases that takes its time. */
+function foundIn(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
+  let found: Map<string, KnownCase> | null = null
+  return (id) => {
+    found ??= new Map(rows.known().map((known) => [known.id, known]))
+    return found.get(id)
   }
 }
 
@@ -77,7 +84,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   const due = new Map<string, ToSave | null>()
   /** By case, then by file: texts that are not in the database yet. */
   const texts = new Map<string, Record<string, string>>()
-  const found = new Map(rows.known().map((known) => [known.id, known]))
+  let found = foundIn(rows)
   let hasBegun = false
   let timer: NodeJS.Timeout | undefined
   /** The ids of all stored cases, while a start asks for thousands. */
@@ -139,13 +146,12 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       due.set(id, null)
       if (hasBegun) saveOne(id) // nothing of it stays
     },
-    found,
-    published: saveOne,
+    found: (id) => found(id),
     close: saveAll,
-    begin(isThere) {
+    async begin(isThere, signal) {
+      found = () => undefined
+      await forEachInTurn(due.keys(), signal, saveOne)
       hasBegun = true
-      saveAll()
-      found.clear()
       ids = null
       for (const id of rows.ids()) if (!isThere(id)) rows.remove(id)
     },

@@ -4,7 +4,7 @@ import type { CatalogNeeds } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { isInGit } from './git/git-contents.ts'
 import { createLateSaves, type LateSaves } from './late-saves/second-look.ts'
-import { createLatest } from './latest.ts'
+import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createScan, type Scan, type ScanNeeds } from './scan.ts'
 import { createStore, type Store, type StoreNeeds } from './store.ts'
@@ -25,6 +25,7 @@ export interface WorkspaceParts {
   lateSaves: LateSaves
   texts: Texts
   leftovers: CaseLeftovers
+  latest: Latest
 }
 
 export interface WorkspaceNeeds
@@ -47,6 +48,8 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const leftovers = createCaseLeftovers(layout, log)
   const latest = createLatest({
     layout,
+    mutex,
+    entry: catalog.entry,
     log,
     later: queue.add,
     async mayNotWrite() {
@@ -96,5 +99,13 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     trash: state.trash,
     synchronizer,
   })
-  return { scan, synchronizer, store, lateSaves, texts, leftovers }
+  return {
+    scan,
+    synchronizer,
+    store,
+    lateSaves,
+    texts,
+    leftovers,
+    latest,
+  }
 }

@@ -74,7 +74,7 @@ t.test('every way to save is one event, and the right state', async (t) => {
     [...styles.map(({ id }) => id), marker].map((id) => [id, { 'case.md': caseText(titleOf(0)) }]),
   )
   const app = await openTestService(t, { files: { memory: { cases } } })
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   const stolen = stolenTime(t)
   const played = styles.map(async ({ id, needs, save, edit }: Playing) => {
@@ -131,7 +131,7 @@ t.test('a file that stays half-written is a problem after a second, and told onc
     [whole, mended, marker].map((id) => [id, { 'case.md': caseText('Whole') }]),
   )
   const app = await openTestService(t, { files: { memory: { cases } } })
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   const get = async (id: string) => (await app.request('GET', `/cases/${id}`)).json
   const path = app.file(mended, 'case.md')
@@ -171,7 +171,7 @@ t.test('a file that is written to all the time is told, and holds no list up', a
   const [id, marker] = [randomUUID(), randomUUID()]
   const cases = Object.fromEntries([id, marker].map((id) => [id, { 'case.md': caseText('A') }]))
   const app = await openTestService(t, { files: { memory: { cases } } })
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   let isTold = false
   const first = told
@@ -199,7 +199,7 @@ t.test('the files that editors leave are no memory files, no problems and no eve
   const [id, marker] = [randomUUID(), randomUUID()]
   const cases = Object.fromEntries([id, marker].map((id) => [id, { 'case.md': caseText('A') }]))
   const app = await openTestService(t, { files: { memory: { cases } } })
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   await mkdir(app.file(id, 'sessions'))
   await mkdir(app.file(id, 'proof'))
@@ -222,7 +222,7 @@ t.test('the files that editors leave are no memory files, no problems and no eve
 t.test('what the service writes itself is told by the request alone', async (t) => {
   const app = await openTestService(t)
   const { id: marker } = await app.newCase()
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   const wanted: Record<string, string[]> = {}
   await Promise.all(
@@ -252,7 +252,7 @@ t.test('what the service writes itself is told by the request alone', async (t) 
 t.test('a session with all its writes makes no event but its own', async (t) => {
   const app = await openTestService(t)
   const { id: marker } = await app.newCase()
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   const client = clientOf(() => app.url)
   const { ref, events } = await ran(client, step('echo fine'))
@@ -283,7 +283,7 @@ t.test('what a person saves right after a write of the service is seen', async (
     [marker, ...tables.map(({ id }) => id)].map((id) => [id, { 'case.md': caseText('A') }]),
   )
   const app = await openTestService(t, { files: { memory: { cases } } })
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   await Promise.all(
     tables.map(async ({ ms, save, id }) => {
@@ -312,7 +312,7 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
   const [id, marker] = [randomUUID(), randomUUID()]
   const cases = Object.fromEntries([id, marker].map((id) => [id, { 'case.md': caseText('A') }]))
   const app = await openTestService(t, { files: { memory: { cases } } })
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   const path = (name: string) => app.file(id, name)
   // the address of a socket has at most 107 bytes

@@ -132,7 +132,7 @@ async function openRepository(
   commit('A')
   save(app.file(MARKER, 'case.md'), caseText('Marker'))
   await app.restart()
-  await app.service.watched
+  await app.service.watched()
   const told = listen(t, app)
   let turn = 0
   return {

@@ -20,7 +20,7 @@ const STYLES: [name: string, save: (path: string, text: string) => Promise<void>
 for (const [name, save] of STYLES) {
   t.test(`of a case, ${name}`, async (t) => {
     const app = await openTestService(t)
-    await app.service.watched
+    await app.service.watched()
     const told = listen(t, app)
     const stolen = stolenTime(t)
     const { id } = await app.newCase({ description: 'Text' })
@@ -50,7 +50,7 @@ for (const [name, save] of STYLES) {
 
   t.test(`of a session, ${name}`, async (t) => {
     const app = await openTestService(t)
-    await app.service.watched
+    await app.service.watched()
     const told = listen(t, app)
     const stolen = stolenTime(t)
     const late: number[] = []

@@ -4,7 +4,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 t.test('what a hand saved is in the next answer, and what it deleted is not', async (t) => {
   const app = await openTestService(t)
-  await app.service.watched
+  await app.service.watched()
   const cases = [await app.newCase(), await app.newCase()]
   for (let round = 0; round < 10; round++) {
     for (const { id } of cases) {
@@ -30,7 +30,7 @@ t.test('what a hand saved is in the next answer, and what it deleted is not', as
 
 t.test('a list has what is there now, newest first, however it came to be', async (t) => {
   const app = await openTestService(t)
-  await app.service.watched
+  await app.service.watched()
   const { catalog } = app.service
   const cases = await Promise.all(Array.from({ length: 8 }, () => app.newCase()))
   const write = (id: string, created: string, title: string) =>

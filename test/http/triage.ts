@@ -138,7 +138,7 @@ t.test('10,000 cases', async (t) => {
     ]),
   )
   const many = await openTestService(t, { files: { memory: { cases } } })
-  await many.service.watched
+  await many.service.watched()
   const timed = async (path: string) => {
     let reply!: Awaited<ReturnType<typeof many.request>>
     const ask = async () => {

@@ -11,7 +11,10 @@ import { count, hash, id, time } from './words.ts'
 export const health = schemaOf<HealthJson>()(
   z.object({
     status: z.literal('ok'),
-    cases: count,
+    indexing: z
+      .boolean()
+      .describe('The files are still being read after a start: what needs them waits for it.'),
+    cases: count.describe('While indexing, those that were read so far.'),
     watching: z.enum(['ok', 'starting', 'degraded']),
     message: z.exactOptional(z.string()),
     remedy: z.exactOptional(z.string()),

@@ -18,7 +18,7 @@ import type { EventKind, StabilityDetector } from './stability.ts'
  */
 export interface Synchronizer {
   /** Reads everything as it is. */
-  readAll(): Promise<void>
+  readAll(signal: AbortSignal): Promise<void>
   /** Watches the files from now on, and rescans them now and then. */
   start(): void
   /** After `start`: resolves when all is watched for the first time, or is known not to be. */
@@ -261,8 +261,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   })
 
   return {
-    async readAll() {
-      await scan.all()
+    async readAll(signal) {
+      await scan.all(signal)
       rescanEnded = performance.now()
       rescanTook = START_COUNTS_MS / PAUSE_PER_RESCAN
     },

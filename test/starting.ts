@@ -1,0 +1,96 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createApp } from '../src/http/app.ts'
+import { createStreamRegistry } from '../src/http/stream-registry.ts'
+import { openServer } from '../src/serve.ts'
+import { openService } from '../src/service.ts'
+import { connect } from './fixtures/event-source.ts'
+
+// What a service of many cases answers while it still reads them
+
+const MANY = 300
+
+/** A workspace of many cases, and a service that has just begun to read them. */
+function workspace(t: Test) {
+  t.teardown(() => {}) // tap removes the testdir before all handlers, but for one that was there first
+  const dir = t.testdir({ root: { memory: { cases: {} } }, state: {} })
+  const root = join(dir, 'root')
+  const ids = Array.from({ length: MANY }, (_, each) => {
+    const id = `00000000-0000-4000-8000-${String(each).padStart(12, '0')}`
+    mkdirSync(join(root, 'memory', 'cases', id))
+    const text = `---\ntitle: Case ${each}\nstate: OPEN\n---\n\nText.\n`
+    writeFileSync(join(root, 'memory', 'cases', id, 'case.md'), text)
+    return id
+  })
+  return {
+    ids,
+    options: { root, stateDir: join(dir, 'state'), log: (line: string) => t.fail(line) },
+  }
+}
+
+async function open(options: Parameters<typeof openService>[0]) {
+  const service = await openService(options)
+  const app = createApp(service, { port: () => 0, streams: createStreamRegistry() })
+  const ask = async (path: string, init?: RequestInit) => {
+    const response = await app.request(path, init)
+    // biome-ignore lint/suspicious/noExplicitAny: whatever came
+    const json: any = await response.json()
+    return { status: response.status, json }
+  }
+  return { service, ask }
+}
+
+const CREATE = {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ title: 'New' }),
+}
+
+t.test('while it reads, a service says so, and what needs the files waits for them', async (t) => {
+  const { options } = workspace(t)
+  const { service, ask } = await open(options)
+  const [health, version, list, created, found] = await Promise.all([
+    ask('/health'),
+    ask('/version'),
+    ask('/cases'),
+    ask('/cases', CREATE),
+    ask('/search?q=text&limit=100'),
+  ])
+  t.match(health, { status: 200, json: { status: 'ok', indexing: true, watching: 'starting' } })
+  t.ok(health.json.cases < MANY)
+  t.equal(version.status, 200)
+  t.equal(list.json.length, MANY, 'the whole list')
+  t.equal(created.status, 201)
+  t.equal(found.json.length, 100)
+  t.match(await ask('/health'), { json: { indexing: false, cases: MANY + 1 } })
+  await service.close()
+})
+
+t.test(
+  'a start that is given up refuses who waits, and is made anew by the next one',
+  async (t) => {
+    const { options, ids } = workspace(t)
+    const first = await openServer({ ...options, port: 0 })
+    await first.close()
+
+    const { service, ask } = await open(options)
+    const asked = [ask('/cases'), ask('/cases', CREATE)]
+    service.giveUpStart()
+    for (const answer of await Promise.all(asked)) {
+      t.match(answer, { status: 503, json: { code: 'stopping' } })
+    }
+    await t.rejects(service.start.begun, { code: 'stopping' })
+    await service.close()
+
+    const again = await openServer({ ...options, port: 0 })
+    t.teardown(() => again.close())
+    const list = (await (await fetch(`${again.url}/cases`)).json()) as { id: string }[]
+    t.strictSame(list.map(({ id }) => id).sort(), ids)
+    const events = await connect(`${again.url}/events?after=0`)
+    t.teardown(() => events.close())
+    await fetch(`${again.url}/cases`, CREATE)
+    const { event } = await events.next()
+    t.equal(event, 'case_created', 'no case was told to be gone')
+  },
+)
