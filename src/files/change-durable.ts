@@ -1,3 +1,8 @@
+/**
+ * Changes a file that the caller has not read yet: reads it, asks for the new bytes, and replaces it durably unless
+ * somebody saved it in between.
+ */
+
 import { closeSync } from 'node:fs'
 import { type OpenFile, openRegular, readDescriptor } from './descriptors.ts'
 import { changedMeanwhile, inPinnedFolder, type Placed } from './durable-write.ts'

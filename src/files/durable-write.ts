@@ -1,3 +1,8 @@
+/**
+ * Durable writes: temporary file, fsync, rename, fsync of the folder. After a crash or on a full disk a file has its
+ * old bytes or its new ones. What an error of the disk means for the caller is in `storage-refusal.ts`.
+ */
+
 import { linkSync, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'

@@ -1,3 +1,8 @@
+/**
+ * Makes new files under hidden temporary names, and removes them if the write fails. `durable-write.ts` gives them
+ * their names.
+ */
+
 import {
   closeSync,
   constants,

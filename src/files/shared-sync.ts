@@ -1,3 +1,5 @@
+/** One fsync of a folder for all writers that ask for it at the same time. */
+
 import { syncFolder } from './durable-write.ts'
 
 /**

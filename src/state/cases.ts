@@ -1,3 +1,8 @@
+/**
+ * Tables `cases`, `case_values` and `texts`: what the service last read of each case, so that a start reads only
+ * files that changed. Losing them costs a slower start.
+ */
+
 import type { Database, Run } from './database.ts'
 
 /** What a start needs to know of a case to see whether its files have changed. */

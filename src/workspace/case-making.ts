@@ -1,3 +1,5 @@
+/** Makes the memory root, the folders of cases, and new cases, which get their name when they are complete. */
+
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'

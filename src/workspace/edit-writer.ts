@@ -1,3 +1,8 @@
+/**
+ * Writes the edits of one decision to the files of a case, with their history lines, and puts the result into the
+ * catalog.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { diskRefusal } from '../files/storage-refusal.ts'
 import type { Case } from '../model/case.ts'
@@ -66,10 +71,17 @@ export function createEditWriter(
     const own = { pass: null, written: text, parsed: caseRead }
     const file = await readCaseRecord(needs, id, { known: undefined, ...own })
     const entry: CaseEntry = {
-      ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
+      id,
+      file: file!,
+      sessions: new Map(),
+      proofs: new Map(),
       notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
       folders: new Map([['.', null]]), // whatever somebody may have put there since
-      ...{ vanished: false, strayLatest: false, latest: '', deleted: {}, problems: [] },
+      vanished: false,
+      strayLatest: false,
+      latest: '',
+      deleted: {},
+      problems: [],
     }
     catalog.put(entry)
     publish({ caseId: id, found: differences(undefined, entry), source: 'service' })

@@ -1,3 +1,5 @@
+/** Appends lines to history.md, which a person may be editing. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { changeDurable } from '../files/change-durable.ts'
 import { placeNewDurable } from '../files/durable-write.ts'

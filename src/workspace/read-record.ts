@@ -1,3 +1,5 @@
+/** Reads a record file again: serves the last readable version while a save is incomplete or the file is broken. */
+
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
@@ -8,9 +10,9 @@ import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 export interface Reading<T> {
   known: RecordFile<T> | undefined
   pass: ReadPass | null
-  /** What this service wrote there a moment ago, in place of what stands there now. */
+  /** What this service has just written there, instead of what the file has now. */
   written?: string
-  /** What that says, where it was read before it stood there. */
+  /** The value of that text, if it was parsed before it was written. */
   parsed?: Parsed<T> | null | undefined
 }
 
@@ -21,7 +23,7 @@ interface Recipe<T> {
   file: string
   maxBytes: number
   read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
-  /** The best that can be said when the file says nothing and nothing was known. */
+  /** The value for a file that cannot be read and was not known before. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string): void
 }
@@ -88,7 +90,7 @@ export function isKnown(
   return hash !== '' || (!read.ok && known.problems[0]?.code === read.problem.code)
 }
 
-/** An editor that saves in place empties the file first: what it says then is not what is meant. */
+/** An editor that saves in place empties the file first: an empty file is no change yet. */
 export function emptiness(text: string, file: string): Problem | null {
   if (/[^\s\ufeff]/.test(text)) return null
   const message = 'the file is empty; what it said before is served until it says something again'

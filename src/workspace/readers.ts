@@ -1,3 +1,5 @@
+/** Reads case.md, session files and proof files into records. */
+
 import { isFolderNow } from '../files/folder-names.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import {
@@ -10,10 +12,10 @@ import {
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Case } from '../model/case.ts'
+import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
-import { withKnownId } from './known-id.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
 import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
@@ -26,7 +28,7 @@ export interface ReaderNeeds extends TrueTrailNeeds {
   lastGood: LastGood
 }
 
-/** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
+/** The value of a case.md that is about to be written; null if only `readCase` can parse it. */
 export function caseToBe(
   layout: Layout,
   id: string,
@@ -120,14 +122,35 @@ export async function readProofRecord(
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
       readProof(text, {
-        ...{ id: proofId, case_id: caseId },
+        id: proofId,
+        case_id: caseId,
         get created_at() {
           return createdAt(stamp)
         },
       }),
     fallback: async () => null,
   })
-  // what cannot be read proves nothing, whatever it proved before
+  // a file that cannot be read proves nothing
   if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }
+}
+
+/**
+ * A session keeps the id by which it is known while its trail begins with the same line: trails of older versions do
+ * not name it. A trail that begins otherwise is that of another session, which a branch may have under this number.
+ */
+function withKnownId(
+  read: { value: Session | null; problems: Problem[] },
+  known: Session | null | undefined,
+): { value: Session | null; problems: Problem[] } {
+  const { value, problems } = read
+  const first = JSON.stringify(known?.trail[0])
+  if (!value || !known || value.id === known.id) return read
+  if (first === undefined || first !== JSON.stringify(value.trail[0])) return read
+  const message = `id: ${value.id} was written by hand; it does not count, as the session is known as ${known.id}`
+  const problem = { code: 'field_by_hand' as const, file: `sessions/${value.number}.md` }
+  return {
+    value: { ...value, id: known.id },
+    problems: [...problems, { ...problem, line: null, message }],
+  }
 }

@@ -1,3 +1,9 @@
+/**
+ * Every change of a case by the service: takes the case's mutex, reads, decides, writes the files, updates the
+ * catalog. If the disk is full, the request fails with `storage_full`, and the files and the state of the case stay
+ * as they were.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { removeFolder } from '../files/remove-folder.ts'

@@ -1,3 +1,5 @@
+/** Cases between memory and casefile.db, so that a start reads only changed files. */
+
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'

@@ -1,3 +1,8 @@
+/**
+ * Writes one edit to one file: reads it, applies the edit to the text, replaces it durably if nobody saved it
+ * meanwhile.
+ */
+
 import { join } from 'node:path'
 import { changeDurable } from '../files/change-durable.ts'
 import { changedMeanwhile, type Placed, placeNewDurable } from '../files/durable-write.ts'

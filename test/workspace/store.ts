@@ -532,8 +532,8 @@ t.test('every change is told once, and in its order, while lists look at the dis
   const app = await openTestService(t)
   const { service } = app
   const { id } = await app.newCase({ title: 'T0' })
-  const told: Change[] = []
-  t.teardown(service.changes.subscribe((change) => told.push(change)))
+  const reported: Change[] = []
+  t.teardown(service.changes.subscribe((change) => reported.push(change)))
   let done = false
   const looks = (async () => {
     while (!done) await service.scan.all()
@@ -544,7 +544,7 @@ t.test('every change is told once, and in its order, while lists look at the dis
   done = true
   await looks
   t.strictSame(
-    told.map((change) => change.kind === 'case' && [change.before?.title, change.after?.title]),
+    reported.map((change) => change.kind === 'case' && [change.before?.title, change.after?.title]),
     Array.from({ length: 100 }, (_, n) => [`T${n}`, `T${n + 1}`]),
   )
 })
@@ -552,8 +552,8 @@ t.test('every change is told once, and in its order, while lists look at the dis
 t.test('a case made while a list looks at the disk is not taken for one that went', async (t) => {
   const app = await openTestService(t)
   const { service } = app
-  const told: Change[] = []
-  t.teardown(service.changes.subscribe((change) => told.push(change)))
+  const reported: Change[] = []
+  t.teardown(service.changes.subscribe((change) => reported.push(change)))
   let done = false
   const looks = (async () => {
     while (!done) await service.scan.names()
@@ -564,8 +564,8 @@ t.test('a case made while a list looks at the disk is not taken for one that wen
   }
   done = true
   await looks
-  t.equal(told.length, 100)
-  t.ok(told.every((change) => change.before === null && change.after !== null))
+  t.equal(reported.length, 100)
+  t.ok(reported.every((change) => change.before === null && change.after !== null))
 })
 
 // Deleting
