@@ -1,3 +1,4 @@
+import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
 import type { Database } from './database.ts'
 
 /** The words of a case by where they are, as the index takes them: separated by blanks. */
@@ -24,9 +25,6 @@ export interface IndexedCase {
   tags: string
   updated_at: string
 }
-
-/** By name, the values of which one must fit. */
-export type CaseFilters = Partial<Record<'state' | 'type' | 'tag' | 'outcome', readonly string[]>>
 
 export interface RankedCases {
   total: number
@@ -72,13 +70,6 @@ const CASE_COLUMNS = [
   'updated_at',
 ] as const
 
-const CONDITIONS: Record<keyof CaseFilters, string> = {
-  state: 'state IN (SELECT value FROM json_each(?))',
-  type: 'type IN (SELECT value FROM json_each(?))',
-  outcome: 'outcome IN (SELECT value FROM json_each(?))',
-  tag: 'EXISTS (SELECT 1 FROM json_each(tags) AS own, json_each(?) AS wanted WHERE own.value = wanted.value)',
-}
-
 export function createSearchTables(database: Database): SearchTables {
   const insertCase = insert('OR REPLACE INTO search_cases', ['number', ...CASE_COLUMNS])
   const insertWords = insert('INTO search_texts', ['rowid', ...SEARCHED_COLUMNS])
@@ -104,7 +95,8 @@ export function createSearchTables(database: Database): SearchTables {
       })
     },
     rank(expression, limit, filters) {
-      const { where, values } = conditionsOf(filters)
+      const { conditions, values } = conditionsOf(filters)
+      const where = whereAll(conditions)
       const fits = where === '' ? '' : `WHERE number IN (SELECT number FROM search_cases ${where})`
       const row = database.get<{ total: number; best: string }>(
         `WITH
@@ -130,7 +122,8 @@ export function createSearchTables(database: Database): SearchTables {
     matches: (expression) =>
       numbersOf('SELECT rowid AS number FROM search_texts WHERE search_texts MATCH ?', expression),
     fitting(filters) {
-      const { where, values } = conditionsOf(filters)
+      const { conditions, values } = conditionsOf(filters)
+      const where = whereAll(conditions)
       const order = 'ORDER BY updated_at DESC, id'
       return numbersOf(`SELECT number FROM search_cases ${where} ${order}`, ...values)
     },
@@ -158,13 +151,4 @@ export function createSearchTables(database: Database): SearchTables {
 
 function insert(into: string, columns: readonly string[]): string {
   return `INSERT ${into} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
-}
-
-function conditionsOf(filters: CaseFilters): { where: string; values: string[] } {
-  const present = Object.entries(filters) as [keyof CaseFilters, readonly string[]][]
-  if (present.length === 0) return { where: '', values: [] }
-  return {
-    where: `WHERE ${present.map(([name]) => CONDITIONS[name]).join(' AND ')}`,
-    values: present.map(([, values]) => JSON.stringify(values)),
-  }
 }
