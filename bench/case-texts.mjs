@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** @import { Random } from './random.mjs' */
-
 /**
  * The files of one case as the service would have written them (docs/files.md), a description of
  * about 1.2 KB included. None of them is a problem.
@@ -173,38 +171,58 @@ const TAP = [
   '1..12',
 ].join('\n')
 
-const PARTS = [
-  'The login form',
-  'The export of invoices',
-  'The nightly import',
-  'The search over customers',
-  'The cache of sessions',
-  'The mail queue',
-  'The token of the mobile client',
-  'The list of open orders',
-]
-const FAULTS = [
-  'times out',
-  'answers with an old value',
-  'shows every line twice',
-  'loses the last page',
-  'stops without a message',
-  'takes a minute and more',
-]
-const WHEN = [
-  'under load',
-  'after a restart',
-  'on the first day of a month',
-  'when two people work on it',
-  'behind the proxy of a customer',
-]
-const HINTS = [
-  'the log says nothing about it',
-  'a second try always succeeds',
-  'it began with the release of last Tuesday',
-  'nobody has seen it on a machine of our own',
-  'the number of open connections grows meanwhile',
-]
+/** @param {string} list */
+function split(list) {
+  return list.trim().split(/, |,\n {2}/)
+}
+
+const PARTS = split(`
+  The login form, The export of invoices, The nightly import, The search over customers,
+  The cache of sessions, The mail queue, The token of the mobile client,
+  The list of open orders
+`)
+const FAULTS = split(`
+  times out, answers with an old value, shows every line twice, loses the last page,
+  stops without a message, takes a minute and more
+`)
+const WHEN = split(`
+  under load, after a restart, on the first day of a month, when two people work on it,
+  behind the proxy of a customer
+`)
+const HINTS = split(`
+  the log says nothing about it, a second try always succeeds,
+  it began with the release of last Tuesday, nobody has seen it on a machine of our own,
+  the number of open connections grows meanwhile
+`)
 const TAGS = ['auth', 'billing', 'import', 'search', 'mail', 'mobile']
 const STATES = ['OPEN', 'OPEN', 'INVESTIGATING', 'PLANNING', 'BLOCKED', 'WATCHLIST', 'WONT_FIX']
 const STATES_WITH_PROOF = ['IMPLEMENTING', 'VERIFYING', 'RESOLVED', 'RESOLVED']
+
+/**
+ * Numbers that look random and are the same for the same seed (mulberry32).
+ * @param {number} seed
+ */
+export function createRandom(seed) {
+  let state = seed >>> 0
+  /** From 0 to 1, without 1. */
+  function next() {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  /** @param {number} count */
+  const below = (count) => Math.floor(next() * count)
+  const hex = () => below(16).toString(16)
+  return {
+    below,
+    /** @template T @param {readonly T[]} items @returns {T} */
+    pick: (items) => /** @type {T} */ (items[below(items.length)]),
+    uuid: () =>
+      'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'.replace(/[xy]/g, (letter) =>
+        letter === 'x' ? hex() : (8 + below(4)).toString(16),
+      ),
+  }
+}
+
+/** @typedef {ReturnType<typeof createRandom>} Random */

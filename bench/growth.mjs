@@ -1,44 +1,26 @@
-import { startIdle } from './processes.mjs'
-import { openRaw, rawRequest } from './raw-connection.mjs'
-import { cases, median } from './suite.mjs'
-import { makeWorkspace } from './workspace.mjs'
+import { requestBytes } from './connection.mjs'
+import { openIdle } from './processes.mjs'
+import { cases, percentiles } from './suite.mjs'
 
-/** @import { Suite, SuiteOptions } from './suite.mjs' */
+/** @import { Suite } from './suite.mjs' */
 
 const SMALL = 1000
 /** Requests at one service, then as many at the other. */
 const TURN = 20
 
-/** @typedef {{ what: string, times: number, ratio: number, request: (port: number, id: string, turn: number) => Buffer }} Kind */
+/** @typedef {(port: number, id: string, turn: number) => Buffer} Ask */
 
-/** @type {Kind[]} */
+/** What is asked, for each of `--times` how often, and how many times as long it may take. @type {[string, number, number, Ask][]} */
 const KINDS = [
-  {
-    what: 'GET one case, p50',
-    times: 5,
-    ratio: 1.3,
-    request: (port, id) => rawRequest(port, 'GET', `/cases/${id}`),
-  },
-  {
-    what: 'PUT title, p50',
-    times: 1,
-    ratio: 1.3,
-    request: (port, id, turn) =>
-      rawRequest(port, 'PUT', `/cases/${id}`, { json: { title: `Changed by a request, ${turn}` } }),
-  },
-  {
-    what: 'POST a case, p50',
-    times: 1,
-    ratio: 1.3,
-    request: (port, _, turn) =>
-      rawRequest(port, 'POST', '/cases', { json: { title: `Made by a request, ${turn}` } }),
-  },
-  {
-    what: 'search for one word, p50',
-    times: 0.2,
-    ratio: 6,
-    request: (port) => rawRequest(port, 'GET', '/search?q=invoices'),
-  },
+  ['GET one case', 5, 1.3, (port, id) => requestBytes(port, 'GET', `/cases/${id}`)],
+  [
+    'PUT title',
+    1,
+    1.3,
+    (port, id, turn) => requestBytes(port, 'PUT', `/cases/${id}`, titled(turn)),
+  ],
+  ['POST a case', 1, 1.3, (port, _, turn) => requestBytes(port, 'POST', '/cases', titled(turn))],
+  ['search for one word', 0.2, 6, (port) => requestBytes(port, 'GET', '/search?q=invoices')],
 ]
 
 /**
@@ -47,51 +29,38 @@ const KINDS = [
  */
 export const growthSuite = {
   sizes: [50_000],
-  limits: { 'among 1,000': `another Casefile on ${cases(SMALL)}` },
   async *measure(size, options) {
-    const [large, small] = [await openOne(size, options), await openOne(SMALL, options)]
-    for (const kind of KINDS) {
-      options.say(`${cases(size)}: ${kind.what}`)
-      for (const side of [large, small]) await side.time(kind) // the first search may open the index
+    const [large, small] = [await openIdle(size, options), await openIdle(SMALL, options)]
+    const sides = /** @type {const} */ ([
+      ['limit', small],
+      ['ours', large],
+    ])
+    for (const [what, times, ratio, ask] of KINDS) {
+      options.say(what)
       /** @type {{ ours: number[], limit: number[] }} */
-      const times = { ours: [], limit: [] }
-      while (times.ours.length < options.times * kind.times) {
-        for (let done = 0; done < TURN; done++) times.limit.push(await small.time(kind))
-        for (let done = 0; done < TURN; done++) times.ours.push(await large.time(kind))
+      const both = { ours: [], limit: [] }
+      for (const [, { connection, port, ids }] of sides) {
+        await connection.time(ask(port, String(ids[1]), -1)) // the first search may make the index
+      }
+      for (let asked = 0; asked < options.times * times; asked += TURN) {
+        for (const [side, { connection, port, ids }] of sides) {
+          for (let turn = asked; turn < asked + TURN; turn++) {
+            const id = String(ids[(turn * 7919) % ids.length]) // a prime: spread over all
+            both[side].push(await connection.time(ask(port, id, turn)))
+          }
+        }
       }
       yield {
-        what: kind.what,
-        on: cases(size),
-        unit: 'ms',
-        ours: median(times.ours),
-        beside: 'among 1,000',
-        limit: median(times.limit),
-        goal: { ratio: kind.ratio },
+        what: `${what}, p50`,
+        ...percentiles(both),
+        beside: `the same among ${cases(SMALL)}`,
+        goal: { ratio },
       }
     }
-    for (const { close } of [large, small]) await close()
   },
 }
 
-/** @param {number} size @param {SuiteOptions} options */
-async function openOne(size, { program, parent, say, onEnd }) {
-  say(`Casefile is started on ${cases(size)}`)
-  const workspace = makeWorkspace({ parent, count: size, seed: size })
-  onEnd(workspace.remove)
-  const { root, ids, newStateDir } = workspace
-  const { port, stop } = await startIdle({ program, root, stateDir: newStateDir(), onEnd })
-  const connection = openRaw(port)
-  let turn = 0
-  return {
-    /** @param {Kind} kind */
-    time({ request }) {
-      const id = String(ids[(turn * 7919) % ids.length]) // a prime: spread over all
-      return connection.time(request(port, id, turn++))
-    },
-    async close() {
-      connection.close()
-      await stop('SIGTERM')
-      workspace.remove()
-    },
-  }
+/** @param {number} turn */
+function titled(turn) {
+  return { title: `By request ${turn}` }
 }

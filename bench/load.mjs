@@ -2,7 +2,7 @@
  * As many GET requests as a server answers in a time, from a process of its own: `node bench/load.mjs JSON`, which is a
  * `Load`. Prints a `LoadResult`.
  */
-import { openRaw, rawRequest } from './raw-connection.mjs'
+import { openConnection, requestBytes } from './connection.mjs'
 
 /**
  * @typedef {object} Load
@@ -18,28 +18,10 @@ import { openRaw, rawRequest } from './raw-connection.mjs'
 
 /** @type {Load} */
 const { port, paths, connections, warmMs, ms } = JSON.parse(String(process.argv[2]))
-const requests = paths.map((path) => rawRequest(port, 'GET', path))
-let turn = 0
+const requests = paths.map((path) => requestBytes(port, 'GET', path))
 let answers = 0
-let isOver = false
 
-for (let index = 0; index < connections; index++) {
-  const connection = openRaw(port)
-  const next = () =>
-    connection.send(
-      /** @type {Buffer} */ (requests[turn++ % requests.length]),
-      ({ status }) => {
-        if (status !== 200) throw new Error(`answered ${status}`)
-        answers++
-        if (isOver) connection.close()
-        else next()
-      },
-      (error) => {
-        throw error
-      },
-    )
-  next()
-}
+for (let index = 0; index < connections; index++) void askForEver()
 
 setTimeout(() => {
   const [began, from, cpu] = [performance.now(), answers, process.cpuUsage()]
@@ -48,6 +30,12 @@ setTimeout(() => {
     const took = performance.now() - began
     const perSecond = ((answers - from) / took) * 1000
     console.log(JSON.stringify({ perSecond, busy: (user + system) / 1000 / took }))
-    isOver = true
+    process.exit()
   }, ms)
 }, warmMs)
+
+async function askForEver() {
+  for (const connection = openConnection(port); ; answers++) {
+    await connection.time(/** @type {Buffer} */ (requests[answers % requests.length]))
+  }
+}

@@ -1,21 +1,14 @@
-import { openClient } from './client.mjs'
-import { startBacklog } from './peers-backlog.mjs'
-import { startJsonServer } from './peers-json-server.mjs'
-import { startIdle } from './processes.mjs'
-import { createRandom } from './random.mjs'
-import { openRaw, rawRequest } from './raw-connection.mjs'
-import { median, cases as named } from './suite.mjs'
-import { makeWorkspace } from './workspace.mjs'
+import { createRandom } from './case-texts.mjs'
+import { openConnection, requestBytes } from './connection.mjs'
+import { startBacklog, startJsonServer } from './peer-programs.mjs'
+import { openIdle } from './processes.mjs'
+import { percentiles } from './suite.mjs'
 
-/** @import { Row, Suite, SuiteOptions } from './suite.mjs' */
+/** @import { Suite } from './suite.mjs' */
 
 /**
- * @typedef {'get' | 'list' | 'create' | 'update'} Action
  * @typedef {{ id: string, title: string, description: string, state: string, tags: string[] }} Case
  * @typedef {Pick<Case, 'title' | 'description' | 'tags'>} Texts
- * @typedef {{ url: string, requests: Requests, stop: () => Promise<void> }} Peer
- * @typedef {{ cases: readonly Case[], parent: string, onEnd: SuiteOptions['onEnd'] }} PeerOptions
- * @typedef {(options: PeerOptions) => Promise<Peer | { missing: string }>} Start
  * @typedef {[method: string, path: string, body?: unknown]} Request
  *
  * How a program is asked; a case goes by its place in the list that the peer was filled from.
@@ -24,18 +17,28 @@ import { makeWorkspace } from './workspace.mjs'
  * @property {() => Request} list
  * @property {(texts: Texts) => Request} create
  * @property {(index: number, title: string) => Request} update
+ *
+ * @typedef {{ port: number, requests: Requests }} Side
  */
 
 /** No further request is made after this; a peer may take seconds for each. */
 const ENOUGH_MS = 15_000
 const FEWEST = 3
-/** @type {Action[]} */
-const ACTIONS = ['get', 'list', 'create', 'update']
 
-/** Each with as many cases as it is measured with, and how much of its time Casefile may take. @type {Record<string, { fits: (size: number) => boolean, start: Start, reads: number, writes: number }>} */
+/** How much of its time Casefile may take for reads and writes. It is filled with as many cases as it can deal with. */
 const PEERS = {
-  'backlog.md': { fits: (size) => size <= 5000, start: startBacklog, reads: 0.02, writes: 0.02 },
-  'json-server': { fits: (size) => size > 5000, start: startJsonServer, reads: 1, writes: 0.2 },
+  'backlog.md': {
+    fits: (/** @type {number} */ size) => size <= 5000,
+    start: startBacklog,
+    reads: 0.02,
+    writes: 0.02,
+  },
+  'json-server': {
+    fits: (/** @type {number} */ size) => size > 5000,
+    start: startJsonServer,
+    reads: 1,
+    writes: 0.2,
+  },
 }
 
 /**
@@ -44,95 +47,26 @@ const PEERS = {
  */
 export const peersSuite = {
   sizes: [1000, 10_000],
-  limits: {
-    'backlog.md':
-      'the HTTP API of `backlog browser` (Backlog.md 1.52.0), with the same titles, descriptions, states and tags as its tasks, in a git repository; without its look at other branches and remotes',
-    'json-server':
-      'json-server 0.17.4, with the cases as `GET /cases` gives them in its db.json; an update is its PATCH',
-  },
-  async *measure(size, { program, parent, times, say, onEnd }) {
-    const workspace = makeWorkspace({ parent, count: size, seed: size })
-    onEnd(workspace.remove)
-    const { root, newStateDir } = workspace
-    const { url, stop } = await startIdle({ program, root, stateDir: newStateDir(), onEnd })
-    const client = openClient(url)
-    const cases = await client.ask('GET', '/cases')
-    client.close()
+  async *measure(size, options) {
+    const { port, connection } = await openIdle(size, options)
+    /** @type {Case[]} */
+    const cases = await connection.ask('GET', '/cases')
     for (const [name, { fits, start, reads, writes }] of Object.entries(PEERS)) {
       if (!fits(size)) continue
-      say(`${named(size)}: ${name}`)
-      const peer = await start({ cases, parent, onEnd })
+      options.say(name)
+      const peer = await start(cases, options)
       if ('missing' in peer) {
-        say(`${name} is left out: ${peer.missing}`)
+        options.say(`${name} is left out: ${peer.missing}`)
         continue
       }
-      for (const action of ACTIONS) {
-        const goal = { ratio: action === 'get' || action === 'list' ? reads : writes }
-        const [ours, limit] = await timesOf(
-          action,
-          cases,
-          [{ url, requests: requestsTo(cases) }, peer],
-          times,
-        )
-        yield {
-          what: `${action}, p50`,
-          on: named(size),
-          unit: 'ms',
-          ours,
-          beside: name,
-          limit,
-          goal,
-        }
+      for (const action of /** @type {const} */ (['get', 'list', 'create', 'update'])) {
+        const sides = { ours: { port, requests: requestsTo(cases) }, limit: peer }
+        const times = await timesOf(action, cases, sides, options.times)
+        const ratio = action === 'get' || action === 'list' ? reads : writes
+        yield { what: `${action}, p50`, ...percentiles(times), beside: name, goal: { ratio } }
       }
-      await peer.stop()
     }
-    await stop('SIGTERM')
-    workspace.remove()
   },
-}
-
-/**
- * The same requests to both sides in turns, on one kept connection each. The medians.
- * @param {Action} action
- * @param {readonly Case[]} cases
- * @param {[Pick<Peer, 'url' | 'requests'>, Pick<Peer, 'url' | 'requests'>]} sides
- * @param {number} count
- * @returns {Promise<[number, number]>}
- */
-async function timesOf(action, cases, sides, count) {
-  const random = createRandom(cases.length)
-  const both = sides.map(({ url, requests }) => {
-    const port = Number(new URL(url).port)
-    return { port, requests, connection: openRaw(port), times: /** @type {number[]} */ ([]) }
-  })
-  const began = performance.now()
-  for (let round = 0; round <= count; round++) {
-    if (round > FEWEST && performance.now() - began > ENOUGH_MS) break
-    const index = random.below(cases.length)
-    for (const side of round % 2 === 0 ? both : both.toReversed()) {
-      const [method, path, json] = requestOf(side.requests, action, index, round, cases)
-      const ms = await side.connection.time(rawRequest(side.port, method, path, { json }))
-      if (round > 0) side.times.push(ms) // the first opens the connection
-    }
-  }
-  for (const { connection } of both) connection.close()
-  const [ours = Number.NaN, limit = Number.NaN] = both.map(({ times }) => median(times))
-  return [ours, limit]
-}
-
-/** @param {Requests} to @param {Action} action @param {number} index @param {number} round @param {readonly Case[]} cases @returns {Request} */
-function requestOf(to, action, index, round, cases) {
-  const { title = '', description = '', tags = [] } = cases[index] ?? {}
-  switch (action) {
-    case 'get':
-      return to.get(index)
-    case 'list':
-      return to.list()
-    case 'create':
-      return to.create({ title: `${title}, case ${round}`, description, tags })
-    case 'update':
-      return to.update(index, `${title}, edit ${round}`)
-  }
 }
 
 /** @param {readonly Case[]} cases @returns {Requests} */
@@ -143,4 +77,43 @@ function requestsTo(cases) {
     create: (texts) => ['POST', '/cases', texts],
     update: (index, title) => ['PUT', `/cases/${cases[index]?.id}`, { title }],
   }
+}
+
+/**
+ * The same requests to both sides in turns, on one kept connection each.
+ * @param {keyof Requests} action
+ * @param {readonly Case[]} cases
+ * @param {{ ours: Side, limit: Side }} sides
+ * @param {number} count
+ */
+async function timesOf(action, cases, { ours, limit }, count) {
+  const random = createRandom(cases.length)
+  const both = [ours, limit].map(({ port, requests }) => ({
+    port,
+    requests,
+    connection: openConnection(port),
+    times: /** @type {number[]} */ ([]),
+  }))
+  const began = performance.now()
+  for (let round = 0; round <= count; round++) {
+    if (round > FEWEST && performance.now() - began > ENOUGH_MS) break
+    const index = random.below(cases.length)
+    for (const side of round % 2 === 0 ? both : both.toReversed()) {
+      const [method, path, json] = requestOf(side.requests, action, index, round, cases)
+      const ms = await side.connection.time(requestBytes(side.port, method, path, json))
+      if (round > 0) side.times.push(ms) // the first opens the connection
+    }
+  }
+  for (const { connection } of both) connection.close()
+  const [a, b] = both.map(({ times }) => times)
+  return { ours: a ?? [], limit: b ?? [] }
+}
+
+/** @param {Requests} to @param {keyof Requests} action @param {number} index @param {number} round @param {readonly Case[]} cases @returns {Request} */
+function requestOf(to, action, index, round, cases) {
+  const { title = '', description = '', tags = [] } = cases[index] ?? {}
+  if (action === 'get') return to.get(index)
+  if (action === 'list') return to.list()
+  if (action === 'update') return to.update(index, `${title}, edit ${round}`)
+  return to.create({ title: `${title}, case ${round}`, description, tags })
 }

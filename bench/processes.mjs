@@ -2,10 +2,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { get } from 'node:http'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { openConnection } from './connection.mjs'
+import { cases } from './suite.mjs'
+import { makeWorkspace } from './workspace.mjs'
+
+/** @import { SuiteOptions } from './suite.mjs' */
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
 export const SERVER_CORE = canPin ? 0 : undefined
@@ -17,54 +21,46 @@ const QUIET_LOOKS = 6
 const MAX_LOOKS = 240
 
 /**
- * A Node process that prints on its standard output how far it is.
+ * A process that prints on its standard output how far it is.
  * @param {string[]} args
- * @param {number} [core] The only one that it may use.
+ * @param {{ command?: string, cwd?: string, core?: number | undefined }} [options] `core`: the only one that it may use.
  */
-export function startChild(args, core) {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('CASEFILE_'))
-  const words = [process.execPath, ...args]
+export function startChild(args, { command = process.execPath, cwd, core } = {}) {
+  const env = Object.entries(process.env).filter(([name]) => !name.startsWith('CASEFILE_'))
+  const words = [command, ...args]
   if (core !== undefined) words.unshift('taskset', '-c', String(core))
   const began = performance.now()
   const child = spawn(String(words[0]), words.slice(1), {
-    env: { ...Object.fromEntries(kept), NODE_OPTIONS: '' },
+    cwd,
+    env: { ...Object.fromEntries(env), NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = { stdout: '', stderr: '' }
-  /** @type {Set<() => void>} */
-  const listeners = new Set()
   child.stderr.setEncoding('utf8').on('data', (text) => {
     printed.stderr += text
   })
   child.stdout.setEncoding('utf8').on('data', (text) => {
     printed.stdout += text
-    for (const listener of [...listeners]) listener()
   })
-  const ended = once(child, 'close').then(() => {
-    for (const listener of [...listeners]) listener()
-  })
+  const ended = once(child, 'close')
   return {
     pid: /** @type {number} */ (child.pid),
     /** Milliseconds since it was started. */
     sinceStart: () => performance.now() - began,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     /**
      * Waits for a line, and returns when it came.
      * @param {RegExp} pattern
      * @returns {Promise<{ ms: number, found: RegExpExecArray }>}
      */
-    line(pattern) {
-      return new Promise((resolve, reject) => {
-        const look = () => {
-          const found = pattern.exec(printed.stdout)
-          const isOver = child.exitCode !== null || child.signalCode !== null
-          if (!found && !isOver) return
-          listeners.delete(look)
-          if (found) resolve({ ms: performance.now() - began, found })
-          else reject(new Error(`${args.join(' ')} ended: ${printed.stdout}${printed.stderr}`))
-        }
-        listeners.add(look)
-        look()
-      })
+    async line(pattern) {
+      for (;;) {
+        const found = pattern.exec(printed.stdout)
+        if (found) return { ms: performance.now() - began, found }
+        const text = await Promise.race([once(child.stdout, 'data'), ended.then(() => null)])
+        if (text === null && !pattern.test(printed.stdout))
+          throw new Error(`${args.join(' ')} ended: ${printed.stdout}${printed.stderr}`)
+      }
     },
     /** Resolves with the milliseconds that it ran, once it has ended well. */
     async end() {
@@ -81,9 +77,9 @@ export function startChild(args, core) {
   }
 }
 
-/** Starts one of the programs beside this file. @param {string} name @param {string[]} args @param {number} [core] */
-export function startLimit(name, args, core) {
-  return startChild([join(import.meta.dirname, `limit-${name}.mjs`), ...args], core)
+/** Starts the limit of this mode. @param {string} mode @param {string[]} args @param {number} [core] */
+export function startLimit(mode, args, core) {
+  return startChild([join(import.meta.dirname, 'limit.mjs'), mode, ...args], { core })
 }
 
 /** Milliseconds that a Node process takes from its start to its end. @param {string[]} args */
@@ -91,39 +87,45 @@ export function timeOf(args) {
   return startChild(args).end()
 }
 
-/**
- * @typedef {object} CasefileOptions
- * @property {string} program The built program, dist/cli.js.
- * @property {string} root
- * @property {string} stateDir
- * @property {(undo: () => unknown) => void} onEnd
- * @property {number} [core]
- *
- * @typedef {Awaited<ReturnType<typeof startCasefile>>} Casefile
- */
+/** A workspace of so many cases, which is removed at the end. @param {number} size @param {SuiteOptions} options */
+export function openWorkspace(size, { parent, say, onEnd }) {
+  say(`${cases(size)} are made`)
+  const workspace = makeWorkspace({ parent, count: size, seed: size })
+  onEnd(workspace.remove)
+  return workspace
+}
 
-/** Starts a service; `addressMs` is the time until it printed its address. @param {CasefileOptions} options */
-export async function startCasefile({ program, root, stateDir, onEnd, core }) {
+/** @typedef {Awaited<ReturnType<typeof startCasefile>>} Casefile */
+
+/**
+ * Starts a service, which is killed at the end; `addressMs` is the time until it printed its address.
+ * @param {{ root: string, stateDir: string }} workspace
+ * @param {SuiteOptions} options
+ * @param {number} [core]
+ */
+export async function startCasefile({ root, stateDir }, { program, onEnd }, core) {
   const args = [program, 'serve', '--port', '0', '--root', root, '--state-dir', stateDir]
-  const child = startChild(args, core)
+  const child = startChild(args, { core })
   onEnd(() => child.stop('SIGKILL'))
   const { ms: addressMs, found } = await child.line(/^Casefile is listening on (http:\S+)$/m)
   const url = String(found[1])
-  return { ...child, url, port: Number(new URL(url).port), addressMs }
+  const port = Number(new URL(url).port)
+  return { ...child, url, port, addressMs, connection: openConnection(port) }
 }
 
-/** The same, once it watches everything and is idle. @param {CasefileOptions} options */
-export async function startIdle(options) {
-  const casefile = await startCasefile(options)
-  await untilWatching(casefile.url)
+/** A service on a new workspace, once it watches everything and is idle. @param {number} size @param {SuiteOptions} options @param {number} [core] */
+export async function openIdle(size, options, core) {
+  const workspace = openWorkspace(size, options)
+  const casefile = await startCasefile(workspace, options, core)
+  await untilWatching(casefile)
   await untilIdle(casefile.pid)
-  return casefile
+  return { ...workspace, ...casefile }
 }
 
-/** @param {string} url */
-export async function untilWatching(url) {
+/** @param {Casefile} casefile */
+export async function untilWatching({ connection }) {
   for (;;) {
-    const health = JSON.parse(await getBody(`${url}/health`))
+    const health = await connection.ask('GET', '/health')
     if (health.watching === 'degraded') throw new Error(`it cannot watch: ${health.message}`)
     if (health.problems.length > 0) throw new Error(`it has problems: ${JSON.stringify(health)}`)
     if (health.watching === 'ok') return
@@ -132,30 +134,12 @@ export async function untilWatching(url) {
 }
 
 /** Milliseconds from the start of the process to the end of a list that has all cases. @param {Casefile} casefile @param {number} count */
-export async function untilListed(casefile, count) {
+export async function untilListed({ connection, sinceStart }, count) {
   for (;;) {
-    const text = await getBody(`${casefile.url}/cases`)
-    const ms = casefile.sinceStart()
-    if (JSON.parse(text).length >= count) return ms
+    const listed = await connection.ask('GET', '/cases')
+    const ms = sinceStart()
+    if (listed.length >= count) return ms
   }
-}
-
-/** The body of an answer; on a connection of its own. @param {string} url @returns {Promise<string>} */
-export function getBody(url) {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false }, (response) => {
-      /** @type {Buffer[]} */
-      const parts = []
-      response.on('data', (part) => parts.push(part))
-      response.on('error', reject)
-      response.on('end', () => {
-        const text = Buffer.concat(parts).toString()
-        if (response.statusCode === 200) resolve(text)
-        else reject(new Error(`GET ${url} is answered ${response.statusCode}: ${text}`))
-      })
-    })
-    request.on('error', reject)
-  })
 }
 
 /** Resident memory in bytes. @param {number} pid */

@@ -1,23 +1,21 @@
 /**
  * Measures the built program beside the least that a Node process can do for the same effect, and prints a
- * table for each suite: `node bench/run.mjs [SUITE…] [--program dist/cli.js] [--cases 1000,5000] [--times 300]
- * [--in DIR] [--json]`. Without names all suites run. docs/benchmarks.md explains the rows.
+ * table for each suite: `node bench/run.mjs [SUITE…] [--program dist/cli.js] [--cases 1000,5000] [--times
+ * 300]`. Without names all suites run. docs/benchmarks.md explains the rows.
  */
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { cliSuite } from './cli.mjs'
 import { crashSuite } from './crash.mjs'
 import { eventsSuite } from './events.mjs'
 import { growthSuite } from './growth.mjs'
-import { machineNow } from './machine.mjs'
 import { peersSuite } from './peers.mjs'
 import { readsSuite } from './reads.mjs'
 import { searchSuite } from './search.mjs'
-import { startsSuite } from './starts.mjs'
-import { isMet, tableOf } from './suite.mjs'
+import { cliSuite, startsSuite } from './starts.mjs'
+import { machineNow, markdownTable } from './suite.mjs'
 import { webhooksSuite } from './webhooks.mjs'
 import { writesSuite } from './writes.mjs'
 
@@ -43,8 +41,6 @@ const { values, positionals } = parseArgs({
     program: { type: 'string', default: fileURLToPath(new URL('../dist/cli.js', import.meta.url)) },
     cases: { type: 'string' },
     times: { type: 'string', default: '300' },
-    in: { type: 'string', default: tmpdir() },
-    json: { type: 'boolean', default: false },
   },
 })
 const names = positionals.length > 0 ? positionals : Object.keys(SUITES)
@@ -55,52 +51,48 @@ if (!existsSync(program)) throw new Error(`${program} is missing: npm run build`
 
 /** @type {(() => unknown)[]} */
 const undo = []
-const end = () => {
-  for (const step of undo.splice(0).reverse()) step()
+async function end() {
+  for (const step of undo.splice(0).reverse()) await step()
 }
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.on(signal, () => {
-    end()
-    process.exit(1)
+for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) {
+  process.on(event, (reason) => {
+    console.error(reason)
+    void end().finally(() => process.exit(1))
   })
 }
-process.on('uncaughtExceptionMonitor', end)
 
-/** A suite that fails does not end those after it. @type {Record<string, { machine: string, rows: object[] }>} */
-const measured = {}
 for (const name of names) {
   try {
     const suite = /** @type {Suite} */ (SUITES[name])
-    const machine = machineNow(values.in)
-    const rows = await run(name, suite)
-    measured[name] = { machine, rows: rows.map((row) => ({ ...row, met: isMet(row) })) }
-    if (!values.json) console.log(`## ${name}\n\n${machine}\n\n${tableOf(rows, suite)}\n`)
+    const machine = machineNow()
+    console.log(`## ${name}\n\n${machine}\n\n${markdownTable(await run(name, suite))}\n`)
   } catch (error) {
-    console.error(`the suite ${name} failed:`, error)
+    console.error(`the suite ${name} failed:`, error) // those after it run
     process.exitCode = 1
-  } finally {
-    end()
   }
 }
-if (values.json) console.log(JSON.stringify(measured, null, 2))
 
 /** @param {string} name @param {Suite} suite */
 async function run(name, suite) {
   const began = performance.now()
-  /** @type {Row[]} */
+  /** @type {(Row & { size: number })[]} */
   const rows = []
   for (const size of values.cases?.split(',').map(Number) ?? suite.sizes) {
-    const measuring = suite.measure(size, {
-      program,
-      parent: values.in,
-      times: Number(values.times),
-      say(line) {
-        const seconds = ((performance.now() - began) / 1000).toFixed(0)
-        console.error(`${name} ${seconds.padStart(4)} s  ${line}`)
-      },
-      onEnd: (step) => undo.push(step),
-    })
-    for await (const row of measuring) rows.push(row)
+    try {
+      const measuring = suite.measure(size, {
+        program,
+        parent: tmpdir(),
+        times: Number(values.times),
+        say(line) {
+          const seconds = ((performance.now() - began) / 1000).toFixed(0)
+          console.error(`${name} ${seconds.padStart(4)} s  ${line}`)
+        },
+        onEnd: (step) => undo.push(step),
+      })
+      for await (const row of measuring) rows.push({ size, ...row })
+    } finally {
+      await end()
+    }
   }
   return rows
 }

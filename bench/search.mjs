@@ -1,12 +1,12 @@
-import { startIdle, startLimit } from './processes.mjs'
-import { openRaw, rawRequest } from './raw-connection.mjs'
-import { cases, median } from './suite.mjs'
-import { makeWorkspace } from './workspace.mjs'
+import { openConnection, requestBytes } from './connection.mjs'
+import { openIdle, startLimit } from './processes.mjs'
+import { median } from './suite.mjs'
 
 /** @import { Suite } from './suite.mjs' */
 
 const ROUNDS = 20
-/** What is looked for, and what the limit is given. */
+const LIMIT_ROUNDS = 3
+/** What is searched for, and what the limit is given. */
 const QUERIES = [
   ['one word', 'invoices', 'invoices'],
   ['three words', 'invoices export fails', 'invoices'],
@@ -19,38 +19,27 @@ const QUERIES = [
  */
 export const searchSuite = {
   sizes: [10_000],
-  limits: {
-    finding:
-      'a Node process, from its start until it has read every .md file and looked for one word, or the phrase, in each',
-  },
-  async *measure(size, { program, parent, say, onEnd }) {
-    const workspace = makeWorkspace({ parent, count: size, seed: size })
-    onEnd(workspace.remove)
-    const { root, cases: folder, newStateDir } = workspace
-    const { port, stop } = await startIdle({ program, root, stateDir: newStateDir(), onEnd })
-    const connection = openRaw(port)
-    for (const [on = '', query = '', word = ''] of QUERIES) {
-      say(on)
-      const request = rawRequest(port, 'GET', `/search?q=${encodeURIComponent(query)}`)
+  async *measure(size, options) {
+    const { cases, port } = await openIdle(size, options)
+    const connection = openConnection(port)
+    for (const [kind, query = '', text = ''] of QUERIES) {
+      options.say(`${kind}`)
+      const request = requestBytes(port, 'GET', `/search?q=${encodeURIComponent(query)}`)
       await connection.time(request) // the first one may make the index
       const ours = []
       for (let round = 0; round < ROUNDS; round++) ours.push(await connection.time(request))
       const limit = []
-      for (let round = 0; round < 3; round++) {
-        limit.push(await startLimit('files', ['find', folder, word]).end())
+      for (let round = 0; round < LIMIT_ROUNDS; round++) {
+        limit.push(await startLimit('find', [cases, text]).end())
       }
       yield {
-        what: `search for ${on}, p50`,
-        on: cases(size),
-        unit: 'ms',
+        what: `search for ${kind}, p50`,
         ours: median(ours),
-        beside: 'finding',
+        beside: 'reading all files to find it',
         limit: median(limit),
         goal: { most: 20 },
       }
     }
     connection.close()
-    await stop('SIGTERM')
-    workspace.remove()
   },
 }

@@ -1,5 +1,7 @@
 import {
   memoryOf,
+  openIdle,
+  openWorkspace,
   startCasefile,
   startLimit,
   timeOf,
@@ -7,8 +9,7 @@ import {
   untilListed,
   untilWatching,
 } from './processes.mjs'
-import { cases, median } from './suite.mjs'
-import { makeWorkspace } from './workspace.mjs'
+import { inTurns, median, percentiles } from './suite.mjs'
 
 /** @import { Row, Suite, SuiteOptions } from './suite.mjs' */
 /** @import { Workspace } from './workspace.mjs' */
@@ -16,6 +17,7 @@ import { makeWorkspace } from './workspace.mjs'
 const MAX_ROUNDS = 5
 /** No further round begins after this. */
 const ENOUGH_MS = 40_000
+const COMMANDS = 20
 /** By the number of cases: at most so many bytes when idle. */
 const MEMORY = new Map([
   [10_000, 130 * 2 ** 20],
@@ -23,109 +25,102 @@ const MEMORY = new Map([
 ])
 
 /**
- * How soon the address and the whole list are there after a start, and what an idle service holds in memory.
+ * How soon the address and the whole list are there after a start, and how much memory an idle service needs.
  * @type {Suite}
  */
 export const startsSuite = {
   sizes: [10_000, 50_000],
-  limits: {
-    reading: 'a Node process, from its start until it has read every .md file with `readFileSync`',
-    stat: 'a Node process, from its start until it has called `statSync` for every .md file',
-    'node -e 0': 'Node, which does nothing and ends',
-    watcher: 'a Node process with one `fs.watch` on each folder, which has read nothing',
-  },
   async *measure(size, options) {
-    options.say(`${size} cases are made`)
-    const workspace = makeWorkspace({ parent: options.parent, count: size, seed: size })
-    options.onEnd(workspace.remove)
+    const workspace = openWorkspace(size, options)
     const began = performance.now()
-    /** @type {Awaited<ReturnType<typeof startRound>>[]} */
+    /** @type {Round[]} */
     const rounds = []
     while (rounds.length < MAX_ROUNDS && performance.now() - began < ENOUGH_MS) {
-      options.say(`${size} cases: starts, round ${rounds.length + 1}`)
-      rounds.push(await startRound(workspace, options))
+      options.say(`starts, round ${rounds.length + 1}`)
+      rounds.push(await startRound(workspace, rounds.length, options))
     }
-    /** @param {(round: typeof rounds[0]) => number} figure */
-    const of = (figure) => median(rounds.map(figure))
-    const common = /** @type {const} */ ({ on: cases(size), unit: 'ms' })
-    yield {
-      ...common,
-      what: 'cold start → the whole list',
-      ours: of(({ cold }) => cold),
-      beside: 'reading',
-      limit: of(({ read }) => read),
-      goal: { ratio: 5 },
-    }
-    yield {
-      ...common,
-      what: 'warm start → the whole list',
-      ours: of(({ warm }) => warm),
-      beside: 'stat',
-      limit: of(({ stat }) => stat),
-      goal: { ratio: 2.5 },
-    }
-    yield {
-      ...common,
-      what: 'warm start → address',
-      ours: of(({ address }) => address),
-      beside: 'node -e 0',
-      limit: of(({ node }) => node),
-      goal: { most: 400 },
+    /** @type {[what: string, ours: keyof Round, beside: string, limit: keyof Round, goal: Row['goal']][]} */
+    const rows = [
+      ['cold start → the whole list', 'cold', 'readFileSync of every file', 'read', { ratio: 5 }],
+      ['warm start → the whole list', 'warm', 'statSync of every file', 'stat', { ratio: 2.5 }],
+      ['warm start → address', 'address', 'node -e 0', 'node', { most: 400 }],
+    ]
+    for (const [what, ours, beside, limit, goal] of rows) {
+      /** @param {keyof Round} name */
+      const middle = (name) => median(rounds.map((round) => round[name]))
+      yield { what, ours: middle(ours), beside, limit: middle(limit), goal }
     }
     yield await memoryRow(workspace, options)
-    workspace.remove()
   },
 }
 
-/** @param {Workspace} workspace @param {SuiteOptions} options */
-async function startRound({ root, cases, ids, newStateDir }, { program, onEnd }) {
-  const options = { program, root, stateDir: newStateDir(), onEnd }
-  const [read, first] = [await limitTo('read', cases), await startCasefile(options)]
+/** @typedef {Awaited<ReturnType<typeof startRound>>} Round */
+
+/** Both starts on a state folder of this round, and their limits. @param {Workspace} workspace @param {number} round @param {SuiteOptions} options */
+async function startRound({ root, cases, ids, stateDir }, round, options) {
+  const folders = { root, stateDir: `${stateDir}-${round}` }
+  const [read, first] = [await limitTo('read', cases), await startCasefile(folders, options)]
   const cold = await untilListed(first, ids.length)
-  await untilWatching(first.url)
+  await untilWatching(first)
   await first.stop('SIGTERM')
-  const [stat, second] = [await limitTo('stat', cases), await startCasefile(options)]
+  const [stat, second] = [await limitTo('stat', cases), await startCasefile(folders, options)]
   const warm = await untilListed(second, ids.length)
-  await untilWatching(second.url)
+  await untilWatching(second)
   await second.stop('SIGTERM')
   return { read, cold, stat, warm, address: second.addressMs, node: await timeOf(['-e', '0']) }
 }
 
 /** Milliseconds. @param {'read' | 'stat'} mode @param {string} cases */
 export async function limitTo(mode, cases) {
-  const limit = startLimit('files', [mode, cases])
-  const { ms } = await limit.line(/^(read|stat) /m)
+  const limit = startLimit(mode, [cases])
+  const { ms } = await limit.line(/^done/m)
   await limit.end()
   return ms
 }
 
-/** Of a service that was started on a state folder in use, and asked for nothing. @param {Workspace} workspace @param {SuiteOptions} options @returns {Promise<Row>} */
-async function memoryRow({ root, cases: folder, ids, newStateDir }, { program, say, onEnd }) {
-  say(`${ids.length} cases: memory when idle`)
-  const options = { program, root, stateDir: newStateDir(), onEnd }
-  const first = await startCasefile(options)
-  await untilWatching(first.url)
-  await first.stop('SIGTERM')
-  const casefile = await startCasefile(options)
-  await untilWatching(casefile.url)
+/** Of a warm service that was asked for nothing. @param {Workspace} workspace @param {SuiteOptions} options @returns {Promise<Row>} */
+async function memoryRow({ root, cases, ids, stateDir }, options) {
+  options.say('memory when idle')
+  const casefile = await startCasefile({ root, stateDir: `${stateDir}-0` }, options)
+  await untilWatching(casefile)
   await untilIdle(casefile.pid)
   const ours = memoryOf(casefile.pid)
   await casefile.stop('SIGTERM')
 
-  const watcher = startLimit('files', ['watch', folder])
-  onEnd(() => watcher.stop('SIGKILL'))
+  const watcher = startLimit('watch', [cases])
+  options.onEnd(() => watcher.stop('SIGKILL'))
   await watcher.line(/^listening on /m)
   await untilIdle(watcher.pid)
-  const limit = memoryOf(watcher.pid)
-  await watcher.stop('SIGKILL')
   const most = MEMORY.get(ids.length)
   return {
     what: 'memory (RSS), all watched, idle',
-    on: cases(ids.length),
     unit: 'bytes',
     ours,
-    beside: 'watcher',
-    limit,
+    beside: 'a process that watches',
+    limit: memoryOf(watcher.pid),
     goal: most === undefined ? {} : { most },
   }
+}
+
+/**
+ * A command that needs no running service, from its start to its end with all that it prints.
+ * @type {Suite}
+ */
+export const cliSuite = {
+  sizes: [1000],
+  async *measure(size, options) {
+    // leaves the state folder of a workspace in use
+    const { root, stateDir, stop } = await openIdle(size, options)
+    await stop('SIGTERM')
+    options.say('casefile list, in turns with Node alone')
+    const list = () => timeOf([options.program, 'list', '--root', root, '--state-dir', stateDir])
+    await list()
+    const times = await inTurns(COMMANDS, () => timeOf(['-e', '0']), list)
+    yield {
+      what: 'casefile list, no service',
+      ...percentiles(times),
+      beside: 'node -e 0',
+      goal: { over: 200 },
+    }
+  },
 }

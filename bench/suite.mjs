@@ -1,9 +1,10 @@
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
+
 /**
  * What `run.mjs` knows of a suite.
  *
  * @typedef {object} Suite
  * @property {number[]} sizes How many cases the workspaces have.
- * @property {Record<string, string>} limits What Casefile is measured beside, by the name that rows use.
  * @property {(size: number, options: SuiteOptions) => AsyncIterable<Row>} measure
  *
  * @typedef {object} SuiteOptions
@@ -15,10 +16,10 @@
  *
  * @typedef {object} Row
  * @property {string} what
- * @property {string} on What it was measured on.
- * @property {keyof typeof UNITS} unit
+ * @property {string} [on] What it was measured on, where that is not the number of cases.
+ * @property {keyof typeof UNITS} [unit] Milliseconds where it is missing.
  * @property {number} ours
- * @property {string} beside The name of the limit.
+ * @property {string} beside What the limit is.
  * @property {number} limit What the limit took in the same run.
  * @property {Goal} goal
  *
@@ -43,38 +44,28 @@ const UNITS = {
 const HEAD = ['what', 'on', 'Casefile', 'beside', 'which has', 'ratio', 'goal', 'met']
 const ALIGN = ['---', '---', '---:', '---', '---:', '---:', '---', '---']
 
-/** Rows as a markdown table, with a list of what they are beside. @param {readonly Row[]} rows @param {Suite} suite */
-export function tableOf(rows, { limits }) {
-  const table = [HEAD, ALIGN, ...rows.map(cellsOf)].map((cells) => `| ${cells.join(' | ')} |`)
-  const legend = Object.entries(limits).map(([name, text]) => `- **${name}**: ${text}`)
-  return `${table.join('\n')}\n\n${legend.join('\n')}`
+/** @param {readonly (Row & { size: number })[]} rows */
+export function markdownTable(rows) {
+  return [HEAD, ALIGN, ...rows.map(cellsOf)].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** @param {Row} row */
-export function isMet({ ours, limit, goal }) {
-  return (
-    ours <= (goal.most ?? ours) &&
-    ours >= (goal.least ?? ours) &&
-    ours <= (goal.ratio ?? Infinity) * limit &&
-    ours >= (goal.share ?? 0) * limit &&
-    ours - limit <= (goal.over ?? Infinity)
-  )
-}
-
-/** @param {Row} row @returns {string[]} */
-function cellsOf(row) {
-  const { what, on, unit, ours, beside, limit, goal } = row
+/** @param {Row & { size: number }} row @returns {string[]} */
+function cellsOf({ size, what, on = cases(size), unit = 'ms', ours, beside, limit, goal }) {
   const write = UNITS[unit]
+  const { most, least, ratio, share, over } = goal
+  /** @type {[goal: number | undefined, text: string, isMet: boolean][]} */
   const goals = [
-    goal.most === undefined ? '' : `≤ ${write(goal.most)}`,
-    goal.least === undefined ? '' : `≥ ${write(goal.least)}`,
-    goal.ratio === undefined ? '' : `≤ ${goal.ratio}×`,
-    goal.share === undefined ? '' : `≥ ${goal.share}×`,
-    goal.over === undefined ? '' : `≤ + ${write(goal.over)}`,
-  ].filter((text) => text !== '')
-  const met = goals.length === 0 ? '' : isMet(row) ? 'yes' : '**no**'
-  const ratio = `${short(ours / limit)}×`
-  return [what, on, write(ours), beside, write(limit), ratio, goals.join(', '), met]
+    [most, `≤ ${write(Number(most))}`, ours <= Number(most)],
+    [least, `≥ ${write(Number(least))}`, ours >= Number(least)],
+    [ratio, `≤ ${ratio}×`, ours <= Number(ratio) * limit],
+    [share, `≥ ${share}×`, ours >= Number(share) * limit],
+    [over, `≤ + ${write(Number(over))}`, ours - limit <= Number(over)],
+  ]
+  const given = goals.filter(([value]) => value !== undefined)
+  const text = given.map(([, text]) => text).join(', ')
+  const isMet = given.every(([, , isMet]) => isMet)
+  const met = given.length === 0 ? '' : isMet ? 'yes' : '**no**'
+  return [what, on, write(ours), beside, write(limit), `${short(ours / limit)}×`, text, met]
 }
 
 /** Two or three digits that count. @param {number} value */
@@ -97,4 +88,29 @@ export function percentile(figures, part) {
 /** @param {readonly number[]} figures */
 export function median(figures) {
   return percentile(figures, 0.5)
+}
+
+/** Measures a limit and Casefile in turns. @param {number} rounds @param {() => Promise<number>} limit @param {() => Promise<number>} ours */
+export async function inTurns(rounds, limit, ours) {
+  /** @type {{ ours: number[], limit: number[] }} */
+  const both = { ours: [], limit: [] }
+  for (let round = 0; round < rounds; round++) {
+    both.limit.push(await limit())
+    both.ours.push(await ours())
+  }
+  return both
+}
+
+/** @param {{ ours: readonly number[], limit: readonly number[] }} both @param {number} [part] of the figures; the median without it */
+export function percentiles({ ours, limit }, part = 0.5) {
+  return { ours: percentile(ours, part), limit: percentile(limit, part) }
+}
+
+/** One sentence: where and when this is measured. */
+export function machineNow() {
+  return [
+    `Measured on ${new Date().toISOString().slice(0, 10)}: ${cpus()[0]?.model.trim()},`,
+    `${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()},`,
+    `Node ${process.version}, with a load of ${loadavg()[0]?.toFixed(1)} just before.`,
+  ].join(' ')
 }

@@ -3,13 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openClient } from './client.mjs'
-import { startIdle, startLimit } from './processes.mjs'
-import { median } from './suite.mjs'
-import { makeWorkspace } from './workspace.mjs'
+import { openConnection } from './connection.mjs'
+import { openIdle, startLimit } from './processes.mjs'
+import { percentiles } from './suite.mjs'
 
-/** @import { Client } from './client.mjs' */
-/** @import { Suite } from './suite.mjs' */
+/** @import { Suite, SuiteOptions } from './suite.mjs' */
 
 const ROUNDS = 3
 /** Titles that each case gets while the webhooks are paused. */
@@ -23,59 +21,48 @@ const GIVE_UP_MS = 60_000
  */
 export const webhooksSuite = {
   sizes: [500],
-  limits: {
-    posting:
-      'a Node process that posts the same bytes to the same receiver, one after the other over one kept connection; nothing is signed or kept on the disk',
-  },
-  async *measure(size, { program, parent, say, onEnd }) {
-    const workspace = makeWorkspace({ parent, count: size, seed: size })
-    onEnd(workspace.remove)
-    const { root, ids, newStateDir } = workspace
-    const { url, stop } = await startIdle({ program, root, stateDir: newStateDir(), onEnd })
-    const client = openClient(url)
-    const receiver = await openReceiver(onEnd)
+  async *measure(size, options) {
+    const { root, ids, port, connection } = await openIdle(size, options)
+    const receiver = await openReceiver(options)
     const hooks = []
-    for (let round = 0; round < ROUNDS; round++)
-      hooks.push(await pausedWebhook(client, receiver.url))
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await connection.ask('POST', '/webhooks', { url: receiver.url })
+      await connection.ask('PATCH', `/webhooks/${id}`, { active: false })
+      hooks.push(id)
+    }
     const events = size * CHANGES
-    say(`${events} events while the webhooks are paused`)
-    await changeTitles(client, ids)
+    options.say(`${events} events while the webhooks are paused`)
+    await changeTitles(port, ids)
     const file = join(root, '..', 'requests.json')
     const rates = { ours: /** @type {number[]} */ ([]), limit: /** @type {number[]} */ ([]) }
     for (const hook of hooks) {
-      say('they are sent, and then by the limit')
+      options.say('they are sent, and then by the limit')
       receiver.got.length = 0
       const began = performance.now()
-      await client.ask('PATCH', `/webhooks/${hook}`, { active: true })
+      await connection.ask('PATCH', `/webhooks/${hook}`, { active: true })
       await receiver.until(events)
       rates.ours.push((events * 1000) / (performance.now() - began))
-      mustBeInOrder(receiver.got)
-      await client.ask('DELETE', `/webhooks/${hook}`)
+      await connection.ask('DELETE', `/webhooks/${hook}`)
       writeFileSync(file, JSON.stringify(receiver.got))
       const posting = startLimit('post', [file, receiver.url])
       const { found } = await posting.line(/^posted in (\S+) ms$/m)
-      await posting.end()
       rates.limit.push((events * 1000) / Number(found[1]))
     }
     yield {
       what: 'webhook deliveries',
       on: `${events.toLocaleString('en')} events, one receiver`,
       unit: 'perSecond',
-      ours: median(rates.ours),
-      beside: 'posting',
-      limit: median(rates.limit),
+      ...percentiles(rates),
+      beside: 'posting the same bytes',
       goal: { least: 1000 },
     }
-    client.close()
-    await stop('SIGTERM')
-    workspace.remove()
   },
 }
 
 /** @typedef {{ headers: Record<string, unknown>, body: string }} Got */
 
-/** A receiver that keeps what it gets, but for what belongs to a connection. @param {(undo: () => unknown) => void} onEnd */
-async function openReceiver(onEnd) {
+/** A receiver that records each request, without the headers that belong to a connection. @param {SuiteOptions} options */
+async function openReceiver({ onEnd }) {
   /** @type {Got[]} */
   const got = []
   const server = createServer((request, response) => {
@@ -106,29 +93,15 @@ async function openReceiver(onEnd) {
   }
 }
 
-/** @param {Client} client @param {string} url @returns {Promise<string>} its id */
-async function pausedWebhook(client, url) {
-  const { id } = await client.ask('POST', '/webhooks', { url })
-  await client.ask('PATCH', `/webhooks/${id}`, { active: false })
-  return id
-}
-
-/** @param {Client} client @param {readonly string[]} ids */
-async function changeTitles(client, ids) {
+/** @param {number} port @param {readonly string[]} ids */
+async function changeTitles(port, ids) {
   const left = Array.from({ length: CHANGES }, () => ids).flat()
   const work = async () => {
+    const { ask, close } = openConnection(port)
     for (let id = left.pop(); id; id = left.pop()) {
-      await client.ask('PUT', `/cases/${id}`, { title: `Changed, ${left.length} to go` })
+      await ask('PUT', `/cases/${id}`, { title: `Changed, ${left.length} to go` })
     }
+    close()
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
-}
-
-/** @param {readonly Got[]} got */
-function mustBeInOrder(got) {
-  const numbers = got.map(({ headers }) =>
-    Number(/^evt_(\d+)_/.exec(`${headers['webhook-id']}`)?.[1]),
-  )
-  const isInOrder = numbers.every((number, at) => at === 0 || number > Number(numbers[at - 1]))
-  if (!isInOrder) throw new Error('the deliveries did not come once each and in order')
 }

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { caseTexts } from './case-texts.mjs'
-import { createRandom } from './random.mjs'
+import { caseTexts, createRandom } from './case-texts.mjs'
 
 /**
  * A workspace on the disk: a git repository with `count` cases, a session and a proof on every third,
@@ -31,13 +30,11 @@ export function makeWorkspace({ parent, count, seed }) {
     }
     ids.push(id)
   }
-  let states = 0
   return {
     root,
     cases,
     ids,
-    /** A state folder that no service has used. */
-    newStateDir: () => join(home, `state-${states++}`),
+    stateDir: join(home, 'state'),
     remove: () => rmSync(home, { recursive: true, force: true, maxRetries: 5 }),
   }
 }

@@ -5,8 +5,8 @@ import { kindsNow } from './files/folder-names.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
 import { openService, type Service } from './service.ts'
-import { createOwnerPatience, isService } from './state/owner/owner-patience.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
+import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
 import { inTime, stopSignal } from './stopping.ts'
 import { siteListener } from './web/site.ts'
 
@@ -100,7 +100,7 @@ const POLL_MS = 100
 
 /** A command that owns the workspace for a moment is waited for, and an owner that has not said yet what it is. */
 async function openOnceFree(options: ServeOptions): Promise<Served> {
-  const isWaitedFor = createOwnerPatience()
+  const isWaitedFor = createOwnerTimeouts()
   for (let tries = 1; ; tries++) {
     try {
       return await startServer(options)

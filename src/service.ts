@@ -1,3 +1,10 @@
+/**
+ * The parts of the service, put together: each is made of those above it, and closed in reverse. A start after
+ * kill -9: the database rolls back its last transaction by itself; trash and temporary files are removed; late saves
+ * become conflict copies; all files that changed are read; running sessions are ended as failed and their processes
+ * killed; then what the files say is compared with what was published, and the differences become events.
+ */
+
 import { randomUUID } from 'node:crypto'
 import { type Bus, createBus } from './events/bus.ts'
 import type { SessionOutput } from './events/envelope.ts'
@@ -164,10 +171,11 @@ async function open(
     texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number))
 
   // what follows from the cases
+  const ignoring = createGitIgnoring(memoryRoot)
   const whyNot = async () =>
     ownership.lost.aborted
       ? `index.md is not written: ${ownership.lost.reason.message}`
-      : createGitIgnoring(memoryRoot).ensure()
+      : ignoring.ensure()
   const index = createIndexFile({ layout, catalog, log, whyNot })
   const search = createSearch({
     layout,
@@ -250,7 +258,7 @@ async function open(
   const problems = async () => {
     const present = await settings()
     const files = await agentFileProblems(root, readers, present.files)
-    return [...present.problems, ...files, ...scan.strangers(), ...stateProblems(database)]
+    return [...present.problems, ...files, ...scan.unknownEntries(), ...stateProblems(database)]
   }
 
   // the one way of every change, whoever made it

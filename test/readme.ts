@@ -145,10 +145,10 @@ t.test('the docs leave nothing out', async (t) => {
     const routes = app.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path.replace(/(?<=.)\/$/, '')}`)
-    const told = [...page('docs/api.md').matchAll(/^### `([A-Z]+ \/\S*)`$/gm)].map(
+    const reported = [...page('docs/api.md').matchAll(/^### `([A-Z]+ \/\S*)`$/gm)].map(
       (match) => match[1]!,
     )
-    t.strictSame(told.sort(), [...new Set(routes)].sort())
+    t.strictSame(reported.sort(), [...new Set(routes)].sort())
   })
 
   const tables: [file: string, of: string, codes: readonly string[]][] = [

@@ -36,9 +36,9 @@ export async function check(options: CheckOptions): Promise<number> {
   const { stdout, stderr } = process
   try {
     const { findings, ...mending } = await checkWorkspace(options, process.env)
-    const told = mendingText(mending)
-    if (options.json) stderr.write(told)
-    else stdout.write(told)
+    const reported = mendingText(mending)
+    if (options.json) stderr.write(reported)
+    else stdout.write(reported)
     stdout.write(options.json ? `${JSON.stringify(findings, null, 2)}\n` : reportText(findings))
     return findings.length === 0 ? CHECK_EXIT.clean : CHECK_EXIT.problems
   } catch (error) {

@@ -24,7 +24,7 @@ export async function findingsIn(view: View): Promise<Finding[]> {
   const { layout, catalog } = view
   const found = [
     ...view.settingsProblems.map((problem) => finding(layout, null, layout.root, problem)),
-    ...view.strangers.map((problem) => finding(layout, null, layout.memoryRoot, problem)),
+    ...view.unknownEntries.map((problem) => finding(layout, null, layout.memoryRoot, problem)),
   ]
   for (const id of catalog.ids()) {
     for (const problem of await caseProblems(view, id)) {

@@ -37,7 +37,7 @@ export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promis
   const isSure = named.includes(entry.id)
   for (const file of wrong) {
     await mender.mend(file.path, async () => {
-      const told: string[] = []
+      const reported: string[] = []
       const edited = await editText(file.path, { maxBytes: file.maxBytes, within }, (text) => {
         if (isSealed(text) || isVerifiedElsewhere(text, entry.id)) return text
         const fields = Object.entries(file.expected).filter(([key, expected]) => {
@@ -45,10 +45,12 @@ export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promis
           if (stated === null || stated === expected) return false
           return key !== file.caseKey || isSure || catalog.entry(stated) !== undefined
         })
-        told.push(...fields.map(([key, is]) => `${key} is ${is} now, not ${statedIn(text, key)}`))
+        reported.push(
+          ...fields.map(([key, is]) => `${key} is ${is} now, not ${statedIn(text, key)}`),
+        )
         return withFields(text, fields)
       })
-      return edited ? told.join('; ') : null
+      return edited ? reported.join('; ') : null
     })
   }
 }

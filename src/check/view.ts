@@ -37,7 +37,7 @@ export interface View {
   /** Of casefile.md. */
   settingsProblems: Problem[]
   /** What lies among the cases and is none. */
-  strangers: Problem[]
+  unknownEntries: Problem[]
 }
 
 /** Reads a workspace chosen as for `serve`, and gives `work` the view of it. Refuses what is no folder. */
@@ -102,7 +102,7 @@ async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): P
     hasServed: hasDatabase(stateDir),
     texts: createTexts(layout, KEEPS_NOTHING),
     settingsProblems: (await settings()).problems,
-    strangers: scan.strangers(),
+    unknownEntries: scan.unknownEntries(),
   }
 }
 

@@ -5,8 +5,6 @@ import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
-import { type MuteOwner, muteOwner } from '../state/owner/mute-owner.ts'
-import { createOwnerPatience } from '../state/owner/owner-patience.ts'
 import {
   isGone,
   isSame,
@@ -16,6 +14,8 @@ import {
   readRecord,
   remedyOfStopped,
 } from '../state/owner/owner-record.ts'
+import { createOwnerTimeouts } from '../state/owner/owner-timeouts.ts'
+import { findSilentOwner, type SilentOwner } from '../state/owner/silent-owner.ts'
 import type { Workspace } from './place.ts'
 
 export interface Connection {
@@ -51,7 +51,7 @@ export async function connect(
   let passing: OwnerRecord | null = null
 
   async function reach(): Promise<string> {
-    const isWaitedFor = createOwnerPatience()
+    const isWaitedFor = createOwnerTimeouts()
     for (;;) {
       signal.throwIfAborted()
       const owner = await askOwner(memoryRoot)
@@ -67,7 +67,7 @@ export async function connect(
         const url = owner.answer?.url
         passing = owner.answer?.short === true ? owner.answer : null
         if (url !== undefined && (await isWell(url, signal))) return url
-        const known = owner.answer ?? (await muteOwner(owner.address, stateDir))
+        const known = owner.answer ?? (await findSilentOwner(owner.address, stateDir))
         if (!isWaitedFor(known)) throw silent(known, url, workspace)
       }
       await delay(POLL_MS, undefined, { signal })
@@ -138,7 +138,7 @@ async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
 }
 
 function silent(
-  known: MuteOwner | null,
+  known: SilentOwner | null,
   url: string | undefined,
   { memoryRoot }: Workspace,
 ): Refusal {

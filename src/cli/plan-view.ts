@@ -32,8 +32,8 @@ export async function planView(
       return running.has(index + 1) ? `${color.yellow('▶')} ${color.bold(shown)}` : `  ${shown}`
     })
   const end = summary(reading, carried, state === 'plan_ready')
-  const told = end.map((line) => wrapped(visibleText(line), width()))
-  return `${[...lines.map((line) => line.trimEnd()), ...(told.length > 0 ? ['', ...told] : [])].join('\n')}\n`
+  const objections = end.map((line) => wrapped(visibleText(line), width()))
+  return `${[...lines.map((line) => line.trimEnd()), ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
 }
 
 /** An objection is to be told only while an approve is what comes next. */

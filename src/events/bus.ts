@@ -1,6 +1,8 @@
+/** Carries values from one part of the service to the others in the same process. */
+
 type Unsubscribe = () => void
 
-/** Carries values of one kind to whoever listens, in the order of publishing. */
+/** Delivers values of one kind to all listeners, in the order of publishing. */
 export interface Bus<T> {
   publish(value: T): void
   subscribe(listener: (value: T) => void): Unsubscribe

@@ -1,7 +1,7 @@
 import type { Session } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
 
-/** The one form of every event on every channel: exactly these three members (specification §6.2). */
+/** The one form of every event on every channel: exactly these three members. */
 export interface Envelope {
   event_type: string
   timestamp: string

@@ -1,3 +1,8 @@
+/**
+ * Table `events`: every event with its id. Streams and webhooks read from here, so a client that reconnects misses
+ * nothing.
+ */
+
 import type { Database, Run } from '../state/database.ts'
 
 export interface LogEvent {
@@ -44,7 +49,7 @@ export interface EventLog {
   /** The last id given; 0 when none was. */
   readonly last: number
   /**
-   * Keeps events with larger ids for a receiver that still waits for them, up to a hard limit; null when nobody
+   * Keeps events with larger ids for a receiver that still waits for them, up to a hard limit; null if nobody
    * waits. At least the newest 10,000 events always stay.
    */
   keepFrom(id: number | null): void

@@ -1,3 +1,7 @@
+/**
+ * Table `published`: what was last published of each case, which the publisher compares with what the files say now.
+ */
+
 import type { CaseFacts } from '../model/case-facts.ts'
 import { UUID } from '../model/words.ts'
 import type { Database, Run } from '../state/database.ts'
@@ -11,11 +15,11 @@ const WORKSPACE = 'workspace'
 /** JSON texts by key: the case's id for its core, and `<id> <part>` for what grows with it. */
 type Rows = Map<string, string>
 
-/** What was last published of each case, as of now: also what is not on the disk yet. */
+/** What was last published of each case, including what is not on the disk yet. */
 export interface PublishedFacts {
-  /** Whether a first start in this workspace has still to take everything as published. */
+  /** Whether this is the first start in this workspace, which takes everything as published without events. */
   readonly isNew: boolean
-  /** Null where nothing was published of such a case, or its deletion. */
+  /** Null if nothing was published of this case, or its deletion. */
   read(caseId: string): CaseFacts | null
   /** Of the workspace's problems, as JSON. */
   workspace(): string
@@ -39,9 +43,11 @@ export interface Replacement {
 export function createPublishedFacts(database: Database): PublishedFacts {
   /** What was replaced, and is not on the disk yet. */
   const unwritten = new Map<string, Rows>()
-  let storedAtStart: Set<string> | null = new Set(storedIds())
+  let hasStarted = false
+  let storedAtStart: Set<string> | null = null
 
   function rowsOf(name: string): Rows {
+    if (!hasStarted) storedAtStart ??= new Set(storedIds())
     const isStored = storedAtStart?.has(name) ?? true
     return unwritten.get(name) ?? (isStored ? storedRows(name) : new Map())
   }
@@ -65,14 +71,14 @@ export function createPublishedFacts(database: Database): PublishedFacts {
 
   function replaceRows(name: string, rows: Rows): Replacement | null {
     const before = rowsOf(name)
-    const gone = [...before.keys()].filter((key) => !rows.has(key))
+    const removed = [...before.keys()].filter((key) => !rows.has(key))
     const changed = [...rows].filter(([key, text]) => before.get(key) !== text)
-    if (gone.length + changed.length === 0) return null
+    if (removed.length + changed.length === 0) return null
     unwritten.set(name, rows)
     storedAtStart?.add(name)
     return {
       write(run) {
-        for (const key of gone) run('DELETE FROM published WHERE key = ?', key)
+        for (const key of removed) run('DELETE FROM published WHERE key = ?', key)
         for (const [key, text] of changed) {
           run('INSERT OR REPLACE INTO published (key, facts) VALUES (?, ?)', key, text)
         }
@@ -99,6 +105,7 @@ export function createPublishedFacts(database: Database): PublishedFacts {
     },
     replace: (caseId, facts) => replaceRows(caseId, rowsFor(caseId, facts)),
     endStart() {
+      hasStarted = true
       storedAtStart = null
     },
     replaceWorkspace: (problems) => replaceRows(WORKSPACE, new Map([[WORKSPACE, problems]])),

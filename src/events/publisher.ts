@@ -1,3 +1,8 @@
+/**
+ * Where every change becomes an event: a request, a hand edit that the synchronizer read, a git checkout, an edit
+ * made while no service ran. Event and facts are one transaction.
+ */
+
 import { forEachInTurn } from '../files/yielding.ts'
 import type { CaseFacts } from '../model/case-facts.ts'
 import { type ChangeSource, caseEvents, problemEvents } from '../model/case-facts.ts'

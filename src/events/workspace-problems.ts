@@ -1,3 +1,5 @@
+/** Publishes `problem_found` and `problem_cleared` for problems outside of any case, such as casefile.md. */
+
 import type { Problem } from '../model/problem.ts'
 
 interface WorkspaceProblemsDeps {

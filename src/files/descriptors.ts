@@ -1,3 +1,8 @@
+/**
+ * Reads, writes and syncs by open file descriptors, so that nobody can swap the file between two calls. The one read
+ * loop and the one write loop of the program.
+ */
+
 import {
   constants,
   fdatasync,
@@ -18,7 +23,7 @@ export interface OpenFile {
 }
 
 /**
- * Opens what stands at `path` itself, and adds it to `open`, for the caller to close; null where no
+ * Opens the file at `path` itself, and adds it to `open`, for the caller to close; null where no
  * regular file is. Neither a link nor a FIFO leads it anywhere.
  */
 export function openRegular(path: string, open: Set<number>): OpenFile | null {

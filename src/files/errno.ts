@@ -1,3 +1,5 @@
+/** Error codes of system calls. */
+
 import { constants } from 'node:os'
 
 /** Whether a caught value is an error of the system with one of these codes. */
@@ -5,7 +7,7 @@ export function hasCode(error: unknown, ...codes: string[]): error is NodeJS.Err
   return codes.includes(codeOf(error))
 }
 
-/** Whether what is at a place cannot be looked at: no permission, or a path too long or without an end. */
+/** Whether a path cannot be examined: no permission, too long, or a loop of links. */
 export function isBarred(error: unknown): boolean {
   return hasCode(error, 'EACCES', 'EPERM', 'ENAMETOOLONG', 'ELOOP')
 }

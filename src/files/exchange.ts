@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { hasCode } from './errno.ts'
 
-/** Gives each of two files the name of the other in one step (renameat2, renamex_np). */
+/** Swaps the names of two files in one step (renameat2, renamex_np). */
 export type Exchange = (a: string, b: string) => void
 
 /**
@@ -13,7 +13,7 @@ export function systemExchange(): Exchange | null {
   return loaded.exchange
 }
 
-/** Whether this is what a file system, or a container around it, says that cannot exchange. */
+/** Whether the error means that this file system, or the container around it, cannot exchange names. */
 export function isUnsupported(error: unknown): boolean {
   return hasCode(error, 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EPERM')
 }

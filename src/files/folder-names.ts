@@ -1,3 +1,5 @@
+/** Lists folders: which names there are, of which kind, and which of them are sessions and proofs. */
+
 import { constants, type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -15,7 +17,7 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Whether one is there that may be looked into. */
+/** Whether there is a folder that we may list. */
 export async function isOpenFolder(path: string): Promise<boolean> {
   try {
     if (!(await isFolder(path))) return false
@@ -47,7 +49,7 @@ export async function entriesIn(folder: string): Promise<string[]> {
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
-/** What stands in a folder, by name; null where no folder (or a link to one) is, `hidden` where permissions keep it from us. */
+/** The entries of a folder by name; null if there is no folder (or a link to one), `hidden` if we may not list it. */
 export function kindsNow(folder: string): Map<string, EntryKind> | 'hidden' | null {
   try {
     return isFolderNow(folder) ? kindsIn(folder) : null

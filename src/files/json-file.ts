@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
 
-/** What a JSON file of another program says; null if there is none, if it may not be read, or is no JSON. */
+/** The value of a JSON file of another program; null if it is missing, not readable, or not JSON. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

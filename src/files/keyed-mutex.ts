@@ -1,3 +1,5 @@
+/** One task at a time for each key. The key is a case id wherever files of a case are read or written. */
+
 export interface KeyedMutex {
   /**
    * Runs `work` when all earlier work of the same key has ended, well or not, and passes its result

@@ -1,3 +1,5 @@
+/** The mounts and mount identities that this process sees, for the sandbox of runs. */
+
 import { lstatSync, readFileSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
@@ -24,7 +26,7 @@ export async function existingPaths(paths: readonly string[]): Promise<string[]>
   return [...new Set(found.filter((path) => path !== null))]
 }
 
-/** What stands at a path, by device and number; empty where nothing is to be seen there. */
+/** Device and inode of what is at a path; empty if nothing is there. */
 export function identityOf(path: string): string {
   try {
     const { dev, ino } = lstatSync(path, { bigint: true })

@@ -1,15 +1,19 @@
+/**
+ * Makes new files under hidden temporary names, and removes them if the write fails. `durable-write.ts` gives them
+ * their names.
+ */
+
 import {
   closeSync,
   constants,
   fchmodSync,
   fchownSync,
   fstatSync,
-  open,
   openSync,
   type Stats,
   unlinkSync,
 } from 'node:fs'
-import { type FileHandle, unlink } from 'node:fs/promises'
+import { unlink } from 'node:fs/promises'
 import { type OpenFile, syncDescriptor, writeDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 
@@ -22,15 +26,12 @@ export interface NewFile extends OpenFile {
 interface NewFileOptions {
   mode?: number | undefined
   like?: Stats | null
-  /** Called while the content is being synced; must not throw. */
-  meanwhile?: (() => void) | undefined
 }
 
 /**
  * Makes a file that is not there yet (else EEXIST) and syncs its content, not its folder; on failure
  * it is removed again. It gets the owner and mode of `like`; `mode` overrides that and the umask.
- * Only what may take long waits in the thread pool: the sync, the writing of much, and beside other
- * writes the making of the file.
+ * It has its name at once; only the sync and the writing of much are done in the thread pool.
  */
 export async function writeNewFile(
   path: string,
@@ -46,33 +47,13 @@ export async function openNewFile(
   bytes: Uint8Array,
   options: NewFileOptions,
 ): Promise<NewFile> {
-  underWay++
-  try {
-    return await madeAndSynced(path, bytes, options)
-  } finally {
-    underWay--
-  }
-}
-
-let underWay = 0
-
-async function madeAndSynced(
-  path: string,
-  bytes: Uint8Array,
-  options: NewFileOptions,
-): Promise<NewFile> {
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-  // a name costs some file systems far more than all other calls (ext4 passes over inodes that came free lately)
-  const make = underWay > 1 ? openLater : openSync
-  const fd = await make(path, flags, firstMode(options))
+  const fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, firstMode(options))
   try {
     await writeDescriptor(fd, bytes)
     takeOwnerAndMode(fd, options)
     // Not to be tried again when it fails: the kernel may have dropped the pages by then.
-    const synced = syncDescriptor(fd)
-    options.meanwhile?.()
-    await synced
+    await syncDescriptor(fd)
     const stats = fstatSync(fd)
     mustHaveSize(stats, bytes.length)
     return { path, bytes, fd, stats }
@@ -104,26 +85,6 @@ export function discardNow(path: string): void {
 /** Missing: it was never made or has its name already. Else the next owner removes it at start. */
 function mayStay(error: unknown): void {
   if (!hasCode(error, 'ENOENT', 'EROFS', 'EACCES', 'EPERM', 'EIO')) throw error
-}
-
-/** One call may write less than it was given, which is how a nearly full disk looks. */
-export async function writeAll(handle: FileHandle, bytes: Uint8Array, position = 0): Promise<void> {
-  let written = 0
-  while (written < bytes.length) {
-    const { bytesWritten } = await handle.write(
-      bytes,
-      written,
-      bytes.length - written,
-      position + written,
-    )
-    written += bytesWritten
-  }
-}
-
-function openLater(path: string, flags: number, mode: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    open(path, flags, mode, (error, fd) => (error ? reject(error) : resolve(fd)))
-  })
 }
 
 /** Nobody may read it who may not in the end: so it has its mode at once only where its group decides nothing. */

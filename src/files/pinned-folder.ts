@@ -1,12 +1,17 @@
+/**
+ * A folder kept open while a file in it is written, so that swapping the folder for a symbolic link cannot lead the
+ * write elsewhere.
+ */
+
 import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { syncDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
-import { isWithin } from './path-within.ts'
+import { isWithin } from './real-path.ts'
 
 export interface PinnedFolder {
-  /** Leads to this very folder, whatever takes its place meanwhile; without /proc its plain path. */
+  /** A path to this folder itself, even if another one takes its name; without /proc its plain path. */
   path: string
   /** Makes renames, new names and removals directly in it durable. */
   sync(): Promise<void>

@@ -1,3 +1,5 @@
+/** Terminal output as plain text for markdown files. */
+
 // CSI (colours, cursor), then OSC and the other strings (titles, links), then the short sequences.
 // No branch can fail after it has begun, so the time is linear, and a sequence cut short goes too.
 const ESCAPE_SEQUENCE =

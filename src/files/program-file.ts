@@ -1,9 +1,11 @@
+/** Identifies an executable, to see when it was updated. */
+
 import { realpath, stat } from 'node:fs/promises'
 
-/** Where the links of a program lead. */
+/** The real path of a program. */
 export const realProgram = (path: string): Promise<string> => realpath(path)
 
-/** Changes with the program that a path leads to, by whatever links: when it is updated, or another one. */
+/** Changes when the program behind a path is updated or replaced. */
 export async function programStamp(path: string): Promise<string> {
   const real = await realProgram(path)
   const { size, mtimeMs } = await stat(real)

@@ -1,3 +1,8 @@
+/**
+ * Synchronous reads of small files and stamps, with the checks of `safe-read.ts`. Starts read thousands of files by
+ * it.
+ */
+
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { hasCode } from './errno.ts'
 import {
@@ -19,7 +24,7 @@ let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
 
 /**
  * `readRegular` at once: of a small file the calls take a tenth of the way through the thread pool.
- * `within`: a real path; what was opened must lie in it, whatever links stood on the way. The bytes are a view of a
+ * `within`: a real path; what was opened must lie in it, whatever links are on the way. The bytes are a view of a
  * buffer that the next call uses again, so they are to be decoded before.
  */
 export function readNow(path: string, maxBytes: number, within: string): ReadResult {
@@ -66,7 +71,12 @@ export function isOfFolder({ mode }: FileStamp): boolean {
   return (mode & constants.S_IFMT) === constants.S_IFDIR
 }
 
-/** `stampOf` at once; null also where the disk does not say: reading it then tells why. */
+/** Whether the stamp is that of a regular file. */
+export function isOfRegularFile({ mode }: FileStamp): boolean {
+  return (mode & constants.S_IFMT) === constants.S_IFREG
+}
+
+/** `stampOf` as a synchronous call; null also if the disk fails: reading the file then gives the reason. */
 export function stampNow(path: string): FileStamp | null {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })

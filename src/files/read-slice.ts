@@ -1,9 +1,11 @@
+/** Reads parts of files that may be growing, such as the output of a running step. */
+
 import { type Refused, refused, withOpened } from './safe-read.ts'
 
 export type SliceResult = { ok: true; bytes: Buffer; from: number; size: number } | Refused
 
 /**
- * A part of a file that anybody may have put there, and that may be growing: `slice` says which of the
+ * A part of a file that may be growing, and that any program may have made: `slice` chooses which of the
  * `size` bytes that it has now; behind the end there are none. As guarded as `readRegular`.
  */
 export function readSlice(
@@ -25,4 +27,32 @@ export function readSlice(
     }
     return { ok: true, bytes: bytes.subarray(0, filled), from, size }
   })
+}
+
+const CHUNK_BYTES = 1024 * 1024
+
+/**
+ * The first `size` bytes of a file, as guarded as `readSlice`. No handle is held between the chunks, so
+ * nothing is left open where nobody reads on. It breaks off where the file has become shorter.
+ */
+export function sliceStream(
+  path: string,
+  size: number,
+  options: { within: string },
+): ReadableStream<Uint8Array> {
+  let from = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const length = Math.min(CHUNK_BYTES, size - from)
+        const read = await readSlice(path, () => ({ from, length }), options)
+        if (!read.ok) throw new Error(`it is no longer read: ${read.detail}`)
+        if (read.bytes.length < length) throw new Error('it became shorter while it was read')
+        controller.enqueue(read.bytes)
+        from += length
+        if (from === size) controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,5 +1,7 @@
+/** Resolves symbolic links, and answers whether one path lies in another. */
+
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { hasCode } from './errno.ts'
 
 /** The path with all links resolved, also of what is not there yet: its nearest ancestor's, and the rest. */
@@ -21,4 +23,10 @@ export async function nearestExisting(path: string): Promise<{ real: string; res
       ancestor = dirname(ancestor)
     }
   }
+}
+
+/** Whether `path` is `folder` or lies in it; both with links resolved by the caller. */
+export function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way)
 }

@@ -1,3 +1,5 @@
+/** Deletes a case's folder: moves it to the trash in the state folder, then removes it there. */
+
 import { randomBytes } from 'node:crypto'
 import { readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,7 +1,9 @@
+/** Deletes a folder that a program filled: paths too long, folders without permissions, names that are not UTF-8. */
+
 import { randomBytes } from 'node:crypto'
-import { rename, rmdir, unlink } from 'node:fs/promises'
+import { constants, type Dirent, existsSync } from 'node:fs'
+import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises'
 import { codeOf, hasCode } from './errno.ts'
-import { type OpenedFolder, openFolder, openUp } from './opened-folder.ts'
 
 const FOLDERS_AT_ONCE = 16
 const ENTRIES_AT_ONCE = 64
@@ -9,9 +11,8 @@ const ENTRIES_AT_ONCE = 64
 const ATTEMPTS = 3
 
 /**
- * Removes all that stands at a path, whatever a program has made of it: folders deeper than any path
- * may be long, or that nobody may look into. Follows no links and crosses no mounts. Gives null once
- * it is gone, else the code of the error that kept a part of it (an immutable file: EPERM), with
+ * Removes everything at a path, also folders that are deeper than the longest path, or that nobody
+ * may list. Follows no links and crosses no mounts. Returns null once it is gone, else the code of the error that kept a part of it (an immutable file: EPERM), with
  * everything else removed.
  */
 export async function removeStubborn(path: string): Promise<string | null> {
@@ -92,7 +93,7 @@ function moverTo(top: OpenedFolder): MoveUp {
   }
 }
 
-/** Removes what is in a folder but for the folders with something in them, which are moved up; gives their new names. */
+/** Empties a folder: removes files and empty folders, moves other folders up, and returns their new names. */
 async function emptied(folder: OpenedFolder, attempt: Try, moveUp: MoveUp): Promise<string[]> {
   const moved: string[] = []
   const entries = await folder.entries()
@@ -116,5 +117,67 @@ async function isRemovedEmpty(place: Buffer): Promise<boolean> {
   } catch (error) {
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EACCES', 'EPERM', 'EBUSY')) return false
     throw error
+  }
+}
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
+const OPEN_FILES = '/proc/self/fd'
+const HAS_OPEN_FILES = existsSync(OPEN_FILES)
+
+/** Linux only, and not among the constants of Node: opens also what may not be read. */
+const O_PATH = 0o10000000
+
+/** A folder kept open while what is in it is dealt with. Names are strings of bytes (latin1). */
+interface OpenedFolder {
+  entries(): Promise<Dirent[]>
+  /** The path of a name in this folder itself, even if another one takes its name; without /proc its plain path. */
+  at(name: string): Buffer
+  close(): Promise<void>
+}
+
+/** Gives its owner all rights to it. Null where no folder is; a link to one is none. */
+async function openFolder(place: Buffer): Promise<OpenedFolder | null> {
+  const handle = await opened(place)
+  if (handle === null) return null
+  const own = HAS_OPEN_FILES ? Buffer.from(`${OPEN_FILES}/${handle.fd}`) : place
+  return {
+    entries: () => readdir(own, { withFileTypes: true, encoding: 'latin1' }),
+    at: (name) => Buffer.concat([own, Buffer.from(`/${name}`, 'latin1')]),
+    close: () => handle.close(),
+  }
+}
+
+async function opened(place: Buffer): Promise<FileHandle | null> {
+  try {
+    return await openWritable(place)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null
+    if (!hasCode(error, 'EACCES')) throw error
+    await openUp(place)
+    return openWritable(place)
+  }
+}
+
+async function openWritable(place: Buffer): Promise<FileHandle> {
+  const handle = await open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    await handle.chmod(0o700)
+  } catch (error) {
+    // another user's: whether we may do something in it shows when we do
+    if (hasCode(error, 'EPERM', 'EROFS')) return handle
+    await handle.close()
+    throw error
+  }
+  return handle
+}
+
+/** Gives the owner of a folder all rights to it. */
+async function openUp(place: Buffer): Promise<void> {
+  if (!HAS_OPEN_FILES) return chmod(place, 0o700)
+  const handle = await open(place, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    await chmod(`${OPEN_FILES}/${handle.fd}`, 0o700)
+  } finally {
+    await handle.close()
   }
 }

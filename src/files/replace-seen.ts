@@ -1,3 +1,9 @@
+/**
+ * Replaces a file only if it still has the bytes that the caller saw. A save that comes after that last look and
+ * before the rename is not lost: the replaced file goes to the late saves (`workspace/late-saves/`), which check it
+ * again.
+ */
+
 import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'
 import { isSameFile, type OpenFile, openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'

@@ -1,3 +1,5 @@
+/** Reads a small file again only when its stamp has changed; for settings and trust. */
+
 import { type FileStamp, type ReadResult, readRegular, sameStamp, stampOf } from './safe-read.ts'
 
 interface RereadOptions<T> {
@@ -7,7 +9,7 @@ interface RereadOptions<T> {
   take(read: ReadResult): T | Promise<T>
 }
 
-/** What a small file says; it is read again when its stamp has changed. */
+/** The content of a small file, read again when its stamp has changed. */
 export function createReread<T>(path: string, options: RereadOptions<T>): () => Promise<T> {
   const { maxBytes, settleMs, take } = options
   let known: { stamp: FileStamp; value: T } | null = null

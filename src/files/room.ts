@@ -1,3 +1,8 @@
+/**
+ * Checks that the disk has room before a change of several files, such as an approve, begins. If it has not, nothing
+ * is written and the request fails with `storage_full`.
+ */
+
 import { closeSync, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDescriptor } from './descriptors.ts'

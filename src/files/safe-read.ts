@@ -1,3 +1,8 @@
+/**
+ * Reads files that a person, git or an agent may have put there: only regular files, of limited size, within a
+ * folder, never through a link. Every asynchronous read of a case's files goes through here.
+ */
+
 import { isUtf8 } from 'node:buffer'
 import { constants, existsSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
@@ -37,7 +42,7 @@ interface ReadOptions {
 /**
  * Reads a file that anybody may have put there: a FIFO does not block it, a link is not followed, a
  * sparse monster is not loaded. The stamp is of the moment before the bytes were read, so a change
- * meanwhile shows as a stamp that is no longer the file's. Whatever the disk says is a value; only a
+ * meanwhile shows as a stamp that is no longer the file's. Errors of the disk are values; only a
  * mistake of the caller (a NUL in the path) throws.
  */
 export async function readRegular(path: string, options: ReadOptions): Promise<ReadResult> {
@@ -79,8 +84,8 @@ export async function withOpened<T>(
 }
 
 /**
- * The stamp of what stands at `path` itself, a link not followed; null when nothing does, or when
- * the folder does not let us look: reading it then says why.
+ * The stamp of `path` itself, links not followed; null if nothing is there, or if we may not look
+ * into the folder: reading it then gives the reason.
  */
 export async function stampOf(path: string): Promise<FileStamp | null> {
   try {
@@ -138,7 +143,7 @@ const OPEN_FILES = '/proc/self/fd'
 const HAS_OPEN_FILES = existsSync(OPEN_FILES)
 
 /**
- * Whether what was opened at `path` lies in the folder, whatever stood on the way in that moment; without
+ * Whether what was opened at `path` lies in the folder, whatever was on the way at that moment; without
  * /proc, whether its path leads there now.
  */
 export function isOpenWithin(file: number, path: string, within: string): boolean {
@@ -188,7 +193,7 @@ export function refused(reason: UnreadableReason, detail: string): Refused {
   return { ok: false, reason, detail }
 }
 
-/** What the disk says, as a value; a mistake of the caller is thrown on. */
+/** An error of the disk as a value; other errors are thrown again. */
 export function refusedBy(error: unknown): Refused {
   return refused(reasonOf(error), `${codeOf(error)} when opening or reading it`)
 }

@@ -1,16 +1,21 @@
+/**
+ * Turns errors of the disk into errors of the API. Full disk: `storage_full`, and the file keeps its old bytes, as
+ * `durable-write.ts` writes a new file first. Failing disk: `storage_failed`. Folder moved: `changed_meanwhile`.
+ */
+
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
 import { codeOf, hasCode } from './errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
-/** What also disks that answer say, of a network say. */
+/** Disks on a network also report these. */
 const FAILED = ['EIO', 'EROFS', 'ESTALE', 'EUCLEAN', 'EBUSY', 'EMLINK', 'ENOTCONN']
-/** The disk is well, and the process or the machine is short of something: it may have it again soon. */
+/** The disk works, but the process or the machine is short of something for the moment. */
 const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
 
 /**
- * The refusal for an error of the disk that came outside of any one write: while it was looked at, or in what
- * follows a write; null where it is no such error. What was asked may be done by then, or not.
+ * The error for a disk that failed outside of a single write: while reading, or after the write. Null for other errors.
+ * The request may or may not have been carried out.
  */
 export function diskRefusal(error: unknown): Refusal | null {
   const isFull = hasCode(error, ...FULL)
@@ -24,7 +29,7 @@ export function diskRefusal(error: unknown): Refusal | null {
 
 const SHORT_OF = 'The system is short of memory or open files'
 
-/** The refusal for what a full, failing or vanishing disk says; any other error comes back as it is. */
+/** The error for a write that a full, failing or missing disk rejected; other errors are returned as they are. */
 export function storageRefusal(error: unknown, path: string): unknown {
   const name = basename(path)
   if (hasCode(error, ...FULL)) {

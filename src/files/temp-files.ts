@@ -1,3 +1,5 @@
+/** Names of temporary files and of folders that are being deleted, and their removal at a start after a crash. */
+
 import { randomBytes } from 'node:crypto'
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,7 +14,7 @@ export function tempName(target: string): string {
   return join(dirname(target), `${stem()}.tmp`)
 }
 
-/** A new hidden name beside `target` for a folder that is on its way out. */
+/** A new hidden name beside `target` for a folder that is being deleted. */
 export function trashName(target: string): string {
   return join(dirname(target), `${stem()}.trash`)
 }

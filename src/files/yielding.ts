@@ -1,13 +1,15 @@
+/** Long loops that let requests go first. The only way to yield in the program. */
+
 import { setImmediate } from 'node:timers/promises'
 
 /** Few enough to leave threads for requests. */
 const AT_ONCE = 16
 /** A request waits at most so long in each turn of the event loop. */
 const SLICE_MS = 5
-/** One for all: many short rounds of work in a row keep nobody waiting either. */
+/** Shared by all loops, so that many short ones in a row do not delay requests either. */
 let sliceBegan = 0
 
-/** Lets others go first, once the work of this turn of the event loop has taken its time. */
+/** Waits for the next turn of the event loop once this one has taken longer than `SLICE_MS`. */
 export async function yieldIfBusy(): Promise<void> {
   if (performance.now() - sliceBegan < SLICE_MS) return
   await setImmediate()

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
-import { readSlice } from '../files/read-slice.ts'
-import { sliceStream } from '../files/slice-stream.ts'
+import { readSlice, sliceStream } from '../files/read-slice.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { listArtifacts } from '../runners/output/artifact-listing.ts'

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { createDurable } from '../files/durable-write.ts'
 import { isFolder } from '../files/folder-names.ts'
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../files/real-path.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import { makeMemoryRoot } from '../workspace/case-making.ts'

@@ -6,7 +6,7 @@ export interface AgentRetry {
   attempt?: number | undefined
   /** How often it does so before it gives up. */
   of?: number | undefined
-  /** What else the agent says of it. */
+  /** The agent's own message. */
   reason?: string | undefined
 }
 

@@ -50,8 +50,8 @@ export function isClosed(state: CaseState): boolean {
 /**
  * What a case needs from the operator: the first of these that applies, null where none does.
  *
- * 1. `plan`: a session is plan_ready, on whatever machine it was planned. One whose file is broken, or
- *    changed while a session ran, is a problem instead: it is not to be approved as it stands.
+ * 1. `plan`: a session is plan_ready, no matter on which machine it was planned. One whose file is broken, or
+ *    changed while a session ran, is a problem instead: it should not be approved as it is.
  * 2. `problem`: something is wrong with the files.
  *
  * A closed case needs nothing else, even where a session of it runs. The others:

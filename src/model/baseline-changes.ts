@@ -19,54 +19,54 @@ interface Written {
 }
 
 /**
- * The pins after an edit that the service has written: what it wrote counts. While a run goes on that
- * is pinned in its turn; after it nothing is held back there any more. The same object where nothing is new.
+ * The baseline after an edit that the service has written: what it wrote counts. While a run goes on the new value is
+ * frozen in its turn; after it later edits of that value count again. The same object if nothing changed.
  */
 export function baselineAfter(
-  pins: Baseline,
+  baseline: Baseline,
   edit: Edit,
   { ignored, files, isLive }: Written,
 ): Baseline {
   switch (edit.file) {
     case 'case':
-      return withItems(withState(pins, edit.edit.fields?.state), files.case)
+      return withItems(withState(baseline, edit.edit.fields?.state), files.case)
     case 'ignored-state':
-      return { ...pins, state: edit.state }
+      return { ...baseline, state: edit.state }
     case 'proof': {
       const proof = files.proofs.find(({ id }) => id === edit.id)
       const isHeld = ignored.some((each) => each.kind === 'verification' && each.id === edit.id)
       // a count in answer to a hand edit confirms nothing
-      if (isHeld && edit.verification === null) return pins
-      return proof ? withProof(pins, edit.id, verificationOf(proof)) : pins
+      if (isHeld && edit.verification === null) return baseline
+      return proof ? withProof(baseline, edit.id, verificationOf(proof)) : baseline
     }
     case 'session': {
       const session = files.sessions.find(({ number }) => number === edit.number)
       const isMove = edit.edit.fields?.state !== undefined
       const isHeld = ignored.some((each) => each.kind === 'session' && each.id === session?.id)
       // a line in answer to a hand edit confirms nothing
-      if (!session || (isHeld && !isMove)) return pins
-      return withSession(pins, session.id, sessionBaseline(session, isLive))
+      if (!session || (isHeld && !isMove)) return baseline
+      return withSession(baseline, session.id, sessionBaseline(session, isLive))
     }
     case 'new-session': {
       const { session } = edit
-      return withSession(pins, session.id, sessionBaseline(session, isLive))
+      return withSession(baseline, session.id, sessionBaseline(session, isLive))
     }
     case 'new-proof':
-      return pins
+      return baseline
     default:
       return edit satisfies never
   }
 }
 
-/** The pins after a request wrote the whole case.md. */
-export function baselineWithCase(pins: Baseline, value: Case): Baseline {
-  const { required: _, ...others } = withState(pins, value.state)
-  return pins.whole ? { ...others, required: requiredOf(value.checklist) } : others
+/** The baseline after a request wrote the whole case.md. */
+export function baselineWithCase(baseline: Baseline, value: Case): Baseline {
+  const { required: _, ...others } = withState(baseline, value.state)
+  return baseline.whole ? { ...others, required: requiredOf(value.checklist) } : others
 }
 
-/** The pins after a request confirmed a session file as it stands. */
-export function baselineWithSession(pins: Baseline, session: Session): Baseline {
-  return withSession(pins, session.id, progressOf(session))
+/** The baseline after a request confirmed a session file as it is. */
+export function baselineWithSession(baseline: Baseline, session: Session): Baseline {
+  return withSession(baseline, session.id, progressOf(session))
 }
 
 /** Whether nothing is held back by them. */
@@ -75,29 +75,31 @@ export function isEmpty({ state, required, proofs, sessions, whole }: Baseline):
   return !whole && state === undefined && named.length === 0
 }
 
-function withState(pins: Baseline, state: Case['state'] | undefined): Baseline {
-  if (state === undefined) return pins
-  const { state: _, ...others } = pins
-  return pins.whole ? { ...others, state } : others
+function withState(baseline: Baseline, state: Case['state'] | undefined): Baseline {
+  if (state === undefined) return baseline
+  const { state: _, ...others } = baseline
+  return baseline.whole ? { ...others, state } : others
 }
 
 /** What is required besides from now on. */
-function withItems(pins: Baseline, { checklist }: Case): Baseline {
-  const before = pins.required ?? []
+function withItems(baseline: Baseline, { checklist }: Case): Baseline {
+  const before = baseline.required ?? []
   const added = requiredOf(checklist).filter(
     (item) => !before.some((each) => JSON.stringify(each) === JSON.stringify(item)),
   )
-  return pins.whole && added.length > 0 ? { ...pins, required: [...before, ...added] } : pins
+  return baseline.whole && added.length > 0
+    ? { ...baseline, required: [...before, ...added] }
+    : baseline
 }
 
-function withProof(pins: Baseline, id: string, verified: string | null): Baseline {
-  const proofs = settled(pins, pins.proofs, id, verified)
-  return proofs === pins.proofs ? pins : { ...pins, proofs }
+function withProof(baseline: Baseline, id: string, verified: string | null): Baseline {
+  const proofs = settled(baseline, baseline.proofs, id, verified)
+  return proofs === baseline.proofs ? baseline : { ...baseline, proofs }
 }
 
-function withSession(pins: Baseline, id: string, pin: string): Baseline {
-  const sessions = settled(pins, pins.sessions, id, pin)
-  return sessions === pins.sessions ? pins : { ...pins, sessions }
+function withSession(baseline: Baseline, id: string, progress: string): Baseline {
+  const sessions = settled(baseline, baseline.sessions, id, progress)
+  return sessions === baseline.sessions ? baseline : { ...baseline, sessions }
 }
 
 type Named = Record<string, string | null>

@@ -7,8 +7,8 @@ import type { SessionState } from './session-state.ts'
 import { evidenceHashIn } from './trail.ts'
 
 /**
- * What counts of a case while its files may be written by the very program that they judge (design
- * §6): a change by file of what is pinned is held back until a request confirms it.
+ * Values of a case that are frozen while the program that they judge could write its files. A change by file of a frozen
+ * value does not count until a request confirms it.
  */
 export interface Baseline {
   /** As written. */
@@ -56,17 +56,17 @@ export function captureBaseline(records: Records, isLive: (session: Session) => 
   }
 }
 
-/** The pins that keep back what is ignored, and nothing else; null where nothing is. */
+/** The baseline that still ignores these changes, and nothing else; null if there are none. */
 export function baselineOfIgnored(ignored: readonly IgnoredChange[]): Baseline | null {
   if (ignored.length === 0) return null
-  const pins: Baseline = { proofs: {}, sessions: {}, whole: false }
+  const baseline: Baseline = { proofs: {}, sessions: {}, whole: false }
   for (const each of ignored) {
-    if (each.kind === 'state') pins.state = each.was
-    else if (each.kind === 'checklist') pins.required = [...(pins.required ?? []), each.was]
-    else if (each.kind === 'verification') pins.proofs[each.id] = each.was
-    else pins.sessions[each.id] = each.was
+    if (each.kind === 'state') baseline.state = each.was
+    else if (each.kind === 'checklist') baseline.required = [...(baseline.required ?? []), each.was]
+    else if (each.kind === 'verification') baseline.proofs[each.id] = each.was
+    else baseline.sessions[each.id] = each.was
   }
-  return pins
+  return baseline
 }
 
 export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] {
@@ -76,7 +76,7 @@ export function requiredOf(checklist: readonly ChecklistItem[]): RequiredItem[] 
 }
 
 /**
- * What is verified of a proof: its content, as proof of its type, with what is said for and against it. Null
+ * What was verified of a proof: its content, its type, its test results and the reason it was accepted for. Null
  * when it does not count.
  */
 export function verificationOf(proof: Proof): string | null {
@@ -106,24 +106,24 @@ export function progressOf({ state, trail }: Session): string {
 /** The records as they count, with what is held back of what the files say. */
 export function applyBaseline(
   files: Records,
-  pins: Baseline | undefined,
+  baseline: Baseline | undefined,
 ): Records & { ignored: IgnoredChange[] } {
-  if (!pins) return { ...files, ignored: [] }
+  if (!baseline) return { ...files, ignored: [] }
   const ignored: IgnoredChange[] = []
   const value = { ...files.case }
-  if (pins.state !== undefined && pins.state !== value.state) {
+  if (baseline.state !== undefined && baseline.state !== value.state) {
     ignored.push({
       kind: 'state',
       file: 'case.md',
-      from: pins.state,
+      from: baseline.state,
       to: value.state,
-      was: pins.state,
+      was: baseline.state,
     })
-    value.state = pins.state
+    value.state = baseline.state
   }
-  value.checklist = requiredStill(value.checklist, pins.required ?? [], ignored)
+  value.checklist = requiredStill(value.checklist, baseline.required ?? [], ignored)
   const proofs = files.proofs.map((proof) => {
-    const was = pinned(pins.proofs, proof.id, pins)
+    const was = baselineValue(baseline.proofs, proof.id, baseline)
     const is = verificationOf(proof)
     if (is === null || was === undefined || was === is) return proof
     const [from, to] = [verifiedWord(was), verifiedWord(is)]
@@ -138,7 +138,7 @@ export function applyBaseline(
     return { ...proof, verified: false, verified_at: null }
   })
   const sessions = files.sessions.map((session) => {
-    const was = pinned(pins.sessions, session.id, pins)
+    const was = baselineValue(baseline.sessions, session.id, baseline)
     const is = progressOf(session)
     if (was === undefined || was === LIVE || was === is) return session
     const file = `sessions/${session.number}.md`
@@ -150,7 +150,7 @@ export function applyBaseline(
   return { case: isSame ? files.case : value, proofs, sessions, ignored }
 }
 
-function pinned(of: Record<string, string | null>, key: string, { whole }: Baseline) {
+function baselineValue(of: Record<string, string | null>, key: string, { whole }: Baseline) {
   return Object.hasOwn(of, key) ? of[key] : whole ? null : undefined
 }
 
@@ -165,7 +165,7 @@ function requiredStill(
   ignored: IgnoredChange[],
 ): ChecklistItem[] {
   let still = [...items]
-  const gone: ChecklistItem[] = []
+  const removed: ChecklistItem[] = []
   for (const was of required) {
     if (items.some((item) => item.required && isSameItem(item, was))) continue
     const loosened = still.find((item) => !item.required && item.description === was.description)
@@ -179,9 +179,9 @@ function requiredStill(
     })
     const back = { ...was, required: true, checked: loosened?.checked ?? false }
     if (loosened) still = still.map((item) => (item === loosened ? back : item))
-    else gone.push(back)
+    else removed.push(back)
   }
-  return [...gone, ...still]
+  return [...removed, ...still]
 }
 
 export function isSameItem(a: RequiredItem, b: RequiredItem): boolean {

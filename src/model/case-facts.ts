@@ -3,8 +3,8 @@ import { HISTORY_FILE } from './history.ts'
 import type { Problem } from './problem.ts'
 
 /**
- * What was last told of a case, small enough to be kept for each of them: two of these, and nothing
- * else, decide which events a change makes (design §5).
+ * What was last published of a case, small enough to be stored for each case: two of these, and nothing
+ * else, decide which events a change makes.
  */
 export interface CaseFacts {
   /** The shown state; null while its file could never be read. */
@@ -42,7 +42,7 @@ export type CaseEvent =
   | { session_id: string; after: number }
 
 /**
- * The events of a change, in the order in which they are sent; null stands for a case that was not, or is no more.
+ * The events of a change, in the order in which they are sent; null stands for a case that did not exist before, or does not any more.
  * `wrote` names the memory files that a request has just written: each has its event, also where the file was
  * put back to what it was, or deleted, before anybody read it.
  */
@@ -88,8 +88,8 @@ export function caseEvents(
   // the lines that another machine or a person brought are no news of this service
   if (source === 'service' || source === 'offline') {
     for (const [session_id, last] of Object.entries(after.sessions)) {
-      const told = before?.sessions[session_id] ?? 0
-      if (last > told) events.push({ session_id, after: told })
+      const published = before?.sessions[session_id] ?? 0
+      if (last > published) events.push({ session_id, after: published })
     }
   }
   return [...events, ...problemEvents(case_id, before?.problems ?? [], after.problems)]

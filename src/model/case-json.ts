@@ -2,7 +2,7 @@ import { type CaseFolder, shownState } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { Problem } from './problem.ts'
 
-/** A case as requests are answered (design §4). Key order is that of the design. */
+/** A case as requests are answered. Key order is part of the interface. */
 export interface CaseJson {
   id: string
   title: string

@@ -28,7 +28,7 @@ export function isSessionType(text: string): text is SessionType {
 
 export type SessionMilestone = 'created' | 'approved' | 'completed'
 
-/** Where a session's milestone moves its case (design §3); a type that is not named moves nothing. */
+/** Where a session's milestone moves its case; a type that is not named moves nothing. */
 const MOVES: Record<
   SessionMilestone,
   { from: readonly CaseState[]; to: Partial<Record<SessionType, CaseState>> }

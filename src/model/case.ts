@@ -20,7 +20,7 @@ export interface Case {
 
 export const DEFAULT_CASE_TYPE = 'bug'
 
-/** The frontmatter keys of a case in the order in which they are written (design §2). */
+/** The frontmatter keys of a case in the order in which they are written. */
 export const CASE_KEYS = [
   'id',
   'title',

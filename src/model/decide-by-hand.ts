@@ -5,7 +5,7 @@ import { stateInTrail } from './session-state.ts'
 import { lastOf, numbered, type TrailLine } from './trail.ts'
 
 /**
- * What the service writes in answer to a hand edit (design §2, §3): each decision is made on what the
+ * What the service writes in answer to a hand edit: each decision is made on what the
  * files say, gives nothing where nothing is to do, and so may be asked at any time.
  */
 export function afterHandEdit(
@@ -59,7 +59,7 @@ function abandoned(session: Session, now: string): SessionEditOrNone {
   return sessionMove({ ...session, state }, { trigger: 'abandon', now, reason })
 }
 
-/** A proof file that names a complete session ends it, whoever put it there. */
+/** A proof file that names a complete session ends it, no matter who wrote the file. */
 function sealed(folder: CaseFolder, session: Session, now: string): SessionEditOrNone {
   if (session.state !== 'complete' || isSealed(session)) return null
   if (!hasProof(session, folder.proofs)) return null

@@ -28,7 +28,7 @@ export function updateCase(folder: CaseFolder, wanted: CaseFields): Edit[] {
   return fields ? [{ file: 'case', edit: { fields } }] : []
 }
 
-/** Sets any state from any other, except that RESOLVED passes the proof gate (design §3). */
+/** Sets any state from any other, except that RESOLVED passes the proof gate. */
 export function setState(
   folder: CaseFolder,
   wanted: {

@@ -43,7 +43,7 @@ export function sessionForProof(folder: CaseFolder, id: string | null | undefine
   return session
 }
 
-/** Attaches proof; with it a complete session ends, and is sealed (specification §2.2, rule 1). */
+/** Attaches proof; with it a complete session ends, and is sealed. */
 export function attachProof(folder: CaseFolder, wanted: NewProof, now: string): Edit[] {
   const session = sessionForProof(folder, wanted.session_id)
   const { counted, exit_code } = wanted

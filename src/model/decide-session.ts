@@ -15,7 +15,7 @@ export function caseMove(
   const next = stateAfter(milestone, type, state)
   if (next === state) return []
   const isHeld = folder.ignored.some(({ kind }) => kind === 'state')
-  // what was written there is the operator's to look at, and no move of a session takes it away
+  // the operator must see what was written there: no move of a session takes it away
   return [
     isHeld
       ? { file: 'ignored-state', state: next }

@@ -9,7 +9,7 @@ import type { Session, SessionEdit } from './session.ts'
 import { objectionTo } from './support.ts'
 import type { TrailLine } from './trail.ts'
 
-/** What the history says of an edit, which is made on `folder`. Of most lines of a trail it says nothing. */
+/** The history lines for an edit that is made on `folder`. Most lines of a trail get none. */
 export function actsOf(folder: CaseFolder, edit: Edit, { from }: Actor): Act[] {
   switch (edit.file) {
     case 'case':

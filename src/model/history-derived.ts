@@ -4,7 +4,7 @@ import { proofName, sessionActs } from './history-acts.ts'
 import type { Session } from './session.ts'
 
 /**
- * The entries of a history, and before the first of them what the other files of the case tell: of a case that is
+ * The entries of a history, and before the first of them what follows from the other files of the case: for a case that is
  * older than its history.md. Nothing of that is written.
  */
 export function withDerived(folder: CaseFolder, entries: readonly HistoryEntry[]): HistoryEntry[] {

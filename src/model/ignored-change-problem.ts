@@ -1,7 +1,7 @@
 import type { IgnoredChange } from './baseline.ts'
 import type { Problem } from './problem.ts'
 
-/** What the operator is told of a change that does not count, and how he makes it count. */
+/** The problem for a change that does not count: what it is, and how the operator makes it count. */
 export function ignoredChangeProblem(caseId: string, ignored: IgnoredChange): Problem {
   const { file } = ignored
   const message = `${sentence(ignored)} by file while a session executed, and does not count. ${remedy(caseId, ignored)}, or put back what was there`

@@ -12,7 +12,7 @@ export interface PlanRevision {
   text: string | null
 }
 
-/** The plans that a trail tells of, oldest first; one that was written again as it was counts once. */
+/** The plans that a trail records, oldest first; one that was written again as it was counts once. */
 export function planRevisions(trail: readonly TrailLine[]): PlanRevision[] {
   const revisions: PlanRevision[] = []
   let note: string | null = null
@@ -50,7 +50,7 @@ export function isPlanUnchanged(trail: readonly TrailLine[]): boolean {
   return before !== null && before === planHash(trail.slice(sentBack))
 }
 
-/** Of the last plan that lines of a trail tell of. */
+/** Of the last plan that a trail records. */
 function planHash(trail: readonly TrailLine[]): string | null {
   const last = trail.findLast(({ event }) => event === 'plan_written' || event === 'plan_edited')
   return textOf(last?.fields.sha256)

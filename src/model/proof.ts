@@ -31,7 +31,7 @@ export interface Proof {
   intact: boolean
   /** The file states its sha256. */
   stamped: boolean
-  /** The content says nothing. */
+  /** The content is empty. */
   empty: boolean
   /** The content looks like a test report, and the service has not counted it yet. */
   uncounted: boolean

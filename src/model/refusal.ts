@@ -71,7 +71,7 @@ export class Refusal extends Error {
   }
 }
 
-/** To whatever comes, or is under way, while the service stops. */
+/** For requests that come, or are under way, while the service stops. */
 export function stoppingRefusal(): Refusal {
   return new Refusal('stopping', 'The service is stopping; try again when it is back.')
 }

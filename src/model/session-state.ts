@@ -28,7 +28,7 @@ export type Trigger =
   | 'fail'
   | 'abandon'
 
-/** The moves of design §3; what is not here is refused. */
+/** The moves that a session may make; all others are refused. */
 const MOVES: Record<Trigger, { from: readonly SessionState[]; to: SessionState }> = {
   context_loaded: { from: ['created'], to: 'planning' },
   planned: { from: ['planning'], to: 'plan_ready' },
@@ -60,7 +60,7 @@ export function isOver(state: SessionState): boolean {
   return state === 'complete' || state === 'failed' || state === 'abandoned'
 }
 
-/** An ended session is sealed: proof attached, abandoned or failed (specification §2.2, rule 1). */
+/** An ended session is sealed: proof attached, abandoned or failed. */
 export function isEnded(state: SessionState, proofAttached: boolean): boolean {
   return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)
 }
@@ -78,7 +78,7 @@ export function moved(from: SessionState, trigger: Trigger): SessionState {
   )
 }
 
-/** The last line that names a state decides (design §2); null when no line does. */
+/** The last line that names a state decides; null when no line does. */
 export function stateInTrail(trail: readonly TrailLine[]): SessionState | null {
   for (let index = trail.length - 1; index >= 0; index--) {
     const line = trail[index]!

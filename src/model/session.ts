@@ -42,7 +42,7 @@ export interface Session {
   tests: TestCounts | null
   failed_tests: FailedTest[]
   trail: TrailLine[]
-  /** A person wrote `state: abandoned` into the file, which is still to be carried out (design §2). */
+  /** A person wrote `state: abandoned` into the file, which is still to be carried out. */
   byHand?: 'abandoned'
 }
 
@@ -143,10 +143,10 @@ export function hasEnded(session: Session, proofs: readonly Proof[]): boolean {
   return isSealed(session) || isEnded(session.state, hasProof(session, proofs))
 }
 
-/** `proof_attached` is derived: some proof file names the session (design §2). */
+/** `proof_attached` is derived: some proof file names the session. */
 export function hasProof(session: Session, proofs: readonly Proof[]): boolean {
   return proofs.some((proof) => proof.session_id === session.id)
 }
 
-/** The largest plan, and the largest hypothesis (design §7). */
+/** The largest plan, and the largest hypothesis. */
 export const MAX_PLAN_BYTES = 256 * 1024

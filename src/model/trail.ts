@@ -41,7 +41,7 @@ const MAX_LEAP = 10_000
 
 /**
  * The lines of a trail that count: with numbers that grow, none behind the seal. What a person or a
- * process wrote among them out of order is no line of the journal. A trail that begins anew is the
+ * process wrote among them out of order is no line of the journal. A trail that begins again is the
  * true one: a text of a section that looks like a trail stands before it, never behind.
  */
 export function trueLines(lines: readonly TrailLine[]): TrailLine[] {

@@ -26,7 +26,12 @@ export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
   const { id, title, type, outcome, tags, created_at } = json
   const gate = gateOf(folder)
   return {
-    ...{ id, title, type, state: json.state, outcome, tags },
+    id,
+    title,
+    type,
+    state: json.state,
+    outcome,
+    tags,
     updated_at: lastTime(folder, json.updated_at),
     created_at,
     needs: attentionOf(folder, gate),

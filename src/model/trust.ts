@@ -2,7 +2,7 @@ import type { ProviderSettings, Settings } from './settings.ts'
 
 /**
  * Whether the operator trusts what `casefile.md` defines under `providers` and `env`: the file comes
- * with git, and planning starts by itself (design §6). `changed` was trusted when it said something else.
+ * with git, and planning starts by itself. `changed` was trusted when it said something else.
  */
 export type TrustState = 'trusted' | 'untrusted' | 'changed'
 

@@ -37,7 +37,7 @@ export const DEFAULT_EVENTS: readonly string[] = [
   'case_state_changed',
 ]
 
-/** Sent only to webhooks that name them (design §5), and the actions of an audit trail. */
+/** Sent only to webhooks that name them, and the actions of an audit trail. */
 export const FURTHER_EVENTS: readonly string[] = [
   'case_created',
   'case_deleted',

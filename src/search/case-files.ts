@@ -1,3 +1,5 @@
+/** Lists and reads the files of a case that are searched. */
+
 import { hash } from 'node:crypto'
 import { type EntryKind, kindsIn, kindsNow } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'

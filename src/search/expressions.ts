@@ -1,3 +1,5 @@
+/** Turns words of a query into FTS5 expressions, with their typos and beginnings. */
+
 import type { Wanted } from './query.ts'
 import { charactersIn, plainWordsIn } from './words.ts'
 

@@ -1,7 +1,9 @@
+/** Which cases a query finds and in which order: FTS5 ranks them, and cases with more of the words come first. */
+
 import type { SearchTables } from '../state/search-tables.ts'
 import { all, exactMeaning, type Meaning, nearMeaning, phraseMeaning } from './expressions.ts'
 import type { SearchQuery } from './query.ts'
-import { compareCases } from './standings.ts'
+import { compareCases } from './ranking.ts'
 import type { Vocabulary } from './typos.ts'
 
 /** If fewer cases match, those that nearly match are found too. */
@@ -12,18 +14,18 @@ export interface FoundCase {
   score: number
   /** Words of the query that the case does not have. */
   missing: string[]
+  /** What those stand for that it has. */
+  meanings: Meaning[]
 }
 
 export interface FoundCases {
   total: number
   /** The best first. */
   best: FoundCase[]
-  /** What the words of the query stood for. */
-  meanings: Meaning[]
 }
 
 export interface FinderDeps {
-  tables: Pick<SearchTables, 'rank' | 'matches' | 'fitting'>
+  tables: Pick<SearchTables, 'rank' | 'best' | 'matches' | 'fitting'>
   vocabulary: Vocabulary
   /** All cases have a number below this. */
   size(): number
@@ -42,8 +44,10 @@ export async function findCases(
   const { wanted, phrases, filters } = query
   if (wanted.length === 0 && phrases.length === 0) {
     const found = tables.fitting(filters)
-    const best = found.slice(0, limit).map((number) => ({ number, score: 0, missing: [] }))
-    return { total: found.length, best, meanings: [] }
+    const best = found
+      .slice(0, limit)
+      .map((number) => ({ number, score: 0, missing: [], meanings: [] }))
+    return { total: found.length, best }
   }
   const musts = phrases.map((phrase) => phraseMeaning(phrase).expression)
   const exact = wanted.map(exactMeaning)
@@ -53,8 +57,13 @@ export async function findCases(
     filters,
   )
   if (whole.total >= ENOUGH || wanted.length === 0) {
-    const best = whole.best.map(([number, score]) => ({ number, score, missing: [] }))
-    return { total: whole.total, best, meanings: exact }
+    const best = whole.best.map(([number, score]) => ({
+      number,
+      score,
+      missing: [],
+      meanings: exact,
+    }))
+    return { total: whole.total, best }
   }
 
   await vocabulary.load()
@@ -66,24 +75,23 @@ export async function findCases(
   })
   const must = musts.length > 0 ? tables.matches(all(musts)) : null
   const fitting = Object.keys(filters).length > 0 ? tables.fitting(filters) : null
-  const standings = compareCases(words, { size: deps.size(), must, fitting })
+  const ranking = compareCases(words, { size: deps.size(), must, fitting })
   const best: FoundCase[] = []
   while (best.length < limit) {
-    const next = standings.next()
+    const next = ranking.next()
     if (next === null) break
     // its words rank it, and all cases that have just the same ones
     const own = words.flatMap(({ exact, near }, index) => {
-      const has = standings.has(next.number, index)
+      const has = ranking.has(next.number, index)
       return has === null ? [] : has === 'typed' ? exact.expression : near.expression
     })
-    const missing = words
-      .filter((_, index) => standings.has(next.number, index) === null)
-      .map(({ each }) => each.whole)
-    const ranked = tables.rank(all([...musts, ...own]), limit + standings.taken(), filters)
-    for (const [number, score] of [...ranked.best, [next.number, 0] as const]) {
-      if (standings.take(number, next.score)) best.push({ number, score, missing })
+    const isMissing = words.map((_, index) => ranking.has(next.number, index) === null)
+    const missing = words.filter((_, index) => isMissing[index]).map(({ each }) => each.whole)
+    const meanings = words.filter((_, index) => !isMissing[index]).map(({ near }) => near)
+    const ranked = tables.best(all([...musts, ...own]), limit + ranking.taken(), filters)
+    for (const [number, score] of [...ranked, [next.number, 0] as const]) {
+      if (ranking.take(number, next.score)) best.push({ number, score, missing, meanings })
     }
   }
-  const meanings = words.map(({ near }) => near)
-  return { total: standings.total, best: best.slice(0, limit), meanings }
+  return { total: ranking.total, best: best.slice(0, limit) }
 }

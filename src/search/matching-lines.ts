@@ -1,5 +1,7 @@
+/** Finds the lines that a hit shows, and marks the matching words in them. */
+
 import type { SearchedLine } from './searched-lines.ts'
-import { isAscii, isCommon, plainWordsIn, wordsIn } from './words.ts'
+import { isAscii, isCommon, plainWords, plainWordsIn, type Word, wordsIn } from './words.ts'
 
 export interface MatchingLine {
   /** From 1. */
@@ -39,6 +41,8 @@ export function matchingLines(lines: Iterable<SearchedLine>, query: LineQuery): 
   const { words, beginnings, most } = query
   const phrases = query.texts.map((text) => inBlanks(plainWordsIn(text)))
   let best: ScoredLine[] = []
+  /** Lines with all of the words and texts. */
+  let complete = 0
   const all = [...new Set([...words, ...beginnings])]
   const telling = all.filter((word) => !isCommon(word))
   const counted = telling.length > 0 ? telling : all
@@ -47,15 +51,18 @@ export function matchingLines(lines: Iterable<SearchedLine>, query: LineQuery): 
       const lower = text.toLowerCase()
       if (!counted.some((word) => lower.includes(word))) continue // most lines: their words need no look
     }
-    const { marks, seen } = marksIn(text, from, query)
+    const own = [...wordsIn(text)].filter((word) => word.from >= from)
+    const { marks, seen } = marksIn(own, query)
     const count = counted.filter((word) => seen.has(word)).length
     if (count === 0) continue
     let quotes = 0
     if (phrases.length > 0) {
-      const plain = inBlanks(plainWordsIn(text.slice(from)))
+      const plain = inBlanks(plainWords(own))
       quotes = phrases.filter((phrase) => plain.includes(phrase)).length
     }
     best.push({ line, ...excerpt(text, marks), count, quotes })
+    if (count === counted.length && quotes === phrases.length) complete++
+    if (complete === most) break // no line after these is better
     if (best.length > 50 * most) best = bestOf(best, most)
   }
   return bestOf(best, most)
@@ -76,13 +83,14 @@ export function byMatch(a: Match, b: Match): number {
   return b.quotes - a.quotes || b.count - a.count
 }
 
-function marksIn(text: string, start: number, { words, beginnings }: LineQuery) {
+function marksIn(own: readonly Word[], { words, beginnings }: LineQuery) {
   const marks: [number, number][] = []
   const seen = new Set<string>()
-  for (const { from, to, whole, parts } of wordsIn(text)) {
-    if (from < start) continue
-    let matching = [whole, ...parts].find((word) => words.has(word))
-    matching ??= beginnings.find((each) => [whole, ...parts].some((word) => word.startsWith(each)))
+  for (const { from, to, whole, parts } of own) {
+    let matching = words.has(whole) ? whole : parts.find((word) => words.has(word))
+    matching ??= beginnings.find(
+      (each) => whole.startsWith(each) || parts.some((word) => word.startsWith(each)),
+    )
     if (matching === undefined) continue
     seen.add(matching)
     const last = marks.at(-1)

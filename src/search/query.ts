@@ -1,3 +1,5 @@
+/** Parses the query language: words, phrases in quotes, filters such as `state:OPEN`. */
+
 import { isCaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { TriageRow } from '../model/triage-row.ts'

@@ -1,3 +1,5 @@
+/** Full-text search as `GET /search` answers it: brings the index up to date, finds cases, then lines. */
+
 import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../state/database.ts'
@@ -5,7 +7,7 @@ import { createSearchTables } from '../state/search-tables.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { readSearched } from './case-files.ts'
-import { type FoundCases, findCases } from './find-cases.ts'
+import { type FoundCase, findCases } from './find-cases.ts'
 import { createIndexUpdates } from './index-updates.ts'
 import { byMatch, type LineQuery, type MatchingLine, matchingLines } from './matching-lines.ts'
 import type { CaseSummary, SearchQuery } from './query.ts'
@@ -91,23 +93,20 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
       .slice(0, MOST_LINES)
   }
 
-  async function withLines({ best, meanings }: FoundCases, query: SearchQuery) {
+  async function withLines(best: readonly FoundCase[], query: SearchQuery) {
     const texts = query.pasted === '' ? query.phrases : [...query.phrases, query.pasted]
-    const looked: LineQuery = {
-      words: new Set([
-        ...meanings.flatMap(({ words }) => words),
-        ...query.phrases.flatMap(termsIn),
-      ]),
-      beginnings: meanings.flatMap(({ beginnings }) => beginnings),
-      texts,
-      most: MOST_LINES,
-    }
+    const inPhrases = query.phrases.flatMap(termsIn)
     const found = []
     let began = performance.now()
-    for (const { number, score, missing } of best) {
+    for (const { number, score, missing, meanings } of best) {
       const id = index.id(number)
       if (id === undefined) continue // deleted meanwhile
-      const lines = linesIn(number, id, looked)
+      const lines = linesIn(number, id, {
+        words: new Set([...meanings.flatMap(({ words }) => words), ...inPhrases]),
+        beginnings: meanings.flatMap(({ beginnings }) => beginnings),
+        texts,
+        most: MOST_LINES,
+      })
       found.push({ id, score: Number(score.toPrecision(4)), missing, lines })
       if (performance.now() - began < SLICE_MS) continue
       await setImmediate()
@@ -125,8 +124,13 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
       const most = query.pasted === '' ? limit : Math.max(limit, LOOKED_AT)
       const cases = await findCases(deps, query, most)
       const found = hasWords
-        ? await withLines(cases, query)
-        : cases.best.map(({ number, ...hit }) => ({ ...hit, id: index.id(number)!, lines: [] }))
+        ? await withLines(cases.best, query)
+        : cases.best.map(({ number, score, missing }) => ({
+            id: index.id(number)!,
+            score,
+            missing,
+            lines: [],
+          }))
       const quotes = (lines: { quotes: number }[]) => lines[0]?.quotes ?? 0
       if (query.pasted !== '') found.sort((a, b) => quotes(b.lines) - quotes(a.lines))
       const hits = found.slice(0, limit).map(({ lines, ...hit }) => {

@@ -1,3 +1,5 @@
+/** Finds cases that share rare words with one case. */
+
 import type { SearchTables } from '../state/search-tables.ts'
 import { readSearched } from './case-files.ts'
 import { any, quoted } from './expressions.ts'

@@ -73,7 +73,7 @@ export function termsIn(text: string): string[] {
 
 /** A text as the index takes it. No phrase reaches from before a `BREAK` to behind it. */
 export function indexedText(text: string): string {
-  const { plain, names } = readWords(text)
+  const { plain, names } = readWords(wordsIn(text))
   return names.size > 0 ? `${plain.join(' ')}${BREAK}${[...names].join(' ')}` : plain.join(' ')
 }
 
@@ -81,14 +81,18 @@ export const BREAK = ' _ '
 
 /** The words of a text one after the other, as a phrase is compared: `foo_bar` is two of them, and so are two characters of Chinese. */
 export function plainWordsIn(text: string): string[] {
-  return readWords(text).plain
+  return plainWords(wordsIn(text))
 }
 
-function readWords(text: string): { plain: string[]; names: Set<string> } {
+export function plainWords(words: Iterable<Word>): string[] {
+  return readWords(words).plain
+}
+
+function readWords(words: Iterable<Word>): { plain: string[]; names: Set<string> } {
   const plain: string[] = []
   /** What else the text is found by: names that are made of several words, and parts that begin at a capital. */
   const names = new Set<string>()
-  for (const { whole, parts, isPair } of wordsIn(text)) {
+  for (const { whole, parts, isPair } of words) {
     if (isPair) {
       plain.push(charactersIn(whole)[0]!)
     } else if (parts === NONE && !JOINT.test(whole)) {

@@ -29,7 +29,7 @@ export function createIgnoredChangeLines(needs: {
   now(): string
   log(line: string): void
 }): IgnoredChangeLines {
-  const told = new Set<string>()
+  const published = new Set<string>()
   const order = createKeyedMutex()
   let named = 0
 
@@ -44,8 +44,8 @@ export function createIgnoredChangeLines(needs: {
 
   return {
     name({ case: { id }, ignored }, runs) {
-      for (const each of ignored.filter((one) => !told.has(wordOf(id, one)))) {
-        told.add(wordOf(id, each))
+      for (const each of ignored.filter((one) => !published.has(wordOf(id, one)))) {
+        published.add(wordOf(id, each))
         if (++named > MAX_NAMED) continue
         for (const run of runs) {
           const line = lineOf(run, id, each)
@@ -60,16 +60,16 @@ export function createIgnoredChangeLines(needs: {
       }
     },
     begin(folders) {
-      told.clear()
+      published.clear()
       named = 0
       for (const { case: of, ignored } of folders) {
-        for (const each of ignored) told.add(wordOf(of.id, each))
+        for (const each of ignored) published.add(wordOf(of.id, each))
       }
     },
     resume(words) {
-      for (const word of words) told.add(word)
+      for (const word of words) published.add(word)
     },
-    words: () => [...told],
+    words: () => [...published],
     idle: order.idle,
   }
 }

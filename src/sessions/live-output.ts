@@ -26,18 +26,18 @@ export type PublishPiece = (stream: Stream, text: string, offset: number | null)
  */
 export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutput {
   const begun: Record<Stream, Buffer> = { stdout: NO_BYTES, stderr: NO_BYTES }
-  let told = 0
+  let sent = 0
   let silent = false
 
   function tell(stream: Stream, bytes: Buffer): string {
     const text = bytes.toString('utf8')
-    if (!silent && text !== '') publish(stream, text, told)
-    told += bytes.length
+    if (!silent && text !== '') publish(stream, text, sent)
+    sent += bytes.length
     return text
   }
 
   function stopAtLimit(stream: Stream): void {
-    if (silent || told <= MAX_STEP_BYTES) return
+    if (silent || sent <= MAX_STEP_BYTES) return
     silent = true
     publish(
       stream,
@@ -57,7 +57,7 @@ export function createLiveOutput(publish: PublishPiece, whole: string): LiveOutp
         // nobody is told of it any more, so that none of it need be read but its end
         const skipped = silent ? wholeCharacters(rest.subarray(0, -MAX_PIECE_BYTES)) : 0
         if (skipped > 0) {
-          told += skipped
+          sent += skipped
           from += skipped
           continue
         }

@@ -24,15 +24,15 @@ export async function planHistory(
   session: Session,
   present: PresentPlan,
 ): Promise<KeptRevision[]> {
-  const told: KeptRevision[] = []
+  const revisions: KeptRevision[] = []
   let room = MAX_CHARACTERS
   for (const revision of revisionsOf(session, present).reverse()) {
     const known = await revisionText(texts, revision)
     const text = known !== null && known.length <= room ? known : null
     room -= text?.length ?? 0
-    told.unshift({ ...revision, text })
+    revisions.unshift({ ...revision, text })
   }
-  return told
+  return revisions
 }
 
 /**

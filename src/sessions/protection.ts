@@ -1,8 +1,8 @@
-import { type HeldFolders, holdFolders } from '../files/held-folders.ts'
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../files/real-path.ts'
+import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'
-import { repositoryFolders } from '../snapshots/repository-folders.ts'
+import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { SessionNeeds } from './needs.ts'
 
 type ProtectionNeeds = Pick<SessionNeeds, 'layout' | 'state' | 'environment' | 'mount'>
@@ -39,8 +39,8 @@ export async function workGuard(needs: ProtectionNeeds, scene: Scene): Promise<G
 export function holdPlaces(
   { layout, state }: Pick<SessionNeeds, 'layout' | 'state'>,
   workdir: string,
-): Promise<HeldFolders> {
-  return holdFolders({
+): Promise<RememberedFolders> {
+  return rememberFolders({
     'the workspace': layout.root,
     'the memory root': layout.memoryRoot,
     'the working folder': workdir,

@@ -80,7 +80,7 @@ export function createProviders(needs: RunNeeds): Providers {
   }
 
   return {
-    statuses: async () => (await allStatuses(needs)).map((status) => told(needs, status)),
+    statuses: async () => (await allStatuses(needs)).map((status) => redactStatus(needs, status)),
     async begin(id, prompt, run) {
       const settings = await needs.settings()
       const provider = await runnable(needs, id, settings)
@@ -188,7 +188,10 @@ function clean({ redactor }: Pick<RunNeeds, 'redactor'>, text: string): string {
 }
 
 /** What the program and casefile.md say of it. */
-function told({ redactor }: Pick<RunNeeds, 'redactor'>, status: ProviderStatus): ProviderStatus {
+function redactStatus(
+  { redactor }: Pick<RunNeeds, 'redactor'>,
+  status: ProviderStatus,
+): ProviderStatus {
   const orNull = (text: string | null) => (text === null ? null : redactor.text(text))
   const { title, path, version, warning, advice } = status
   const texts = { path: orNull(path), version: orNull(version), warning: orNull(warning) }

@@ -68,29 +68,29 @@ export interface RunGuardDeps {
 const GIT_PATIENCE_MS = 10_000
 
 export function createRunGuard(needs: RunGuardDeps): RunGuard {
-  const { baselines: book, files, catalog, log } = needs
+  const { baselines, files, catalog, log } = needs
   const lines = createIgnoredChangeLines(needs)
-  const { runs, isLive } = book
+  const { runs, isLive } = baselines
   const order = createKeyedMutex()
   let isOpen = false
 
   function look(caseId: string): void {
     const isWatching = runs.size > 0
-    const pins = book.get(caseId)
-    if (!isOpen || (!isWatching && !pins)) return
+    const baseline = baselines.get(caseId)
+    if (!isOpen || (!isWatching && !baseline)) return
     const folder = catalog.folder(caseId)
     if (!folder) return // it may come back
     if (isWatching) {
-      if (!pins) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
+      if (!baseline) putLater(caseId, { ...captureBaseline(folder, isLive), ...EMPTY_BASELINE })
       lines.name(folder, [...runs.values()])
     } else {
       const left = baselineOfIgnored(folder.ignored)
-      if (JSON.stringify(left) !== JSON.stringify(pins)) putLater(caseId, left)
+      if (JSON.stringify(left) !== JSON.stringify(baseline)) putLater(caseId, left)
     }
   }
 
-  function putLater(caseId: string, pins: Baseline | null): void {
-    book.put(caseId, pins).catch((error: unknown) => {
+  function putLater(caseId: string, baseline: Baseline | null): void {
+    baselines.put(caseId, baseline).catch((error: unknown) => {
       log(`what counts of case ${caseId} was not kept for the next start: ${String(error)}`)
     })
   }
@@ -107,9 +107,9 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     lines.begin(folders)
     for (const folder of folders) {
       const { id } = folder.case
-      const pins = captureBaseline(folder, isLive)
-      if (book.get(id)) written.push(book.put(id, pins))
-      else book.keep(id, pins)
+      const baseline = captureBaseline(folder, isLive)
+      if (baselines.get(id)) written.push(baselines.put(id, baseline))
+      else baselines.keep(id, baseline)
     }
     await Promise.all(written)
   }
@@ -118,23 +118,32 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     const open = [...runs.values()].map(({ session_id, case_id, number }) => {
       return { session_id, case_id, number }
     })
-    return files.writeWatch({ runs: open, told: lines.words(), cases: book.all() })
+    return files.writeWatch({ runs: open, told: lines.words(), cases: baselines.all() })
   }
 
   /** Keeps what is held back, and nothing else. */
   async function settle(): Promise<void> {
-    const left = book.ids().map((id) => {
+    const left = baselines.ids().map((id) => {
       const folder = catalog.folder(id)
       // of a case that is away just now, on another branch say, nothing can be told: all stays pinned
-      return { id, pins: folder ? baselineOfIgnored(folder.ignored) : (book.get(id) ?? null) }
+      return {
+        id,
+        baseline: folder ? baselineOfIgnored(folder.ignored) : (baselines.get(id) ?? null),
+      }
     })
     runs.clear()
-    const others = left.filter(({ pins }) => !pins)
-    for (const { id } of others) book.drop(id)
-    await Promise.all(left.filter(({ pins }) => pins).map(({ id, pins }) => book.put(id, pins)))
+    const others = left.filter(({ baseline }) => !baseline)
+    for (const { id } of others) baselines.drop(id)
+    await Promise.all(
+      left
+        .filter(({ baseline }) => baseline)
+        .map(({ id, baseline }) => baselines.put(id, baseline)),
+    )
     await files.removeWatch()
     // not before, or what counted as the run began would count again after a crash
-    await Promise.all(others.filter(({ id }) => !book.get(id)).map(({ id }) => book.put(id, null)))
+    await Promise.all(
+      others.filter(({ id }) => !baselines.get(id)).map(({ id }) => baselines.put(id, null)),
+    )
   }
 
   return {
@@ -158,19 +167,19 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
       })
     },
     async confirm(caseId, file, isWritten) {
-      const pins = book.get(caseId)
-      if (!pins) return
-      if ('case' in file) await book.put(caseId, baselineWithCase(pins, file.case))
+      const baseline = baselines.get(caseId)
+      if (!baseline) return
+      if ('case' in file) await baselines.put(caseId, baselineWithCase(baseline, file.case))
       else {
         const session = catalog.entry(caseId)?.sessions.get(file.number)?.value
-        if (session) await book.put(caseId, baselineWithSession(pins, session))
+        if (session) await baselines.put(caseId, baselineWithSession(baseline, session))
       }
       if (isWritten) return
       catalog.touch(caseId)
       needs.publish({ caseId, found: [], source: 'service' })
     },
     load() {
-      const watch = book.load()
+      const watch = baselines.load()
       // a session file that cannot be written is not waited for
       for (const run of watch?.runs ?? []) runs.set(run.session_id, { ...run, ending: 'stop' })
       lines.resume(watch?.told ?? [])
@@ -183,7 +192,7 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     async idle() {
       await order.idle()
       await lines.idle()
-      await book.idle()
+      await baselines.idle()
     },
   }
 }

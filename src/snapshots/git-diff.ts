@@ -1,3 +1,5 @@
+/** Parses the output of `git diff` between two trees. */
+
 export type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed'
 
 export interface FileChange {

@@ -1,6 +1,7 @@
+/** Paths that snapshots leave out, as git names them. */
+
 import { join, relative } from 'node:path'
-import { isWithin } from '../files/path-within.ts'
-import { realPathOf } from '../files/real-path.ts'
+import { isWithin, realPathOf } from '../files/real-path.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 
 /** Relative to the top, and null if the working folder itself is in one of them. */

@@ -1,3 +1,5 @@
+/** A git index of our own over the user's working folder. The user's index is never written. */
+
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GitCommandOptions, type GitOutput, runGit } from '../workspace/git/git-command.ts'
@@ -35,7 +37,7 @@ export interface FolderIndex {
    * ignored. One call at a time.
    */
   read(seen?: Iterable<string>): Promise<IndexEntry[]>
-  /** What git said about files it could not read the last time; they are not in it. */
+  /** Git's messages about files that it could not read the last time; they are not in the index. */
   warnings(): string[]
   close(): Promise<void>
 }

@@ -1,6 +1,8 @@
+/** Reads and updates such an index by git commands. */
+
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../files/real-path.ts'
 import { type GitCommandOptions, gitText, runGit } from '../workspace/git/git-command.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 
@@ -24,7 +26,7 @@ export async function listIndex(git: GitCommandOptions): Promise<IndexEntry[]> {
   })
 }
 
-/** Makes git read these files anew, whatever their stamps say. */
+/** Makes git read these files again, even if their stamps are unchanged. */
 export async function forgetStamps(
   entries: readonly IndexEntry[],
   git: GitCommandOptions,
@@ -61,7 +63,7 @@ export async function ignoredAmong(
   return files
 }
 
-/** What git said if it refused: then the index is as it was. */
+/** Git's message if it refused: then the index is unchanged. */
 export async function updateIndex(
   how: string[],
   paths: string[],

@@ -1,3 +1,5 @@
+/** Repositories of our own that borrow the user's objects, without the user's configuration and hooks. */
+
 import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasCode } from '../files/errno.ts'

@@ -1,3 +1,5 @@
+/** Snapshots of the working folder as git trees: one before and one after a session executes give its diff. */
+
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
 import { parseTreeDiff, type TreeDiff } from './git-diff.ts'
@@ -9,7 +11,7 @@ export interface TreeSnapshots {
   kind: 'git'
   /** The id of the working folder's tree as it is now. One call at a time. */
   take(): Promise<string>
-  /** What git said about files it could not read in the last `take`; they are not in it. */
+  /** Git's messages about files that it could not read in the last `take`; they are not in the tree. */
   warnings(): string[]
   diff(before: string, after: string): Promise<TreeDiff>
   /** A patch for people: cut after a line, and without the contents of binary files. */
@@ -74,8 +76,8 @@ function snapshots({ prefix }: GitRepository, index: FolderIndex): TreeSnapshots
       })
       const truncated = stdout.length > maxBytes
       if (exit !== 0 && !truncated) throw new Error(`git diff-tree failed: ${stderr.trim()}`)
-      const kept = stdout.subarray(0, maxBytes)
-      const lines = truncated ? kept.subarray(0, kept.lastIndexOf(0x0a) + 1) : kept
+      const part = stdout.subarray(0, maxBytes)
+      const lines = truncated ? part.subarray(0, part.lastIndexOf(0x0a) + 1) : part
       return { text: lines.toString('utf8'), truncated }
     },
     close: index.close,

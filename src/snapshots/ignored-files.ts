@@ -1,3 +1,5 @@
+/** Stamps of the files that git does not track, to see whether a planning agent changed one. */
+
 import type { BigIntStats, Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { codeOf, hasCode, isBarred } from '../files/errno.ts'
@@ -6,11 +8,11 @@ import { joined, placeOf, walkFolders } from './plan-walk.ts'
 
 export const MOST_STAMPS = 50_000
 
-/** Files by what a stat tells of them, contents unread. */
+/** Files by their stats, contents unread. */
 export interface Stamps {
   /** By path as the walk names it; that of a folder ends with a slash, and its value is the mode alone. */
   byPath: Map<string, string>
-  /** The folders that were looked at: a later look has no use for others. */
+  /** The folders that were listed: a later comparison ignores others. */
   folders: Set<string>
   /** How many entries there are beyond `most`. */
   uncounted: number
@@ -31,7 +33,7 @@ export interface StampsOptions {
 }
 
 /**
- * What is in a working folder besides the files that git has told of: ignored files, empty folders, the
+ * What is in a working folder besides the files that git has listed: ignored files, empty folders, the
  * insides of other repositories. The folders nearest to the top are looked at first, and the time
  * stamps are those that no program can set back (ctime). Of a `.git` that is not the top's, the parts
  * that git itself rewrites are left out.

@@ -1,3 +1,5 @@
+/** Reads everything below a folder byte by byte, to compare it after planning. */
+
 import { createHash } from 'node:crypto'
 import { constants, type Dirent, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises'
@@ -5,9 +7,9 @@ import { codeOf, hasCode, isBarred } from '../files/errno.ts'
 import { joined, placeOf, walkFolders } from './plan-walk.ts'
 
 export interface ContentsOptions {
-  /** Paths, as the walk names them, that are not looked at. */
+  /** Paths, as the walk names them, that are skipped. */
   leaveOut?: ReadonlySet<string>
-  /** What is known to stand in a file or link, by path: it is not read then. */
+  /** The ids of files and links whose content is known, by path: these are not read. */
   ids?: ReadonlyMap<string, string>
   /** That of the ids, `sha1` if not given. */
   objectFormat?: string
@@ -19,7 +21,7 @@ const AT_ONCE_BYTES = 1024 * 1024
 /** By path; that of a folder ends with a slash. Two values differ if kind, mode or content do. */
 export type Contents = Map<string, string>
 
-/** A folder that cannot be looked into says so at the end of its value. */
+/** The value of a folder that cannot be listed ends with this. */
 export const UNREADABLE = 'unreadable'
 
 /**
@@ -49,7 +51,7 @@ export async function contentsBelow(top: string, options: ContentsOptions = {}):
   return contents
 }
 
-/** Kind, mode and content of what stands at a place, or why they cannot be told; null where nothing does. */
+/** Kind, mode and content of what is at a path, or why they cannot be read; null if nothing is there. */
 export async function contentAt(
   place: Buffer | string,
   path: string,

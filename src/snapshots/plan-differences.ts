@@ -1,3 +1,5 @@
+/** Compares two such readings. */
+
 import { UNREADABLE } from './plan-contents.ts'
 
 /**

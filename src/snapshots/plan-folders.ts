@@ -1,15 +1,29 @@
+/**
+ * The copy of the working folder in which an agent plans, and the report of what it changed there and outside of it.
+ */
+
+import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isOpenFolder } from '../files/folder-names.ts'
 import { plainText } from '../files/plain-text.ts'
 import { removeStubborn } from '../files/remove-stubborn.ts'
 import { Refusal } from '../model/refusal.ts'
-import { runGit } from '../workspace/git/git-command.ts'
-import { type GitLimits, gitLimits } from './git-scratch.ts'
+import { gitText, runGit } from '../workspace/git/git-command.ts'
+import type { GitRepository } from '../workspace/git/git-repository.ts'
+import type { FolderIndex } from './git-folder-index.ts'
+import { listIndex } from './git-index.ts'
+import {
+  borrowObjects,
+  EXACT,
+  type GitLimits,
+  gitLimits,
+  initRepository,
+  isolatedGit,
+} from './git-scratch.ts'
 import { contentsBelow } from './plan-contents.ts'
-import { makePlanCopy } from './plan-copy.ts'
 import { differences } from './plan-differences.ts'
-import { shownPath } from './plan-walk.ts'
+import { shownPath, walkedPath } from './plan-walk.ts'
 import { type WorkingFolderOptions, watchWorkingFolder } from './plan-working-folder.ts'
 import { repositoryState } from './repository-state.ts'
 
@@ -19,7 +33,7 @@ const MOST_CHARACTERS = 200
 export type PlanFoldersOptions = WorkingFolderOptions
 
 export interface PlanFolders {
-  /** The working folder as it was, but for ignored files: a repository with one commit. */
+  /** The working folder as it was, without ignored files: a repository with one commit. */
   copy: string
   /** What is not in the copy, or will not be compared, and why. */
   warnings: string[]
@@ -37,11 +51,11 @@ export interface PlanFolders {
 
 /**
  * Copies the working folder as it is now for an agent to plan in, and tells afterwards what changed in
- * either of the two (design §6). Nothing is written into the folder or its repository. What was there
+ * either of the two. Nothing is written into the folder or its repository. What was there
  * before is remembered in this process and not on disk, where an agent could change it; what is there
  * afterwards is read anew, every byte of it but of ignored files, and no program takes part that the
  * files or their repository name. Rejects where there is no git, and leaves nothing behind then.
- * What the disk or git says against it, then or later, comes as a refusal.
+ * Errors of the disk and of git become refusals.
  */
 export async function openPlanFolders(
   workdir: string,
@@ -106,7 +120,7 @@ async function openFolders(
   }
 }
 
-/** Each look reads all of it, but for the files whose ids are given. */
+/** Every comparison reads all of it, except files whose ids are given. */
 function copyLooks(copy: string, objectFormat: string, signal: AbortSignal | undefined) {
   const leaveOut = new Set(['.git'])
   const more = signal ? { signal } : {}
@@ -124,4 +138,56 @@ function listed(names: readonly string[]): string[] {
 
 function cut(name: string): string {
   return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS).toWellFormed()}…` : name
+}
+
+const WHO = { NAME: 'Casefile', EMAIL: 'casefile@localhost' }
+const IDENTITY = {
+  GIT_AUTHOR_NAME: WHO.NAME,
+  GIT_AUTHOR_EMAIL: WHO.EMAIL,
+  GIT_COMMITTER_NAME: WHO.NAME,
+  GIT_COMMITTER_EMAIL: WHO.EMAIL,
+}
+
+/** What the user has configured for all repositories must start nothing here, nor be left running. */
+const QUIET_CONFIG = `[core]
+	fsmonitor = false
+	untrackedCache = false
+	hooksPath = /dev/null
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+`
+
+/**
+ * Checks what an index of ours has of the working folder out to a new folder, byte for byte, as the one
+ * commit of a repository that borrows the objects. Git's attributes have no say in it, then and
+ * later, so its `git status` is clean whatever is configured. Gives the ids of the files by path.
+ */
+async function makePlanCopy(
+  copy: string,
+  index: FolderIndex,
+  { prefix, objectFormat }: Pick<GitRepository, 'prefix' | 'objectFormat'>,
+  limits: GitLimits,
+): Promise<Map<string, string>> {
+  await mkdir(copy, { mode: 0o700 })
+  await initRepository(copy, ['--initial-branch=main'], objectFormat, limits)
+  const gitDir = join(copy, '.git')
+  await borrowObjects(gitDir, [index.objects])
+  await appendFile(join(gitDir, 'config'), QUIET_CONFIG)
+  await mkdir(join(gitDir, 'info'))
+  await writeFile(join(gitDir, 'info', 'attributes'), EXACT)
+
+  const isolated = isolatedGit(gitDir, copy, limits, {})
+  const git = { ...isolated, env: { ...isolated.env, ...IDENTITY } }
+  const of = prefix === '' ? [] : [`--prefix=${prefix}/`]
+  const written = await runGit(['write-tree', ...of], index.git)
+  // a subfolder without files is in no tree
+  const tree = written.exit === 0 ? written.stdout.toString() : await gitText(['mktree'], git)
+  const message = 'The working folder as it was when the planning began'
+  const commit = await gitText(['commit-tree', '-m', message, tree.trim()], git)
+  await gitText(['update-ref', 'HEAD', commit.trim()], git)
+  await gitText(['read-tree', 'HEAD'], git)
+  await gitText(['checkout-index', '--all', '--index', '--quiet'], git)
+  return new Map((await listIndex(git)).map(({ path, id }) => [walkedPath(path), id]))
 }

@@ -1,3 +1,5 @@
+/** Walks folders whose names need not be UTF-8. */
+
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { hasCode, isBarred } from '../files/errno.ts'

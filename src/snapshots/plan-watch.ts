@@ -1,3 +1,5 @@
+/** Compares a folder before and after planning: tracked files by git, other files by stamps. */
+
 import { join } from 'node:path'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 import { excludedPaths } from './git-excluded.ts'

@@ -1,3 +1,5 @@
+/** Compares the working folder and its repository before and after planning. */
+
 import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isOpenFolder } from '../files/folder-names.ts'
@@ -12,7 +14,7 @@ import { gitLimits } from './git-scratch.ts'
 import { differences } from './plan-differences.ts'
 import { shownPath } from './plan-walk.ts'
 import { type Watch, type WatchOptions, watchFiles, watchStamps } from './plan-watch.ts'
-import { countGone, storedObjects } from './repository-objects.ts'
+import { countMissing, storedObjects } from './repository-objects.ts'
 import { objectsFolder, repositoryState } from './repository-state.ts'
 
 export interface WorkingFolderOptions extends WatchOptions {
@@ -62,7 +64,7 @@ export async function watchWorkingFolder(
         for (const watch of around) names.push(...(await watch.changes()))
         return [...names, ...certain]
       } catch (error) {
-        // what is certain is told, also where it keeps git from looking at the rest
+        // what is certain is reported, even if it keeps git from comparing the rest
         if (certain.length === 0 || options.signal?.aborted) throw error
         return certain
       }
@@ -110,7 +112,7 @@ async function watchRepository(
   return async () => {
     const changed = differences(state, await repositoryState(top, options))
     if (objects === null) return changed
-    const gone = await countGone(objects, stored, options.folder, gitLimits(options))
-    return gone === 0 ? changed : [...changed, `.git (objects): ${gone} are gone`]
+    const missing = await countMissing(objects, stored, options.folder, gitLimits(options))
+    return missing === 0 ? changed : [...changed, `.git (objects): ${missing} are gone`]
   }
 }

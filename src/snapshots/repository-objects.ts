@@ -1,3 +1,5 @@
+/** Finds objects of the user's repository that disappeared while an agent planned. */
+
 import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
@@ -11,7 +13,7 @@ export type StoredObjects = Map<string, string[]>
 const LOOSE = /^(?:[0-9a-f]{38}|[0-9a-f]{62})$/
 const PACK = /^pack-([0-9a-f]{40}|[0-9a-f]{64})\.(?:idx|pack)$/
 
-/** What a repository's folder of objects holds; of a pack, some of its objects stand for all. */
+/** The objects in a repository's folder of objects; of a pack, only a sample of them. */
 export async function storedObjects(objects: string): Promise<StoredObjects> {
   const stored: StoredObjects = new Map()
   const folders = (await namesIn(objects)).filter((name) => /^[0-9a-f]{2}$/.test(name))
@@ -35,18 +37,19 @@ export async function storedObjects(objects: string): Promise<StoredObjects> {
  * another. Git is asked in a new repository of ours in `scratch`, since the user's may be configured
  * to fetch what is missing.
  */
-export async function countGone(
+export async function countMissing(
   objects: string,
   before: StoredObjects,
   scratch: string,
   limits: GitLimits,
 ): Promise<number> {
   const now = await storedObjects(objects)
-  const gone = [...before].filter(([name]) => !now.has(name))
-  const ids = gone.flatMap(([, some]) => some)
-  if (ids.length === 0) return gone.length
+  const missingFiles = [...before].filter(([name]) => !now.has(name))
+  const ids = missingFiles.flatMap(([, some]) => some)
+  if (ids.length === 0) return missingFiles.length
   const missing = await missingOf(ids, objects, scratch, limits)
-  return gone.filter(([, some]) => some.length === 0 || some.some((id) => missing.has(id))).length
+  return missingFiles.filter(([, some]) => some.length === 0 || some.some((id) => missing.has(id)))
+    .length
 }
 
 async function missingOf(

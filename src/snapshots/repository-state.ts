@@ -1,9 +1,11 @@
+/** What the user's repository says besides its files: refs, HEAD, configuration, hooks, index. */
+
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hasCode, isBarred } from '../files/errno.ts'
 import { isOpenFolder } from '../files/folder-names.ts'
-import { isWithin } from '../files/path-within.ts'
+import { isWithin } from '../files/real-path.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { asPath, type DotGit, findDotGit } from '../workspace/git/dot-git.ts'
 import { runGit } from '../workspace/git/git-command.ts'
@@ -53,13 +55,13 @@ export async function repositoryState(
   await addFile(state, '.git (alternates)', join(common, 'objects', 'info', 'alternates'))
   await addWorktrees(state, common)
   if (options.exclude) await addIndex(state, found, options.exclude, options)
-  // dumb transports read it; git writes it anew whenever it repacks
+  // dumb transports read it; git rewrites it whenever it repacks
   state.delete('.git (info): refs')
   state.delete('.git (logs): refs/stash')
   return state
 }
 
-/** Where the objects of the repository that a folder is in are kept, whatever git thinks of it. */
+/** The folder of objects of the repository that a folder is in, even if git would not use that repository. */
 export async function objectsFolder(folder: string): Promise<string | null> {
   const found = await findDotGit(folder, ignoreUnreadable)
   return found && join(await commonOf(found.gitDir), 'objects')
@@ -100,7 +102,7 @@ async function addFolder(state: State, part: string, dir: string): Promise<void>
     add(state, `.git (${part}): ${shownPath(path)}`, value)
 }
 
-/** A ref is the same whether it is packed or in a file of its own, which comes first. */
+/** The value of a ref does not depend on whether it is packed or loose; a loose one comes first. */
 async function addRefs(state: State, dir: string): Promise<void> {
   const refs = new Map<string, string>()
   const packed = (await textOf(join(dir, 'packed-refs'))) ?? ''
@@ -157,4 +159,20 @@ async function addIndex(
     if (!excluded.some((folder) => isWithin(folder, path))) hash.update(`${entry}\0`)
   }
   state.set('.git (index)', hash.digest('hex'))
+}
+
+/**
+ * Where the repository of a folder keeps its working tree and its own files, also of a linked worktree,
+ * as real paths; empty where the folder is in none, or there is no git.
+ */
+export async function repositoryFolders(folder: string, signal?: AbortSignal): Promise<string[]> {
+  const options = { cwd: folder, ...(signal ? { signal } : {}) }
+  const found = await runGit(['rev-parse', '--git-common-dir', '--show-toplevel'], options).catch(
+    (error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return null
+      throw error
+    },
+  )
+  const lines = found?.exit === 0 ? found.stdout.toString().split('\n').filter(Boolean) : []
+  return Promise.all(lines.map((path) => realpath(resolve(folder, path))))
 }

@@ -1,3 +1,5 @@
+/** Table `baselines`: what `workspace/baselines.ts` keeps for the next start. */
+
 import * as z from 'zod'
 import type { Baseline } from '../model/baseline.ts'
 import { CASE_STATES } from '../model/case-state.ts'
@@ -24,7 +26,7 @@ export interface Baselines {
   own: Map<string, Baseline>
 }
 
-/** What counts of the cases whatever their files say: one row for all as a run began, one for each case since. */
+/** The frozen values: one row for all cases as a run began, one for each case that changed since. */
 export interface BaselineStore {
   read(): Baselines
   writeWatch(watch: Watch): Promise<void>
@@ -73,7 +75,7 @@ export function createBaselineStore(
   }
 }
 
-/** What makes no sense is skipped, and said in the log. */
+/** Skips rows that make no sense, and logs them. */
 export function readBaselines(
   database: Pick<Database, 'all'>,
   log: (line: string) => void,

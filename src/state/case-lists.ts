@@ -1,3 +1,8 @@
+/**
+ * The lists of cases as SQL: filters, order, pages by the last item of the page before, counts. A list is a query of the
+ * table `cases` and of the cases that wait to be written there, which come as a JSON parameter.
+ */
+
 import type { AttentionKind } from '../model/attention.ts'
 import type { CaseState } from '../model/case-state.ts'
 import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
@@ -34,10 +39,7 @@ export interface Place {
   id: string
 }
 
-/**
- * The lists of cases: queries of the rows in the database and of those that wait to be written there, so that a list is
- * true while the disk is full, and for a command that writes nothing.
- */
+/** With what waits to be written, lists are true while the disk is full, and for a command that writes nothing. */
 export interface CaseLists {
   /** By `created_at` from late to early, then by id. */
   newest(filters: CaseFilters, after: Place | null, limit: number | null): Place[]

@@ -1,3 +1,8 @@
+/**
+ * Tables `cases`, `case_values` and `texts`: what the service last read of each case, so that a start reads only
+ * files that changed. Losing them costs a slower start.
+ */
+
 import type { ListColumns } from './case-lists.ts'
 import type { Database, Run } from './database.ts'
 

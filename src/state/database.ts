@@ -1,3 +1,12 @@
+/**
+ * casefile.db in the state folder: this machine's notes, never the only copy of anything in a case. Only the owner of
+ * the memory root writes it (`owner/ownership.ts`); commands open it read-only. If it is deleted, cases and search
+ * are read again from the files. Lost are: the event log (streams resume with `reset`), webhooks with their pending
+ * deliveries, frozen baselines, texts of earlier plans, the last readable text of a file that is broken now, and the
+ * records by which the next start ends processes of a killed run. A damaged or foreign file is set aside and a new
+ * one made.
+ */
+
 import {
   chmodSync,
   existsSync,
@@ -135,13 +144,13 @@ export async function openDatabase(
     const copy = `${path}.copy`
     rmSync(copy, { force: true })
     connection.prepare('VACUUM INTO ?').run(copy)
-    // nothing is awaited from here to the end: whoever reads meanwhile needs a connection
+    // nothing is awaited from here to the end: readers need a connection
     disconnect()
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true })
     try {
       renameSync(copy, path)
     } finally {
-      // whatever happened to the copy, the service goes on with a database
+      // the service goes on with a database, whether or not the copy was made
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       connection = openConnection(path)
       inode = statSync(path).ino
@@ -185,7 +194,7 @@ export async function openDatabase(
     gathered = []
   }
 
-  /** SQLite has rolled back by itself after some errors, and then says that there is no transaction. */
+  /** After some errors SQLite has rolled back by itself, and then reports that there is no transaction. */
   function rollBack(): void {
     try {
       connection.exec('ROLLBACK')
@@ -194,7 +203,7 @@ export async function openDatabase(
     }
   }
 
-  /** The refusal for what SQLite says of its file; any other error comes back as it is. */
+  /** The refusal for an error of SQLite about its file; other errors are returned as they are. */
   function refusalOf(error: unknown): unknown {
     const fault = sqliteFault(error)
     if (fault === null) return error

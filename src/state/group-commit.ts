@@ -1,3 +1,5 @@
+/** Gathers the writes of one turn of the event loop into one transaction, and tries again while the disk fails. */
+
 import { setImmediate } from 'node:timers/promises'
 
 export interface GroupCommit<T> {

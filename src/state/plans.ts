@@ -1,13 +1,15 @@
+/** Table `plans`. */
+
 import { sha256 } from '../markdown/session-file.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Database } from './database.ts'
 
 /**
- * The texts of plans that sessions had, by their sha256, so that what a revision changed can be shown. They are a
- * comfort: a text that is not stored is a text that is not shown.
+ * The texts of plans that sessions had, by their sha256, so that what a revision changed can be shown. A text
+ * that is missing is only not shown.
  */
 export interface PlanTexts {
-  /** Resolves when the text is on the disk, or when the log says why it is not. Never rejects for the disk. */
+  /** Resolves when the text is on the disk, or the reason why not is logged. Never rejects because of the disk. */
   store(text: string): Promise<void>
   has(sha256: string): boolean
   /** Null where it is not stored. */

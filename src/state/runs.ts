@@ -1,3 +1,5 @@
+/** Table `runs`. At the next start after a crash the processes of these runs are ended (`sessions/recovery.ts`). */
+
 import * as z from 'zod'
 import { type Database, parsedJson } from './database.ts'
 

@@ -1,3 +1,5 @@
+/** The tables of casefile.db and their migrations. */
+
 import type { SqliteConnection } from './sqlite.ts'
 
 /** Marks the file as ours: "case" in ASCII. */

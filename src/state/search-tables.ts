@@ -1,3 +1,5 @@
+/** The tables of the full-text index (FTS5), which `search/` fills and asks. */
+
 import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
 import type { Database } from './database.ts'
 
@@ -43,8 +45,10 @@ export interface SearchTables {
   /** `words`: null when they are as before. */
   put(number: number, indexed: IndexedCase, words: SearchedWords | null): void
   remove(number: number): void
-  /** Of the cases that match and fit, the best by BM25. */
+  /** How many cases match and fit, and the best of them by BM25. */
   rank(expression: string, limit: number, filters: CaseFilters): RankedCases
+  /** These alone, which takes less time. */
+  best(expression: string, limit: number, filters: CaseFilters): RankedCases['best']
   /** What `rank` has as the score of this case. */
   score(expression: string, number: number): number
   /** All cases that match, in no order. */
@@ -69,6 +73,13 @@ const CASE_COLUMNS = [
   'tags',
   'updated_at',
 ] as const
+
+interface RankedRow {
+  number: number
+  score: number
+}
+
+const BEST_FIRST = 'ORDER BY score DESC, number LIMIT ?'
 
 export function createSearchTables(database: Database): SearchTables {
   const insertCase = insert('OR REPLACE INTO search_cases', ['number', ...CASE_COLUMNS])
@@ -95,23 +106,18 @@ export function createSearchTables(database: Database): SearchTables {
       })
     },
     rank(expression, limit, filters) {
-      const { conditions, values } = conditionsOf(filters)
-      const where = whereAll(conditions)
-      const fits = where === '' ? '' : `WHERE number IN (SELECT number FROM search_cases ${where})`
-      const row = database.get<{ total: number; best: string }>(
-        `WITH
-          matching AS MATERIALIZED
-            (SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ?),
-          fitting AS MATERIALIZED (SELECT number, score FROM matching ${fits})
-        SELECT
-          (SELECT count(*) FROM fitting) AS total,
-          (SELECT json_group_array(json_array(number, score)) FROM
-            (SELECT number, score FROM fitting ORDER BY score DESC, number LIMIT ?)) AS best`,
-        expression,
+      const { sql, values } = matching(expression, filters)
+      const rows = database.all<RankedRow & { total: number }>(
+        `WITH matching AS MATERIALIZED (${sql})
+        SELECT number, score, (SELECT count(*) FROM matching) AS total FROM matching ${BEST_FIRST}`,
         ...values,
         limit,
-      )!
-      return { total: row.total, best: JSON.parse(row.best) }
+      )
+      return { total: rows[0]?.total ?? 0, best: rows.map(pairOf) }
+    },
+    best(expression, limit, filters) {
+      const { sql, values } = matching(expression, filters)
+      return database.all<RankedRow>(`${sql} ${BEST_FIRST}`, ...values, limit).map(pairOf)
     },
     score: (expression, number) =>
       database.get<{ score: number }>(
@@ -151,4 +157,19 @@ export function createSearchTables(database: Database): SearchTables {
 
 function insert(into: string, columns: readonly string[]): string {
   return `INSERT ${into} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`
+}
+
+function matching(expression: string, filters: CaseFilters): { sql: string; values: string[] } {
+  const { conditions, values } = conditionsOf(filters)
+  const where = whereAll(conditions)
+  // `+`: looks in the cases for what matches, not the other way round
+  const fits = where === '' ? '' : `AND +rowid IN (SELECT number FROM search_cases ${where})`
+  return {
+    sql: `SELECT rowid AS number, -rank AS score FROM search_texts WHERE search_texts MATCH ? ${fits}`,
+    values: [expression, ...values],
+  }
+}
+
+function pairOf({ number, score }: RankedRow): [number: number, score: number] {
+  return [number, score]
 }

@@ -1,3 +1,7 @@
+/**
+ * Chooses the SQLite binding: `node:sqlite`, or `@photostructure/sqlite` on Node 20. No other file imports either.
+ */
+
 import { createRequire } from 'node:module'
 import { Refusal } from '../model/refusal.ts'
 
@@ -26,7 +30,7 @@ const PACKAGE = '@photostructure/sqlite'
 
 let loaded: SqliteModule | undefined
 
-/** Opens a database file; makes it unless `readOnly`. Throws what SQLite says, or a refusal where there is no SQLite. */
+/** Opens a database file; makes it unless `readOnly`. Throws SQLite's error, or a refusal if there is no SQLite. */
 export function connect(path: string, options: { readOnly?: boolean } = {}): SqliteConnection {
   loaded ??= builtIn() ?? fromPackage()
   return new loaded.DatabaseSync(path, options)
@@ -56,7 +60,7 @@ function fromPackage(): SqliteModule {
 
 export type SqliteFault = 'damaged' | 'full' | 'failed'
 
-/** By what SQLite says: the package does not give the code with every error. */
+/** By the text of the error: the package does not give a code with every error. */
 const FAULTS: [SqliteFault, RegExp][] = [
   ['damaged', /malformed|not a database|database corruption|malformed database schema/i],
   ['full', /database or disk is full/i],
@@ -66,7 +70,7 @@ const FAULTS: [SqliteFault, RegExp][] = [
   ],
 ]
 
-/** What an error says of the database's file; null for a mistake in a statement, or an error of something else. */
+/** What is wrong with the file of the database; null for a mistake in a statement or an unrelated error. */
 export function sqliteFault(error: unknown): SqliteFault | null {
   if (!(error instanceof Error)) return null
   return FAULTS.find(([, said]) => said.test(error.message))?.[0] ?? null

@@ -1,10 +1,11 @@
+/** The state folder: where this machine keeps casefile.db, pre-images, scratch and trash of one memory root. */
+
 import { createHash } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
-import { isWithin } from '../files/path-within.ts'
-import { realPathOf } from '../files/real-path.ts'
+import { isWithin, realPathOf } from '../files/real-path.ts'
 import { Refusal } from '../model/refusal.ts'
 
 export const TRAILS_FOLDER = 'trails'
@@ -20,7 +21,7 @@ export interface StateFolder {
   history: string
 }
 
-/** The folder that belongs to a memory root by its real path, by whatever link it is reached. */
+/** The state folder of a memory root, named after its real path. */
 export async function defaultStateFolder(
   memoryRoot: string,
   env: NodeJS.ProcessEnv,

@@ -1,3 +1,5 @@
+/** Tables `webhooks` and `deliveries`: registrations, cursors, and deliveries that failed and wait for a retry. */
+
 import { existsSync } from 'node:fs'
 import type { Delivery, DeliveryState, Failing } from '../model/delivery.ts'
 import type { Webhook } from '../model/webhook.ts'

@@ -1,3 +1,5 @@
+/** One HTTP request to a receiver, with limits for connection, answer and size. */
+
 import { type Agent, type ClientRequest, type IncomingMessage, request as send } from 'node:http'
 import { request as sendSecurely } from 'node:https'
 import type { LookupFunction } from 'node:net'

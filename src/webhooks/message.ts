@@ -1,3 +1,5 @@
+/** The bytes and signed headers of a delivery, and which webhooks an event is for. */
+
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { Webhook as Signer } from 'standardwebhooks'
 import type { LogEvent } from '../events/event-log.ts'

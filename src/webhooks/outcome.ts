@@ -1,3 +1,5 @@
+/** What an answer of a receiver means for the delivery, and in which words it is shown. */
+
 import type { Attempt } from '../model/delivery.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Answer } from './exchange.ts'

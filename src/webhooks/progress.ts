@@ -32,6 +32,8 @@ interface ProgressDeps {
 }
 
 const MAX_UNSAVED = 10
+/** Fewer, so that the next request is under way while these are written. */
+const SAVED_TOGETHER = MAX_UNSAVED - 1
 const SAVE_MS = 20
 
 /** Saves `record` as it is at that time. */
@@ -45,7 +47,7 @@ export function createProgress(
   let writing = 0
   let savedCursor = record.cursor
   let retrying = store.count(record.webhook.id, ['retrying'])
-  let isSaveDue = false
+  let cancelSave: (() => void) | null = null
   let isDiscarded = false
   let onRoom = () => {}
 
@@ -54,17 +56,13 @@ export function createProgress(
     if (outcome.state === 'retrying') retrying++
     unsaved.set(outcome.event, outcome)
     next.set(outcome.event, outcome)
-    if (unsaved.size >= MAX_UNSAVED) save()
-    else if (!isSaveDue) {
-      isSaveDue = true
-      clock.later(SAVE_MS, () => {
-        if (isSaveDue) save()
-      })
-    }
+    if (next.size >= SAVED_TOGETHER) save()
+    else cancelSave ??= clock.later(SAVE_MS, save)
   }
 
   function save(): void {
-    isSaveDue = false
+    cancelSave?.()
+    cancelSave = null
     if (isDiscarded) return
     const { cursor } = record
     const outcomes = [...next.values()]

@@ -1,3 +1,5 @@
+/** Where webhooks are delivered and retried. */
+
 import type { EventLog, LogEvent } from '../events/event-log.ts'
 import {
   type Attempt,

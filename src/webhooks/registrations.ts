@@ -1,3 +1,5 @@
+/** Registers, changes and removes webhooks. A change is on the disk before it is answered. */
+
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { Refusal, stoppingRefusal } from '../model/refusal.ts'

@@ -1,3 +1,5 @@
+/** Limits of retries, so that receivers that fail do not use up memory, disk and connections. */
+
 import type { Clock } from './clock.ts'
 
 /** How many deliveries of a receiver wait for a retry. */

@@ -1,3 +1,5 @@
+/** Sends one delivery, and says how the attempt ended. `receiver.ts` decides whether and when to try again. */
+
 import { setMaxListeners } from 'node:events'
 import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'

@@ -1,3 +1,5 @@
+/** Which URLs a webhook may have: checked when it is registered, and its addresses again before each delivery. */
+
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'

@@ -1,3 +1,5 @@
+/** The webhooks of the service: one delivery loop (`receiver.ts`) for each registration, fed by the event log. */
+
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import type { Attempt, Delivery, DeliveryState } from '../model/delivery.ts'

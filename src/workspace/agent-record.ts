@@ -1,3 +1,5 @@
+/** Reads the file in which an agent's program records a conversation. */
+
 import { readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode } from '../files/errno.ts'

@@ -1,3 +1,5 @@
+/** The frozen values of the run guard. */
+
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { type Baseline, EMPTY_BASELINE, type IgnoredChange } from '../model/baseline.ts'
 import { baselineAfter, isEmpty } from '../model/baseline-changes.ts'
@@ -15,26 +17,18 @@ import { filesOf } from './case-folder-of.ts'
 export interface Baselines<Run extends OpenRun = OpenRun> {
   /** The sessions that execute just now in such a way, by id. */
   readonly runs: Map<string, Run>
-  /** What counts of a case whatever its files say; during a run, nothing of a case that is not known. */
+  /** The frozen values of a case; during a run, an empty baseline for a case that did not exist before. */
   of(caseId: string): Baseline | undefined
   get(caseId: string): Baseline | undefined
   ids(): string[]
   all(): Record<string, Baseline>
   /** Counts at once; resolves when it is on disk. */
-  put(caseId: string, pins: Baseline | null): Promise<void>
+  put(caseId: string, baseline: Baseline | null): Promise<void>
   /** For all cases at once, in a row that is about to be written. */
-  keep(caseId: string, pins: Baseline): void
+  keep(caseId: string, baseline: Baseline): void
   drop(caseId: string): void
-  /**
-   * The service makes an edit, with the case as that makes it and what was ignored of it before: once `synced`
-   * resolves the edit counts.
-   */
-  written(
-    edit: Edit,
-    entry: CaseEntry,
-    ignored: readonly IgnoredChange[],
-    synced: Promise<void>,
-  ): Promise<void>
+  /** An edit of the service is on the disk: it counts. With the case as that makes it, and what was ignored before. */
+  written(edit: Edit, entry: CaseEntry, ignored: readonly IgnoredChange[]): Promise<void>
   /** Whether a session is at work in this process. */
   isLive(session: Session): boolean
   load(): Watch | null
@@ -52,11 +46,11 @@ export function createBaselines<Run extends OpenRun>(
   const order = createKeyedMutex()
   const isLive = ({ id, state }: Session) => isRunning(state) && running.has(id)
 
-  function put(caseId: string, pins: Baseline | null): Promise<void> {
-    if (pins && !isEmpty(pins)) {
-      known.set(caseId, pins)
+  function put(caseId: string, baseline: Baseline | null): Promise<void> {
+    if (baseline && !isEmpty(baseline)) {
+      known.set(caseId, baseline)
       stored.add(caseId)
-      return order.run(caseId, () => store.write(caseId, pins))
+      return order.run(caseId, () => store.write(caseId, baseline))
     }
     known.delete(caseId)
     if (!stored.delete(caseId)) return Promise.resolve()
@@ -70,24 +64,23 @@ export function createBaselines<Run extends OpenRun>(
     ids: () => [...known.keys()],
     all: () => Object.fromEntries(known),
     put,
-    keep: (caseId, pins) => void known.set(caseId, pins),
+    keep: (caseId, baseline) => void known.set(caseId, baseline),
     drop: (caseId) => void known.delete(caseId),
-    async written(edit, entry, ignored, synced) {
-      const pins = known.get(entry.id)
-      if (!pins) return
-      await synced
-      const after = baselineAfter(pins, edit, {
+    async written(edit, entry, ignored) {
+      const baseline = known.get(entry.id)
+      if (!baseline) return
+      const after = baselineAfter(baseline, edit, {
         ignored,
         files: filesOf(entry),
         isLive,
       })
-      if (after !== pins) await put(entry.id, after)
+      if (after !== baseline) await put(entry.id, after)
     },
     isLive,
     load() {
       const { watch, own } = store.read()
       const all = [...Object.entries(watch?.cases ?? {}), ...own]
-      for (const [id, pins] of all) known.set(id, pins)
+      for (const [id, baseline] of all) known.set(id, baseline)
       for (const id of own.keys()) stored.add(id)
       return watch
     },

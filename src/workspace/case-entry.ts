@@ -1,3 +1,5 @@
+/** The case files as last read, before it is decided what counts of them. */
+
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Case } from '../model/case.ts'
 import type { ChangeSource } from '../model/case-facts.ts'
@@ -29,7 +31,7 @@ export interface CaseEntry {
   problems: Problem[]
 }
 
-/** A change of what the files say, whoever made it; null stands for "was not there" and "is gone". */
+/** A change of a file, by anyone; null means "was not there" or "was deleted". */
 export type Change =
   | { kind: 'case'; case_id: string; before: Case | null; after: Case | null }
   | { kind: 'session'; case_id: string; before: Session | null; after: Session | null }

@@ -1,3 +1,5 @@
+/** From what was read of a case to what counts: frozen values applied, problems collected. */
+
 import { applyBaseline, type Baseline } from '../model/baseline.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import { ignoredChangeProblem } from '../model/ignored-change-problem.ts'
@@ -12,9 +14,9 @@ import type { RecordFile } from './record.ts'
 export function folderOf(
   entry: CaseEntry,
   isRunningHere: (sessionId: string) => boolean,
-  pins: Baseline | undefined,
+  baseline: Baseline | undefined,
 ): CaseFolder {
-  const counting = applyBaseline(filesOf(entry), pins)
+  const counting = applyBaseline(filesOf(entry), baseline)
   const { sessions, ignored } = counting
   const folder: CaseFolder = {
     ...counting,
@@ -65,7 +67,7 @@ function twin({ number, id }: Session): Problem {
   }
 }
 
-/** Nothing runs here for a session that came with the files of another machine (design §3). */
+/** Nothing runs here for a session that came with the files of another machine. */
 function foreign({ number, state }: Session): Problem {
   return {
     code: 'foreign_session',

@@ -1,3 +1,8 @@
+/**
+ * Reads the files of one case: lists its folders, compares stamps, reads what changed. Requests, starts and the
+ * synchronizer all read cases by this.
+ */
+
 import { basename } from 'node:path'
 import {
   type EntryKind,
@@ -139,7 +144,14 @@ export async function lookAtCase(
   const deleted = await deletedSessions(needs.deletions, known, now, byGit('sessions'))
   problems.push(...deletedProblems(deleted))
   return {
-    ...{ id, file, sessions, proofs, notes, folders, deleted, problems },
+    id,
+    file,
+    sessions,
+    proofs,
+    notes,
+    folders,
+    deleted,
+    problems,
     vanished: known?.vanished === true,
     strayLatest: numbers.hasStrayLatest,
     latest: numbers.latest,

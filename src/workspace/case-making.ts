@@ -1,12 +1,13 @@
+/** Makes the memory root, the folders of cases, and new cases, which get their name when they are complete. */
+
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { createDurable, makeFolder, type Placed, syncFolder } from '../files/durable-write.ts'
+import { createDurable, makeFolder, syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { isFolderNow } from '../files/folder-names.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { writeNewFile } from '../files/new-file.ts'
-import { createSharedSync } from '../files/shared-sync.ts'
 import { storageRefusal } from '../files/storage-refusal.ts'
 import { trashName } from '../files/temp-files.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
@@ -16,7 +17,6 @@ import { type Layout, MEMORY_ROOT_FILES } from './layout.ts'
 
 /** Cases are made at the same time, and the root that they share once. */
 const making = createKeyedMutex()
-const syncTogether = createSharedSync()
 
 /**
  * Makes the memory root if it is not there; true when it was made. Its git files come before `cases`,
@@ -84,22 +84,19 @@ export interface NewCaseFiles {
   history: string
 }
 
-/**
- * Makes a case's folder with its case.md and history.md in one step: after a crash it is there whole or not at all.
- * `meanwhile` is called while the disk is at work; it must not throw.
- */
+/** Makes a case's folder with its case.md and history.md in one step: after a crash it is there whole or not at all. */
 export async function createCaseFolder(
   layout: Layout,
   id: string,
   files: NewCaseFiles,
-  meanwhile?: () => void,
-): Promise<Placed> {
+): Promise<void> {
   const folder = layout.caseFolder(id)
   const hidden = trashName(folder) // removed with the trash at the next start, should we be killed here
   try {
     mkdirSync(hidden)
-    await fillFolder(hidden, files, meanwhile)
+    await fillFolder(hidden, files)
     renameSync(hidden, folder)
+    await syncFolder(layout.cases)
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) {
@@ -107,27 +104,14 @@ export async function createCaseFolder(
     }
     throw storageRefusal(error, folder)
   }
-  return { synced: syncedIn(layout.cases, folder) }
-}
-
-async function syncedIn(cases: string, folder: string): Promise<void> {
-  try {
-    await syncTogether(cases)
-  } catch (error) {
-    throw storageRefusal(error, folder)
-  }
 }
 
 /** No program looks into a hidden folder, so what is half-written needs no other name. */
-async function fillFolder(
-  hidden: string,
-  { text, history }: NewCaseFiles,
-  meanwhile?: () => void,
-): Promise<void> {
+async function fillFolder(hidden: string, { text, history }: NewCaseFiles): Promise<void> {
   const written = await Promise.allSettled([
-    writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), { meanwhile }),
+    writeNewFile(join(hidden, CASE_FILE), Buffer.from(text), {}),
     writeNewFile(join(hidden, HISTORY_FILE), Buffer.from(history), {}),
+    syncFolder(hidden), // both have their names by now
   ])
   for (const each of written) if (each.status === 'rejected') throw each.reason
-  await syncFolder(hidden)
 }

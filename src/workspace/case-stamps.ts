@@ -1,3 +1,5 @@
+/** Stamps of all files of a case, by which the next start sees whether to read it again. */
+
 import { hash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
 import { hasCode } from '../files/errno.ts'

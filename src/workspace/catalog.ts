@@ -1,3 +1,5 @@
+/** The index of cases: in memory the stamps of all files, and the values of the cases that were used lately. */
+
 import { LRUCache } from 'lru-cache'
 import type { Baseline } from '../model/baseline.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
@@ -9,8 +11,8 @@ import type { CaseEntry } from './case-entry.ts'
 import { folderOf } from './case-folder-of.ts'
 import { type CaseStamps, shared, stampsOf } from './case-stamps.ts'
 import { decodeEntry, isReproducible } from './entry-json.ts'
-import { createFamilies } from './families.ts'
 import { createListJson } from './list-json.ts'
+import { createParentIndex } from './parent-index.ts'
 import type { StoredCases } from './stored-cases.ts'
 
 /**
@@ -75,7 +77,7 @@ const RECENT = 300
 
 export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNeeds): Catalog {
   const slots = new Map<string, CaseStamps>()
-  const families = createFamilies()
+  const families = createParentIndex()
   const recent = new LRUCache<string, Loaded>({ max: RECENT })
   /** Those whose values are not in the database, or not yet. */
   const unsaved = new Map<string, Loaded>()

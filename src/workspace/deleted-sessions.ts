@@ -1,3 +1,5 @@
+/** Problems for sessions whose file somebody deleted by hand. */
+
 import type { CaseFacts } from '../model/case-facts.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'

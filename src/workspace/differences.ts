@@ -1,3 +1,5 @@
+/** Which files of a case differ between two readings. */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { CaseEntry, Change } from './case-entry.ts'
 import type { RecordFile } from './record.ts'

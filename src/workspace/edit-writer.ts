@@ -1,3 +1,8 @@
+/**
+ * Writes the edits of one decision to the files of a case, with their history lines, and puts the result into the
+ * catalog.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { diskRefusal } from '../files/storage-refusal.ts'
 import type { Case } from '../model/case.ts'
@@ -10,13 +15,13 @@ import type { CaseChange, CaseEntry } from './case-entry.ts'
 import type { Catalog } from './catalog.ts'
 import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
-import { appendHistory, noteOf } from './history-append.ts'
+import { noteOf, placeHistory, type StagedHistory, stageHistory } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
 import type { Keepers } from './late-saves/pre-images.ts'
 import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { StabilityDetector } from './sync/stability.ts'
-import { changedFile, type PlacedEdit, placeEdit } from './write-edit.ts'
+import { changedFile, type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
@@ -36,8 +41,15 @@ export interface RecordedEdit {
 }
 
 /** What a new case consists of. */
-export interface MadeFiles extends Pick<PlacedEdit, 'text' | 'caseRead'> {
+export interface MadeFiles {
+  text: string
   history: string
+}
+
+/** The files of an edit, written and not placed; null for a history that gets no lines, or cannot get them. */
+interface Staged {
+  edited: StagedEdit
+  appended: StagedHistory | null
 }
 
 /** Puts the edits of a decision on the disk and what they make of it into the catalog. */
@@ -62,20 +74,27 @@ export function createEditWriter(
 ): EditWriter {
   const { layout, catalog, publish, history } = needs
 
-  async function made(id: string, { text, caseRead, history }: MadeFiles): Promise<void> {
-    const own = { pass: null, written: text, parsed: caseRead }
+  async function made(id: string, { text, history }: MadeFiles): Promise<void> {
+    const own = { pass: null, written: text }
     const file = await readCaseRecord(needs, id, { known: undefined, ...own })
     const entry: CaseEntry = {
-      ...{ id, file: file!, sessions: new Map(), proofs: new Map() },
+      id,
+      file: file!,
+      sessions: new Map(),
+      proofs: new Map(),
       notes: new Map([[HISTORY_FILE, noteOf(layout.memoryFile(id, HISTORY_FILE), history)]]),
       folders: new Map([['.', null]]), // whatever somebody may have put there since
-      ...{ vanished: false, strayLatest: false, latest: '', deleted: {}, problems: [] },
+      vanished: false,
+      strayLatest: false,
+      latest: '',
+      deleted: {},
+      problems: [],
     }
     catalog.put(entry)
     publish({ caseId: id, found: differences(undefined, entry), source: 'service' })
   }
 
-  /** False when somebody saved the file meanwhile: then all is decided anew. */
+  /** False when somebody saved the file meanwhile: then the change is decided again. */
   async function write(
     id: string,
     { edit, lines }: RecordedEdit,
@@ -84,57 +103,100 @@ export function createEditWriter(
     const known = catalog.entry(id)!
     if (edit.file === 'ignored-state') {
       if (lines.length > 0) history.begin(id, lines, null)
-      await take({ ...known, notes: await recorded(known) }, edit, Promise.resolve())
+      await take({ ...known, notes: await recorded(known) }, edit)
       return true
     }
     const hasLines = lines.length > 0
     const begun = hasLines ? history.begin(id, lines, changedFile(known, edit)) : 0
-    let isPlaced = false
+    let staged: Staged | null = null
     try {
-      // a power cut between the two files would else lose who approved; of other files a start sees what changed
+      // a power cut between the two files would otherwise lose who approved; a start sees what changed in other files
       if (hasLines && isTrail(edit)) await history.sync()
-      const placed = await placeEdit(layout, known, edit, needs)
-      isPlaced = true
-      if (hasLines) history.made(begun)
-      const { path, synced } = placed
-      needs.stability.noteOwnWrite(path)
-      // before its events are published; what could not be synced is there all the same, and is not a person's
-      const isSynced = Promise.allSettled([synced]).then(() => {})
-      if (isTrail(edit)) await isSynced
-      const notes = hasLines ? await recorded(known, isSynced) : known.notes
-      if (hasLines) await isSynced
-      await together(apply({ ...known, notes }, edit, placed), synced)
+      staged = await stage(known, edit, lines)
+      await staged.edited.place()
     } catch (error) {
-      if (hasLines && !isPlaced) history.drop(begun)
+      await staged?.appended?.close()
+      if (hasLines) history.drop(begun)
       if (!isChanged(error) || attempt >= ATTEMPTS) throw error
       await delay(Math.min(attempt * PAUSE_MS, MAX_PAUSE_MS))
       return false
+    }
+    if (hasLines) history.made(begun)
+    needs.stability.noteOwnWrite(staged.edited.path)
+    try {
+      await finish(known, edit, staged)
+    } finally {
+      await staged.edited.close()
     }
     if (edit.file === 'new-session') await needs.latest.update(catalog.entry(id)!)
     return true
   }
 
+  /** Writes the edited file and the history side by side. What is wrong with the history shows when it is placed. */
+  async function stage(known: CaseEntry, edit: FileEdit, lines: string[]): Promise<Staged> {
+    const due = lines.length > 0 ? history.due(known.id).lines.concat(lines) : []
+    const [edited, appended] = await Promise.allSettled([
+      stageEdit(layout, known, edit, needs),
+      due.length > 0 ? stageHistory(needs, known, due) : null,
+    ])
+    const stagedHistory = appended.status === 'fulfilled' ? appended.value : null
+    if (edited.status === 'fulfilled') return { edited: edited.value, appended: stagedHistory }
+    await stagedHistory?.close()
+    throw edited.reason
+  }
+
+  /**
+   * Places the history after the file, and makes both durable: in one folder together, else the file first. Then the
+   * change is published. What could not be synced is there all the same, and nobody else's: so it is published, too.
+   */
+  async function finish(
+    known: CaseEntry,
+    edit: FileEdit,
+    { edited, appended }: Staged,
+  ): Promise<void> {
+    let syncing: Promise<void> | null = null
+    const sync = () => {
+      syncing ??= edited.sync()
+      return syncing
+    }
+    const isBeside = edit.file === 'case'
+    if (!isBeside) await Promise.allSettled([sync()])
+    const notes = await recorded(known, appended, isBeside ? sync : undefined)
+    const [synced] = await Promise.allSettled([sync()])
+    await apply({ ...known, notes }, edit, edited.text, synced.status === 'fulfilled')
+    if (synced.status === 'rejected') throw synced.reason
+  }
+
   /**
    * Appends the lines that are due, and gives the memory files as they are then. A history.md that cannot be
-   * appended to keeps no change from being made: its lines stay due. They get their place after `first`.
+   * appended to keeps no change from being made: its lines stay due. They may be staged already.
    */
-  async function recorded(known: CaseEntry, first?: Promise<void>): Promise<CaseEntry['notes']> {
+  async function recorded(
+    known: CaseEntry,
+    staged: StagedHistory | null = null,
+    sync?: () => Promise<void>,
+  ): Promise<CaseEntry['notes']> {
     const { id, notes } = known
     const { ids, lines } = history.due(id)
     if (lines.length === 0) return notes
+    let placed: StagedHistory | null = null
     try {
-      const { note, before } = await appendHistory(needs, known, lines, first)
-      needs.stability.noteOwnWrite(layout.memoryFile(id, HISTORY_FILE))
+      placed = await placeHistory(needs, known, lines, staged)
+      const { path, text, before } = placed
+      needs.stability.noteOwnWrite(path)
+      await (sync ?? placed.sync)()
       history.written(ids)
       // what somebody else wrote there is published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
-      return isKnown ? new Map(notes).set(HISTORY_FILE, note) : notes
+      return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text)) : notes
     } catch (error) {
       const refusal = error instanceof Refusal ? error : diskRefusal(error)
       if (!refusal) throw error
       await history.sync()
       needs.log(`the history of case ${id} gets its newest lines later: ${refusal.message}`)
       return notes
+    } finally {
+      await placed?.close()
     }
   }
 
@@ -170,7 +232,8 @@ export function createEditWriter(
   async function apply(
     known: CaseEntry,
     edit: FileEdit,
-    { text, caseRead, synced }: PlacedEdit,
+    text: string,
+    isSynced: boolean,
   ): Promise<void> {
     const { id } = known
     const entry: CaseEntry = {
@@ -181,11 +244,7 @@ export function createEditWriter(
     const of = { id, title: known.file.value.title }
     const own = { pass: null, written: text }
     if (edit.file === 'case') {
-      const record = await readCaseRecord(needs, id, {
-        known: known.file,
-        ...own,
-        parsed: caseRead,
-      })
+      const record = await readCaseRecord(needs, id, { known: known.file, ...own })
       entry.file = record!
     } else if (edit.file === 'session' || edit.file === 'new-session') {
       const number = edit.file === 'session' ? edit.number : edit.session.number
@@ -202,12 +261,12 @@ export function createEditWriter(
       entry.deleted = {}
       entry.problems = known.problems.filter(({ code }) => code !== 'session_missing')
     }
-    await take(entry, edit, synced)
+    await take(entry, edit, isSynced)
   }
 
-  async function take(entry: CaseEntry, edit: Edit, synced: Promise<void>): Promise<void> {
+  async function take(entry: CaseEntry, edit: Edit, isSynced = true): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
-    await needs.baselines.written(edit, entry, ignored, synced)
+    if (isSynced) await needs.baselines.written(edit, entry, ignored)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
     publish({ caseId: entry.id, found: differences(known, entry), source: 'service' })
@@ -218,13 +277,6 @@ export function createEditWriter(
 
 function isTrail({ file }: Edit): boolean {
   return file === 'new-session' || file === 'session'
-}
-
-/** Resolves when both have ended; rejects with the first's error, else the second's. */
-export async function together(...both: [Promise<void>, Promise<void>]): Promise<void> {
-  for (const each of await Promise.allSettled(both)) {
-    if (each.status === 'rejected') throw each.reason
-  }
 }
 
 function isChanged(error: unknown): boolean {

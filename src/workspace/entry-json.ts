@@ -1,3 +1,5 @@
+/** A case entry as text for its row in casefile.db. */
+
 import { isToBeStamped } from '../model/proof.ts'
 import { isSealed, type Session } from '../model/session.ts'
 import { isRunning } from '../model/session-state.ts'

@@ -1,3 +1,5 @@
+/** The facts of a case that the publisher compares. */
+
 import { hash as hashOf } from 'node:crypto'
 import type { Case } from '../model/case.ts'
 import type { CaseFacts, NoteFacts, ProofFacts } from '../model/case-facts.ts'
@@ -8,8 +10,8 @@ import type { CaseEntry } from './case-entry.ts'
 import { sessionFiles } from './deleted-sessions.ts'
 
 /**
- * What there is to tell of a case. Of one whose case.md cannot be read nothing is told but its
- * problem: state and fields stay what they were (design §2, 3).
+ * The facts of a case as its files are now. If case.md cannot be read, only its problem is new: state and fields
+ * stay as they were published.
  */
 export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts | null): CaseFacts {
   const { readable } = entry.file
@@ -29,7 +31,10 @@ export function factsOf(entry: CaseEntry, folder: CaseFolder, before: CaseFacts 
   return {
     state: readable ? shownState(folder) : (before?.state ?? null),
     fields: readable ? fieldsHash(folder) : (before?.fields ?? ''),
-    ...{ proofs, sessions, notes, files: sessionFiles(entry) },
+    proofs,
+    sessions,
+    notes,
+    files: sessionFiles(entry),
     problems: folder.problems,
   }
 }

@@ -1,8 +1,9 @@
+/** Appends lines to history.md, which a person may be editing. */
+
 import { setTimeout as delay } from 'node:timers/promises'
-import { changeDurable } from '../files/change-durable.ts'
-import { placeNewDurable } from '../files/durable-write.ts'
-import { stampNow } from '../files/read-now.ts'
+import { isOfRegularFile, stampNow } from '../files/read-now.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
+import { type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import { historyLine, readHistory, withHistory } from '../markdown/history-file.ts'
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
@@ -15,73 +16,84 @@ import type { NoteFile } from './notes.ts'
 import { hashOf } from './record.ts'
 import { endingOf } from './sync/stability.ts'
 
-/** How often an append is tried again if somebody keeps saving the file. */
+/** How often lines are placed again if somebody keeps saving the file. */
 const ATTEMPTS = 20
 const PAUSE_MS = 10
 
-/** What `appendHistory` has written, as the catalog keeps it. */
-export interface WrittenHistory {
-  note: NoteFile
+/** What history.md says once it is placed. */
+export interface StagedHistory extends StagedFile {
+  path: string
+  text: string
   /** The hash of what stood there before; empty where nothing did. */
   before: string
 }
 
+interface HistoryDeps {
+  layout: Layout
+  lateSaves: Keepers
+}
+
 /**
- * Appends lines to a case's history.md, and makes the file where there is none. Refuses with `unreadable_file`
- * one that is no text to append to: it is left as it is. The lines get their place after `first`, which must be on the
- * disk before them.
+ * Lines appended to a case's history.md, for which the file is made where there is none. Refuses with
+ * `unreadable_file` one that is no text to append to: it is left as it is.
  */
-export async function appendHistory(
-  { layout, lateSaves }: { layout: Layout; lateSaves: Keepers },
+export async function stageHistory(
+  { layout, lateSaves }: HistoryDeps,
   { id, file }: Pick<CaseEntry, 'id' | 'file'>,
   lines: readonly string[],
-  first?: Promise<void>,
-): Promise<WrittenHistory> {
+): Promise<StagedHistory> {
   const path = layout.memoryFile(id, HISTORY_FILE)
   const within = layout.caseFolder(id)
+  const stamp = stampNow(path)
+  if (!stamp) {
+    // an older case, or one that a person made, has no record of its author
+    const created = { what: 'created', who: 'unknown' }
+    const begin = historyLine(created, SERVICE_ACTOR, file.value.created_at)
+    const text = withHistory(null, [begin, ...lines])
+    const staged = await stageNew(path, Buffer.from(text), { within })
+    return { ...staged, path, text, before: '' }
+  }
+  if (!isOfRegularFile(stamp)) throw unreadable('it is no regular file')
+  if (stamp.size > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
+  let text = ''
+  let before = ''
+  const keeperOf = (present: Buffer) => lateSaves.keeperOf({ id, file: HISTORY_FILE }, present)
+  const staged = await stageChange(
+    path,
+    { maxBytes: MAX_MEMORY_BYTES, within, keeperOf },
+    async (present) => {
+      before = hashOf(present)
+      text = withHistory(sound(present), lines)
+      const bytes = Buffer.from(text)
+      if (bytes.length > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
+      return bytes
+    },
+  )
+  return { ...staged, path, text, before }
+}
+
+const TOO_LARGE = 'it would be over 10 MiB'
+
+/**
+ * Places the lines, which may be staged already; where somebody saved the file meanwhile, they are appended to that.
+ * What it gives is to be synced and closed.
+ */
+export async function placeHistory(
+  deps: HistoryDeps,
+  entry: Pick<CaseEntry, 'id' | 'file'>,
+  lines: readonly string[],
+  first: StagedHistory | null = null,
+): Promise<StagedHistory> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await appendOnce()
+      const staged = (attempt === 1 && first) || (await stageHistory(deps, entry, lines))
+      await staged.place()
+      return staged
     } catch (error) {
       const isRetried = error instanceof Refusal && RETRIED.has(error.code)
       if (!isRetried || attempt >= ATTEMPTS) throw error
       await delay(PAUSE_MS)
     }
-  }
-
-  async function appendOnce(): Promise<WrittenHistory> {
-    const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
-    if (!read.ok && read.reason === 'missing') {
-      // an older case, or one that a person made, has no record of its author
-      const created = { what: 'created', who: 'unknown' }
-      const begin = historyLine(created, SERVICE_ACTOR, file.value.created_at)
-      const text = withHistory(null, [begin, ...lines])
-      await first
-      const { synced } = await placeNewDurable(path, Buffer.from(text), { within })
-      await synced
-      return { note: noteOf(path, text), before: '' }
-    }
-    if (!read.ok) throw unreadable(read.detail)
-    let text = ''
-    let before = ''
-    const place = { id, file: HISTORY_FILE }
-    const { synced } = await changeDurable(
-      path,
-      {
-        maxBytes: MAX_MEMORY_BYTES,
-        within,
-        keeperOf: (present) => lateSaves.keeperOf(place, present),
-      },
-      async (present) => {
-        before = hashOf(present)
-        text = withHistory(sound(present), lines)
-        const bytes = Buffer.from(text)
-        if (bytes.length > MAX_MEMORY_BYTES) throw unreadable('it would be over 10 MiB')
-        return { bytes, first }
-      },
-    )
-    await synced
-    return { note: noteOf(path, text), before }
   }
 }
 

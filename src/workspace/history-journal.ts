@@ -1,3 +1,8 @@
+/**
+ * Makes a change and its history line one step for a crash: the line is noted before, and written at the next start
+ * if it is missing.
+ */
+
 import { hash as hashOf } from 'node:crypto'
 import {
   closeSync,

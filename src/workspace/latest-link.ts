@@ -1,3 +1,5 @@
+/** Makes and removes the link `sessions/latest.md`. */
+
 import { lstatSync, readlinkSync, renameSync, symlinkSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,7 +12,7 @@ import { tempName } from '../files/temp-files.ts'
 import { conflictName } from './late-saves/conflict-copy.ts'
 
 /**
- * `in_the_way`: something else than a link has that name (an editor replaced it), and stays.
+ * `in_the_way`: a file has that name (an editor replaced the link), and is left alone.
  * `not_supported`: the file system has no symbolic links.
  */
 type PointResult = 'pointed' | 'already' | 'in_the_way' | 'not_supported'

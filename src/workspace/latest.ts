@@ -10,8 +10,8 @@ import { pointLatest, removeLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
 
 /**
- * Keeps `sessions/latest.md` at the newest session of a case, whatever brought or removed that. Before `begin` it is
- * only noted which are to be set: a clone has none of them, and nobody should wait for thousands of links.
+ * Keeps the link `sessions/latest.md` at the newest session of a case. Before `begin` it only notes which links to set: a
+ * clone has none of them, and no request should wait for thousands of links.
  */
 export interface Latest {
   /** The caller must have the mutex of the case. */
@@ -28,7 +28,7 @@ interface LatestNeeds {
   entry(caseId: string): CaseEntry | undefined
   /** Whether git changes files just now, or nothing may be written any more. */
   mayNotWrite(): Promise<boolean>
-  /** The case is to be looked at again in `ms`. */
+  /** Read the case again in `ms`. */
   later(caseId: string, ms: number): void
   log(line: string): void
 }

@@ -1,3 +1,8 @@
+/**
+ * What a start after kill -9 cleans up first. After it come late saves (`late-saves/`), missing history lines
+ * (`history-journal.ts`) and sessions whose processes are gone (`sessions/`), in the order of `service.ts`.
+ */
+
 import { join } from 'node:path'
 import { codeOf } from '../files/errno.ts'
 import { type EntryKind, entriesIn, kindsNow } from '../files/folder-names.ts'
@@ -9,8 +14,8 @@ import type { Layout } from './layout.ts'
 
 /**
  * Removes the temporary files and scratch folders that a killed service left: only for the owner of
- * the memory root, before anything is written. What cannot be removed is told and stays for the next
- * start to try again; no run makes use of it.
+ * the memory root, before anything is written. What cannot be removed is logged, and the
+ * next start tries again; no run uses it.
  */
 export async function clearLeftovers(
   state: StateFolder,
@@ -19,7 +24,7 @@ export async function clearLeftovers(
   const { root } = state
   const folders = [root, join(root, 'numbers')]
   await removed(folders, log)
-  // copies of what cases said, of versions before casefile.db
+  // copies of case texts by versions before casefile.db
   for (const name of ['kept', 'search']) await removeStubborn(join(root, name))
   const why = await removeStubborn(state.scratch)
   if (why === null) return
@@ -37,9 +42,9 @@ async function removed(folders: readonly string[], log: (line: string) => void):
   }
 }
 
-/** The temporary files among the cases, found by the way while a start reads what changed. */
+/** Temporary files in the folders of cases, which a start finds while it reads these. */
 export interface CaseLeftovers {
-  /** What stands in a case's folder, its sessions/ or its proof/. */
+  /** Gets the entries of a case's folder, its sessions/ or its proof/. */
   saw(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
   /** Removes them, also from other folders of the cases that were read; nothing is collected any more. */
   clear(): Promise<void>

@@ -1,3 +1,5 @@
+/** The memory files of a case, by name: notes that people and agents write. */
+
 import { relative } from 'node:path'
 import { writeDurable } from '../files/durable-write.ts'
 import { entriesIn, kindsNow } from '../files/folder-names.ts'
@@ -11,7 +13,7 @@ import type { Layout } from './layout.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
 
-/** What a memory file name stands for (design §4). */
+/** What a memory file name means. */
 export type MemoryName =
   | { kind: 'case' }
   | { kind: 'session'; number: number }
@@ -40,7 +42,7 @@ export function memoryName(layout: Layout, folder: CaseFolder, filename: string)
   return { kind: 'session', number }
 }
 
-/** The name as it stands on the disk, where that has the same characters in another normal form (as macOS writes them). */
+/** The name on the disk, which may have the same characters in another normal form (as macOS writes them). */
 function asOnDisk(caseFolder: string, filename: string): string {
   const kinds = /[^ -~]/.test(filename) ? kindsNow(caseFolder) : null
   if (kinds === null || kinds === 'hidden' || kinds.has(filename)) return filename
@@ -111,7 +113,7 @@ function isFile(stamp: FileStamp): boolean {
   return (stamp.mode & 0o170000) === 0o100000
 }
 
-/** Replaces a memory file by exactly these bytes; `present` is what stands there, null for nothing. */
+/** Replaces a memory file by exactly these bytes; `present` is the present content, null if there is no file. */
 export async function writeMemory(
   { layout, lateSaves }: { layout: Layout; lateSaves: Keepers },
   id: string,

@@ -1,3 +1,5 @@
+/** What is known of a memory file: its stamp and hash, by which a change becomes an event. */
+
 import { dirname } from 'node:path'
 import type { EntryKind } from '../files/folder-names.ts'
 import { readNow, stampNow } from '../files/read-now.ts'
@@ -10,9 +12,9 @@ import { isKnown, newerOf } from './read-record.ts'
 import { decoded, isSettled } from './record.ts'
 import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 
-/** A memory file as it was last looked at. Its text is not kept: nothing of it but its change is told. */
+/** A memory file as last read. Its text is not kept, as only the fact that it changed is published. */
 export interface NoteFile {
-  /** Null when it is to be looked at again, as in a record. */
+  /** Null if it must be read again, as in a record. */
   stamp: FileStamp | null
   mtimeMs: number
   hash: string
@@ -21,7 +23,7 @@ export interface NoteFile {
   problems: Problem[]
 }
 
-/** The names that are memory files, among what stands in a case's folder. */
+/** The names of memory files among the entries of a case's folder. */
 export function noteNames(inside: ReadonlyMap<string, EntryKind>): string[] {
   return [...inside.keys()].filter(isNoteName)
 }
@@ -41,7 +43,7 @@ export function readNote(
   const mtimeMs = stamp?.mtimeMs ?? 0
   const ending = read.ok ? endingOf(read.text) : '\n'
   const hash = read.hash
-  // one that could not be read is looked at again: the disk may have failed for a moment
+  // one that could not be read is read again: the disk may have failed for a moment
   const settled = read.stamp && isSettled(read.stamp) ? read.stamp : null
   const place = { stamp: settled, mtimeMs, hash, ending }
   if (known && isKnown(known, read)) {

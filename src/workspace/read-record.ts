@@ -1,3 +1,5 @@
+/** Reads a record file again: serves the last readable version while a save is incomplete or the file is broken. */
+
 import { readNow, stampNow } from '../files/read-now.ts'
 import type { FileStamp } from '../files/safe-read.ts'
 import type { Problem } from '../model/problem.ts'
@@ -8,10 +10,8 @@ import { completenessOf, endingOf, type ReadPass } from './sync/stability.ts'
 export interface Reading<T> {
   known: RecordFile<T> | undefined
   pass: ReadPass | null
-  /** What this service wrote there a moment ago, in place of what stands there now. */
+  /** What this service has just written there, instead of what the file has now. */
   written?: string
-  /** What that says, where it was read before it stood there. */
-  parsed?: Parsed<T> | null | undefined
 }
 
 /** What is to be known of a kind of record to read one. */
@@ -21,7 +21,7 @@ interface Recipe<T> {
   file: string
   maxBytes: number
   read(text: string, stamp: FileStamp): Promise<Parsed<T>> | Parsed<T>
-  /** The best that can be said when the file says nothing and nothing was known. */
+  /** The value for a file that cannot be read and was not known before. */
   fallback(text: string, stamp: FileStamp | null): Promise<T>
   remember?(text: string): void
 }
@@ -34,7 +34,7 @@ export type Parsed<T> = { value: T | null; problems: Problem[] }
  */
 export async function readRecord<T>(
   folder: string,
-  { known, pass, written, parsed: before }: Reading<T>,
+  { known, pass, written }: Reading<T>,
   recipe: Recipe<T>,
 ): Promise<RecordFile<T> | null> {
   const { path, file, maxBytes } = recipe
@@ -52,7 +52,7 @@ export async function readRecord<T>(
   const problem = result.ok ? emptiness(result.text, file) : result.problem
   const parsed: Parsed<T> =
     result.ok && !problem
-      ? (before ?? (await recipe.read(result.text, result.stamp)))
+      ? await recipe.read(result.text, result.stamp)
       : { value: null, problems: problem ? [problem] : [] }
   const completeness = parsed.value === null ? 'unreadable' : completenessOf(ending, known?.ending)
   if (pass && !pass.accept(path, newerOf(path, stamp), completeness)) {
@@ -88,7 +88,7 @@ export function isKnown(
   return hash !== '' || (!read.ok && known.problems[0]?.code === read.problem.code)
 }
 
-/** An editor that saves in place empties the file first: what it says then is not what is meant. */
+/** An editor that saves in place empties the file first: an empty file is no change yet. */
 export function emptiness(text: string, file: string): Problem | null {
   if (/[^\s\ufeff]/.test(text)) return null
   const message = 'the file is empty; what it said before is served until it says something again'

@@ -1,22 +1,18 @@
+/** Reads case.md, session files and proof files into records. */
+
 import { isFolderNow } from '../files/folder-names.ts'
 import type { FileStamp } from '../files/safe-read.ts'
-import {
-  CASE_FILE,
-  MAX_CASE_BYTES,
-  readCase,
-  readCaseNow,
-  roughCase,
-} from '../markdown/case-file.ts'
+import { CASE_FILE, MAX_CASE_BYTES, readCase, roughCase } from '../markdown/case-file.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import type { Case } from '../model/case.ts'
+import type { Problem } from '../model/problem.ts'
 import type { Proof } from '../model/proof.ts'
 import type { Session } from '../model/session.ts'
 import { UUID } from '../model/words.ts'
-import { withKnownId } from './known-id.ts'
 import type { LastGood } from './last-good.ts'
 import type { Layout } from './layout.ts'
-import { emptiness, type Parsed, type Reading, readRecord } from './read-record.ts'
+import { type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
 import { asItRuns } from './trail-guard.ts'
 import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
@@ -24,16 +20,6 @@ import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
 export interface ReaderNeeds extends TrueTrailNeeds {
   layout: Layout
   lastGood: LastGood
-}
-
-/** What a changed case.md will say once it stands in its place; null where only `readCase` can tell. */
-export function caseToBe(
-  layout: Layout,
-  id: string,
-  known: RecordFile<Case> | undefined,
-  text: string,
-): Parsed<Case> | null {
-  return emptiness(text, CASE_FILE) ? null : readCaseNow(text, originOf(layout, id, known)(null))
 }
 
 function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefined) {
@@ -120,14 +106,35 @@ export async function readProofRecord(
     maxBytes: MAX_PROOF_BYTES,
     read: (text, stamp) =>
       readProof(text, {
-        ...{ id: proofId, case_id: caseId },
+        id: proofId,
+        case_id: caseId,
         get created_at() {
           return createdAt(stamp)
         },
       }),
     fallback: async () => null,
   })
-  // what cannot be read proves nothing, whatever it proved before
+  // a file that cannot be read proves nothing
   if (!record || record.readable || !record.value) return record
   return { ...record, value: { ...record.value, intact: false } }
+}
+
+/**
+ * A session keeps the id by which it is known while its trail begins with the same line: trails of older versions do
+ * not name it. A trail that begins otherwise is that of another session, which a branch may have under this number.
+ */
+function withKnownId(
+  read: { value: Session | null; problems: Problem[] },
+  known: Session | null | undefined,
+): { value: Session | null; problems: Problem[] } {
+  const { value, problems } = read
+  const first = JSON.stringify(known?.trail[0])
+  if (!value || !known || value.id === known.id) return read
+  if (first === undefined || first !== JSON.stringify(value.trail[0])) return read
+  const message = `id: ${value.id} was written by hand; it does not count, as the session is known as ${known.id}`
+  const problem = { code: 'field_by_hand' as const, file: `sessions/${value.number}.md` }
+  return {
+    value: { ...value, id: known.id },
+    problems: [...problems, { ...problem, line: null, message }],
+  }
 }

@@ -1,3 +1,5 @@
+/** A record file (case.md, a session, a proof) as last read. */
+
 import { hash } from 'node:crypto'
 import { decodeUtf8, type FileStamp, type ReadResult } from '../files/safe-read.ts'
 import { utf16Name } from '../files/utf-16.ts'
@@ -14,7 +16,7 @@ export interface RecordFile<T> {
   ending: string
   /** The last good value while the file is broken. */
   value: T
-  /** Whether the file as it stands says `value`; a broken one is never written over. */
+  /** Whether the file now has `value`; a broken file is never overwritten. */
   readable: boolean
   problems: Problem[]
 }
@@ -63,7 +65,7 @@ export function createdAt(stamp: FileStamp | null): string {
 /** File systems count time in ticks (4 ms and more): within one, a second change leaves no trace in the stamp. */
 const TICK_MS = 50
 
-/** Whether a stamp tells: after its tick, every change shows in another stamp. */
+/** Whether a stamp is old enough to prove anything: after its clock tick every change gives another stamp. */
 export function isSettled({ ctimeMs }: FileStamp): boolean {
   return isSettledAt(ctimeMs)
 }

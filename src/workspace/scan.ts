@@ -1,3 +1,8 @@
+/**
+ * Reads cases again: one that the synchronizer names, or all at a start and in a rescan. What it finds goes to the
+ * publisher, which makes the events.
+ */
+
 import { realpath } from 'node:fs/promises'
 import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
@@ -12,7 +17,7 @@ import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
 import type { Latest } from './latest.ts'
-import { rewriteVanishedSession } from './rewrite-vanished.ts'
+import { restoreMissingSession } from './restore-missing.ts'
 import { isEditorFile } from './sync/editor-files.ts'
 import {
   type AcceptPolicy,
@@ -30,7 +35,7 @@ export interface Scan {
   /** Every file of every case, as it is; rejects with the signal's reason once that is aborted. */
   all(signal?: AbortSignal): Promise<void>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
-  strangers(): Problem[]
+  unknownEntries(): Problem[]
 }
 
 /** What a request has just written: paths that count as complete, and which memory files are among them. */
@@ -46,7 +51,7 @@ export interface ScanNeeds extends CaseLookNeeds {
   /** Called for every case that may have changed, with what of its records has. */
   publish(change: CaseChange): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
-  found?: ReadonlyMap<string, KnownCase>
+  found?(id: string): KnownCase | undefined
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a read in `ms`. */
@@ -55,7 +60,7 @@ export interface ScanNeeds extends CaseLookNeeds {
 
 export function createScan(needs: ScanNeeds): Scan {
   const { layout, catalog, mutex, publish } = needs
-  let strangers: Problem[] = []
+  let unknownEntries: Problem[] = []
   /** Problems of folders that hold no record, by the id that they are named by. */
   const noCases = new Map<string, Problem[]>()
   const looking: ScanNeeds = {
@@ -76,14 +81,14 @@ export function createScan(needs: ScanNeeds): Scan {
   ): Promise<ReadPass> {
     const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : needs.found?.get(id)
+    const stored = catalog.has(id) ? undefined : needs.found?.(id)
     const stamps = stored ?? catalog.known(id)
     if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)
       return pass
     }
     const known = catalog.entry(id)
-    const restored = known ? await rewriteVanishedSession(needs, known) : false
+    const restored = known ? await restoreMissingSession(needs, known) : false
     noCases.delete(id)
     const entry = await lookAtCase(looking, id, known, pass)
     if (entry) {
@@ -133,7 +138,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
-    if (wrong) strangers = [wrong]
+    if (wrong) unknownEntries = [wrong]
     if (inside === 'hidden') return // what is known goes on being served
     const found = wrong || !inside ? [] : [...inside.keys()]
     const present = new Set(found.filter((name) => UUID.test(name)))
@@ -146,7 +151,7 @@ export function createScan(needs: ScanNeeds): Scan {
     })
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
     if (wrong) return
-    strangers = found
+    unknownEntries = found
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
       .filter((name) => inside?.get(name) === 'folder' || !isEditorFile(name))
       .concat(links)
@@ -166,7 +171,7 @@ export function createScan(needs: ScanNeeds): Scan {
     one,
     names: () => names(),
     all,
-    strangers: () => [...strangers, ...[...noCases.values()].flat()],
+    unknownEntries: () => [...unknownEntries, ...[...noCases.values()].flat()],
   }
 }
 

@@ -1,3 +1,5 @@
+/** Numbers of new sessions. */
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'

@@ -1,7 +1,13 @@
+/**
+ * Every change of a case by the service: takes the case's mutex, reads, decides, writes the files, updates the
+ * catalog. If the disk is full, the request fails with `storage_full`, and the files and the state of the case stay
+ * as they were.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { removeFolder } from '../files/remove-folder.ts'
-import { CASE_FILE, type CaseReading, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
+import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import { historyLine, withHistory } from '../markdown/history-file.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
@@ -11,15 +17,9 @@ import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
-import {
-  createEditWriter,
-  type EditWriterNeeds,
-  type RecordedEdit,
-  together,
-} from './edit-writer.ts'
+import { createEditWriter, type EditWriterNeeds, type RecordedEdit } from './edit-writer.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
-import { caseToBe } from './readers.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
@@ -190,12 +190,9 @@ export function createStore(needs: StoreNeeds): Store {
         await needs.ownership.memoryRootMade()
         needs.synchronizer.checkRoot()
       }
-      let caseRead: CaseReading | null = null
-      const { synced } = await createCaseFolder(layout, id, { text, history }, () => {
-        caseRead = caseToBe(layout, id, undefined, text)
-      })
       needs.stability.noteOwnWrite(layout.caseFolder(id))
-      await together(made(id, { text, caseRead, history }), synced)
+      await createCaseFolder(layout, id, { text, history })
+      await made(id, { text, history })
       return folderOf(id)
     })
   }

@@ -1,3 +1,5 @@
+/** Cases between memory and casefile.db, so that a start reads only changed files. */
+
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'
@@ -19,8 +21,8 @@ export interface StoredCases
   remove(id: string): void
   /** The cases whose rows in the database are not there, or not as they are now: for lists. */
   unsaved(): UnsavedCase[]
-  /** Those whose files need not be read again, if their stamps are the same: until `begin`. */
-  readonly found: ReadonlyMap<string, KnownCase>
+  /** One whose files need not be read again, if their stamps are the same: until `begin`. */
+  found(id: string): KnownCase | undefined
   /** All files are read: stored cases that are not there are gone. */
   allRead(isThere: (id: string) => boolean): void
   /**
@@ -73,6 +75,15 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
   })
 }
 
+/** Read when the first is asked for: of very many cases that takes its time. */
+function foundIn(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
+  let found: Map<string, KnownCase> | null = null
+  return (id) => {
+    found ??= new Map(rows.known().map((known) => [known.id, known]))
+    return found.get(id)
+  }
+}
+
 export function createStoredCases(rows: CaseRows): StoredCases {
   /** What is not in the database yet. */
   const unsaved = new Map<string, ToSave | Gone>()
@@ -80,7 +91,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   const due = new Set<string>()
   /** By case, then by file: texts that are not in the database yet. */
   const texts = new Map<string, Record<string, string>>()
-  const found = new Map(rows.known().map((known) => [known.id, known]))
+  let found = foundIn(rows)
   let hasBegun = false
   let timer: NodeJS.Timeout | undefined
   /** The ids of all stored cases, while a start asks for thousands. */
@@ -155,13 +166,13 @@ export function createStoredCases(rows: CaseRows): StoredCases {
         created_at: what.created_at,
         columns: () => (what.created_at === null ? null : listColumns(what.summary())),
       })),
-    found,
+    found: (id) => found(id),
     close: saveAll,
     allRead(isThere) {
       for (const id of rows.ids()) if (!isThere(id)) remove(id)
     },
     async begin(signal) {
-      found.clear()
+      found = () => undefined
       await forEachInTurn(due, signal, saveOne)
       hasBegun = true
       ids = null

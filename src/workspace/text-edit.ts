@@ -1,3 +1,5 @@
+/** Fixes a file for `casefile check --fix`, without touching its other lines. */
+
 import { writeDurable } from '../files/durable-write.ts'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 

@@ -1,3 +1,5 @@
+/** Long texts of sessions and proofs, read from the files when asked for. */
+
 import { LRUCache } from 'lru-cache'
 import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES, readProof } from '../markdown/proof-file.ts'
@@ -14,7 +16,7 @@ import { unreadable } from './write-edit.ts'
 export interface Texts {
   session(caseId: string, record: RecordFile<Session | null>): Promise<TextsReading>
   proof(caseId: string, record: RecordFile<Proof | null>): Promise<string>
-  /** The sections of a session that can be read as it stands; else a Refusal. */
+  /** The sections of a session; throws a Refusal if its file cannot be read. */
   ofSession(caseId: string, record: RecordFile<Session | null> | undefined): Promise<SessionTexts>
 }
 

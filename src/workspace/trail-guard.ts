@@ -1,3 +1,5 @@
+/** Protects the audit trail of a session against edits by hand. */
+
 import type { Problem } from '../model/problem.ts'
 import { isSealed, type Session, serviceFields } from '../model/session.ts'
 import { isEnded, stateInTrail } from '../model/session-state.ts'
@@ -43,12 +45,12 @@ export function isSameTrail(a: readonly TrailLine[], b: readonly TrailLine[]): b
   return a.length === b.length && isStartOf(a, b)
 }
 
-/** Whether a trail says what another one says up to some line. */
+/** Whether a trail is the beginning of another one. */
 export function isStartOf(start: readonly TrailLine[], trail: readonly TrailLine[]): boolean {
   return start.every((line, index) => JSON.stringify(line) === JSON.stringify(trail[index]))
 }
 
-/** A session that runs here is what its journal says until its own job has ended it, whatever a person wrote. */
+/** Until its job has ended, a session that runs here is what its journal records, no matter what a person wrote. */
 export function asItRuns(session: Session, held: boolean): Session {
   if (!held || session.byHand === undefined) return session
   return { ...session, state: stateInTrail(session.trail) ?? session.state }

@@ -1,3 +1,5 @@
+/** What each audit trail said when this machine last wrote it, in the state folder. */
+
 import {
   closeSync,
   ftruncateSync,
@@ -99,7 +101,7 @@ export function createTrailMemory(folder: string): TrailMemory {
   }
 }
 
-/** For a look at a workspace that leaves no trace: what is remembered is read, and nothing is written. */
+/** For commands that only read a workspace: nothing is written. */
 export function readTrailMemory(folder: string): TrailMemory {
   const { recall } = createTrailMemory(folder)
   return { recall, async remember() {}, async accept() {}, forget() {} }

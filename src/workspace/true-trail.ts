@@ -1,3 +1,5 @@
+/** Decides which audit trail counts when a session file is read. */
+
 import { readSession, type SessionOrigin, type SessionReading } from '../markdown/session-file.ts'
 import type { Session } from '../model/session.ts'
 import { gitNamesOf } from './git/git-contents.ts'
@@ -7,7 +9,7 @@ import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 export interface TrueTrailNeeds {
   /** The text of a session file as it was last read and could be believed. */
   lastText(key: string): string | null
-  /** What the trails of this machine's sessions said last. */
+  /** The last known trails of this machine's sessions. */
   trails: TrailMemory
   /** Whether a session runs here, so that its trail grows by this service alone. */
   isRunningHere(sessionId: string): boolean
@@ -24,7 +26,7 @@ interface FoundSession {
   /** Where the last text of the file that could be believed is found. */
   key: string
   origin: SessionOrigin
-  /** What it said when this service last looked; undefined at its first look. */
+  /** The trail when this service last read it; undefined if it reads it for the first time. */
   present: Session | undefined
 }
 

@@ -1,3 +1,5 @@
+/** Problems for files whose names are not served. */
+
 import { type EntryKind, kindsIn } from '../files/folder-names.ts'
 import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { type FileStamp, sameStamp } from '../files/safe-read.ts'
@@ -63,7 +65,7 @@ function badName(file: string, advice: string): Problem {
 const RECORD_FOLDERS: readonly string[] = ['sessions', 'proof', 'artifacts']
 const MOST_FOLDERS = 50
 
-/** Whether a folder in a case's folder is looked into for markdown files, which are not served from there. */
+/** Whether a folder in a case's folder is searched for markdown files, which are not served from there. */
 export function isOtherFolder(name: string, kind: EntryKind): boolean {
   return kind === 'folder' && !name.startsWith('.') && !RECORD_FOLDERS.includes(name)
 }

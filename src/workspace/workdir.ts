@@ -1,14 +1,15 @@
+/** The folder in which the sessions of a case work. */
+
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { isWithin } from '../files/path-within.ts'
-import { realPathOf } from '../files/real-path.ts'
+import { isWithin, realPathOf } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { Refusal } from '../model/refusal.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
- * `workdir`. One outside of the root must be among the real paths that the operator trusts (design §6).
+ * `workdir`. One outside of the root must be among the real paths that the operator trusts.
  */
 export async function workingFolder(
   root: string,

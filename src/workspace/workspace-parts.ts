@@ -1,9 +1,11 @@
+/** Puts the parts of this folder together: reader, scan, synchronizer, store, late saves. */
+
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import type { CatalogNeeds } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { isInGit } from './git/git-contents.ts'
-import { createLateSaves, type LateSaves } from './late-saves/second-look.ts'
+import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
 import { createScan, type Scan, type ScanNeeds } from './scan.ts'
@@ -14,11 +16,11 @@ import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
 import { createTexts, type Texts } from './texts.ts'
 import { createTrailMemory } from './trail-memory.ts'
 
-/** What stands between the files and the catalog. */
+/** The parts between the files and the catalog. */
 export interface WorkspaceParts {
-  /** Looks at files, and tells the catalog. */
+  /** Reads files into the catalog. */
   scan: Scan
-  /** When they are looked at. */
+  /** Decides when they are read. */
   synchronizer: Synchronizer
   /** How they are written. */
   store: Store
@@ -40,7 +42,7 @@ export interface WorkspaceNeeds
   log(line: string): void
 }
 
-/** The parts that read and write files, with what they share; nothing is looked at yet. */
+/** Makes the parts that read and write files; nothing is read yet. */
 export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = needs
   const stability = createStabilityDetector()
@@ -66,7 +68,8 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),
   }
   const scan = createScan({
-    ...{ ...shared, sawFolder: leftovers.saw },
+    ...shared,
+    sawFolder: leftovers.saw,
     onUnstable: queue.add,
   })
   const synchronizer = createSynchronizer({
@@ -84,12 +87,16 @@ export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
     if (ownership.lost.aborted) throw ownership.lost.reason
   }
   const lateSaves = createLateSaves({
-    ...{ layout, mutex, now: needs.now, log, folder: state.preImages },
+    layout,
+    mutex,
+    now: needs.now,
+    log,
+    folder: state.preImages,
     async mayWrite() {
       owned()
       if (!(await git.waitUntilIdle(10_000))) throw new Error('git is changing the files')
     },
-    onRescued: (id) => queue.add(id, 0),
+    onMerged: (id) => queue.add(id, 0),
   })
   const store = createStore({
     ...shared,

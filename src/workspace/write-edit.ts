@@ -1,10 +1,14 @@
+/**
+ * Writes one edit to one file: reads it, applies the edit to the text, replaces it durably if nobody saved it
+ * meanwhile.
+ */
+
 import { join } from 'node:path'
-import { changeDurable } from '../files/change-durable.ts'
-import { changedMeanwhile, type Placed, placeNewDurable } from '../files/durable-write.ts'
 import { stampNow } from '../files/read-now.ts'
 import { mustHaveRoom } from '../files/room.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
-import { CASE_FILE, type CaseReading, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
+import { changedMeanwhile, type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
+import { CASE_FILE, editedCase, MAX_CASE_BYTES } from '../markdown/case-file.ts'
 import {
   contentHash,
   countedProof,
@@ -15,7 +19,6 @@ import {
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
 import { readTrail } from '../markdown/trail-lines.ts'
-import type { Case } from '../model/case.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Session, type SessionEdit, serviceFields } from '../model/session.ts'
@@ -25,7 +28,6 @@ import { makeInnerFolder } from './case-making.ts'
 import type { ChangedFile } from './history-journal.ts'
 import type { FileOfCase, Keepers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
-import { caseToBe } from './readers.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import type { TrailMemory } from './trail-memory.ts'
 
@@ -35,48 +37,40 @@ interface Place extends FileOfCase {
   within: string
 }
 
-/** An edit that has its place. */
-export interface PlacedEdit extends Placed {
+/** An edit whose file is written, but has not got its name. */
+export interface StagedEdit extends StagedFile {
   path: string
-  /** What its file says by it. */
+  /** What its file will say. */
   text: string
-  /** The same of a case.md as values, made while the disk was at work; null where it takes a parser. */
-  caseRead?: CaseReading | null
 }
 
 /**
- * Makes one edit of a case on the text of its file, as range edits, and puts it in its place. A file that
- * is not what the decision was made on is `changed_meanwhile`, a broken one `unreadable_file`, and one
- * that would be larger than is read back `too_large`.
+ * Makes one edit of a case on the text of its file, as range edits. A file that is not what the decision was made on
+ * is `changed_meanwhile`, a broken one `unreadable_file`, and one that would be larger than is read back `too_large`.
  */
-export async function placeEdit(
+export async function stageEdit(
   layout: Layout,
   entry: CaseEntry,
   edit: FileEdit,
   { lateSaves, trails }: { lateSaves: Keepers; trails: TrailMemory },
-): Promise<PlacedEdit> {
+): Promise<StagedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
   const file = fileOf(edit)
   const place = { id, file, within, path: `${within}/${file}` }
   switch (edit.file) {
-    case 'case': {
-      let caseRead: CaseReading | null = null
-      const change = (text: string, value: Case) => editedCase(text, value, edit.edit)
-      const placed = await changed(place, MAX_CASE_BYTES, entry.file, lateSaves, change, {
-        meanwhile(text) {
-          caseRead = caseToBe(layout, id, entry.file, text)
-        },
-      })
-      return { ...placed, caseRead }
-    }
+    case 'case':
+      return changed(place, MAX_CASE_BYTES, entry.file, lateSaves, (text, value) =>
+        editedCase(text, value, edit.edit),
+      )
     case 'session': {
       const record = known(entry.sessions.get(edit.number), file)
-      const change = (text: string, value: Session) =>
-        editedSession(text, value, withTrueFields(record, value, edit.edit))
-      return changed(place, MAX_SESSION_BYTES, record, lateSaves, change, {
-        first: (text, value) =>
-          trails.remember(sessionAfter(value, edit.edit, text), text, value.trail.length),
+      return changed(place, MAX_SESSION_BYTES, record, lateSaves, async (text, value) => {
+        const edited = await editedSession(text, value, withTrueFields(record, value, edit.edit))
+        mustFit(file, edited, MAX_SESSION_BYTES)
+        const after = sessionAfter(value, edit.edit, edited)
+        await trails.remember(after, edited, value.trail.length)
+        return edited
       })
     }
     case 'proof': {
@@ -121,9 +115,8 @@ function sessionAfter(value: Session, edit: SessionEdit, text: string): Session 
   return { ...value, ...edit.fields, trail: trueLines(lines) }
 }
 
-async function made({ path, within }: Place, text: string): Promise<PlacedEdit> {
-  const { synced } = await placeNewDurable(path, Buffer.from(text), { within })
-  return { path, text, synced }
+async function made({ path, within }: Place, text: string): Promise<StagedEdit> {
+  return { ...(await stageNew(path, Buffer.from(text), { within })), path, text }
 }
 
 /** The file of an edit, relative to the case's folder. */
@@ -193,39 +186,26 @@ export function mustHaveRoomFor(caseFolder: string, edits: readonly Edit[]): Pro
   return mustHaveRoom(caseFolder, bytes, caseFolder)
 }
 
-/** What goes with a write of a text. */
-interface Around<T> {
-  /** Resolves when what must be on the disk before the text is there. */
-  first?: (text: string, value: T) => Promise<void>
-  /** Called while the text is being synced. */
-  meanwhile?: (text: string) => void
-}
-
 async function changed<T>(
   place: Place,
   maxBytes: number,
   record: RecordFile<T>,
   lateSaves: Keepers,
   change: (text: string, value: T) => Promise<string>,
-  { first, meanwhile }: Around<T> = {},
-): Promise<PlacedEdit> {
+): Promise<StagedEdit> {
   const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
   let text = ''
   const keeperOf = (present: Buffer) => lateSaves.keeperOf(place, present, record.hash)
-  const { synced } = await changeDurable(path, { maxBytes, within, keeperOf }, async (present) => {
+  const staged = await stageChange(path, { maxBytes, within, keeperOf }, async (present) => {
     if (hashOf(present) !== record.hash) throw changedMeanwhile(path)
     const before = decodeUtf8(present)
     if (!before.ok) throw unreadable(file, record)
     text = await change(before.text, record.value)
     mustFit(file, text, maxBytes)
-    return {
-      bytes: Buffer.from(text),
-      meanwhile: () => meanwhile?.(text),
-      first: first?.(text, record.value),
-    }
+    return Buffer.from(text)
   })
-  return { path, text, synced }
+  return { ...staged, path, text }
 }
 
 /** What would be too large to be read again is not written. */

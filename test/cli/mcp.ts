@@ -335,8 +335,8 @@ t.test('with a service, whoever changes something, agents are told', async (t) =
     await t.test(mode, async (t) => {
       const agent = await mcpClient(t, here, mode)
       const [updated, listed] = [
-        agent.told('resources/updated'),
-        agent.told('resources/list_changed'),
+        agent.notified('resources/updated'),
+        agent.notified('resources/list_changed'),
       ]
       await subscribe(agent)
       await agent.says(/tells of changes/)
@@ -416,8 +416,8 @@ t.test('a client that goes away', async (t) => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-    const told = answers.filter((answer) => !Array.isArray(answer))
-    const named = (id: unknown) => told.filter((answer) => answer.id === id)
+    const reported = answers.filter((answer) => !Array.isArray(answer))
+    const named = (id: unknown) => reported.filter((answer) => answer.id === id)
     t.match(named(1), [{ result: { protocolVersion: '2025-03-26' } }])
     t.match(
       named(null).map(({ error }) => error),

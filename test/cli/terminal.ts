@@ -166,12 +166,12 @@ t.test('a session that is followed late is told with what it printed before', as
     stdout,
     /step 1 of 1\n +│ … \d+\.\d KiB left out here; all of it is in artifacts\/1-step-1\.log\n/,
   )
-  const told = [...stdout.matchAll(/│ (\d+)$/gm)].map(([, line]) => Number(line))
-  const first = told[0] ?? 0
+  const reported = [...stdout.matchAll(/│ (\d+)$/gm)].map(([, line]) => Number(line))
+  const first = reported[0] ?? 0
   t.strictSame(
-    told,
+    reported,
     Array.from({ length: 20_011 - first }, (_, index) => first + index),
   )
-  t.ok(told.length > 5000 && told.length < 20_000)
+  t.ok(reported.length > 5000 && reported.length < 20_000)
   events.close()
 })

@@ -140,18 +140,18 @@ t.test('what others wrote cannot act on the terminal', async (t) => {
   })
   t.test('in an event', async (t) => {
     const payload = { tool: 'x\u001b[2J', title: 'a\nb' }
-    const told = eventLine({ type: 'tool_call', id: '1', time: '', payload }, '1')
-    t.equal(told?.text, 'x a b')
+    const reported = eventLine({ type: 'tool_call', id: '1', time: '', payload }, '1')
+    t.equal(reported?.text, 'x a b')
   })
   t.test('what an agent used', async (t) => {
     const counts = { input_tokens: 12_400, output_tokens: 310, cached_tokens: 8000 }
     const payload = { mode: 'work', model: 'opus\u001b', cost_usd: 0.0093, ...counts }
-    const told = eventLine({ type: 'agent_usage', id: '1', time: '', payload }, '1')
+    const reported = eventLine({ type: 'agent_usage', id: '1', time: '', payload }, '1')
     t.match(
-      told?.text,
+      reported?.text,
       /^used opus\S*, 12,400 tokens in \(8,000 cached\), 310 out, about \$0\.0093$/,
     )
-    t.notMatch(told?.text, '\u001b')
+    t.notMatch(reported?.text, '\u001b')
   })
   t.test('in JSON, which stays the same document', async (t) => {
     const text = jsonText({ a: '\u009b2J\u202e\u001b' })

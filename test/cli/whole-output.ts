@@ -29,7 +29,7 @@ function serving(file: () => string): Pick<Client, 'lastBytes'> & { asked: strin
 }
 
 /** All that is told of the output, the other events as their names. */
-async function told(
+async function reported(
   client: Pick<Client, 'lastBytes'>,
   events: (output: WholeOutput) => AsyncGenerator<ReceivedEvent>,
 ): Promise<string[]> {
@@ -59,7 +59,7 @@ t.test('the output of a step is told once', async (t) => {
   ]
   for (const [how, file, events, output] of cases) {
     t.test(how, async (t) => {
-      const all = await told(
+      const all = await reported(
         serving(() => file),
         async function* () {
           yield begins
@@ -74,7 +74,7 @@ t.test('the output of a step is told once', async (t) => {
 
 t.test('a replay of a step that is over asks for nothing', async (t) => {
   const client = serving(() => 'ab\n')
-  const all = await told(client, async function* () {
+  const all = await reported(client, async function* () {
     yield begins
     yield ends(3)
   })
@@ -91,7 +91,7 @@ t.test('a step that says nothing more is told as soon as no more events come', a
     asked()
     return 'ab\n'
   })
-  const all = await told(client, async function* () {
+  const all = await reported(client, async function* () {
     yield begins
     await wasAsked
     yield piece(3, 'cd\n')
@@ -103,7 +103,7 @@ t.test('a step that says nothing more is told as soon as no more events come', a
 
 t.test('after a connection that broke, it is asked for again', async (t) => {
   let file = ''
-  const all = await told(
+  const all = await reported(
     serving(() => file),
     async function* (output) {
       yield begins
@@ -118,7 +118,7 @@ t.test('after a connection that broke, it is asked for again', async (t) => {
 
 t.test('of much, only whole lines at its end, and where all of it is', async (t) => {
   const file = `${'a line\n'.repeat(20_000)}`
-  const all = await told(
+  const all = await reported(
     serving(() => file),
     async function* () {
       yield begins
@@ -136,7 +136,7 @@ t.test('a file that is not read is no end of it', async (t) => {
       throw new Refusal('unreadable_file', 'It is a link.')
     },
   }
-  const all = await told(client, async function* () {
+  const all = await reported(client, async function* () {
     yield begins
     yield piece(3, 'cd\n')
     yield ends(6)

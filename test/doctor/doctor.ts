@@ -34,7 +34,7 @@ interface Scene {
   home?: string
 }
 
-async function told(t: Test, { settings = [], isTrusted = false, home = '' }: Scene) {
+async function runDoctor(t: Test, { settings = [], isTrusted = false, home = '' }: Scene) {
   const dir = t.testdir({
     root: { 'casefile.md': ['---', ...settings, '---', ''].join('\n'), memory: {} },
     state: {},
@@ -59,7 +59,7 @@ async function told(t: Test, { settings = [], isTrusted = false, home = '' }: Sc
 }
 
 t.test('says what there is, and talks to what speaks ACP', async (t) => {
-  const { code, text, bin, stateDir } = await told(t, {})
+  const { code, text, bin, stateDir } = await runDoctor(t, {})
   t.equal(code, 0)
   t.match(text, /^git +\d/m)
   t.match(text, /^casefile\.md +asks for nothing that needs trust$/m)
@@ -76,7 +76,7 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
 })
 
 t.test('the guard is the one of a session', async (t) => {
-  const { text } = await told(t, { home: 'root/memory' })
+  const { text } = await runDoctor(t, { home: 'root/memory' })
   const isLinux = process.platform === 'linux'
   t.match(
     text,
@@ -86,7 +86,7 @@ t.test('the guard is the one of a session', async (t) => {
 
 t.test('an agent that speaks ACP is given its words', async (t) => {
   const settings = ['providers:', '  mine: { preset: opencode-acp, args: [--mine] }']
-  const { text, bin } = await told(t, { settings, isTrusted: true })
+  const { text, bin } = await runDoctor(t, { settings, isTrusted: true })
   t.match(text, /^mine: handshake /m)
   t.equal(readFileSync(join(bin, 'opencode.words'), 'utf8'), 'acp --mine\nacp\n')
 })
@@ -132,7 +132,7 @@ t.test('an exit code for the provider of new sessions', async (t) => {
   ]
   for (const [name, scene, code, said] of cases) {
     await t.test(name, async (t) => {
-      const found = await told(t, scene)
+      const found = await runDoctor(t, scene)
       t.equal(found.code, code)
       t.match(found.text, said)
       t.equal(existsSync(join(found.bin, 'mine.mjs.started')), scene.isTrusted === true)

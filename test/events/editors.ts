@@ -17,8 +17,8 @@ import {
   truncateThenWrite,
 } from '../fixtures/editors.ts'
 import { isFull } from '../fixtures/full.ts'
+import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { clientOf, ran, step } from '../fixtures/session-client.ts'
-import { listen, type Told } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const REPEATS = 20
@@ -42,7 +42,7 @@ const isThere = (program: string) => {
 }
 
 /** The words of what was told of one case, from an index of the history on. */
-function toldOf({ history }: Told, id: string, from = 0): string[] {
+function toldOf({ history }: PublishedEvents, id: string, from = 0): string[] {
   return history
     .slice(from)
     .filter(({ payload }) => payload.case_id === id)
@@ -55,10 +55,14 @@ function toldOf({ history }: Told, id: string, from = 0): string[] {
  * Resolves when everything that was done to the files before is told: the kernel tells changes in
  * their order, so a later one that is told has them behind it.
  */
-async function settled(app: TestService, told: Told, marker: string): Promise<void> {
+async function settled(
+  app: TestService,
+  published: PublishedEvents,
+  marker: string,
+): Promise<void> {
   const filename = `m-${randomUUID()}.md`
   await renameOver(app.file(marker, filename), 'x\n')
-  await told.next(({ payload }) => payload.filename === filename)
+  await published.next(({ payload }) => payload.filename === filename)
   await app.service.synchronizer.freshenAll()
   await app.service.eventLog.flushed()
 }
@@ -75,7 +79,7 @@ t.test('every way to save is one event, and the right state', async (t) => {
   )
   const app = await openTestService(t, { files: { memory: { cases } } })
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   const stolen = stolenTime(t)
   const played = styles.map(async ({ id, needs, save, edit }: Playing) => {
     if (needs !== undefined && !isThere(needs)) return null
@@ -98,13 +102,13 @@ t.test('every way to save is one event, and the right state', async (t) => {
           wrong.push(`turn ${turn}: listed as ${JSON.stringify(listed)}`)
       }
       const { end, stolen: before } = await saved
-      await told.next(() => toldOf(told, id).length > count)
-      const event = told.history.filter(({ payload }) => payload.case_id === id).at(-1)!
+      await published.next(() => toldOf(published, id).length > count)
+      const event = published.history.filter(({ payload }) => payload.case_id === id).at(-1)!
       const late = Date.parse(event.timestamp) - end
       lateness.push(late)
       if (late > 1000 + stolen() - before)
         wrong.push(`turn ${turn}: told ${late} ms after the save`)
-      count = toldOf(told, id).length
+      count = toldOf(published, id).length
       const got = (await app.request('GET', `/cases/${id}`)).json
       if (got.title !== title) wrong.push(`turn ${turn}: ${got.title} in place of ${title}`)
       if (!text.includes(got.description)) wrong.push(`turn ${turn}: ${got.description}`)
@@ -112,7 +116,7 @@ t.test('every way to save is one event, and the right state', async (t) => {
     return { wrong, lateness: lateness.sort((a, b) => a - b) }
   })
   const results = await Promise.all(played)
-  await settled(app, told, marker)
+  await settled(app, published, marker)
   for (const [index, { name, needs, id }] of styles.entries()) {
     const result = results[index]
     t.test(name, { skip: !result && `${needs} is not installed` }, async (t) => {
@@ -120,7 +124,7 @@ t.test('every way to save is one event, and the right state', async (t) => {
       t.comment(
         `told after ${result?.lateness[REPEATS / 2]} ms (p50), ${result?.lateness.at(-1)} ms (max)`,
       )
-      t.strictSame(toldOf(told, id), Array(REPEATS).fill('case_updated'))
+      t.strictSame(toldOf(published, id), Array(REPEATS).fill('case_updated'))
     })
   }
 })
@@ -132,7 +136,7 @@ t.test('a file that stays half-written is a problem after a second, and told onc
   )
   const app = await openTestService(t, { files: { memory: { cases } } })
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   const get = async (id: string) => (await app.request('GET', `/cases/${id}`)).json
   const path = app.file(mended, 'case.md')
   const half = caseText('Mended').slice(0, 40)
@@ -149,22 +153,22 @@ t.test('a file that stays half-written is a problem after a second, and told onc
     list.map(({ title }: { title: string }) => title),
     ['Whole', 'Whole', 'Whole'],
   )
-  const found = await told.next(({ event_type }) => event_type === 'problem_found')
+  const found = await published.next(({ event_type }) => event_type === 'problem_found')
   t.match(found.payload, { case_id: mended, code: 'bad_frontmatter', file: 'case.md' })
   t.equal((await get(mended)).title, 'Whole', 'and later on as well')
   t.equal((await app.request('PUT', `/cases/${mended}`, { title: 'x' })).status, 409)
   t.equal(readFileSync(path, 'utf8'), half, 'what stands there is left alone')
 
   appendFileSync(path, caseText('Mended').slice(40))
-  await told.next(({ event_type }) => event_type === 'problem_cleared')
-  await settled(app, told, marker)
+  await published.next(({ event_type }) => event_type === 'problem_cleared')
+  await settled(app, published, marker)
   t.equal((await get(mended)).title, 'Mended')
-  t.strictSame(toldOf(told, mended), [
+  t.strictSame(toldOf(published, mended), [
     'problem_found bad_frontmatter',
     'case_updated',
     'problem_cleared bad_frontmatter',
   ])
-  t.strictSame(toldOf(told, whole), [])
+  t.strictSame(toldOf(published, whole), [])
 })
 
 t.test('a file that is written to all the time is told, and holds no list up', async (t) => {
@@ -172,9 +176,9 @@ t.test('a file that is written to all the time is told, and holds no list up', a
   const cases = Object.fromEntries([id, marker].map((id) => [id, { 'case.md': caseText('A') }]))
   const app = await openTestService(t, { files: { memory: { cases } } })
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   let isTold = false
-  const first = told
+  const first = published
     .next(({ payload }) => payload.filename === 'notes.md')
     .then(() => {
       isTold = true
@@ -191,8 +195,8 @@ t.test('a file that is written to all the time is told, and holds no list up', a
   }
   await first
   t.ok(longest < 1000, `a list took ${longest.toFixed()} ms at most`)
-  await settled(app, told, marker)
-  t.match(toldOf(told, id), ['memory_updated notes.md'])
+  await settled(app, published, marker)
+  t.match(toldOf(published, id), ['memory_updated notes.md'])
 })
 
 t.test('the files that editors leave are no memory files, no problems and no events', async (t) => {
@@ -200,7 +204,7 @@ t.test('the files that editors leave are no memory files, no problems and no eve
   const cases = Object.fromEntries([id, marker].map((id) => [id, { 'case.md': caseText('A') }]))
   const app = await openTestService(t, { files: { memory: { cases } } })
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   await mkdir(app.file(id, 'sessions'))
   await mkdir(app.file(id, 'proof'))
   for (const folder of ['', 'sessions', 'proof']) {
@@ -208,8 +212,8 @@ t.test('the files that editors leave are no memory files, no problems and no eve
     await symlink('me@here.1234:1700000000', app.file(id, folder, '.#case.md'))
   }
   for (const name of EDITOR_FILES) writeFileSync(app.file(name), 'at the top of all cases')
-  await settled(app, told, marker)
-  t.strictSame(toldOf(told, id), [])
+  await settled(app, published, marker)
+  t.strictSame(toldOf(published, id), [])
   const list = (await app.request('GET', `/cases/${id}/memory`)).json
   t.strictSame(
     list.map(({ filename }: { filename: string }) => filename),
@@ -223,7 +227,7 @@ t.test('what the service writes itself is told by the request alone', async (t) 
   const app = await openTestService(t)
   const { id: marker } = await app.newCase()
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   const wanted: Record<string, string[]> = {}
   await Promise.all(
     Array.from({ length: 10 }, async () => {
@@ -244,20 +248,20 @@ t.test('what the service writes itself is told by the request alone', async (t) 
       }
     }),
   )
-  await settled(app, told, marker)
-  for (const [id, says] of Object.entries(wanted)) t.strictSame(toldOf(told, id), says)
-  t.equal(told.history.length, 10 * (1 + TURNS * 5) + 1, 'the marker is the only other')
+  await settled(app, published, marker)
+  for (const [id, says] of Object.entries(wanted)) t.strictSame(toldOf(published, id), says)
+  t.equal(published.history.length, 10 * (1 + TURNS * 5) + 1, 'the marker is the only other')
 })
 
 t.test('a session with all its writes makes no event but its own', async (t) => {
   const app = await openTestService(t)
   const { id: marker } = await app.newCase()
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   const client = clientOf(() => app.url)
   const { ref, events } = await ran(client, step('echo fine'))
-  await settled(app, told, marker)
-  const trail = told.history.filter(({ payload }) => payload.session_id === ref.id)
+  await settled(app, published, marker)
+  const trail = published.history.filter(({ payload }) => payload.session_id === ref.id)
   t.strictSame(
     trail.map(({ event_type }) => event_type),
     events
@@ -266,7 +270,7 @@ t.test('a session with all its writes makes no event but its own', async (t) => 
     'the log tells what the stream of the session tells',
   )
   t.strictSame(
-    toldOf(told, ref.case_id).filter((word) => /^(case|memory|problem)/.test(word)),
+    toldOf(published, ref.case_id).filter((word) => /^(case|memory|problem)/.test(word)),
     ['case_created', 'memory_updated runbook.md', ...Array(3).fill('case_state_changed')],
   )
 })
@@ -284,7 +288,7 @@ t.test('what a person saves right after a write of the service is seen', async (
   )
   const app = await openTestService(t, { files: { memory: { cases } } })
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   await Promise.all(
     tables.map(async ({ ms, save, id }) => {
       const path = app.file(id, 'case.md')
@@ -293,14 +297,14 @@ t.test('what a person saves right after a write of the service is seen', async (
         if (put.status !== 200) throw new Error(put.text)
         if (ms > 0) await delay(ms)
         await save(path, `${readFileSync(path, 'utf8')}\nLine ${turn}.\n`)
-        await told.next(() => toldOf(told, id).length >= 2 * turn)
+        await published.next(() => toldOf(published, id).length >= 2 * turn)
       }
     }),
   )
-  await settled(app, told, marker)
+  await settled(app, published, marker)
   for (const { ms, name, id } of tables) {
     t.test(`${name} after ${ms} ms`, async (t) => {
-      t.strictSame(toldOf(told, id), Array(2 * SAVES).fill('case_updated'))
+      t.strictSame(toldOf(published, id), Array(2 * SAVES).fill('case_updated'))
       const { title, description } = (await app.request('GET', `/cases/${id}`)).json
       t.equal(title, `Title ${SAVES}`)
       t.equal(description.match(/Line \d+\./g)?.length, SAVES)
@@ -313,7 +317,7 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
   const cases = Object.fromEntries([id, marker].map((id) => [id, { 'case.md': caseText('A') }]))
   const app = await openTestService(t, { files: { memory: { cases } } })
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   const path = (name: string) => app.file(id, name)
   // the address of a socket has at most 107 bytes
   const short = mkdtempSync(join(tmpdir(), 'casefile-'))
@@ -347,14 +351,14 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
   const ms = performance.now() - began
   t.ok(ms < 500 + stolen(), `requests are not held up: ${ms.toFixed()} ms`)
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
-  await settled(app, told, marker)
+  await settled(app, published, marker)
   const { problems } = (await app.request('GET', `/cases/${id}`)).json
   t.strictSame(
     Object.fromEntries(problems.map(({ file, code }: Record<string, string>) => [file, code])),
     wrong,
   )
   t.strictSame(
-    toldOf(told, id).sort(),
+    toldOf(published, id).sort(),
     [...Object.values(wrong).map((code) => `problem_found ${code}`)]
       .concat(isHidden ? [] : ['memory_updated closed.md'])
       .sort(),
@@ -364,10 +368,10 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
     t.equal(status, 409, `GET ${name}`)
   }
   for (const name of Object.keys(wrong)) await rm(path(name), { recursive: true })
-  const count = told.history.length
-  await settled(app, told, marker)
+  const count = published.history.length
+  await settled(app, published, marker)
   t.strictSame(
-    toldOf(told, id, count).sort(),
+    toldOf(published, id, count).sort(),
     Object.values(wrong)
       .map((code) => `problem_cleared ${code}`)
       .sort(),

@@ -21,10 +21,10 @@ import { DEFAULT_EVENTS } from '../../src/model/webhook.ts'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver } from '../fixtures/editors.ts'
 import { isFull } from '../fixtures/full.ts'
+import { listen, type PublishedEvents } from '../fixtures/published-events.ts'
 import { openReceiver } from '../fixtures/receiver.ts'
 import { SESSION } from '../fixtures/records.ts'
 import { git as gitIn } from '../fixtures/session-client.ts'
-import { listen, type Told } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const execute = promisify(execFile)
@@ -93,7 +93,7 @@ const LINKED_PLACES: typeof PLACES = {
 
 interface Repository {
   app: TestService
-  told: Told
+  published: PublishedEvents
   ids: string[]
   /** Where git is run. */
   folder: string
@@ -133,15 +133,15 @@ async function openRepository(
   save(app.file(MARKER, 'case.md'), caseText('Marker'))
   await app.restart()
   await app.service.watched()
-  const told = listen(t, app)
+  const published = listen(t, app)
   let turn = 0
   return {
-    ...{ app, told, ids, folder, git, commit },
+    ...{ app, published, ids, folder, git, commit },
     run: (...args) => execute('git', [...WHO, ...args], { cwd: folder }),
     async settled() {
       const filename = `m${turn++}.md`
       await renameOver(app.file(MARKER, filename), 'x\n')
-      await told.next(({ payload }) => payload.filename === filename)
+      await published.next(({ payload }) => payload.filename === filename)
       await app.service.synchronizer.freshenAll()
       await app.service.eventLog.flushed()
     },
@@ -212,9 +212,9 @@ function eventsOf(before: Map<string, Seen>, after: Map<string, Seen>): Record<s
 }
 
 /** What was told from this index of the history on, by case, in the same words. */
-function toldBy(told: Told, from: number): Record<string, string[]> {
+function toldBy(published: PublishedEvents, from: number): Record<string, string[]> {
   const events: Record<string, string[]> = {}
-  for (const { event_type, payload } of told.history.slice(from)) {
+  for (const { event_type, payload } of published.history.slice(from)) {
     const { case_id, old_state, new_state, proof_id, verified, code, filename } = payload
     if (case_id === MARKER || filename === 'history.md') continue
     const words = [event_type, old_state, new_state, proof_id, verified, code, filename]
@@ -228,11 +228,11 @@ function toldBy(told: Told, from: number): Record<string, string[]> {
 /** Runs git, then checks that the index is the disk in time, and that nothing else was told. */
 async function after(
   t: Test,
-  { app, told, settled }: Repository,
+  { app, published, settled }: Repository,
   work: () => Promise<unknown>,
 ): Promise<void> {
   const before = onDisk(app)
-  const from = told.history.length
+  const from = published.history.length
   await work()
   const stolen = stolenTime(t)
   const ended = performance.now()
@@ -255,7 +255,7 @@ async function after(
     `current after ${current.toFixed()} ms, told after ${(performance.now() - ended).toFixed()} ms`,
   )
   t.ok(isInTime(), 'in time')
-  t.strictSame(toldBy(told, from), eventsOf(before, wanted))
+  t.strictSame(toldBy(published, from), eventsOf(before, wanted))
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -282,7 +282,7 @@ const change = (path: string, from: string | RegExp, to: string) =>
 for (const [index, place] of Object.keys(PLACES).entries()) {
   t.test(`what git does to cases ${place}`, async (t) => {
     const repository = await openRepository(t, place, index === 0 ? MANY : FEW)
-    const { app, told, ids, folder, git, run, commit, settled } = repository
+    const { app, published, ids, folder, git, run, commit, settled } = repository
     const [first, second, third, fourth] = ids as [string, string, string, string]
     const receiver = await openReceiver(t)
     const wanted = { url: receiver.url, events: SENT }
@@ -352,7 +352,7 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
     }
 
     t.test('a receiver gets each of these once', async (t) => {
-      const wanted = told.history.filter(({ event_type }) => SENT.includes(event_type))
+      const wanted = published.history.filter(({ event_type }) => SENT.includes(event_type))
       const all = await receiver.until(wanted.length)
       t.strictSame(
         all.map(({ body }) => JSON.parse(body.toString())),
@@ -371,11 +371,11 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
       change(app.file(third, 'case.md'), /^title: .*$/m, 'title: Right')
       git('commit', '--quiet', '--all', '--message', 'right')
       await settled()
-      const from = told.history.length
+      const from = published.history.length
       await t.rejects(run('merge', '--quiet', 'left'), 'git tells a conflict')
-      await told.next(({ event_type }) => event_type === 'problem_found')
+      await published.next(({ event_type }) => event_type === 'problem_found')
       await settled()
-      t.strictSame(toldBy(told, from), {
+      t.strictSame(toldBy(published, from), {
         [first]: ['problem_found merge_conflict'],
         [second]: ['case_updated'],
       })
@@ -386,12 +386,12 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
       const other = await app.request('PUT', `/cases/${fourth}`, { title: 'Other' })
       t.equal(other.status, 200, 'other cases are written in the middle of a merge')
 
-      const before = told.history.length
+      const before = published.history.length
       change(app.file(first, 'case.md'), /^<<<<<<<[\s\S]*?^>>>>>>> .*\n/m, 'title: Both\n')
-      await told.next(({ event_type }) => event_type === 'problem_cleared')
+      await published.next(({ event_type }) => event_type === 'problem_cleared')
       commit('merged')
       await settled()
-      t.strictSame(toldBy(told, before), {
+      t.strictSame(toldBy(published, before), {
         [first]: ['case_updated', 'problem_cleared merge_conflict'],
       })
       t.equal((await app.request('GET', `/cases/${first}`)).json.title, 'Both')
@@ -412,32 +412,32 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
     })
 
     t.test('an edit of notes right before a commit is told', async (t) => {
-      const from = told.history.length
+      const from = published.history.length
       for (let turn = 0; turn < 10; turn++) {
         appendFileSync(app.file(fourth, 'notes.md'), `line ${turn}\n`)
         await run('commit', '--quiet', '--all', '--message', `notes ${turn}`)
-        await told.next(
+        await published.next(
           ({ payload }) => payload.filename === 'notes.md' && payload.case_id === fourth,
         )
-        await told.news()
+        await published.newEvents()
       }
       await settled()
-      t.strictSame(toldBy(told, from), { [fourth]: Array(10).fill('memory_updated notes.md') })
+      t.strictSame(toldBy(published, from), { [fourth]: Array(10).fill('memory_updated notes.md') })
     })
 
     t.test('an edit of notes right after a commit is told', async (t) => {
-      const from = told.history.length
+      const from = published.history.length
       for (let turn = 0; turn < 10; turn++) {
         change(app.file(first, 'case.md'), /^title: .*$/m, `title: Turn ${turn}`)
         git('commit', '--quiet', '--all', '--message', `title ${turn}`)
         // often in the same tick of the clock
         appendFileSync(app.file(fourth, 'notes.md'), `after ${turn}\n`)
-        await told.next(
+        await published.next(
           ({ payload }) => payload.filename === 'notes.md' && payload.case_id === fourth,
         )
-        await told.news()
+        await published.newEvents()
       }
-      t.strictSame(toldBy(told, from)[fourth], Array(10).fill('memory_updated notes.md'))
+      t.strictSame(toldBy(published, from)[fourth], Array(10).fill('memory_updated notes.md'))
       commit('notes')
     })
   })
@@ -446,14 +446,14 @@ for (const [index, place] of Object.keys(PLACES).entries()) {
 for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
   t.test(`while git holds its lock on cases ${place}`, async (t) => {
     const repository = await openRepository(t, place, 4, { gitPatienceMs: 1000 })
-    const { app, told, ids, folder, git, settled } = repository
+    const { app, published, ids, folder, git, settled } = repository
     const [edited, other, gone, calm] = ids as [string, string, string, string]
     const made = randomUUID()
     const lock = resolve(folder, git('rev-parse', '--git-path', 'index.lock').trim())
     const title = async (id: string) => (await app.request('GET', `/cases/${id}`)).json.title
     const put = (id: string) => app.request('PUT', `/cases/${id}`, { title: 'Requested' })
     await settled()
-    const from = told.history.length
+    const from = published.history.length
 
     writeFileSync(lock, '')
     await renameOver(app.file(edited, 'case.md'), caseText('Edited'))
@@ -470,14 +470,14 @@ for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
     t.match(await refused, { status: 409, json: { type: /git_busy/, detail: /index\.lock/ } })
     t.match(await app.request('POST', '/cases', { title: 'x' }), { status: 409 })
     t.match(await app.request('PUT', `/cases/${calm}/memory/x.md`, 'x'), { status: 409 })
-    t.strictSame(toldBy(told, from), {}, 'nothing is told')
+    t.strictSame(toldBy(published, from), {}, 'nothing is told')
 
     const waits = put(calm)
     await title(calm)
     rmSync(lock)
     t.equal((await waits).status, 200, 'a write that waits is done when git is')
     await settled()
-    t.strictSame(toldBy(told, from), {
+    t.strictSame(toldBy(published, from), {
       [edited]: ['case_updated'],
       [other]: ['case_state_changed OPEN BLOCKED', 'case_updated'],
       [gone]: ['case_deleted'],
@@ -489,10 +489,10 @@ for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
     writeFileSync(lock, '')
     const longAgo = Date.now() / 1000 - 3600
     utimesSync(lock, longAgo, longAgo)
-    const later = told.history.length
+    const later = published.history.length
     await renameOver(app.file(edited, 'case.md'), caseText('Edited again'))
     await settled()
-    t.strictSame(toldBy(told, later), { [edited]: ['case_updated'] }, 'a lock that was left')
+    t.strictSame(toldBy(published, later), { [edited]: ['case_updated'] }, 'a lock that was left')
     t.equal((await put(edited)).status, 200)
     rmSync(lock)
   })
@@ -501,7 +501,7 @@ for (const place of [...Object.keys(PLACES), ...Object.keys(LINKED_PLACES)]) {
 t.test('sessions and plans that come by git start nothing', async (t) => {
   const states = ['planning', 'plan_ready', 'approved', 'executing', 'complete'] as const
   const repository = await openRepository(t, 'in the repository of the code', states.length)
-  const { app, told, ids, git, run, commit, settled } = repository
+  const { app, published, ids, git, run, commit, settled } = repository
   const proof = join(app.root, 'ran')
   git('checkout', '--quiet', '-b', 'theirs')
   const sessions = new Map<string, string>()
@@ -526,14 +526,14 @@ t.test('sessions and plans that come by git start nothing', async (t) => {
   commit('theirs')
   git('checkout', '--quiet', '-')
   await settled()
-  const from = told.history.length
+  const from = published.history.length
   await run('checkout', '--quiet', 'theirs')
   await settled()
   const foreign = ['planning', 'approved', 'executing'].map(
     (state) => ids[states.indexOf(state as never)]!,
   )
   t.strictSame(
-    toldBy(told, from),
+    toldBy(published, from),
     Object.fromEntries(foreign.map((id) => [id, ['problem_found foreign_session']])),
     'they are told as what they are',
   )
@@ -571,10 +571,10 @@ t.test(
   'sessions that git takes away follow the files, those deleted by hand are missed',
   async (t) => {
     const repository = await openRepository(t, 'in the repository of the code', 2)
-    const { app, told, ids, run, git, commit, settled } = repository
+    const { app, published, ids, run, git, commit, settled } = repository
     const [id] = ids as [string]
     const { json } = await app.request('POST', `/cases/${id}/sessions`, { type: 'planning' })
-    await told.next(
+    await published.next(
       ({ payload }) => payload.session_id === json.id && payload.new_state === 'plan_ready',
     )
     await settled()
@@ -584,7 +584,7 @@ t.test(
     git('commit', '--quiet', '--message', 'without')
     git('checkout', '--quiet', '-')
     await settled()
-    const from = told.history.length
+    const from = published.history.length
     const problems = async () => {
       const found = (await app.request('GET', `/cases/${id}`)).json.problems
       return found.map((each: { code: string }) => each.code)
@@ -597,7 +597,7 @@ t.test(
     await run('checkout', '--quiet', '-')
     await settled()
     t.same([await sessions(), await problems()], [1, []])
-    t.strictSame(toldBy(told, from), {}, 'none of it is a problem')
+    t.strictSame(toldBy(published, from), {}, 'none of it is a problem')
 
     await app.close()
     git('checkout', '--quiet', 'without')

@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
+import { listen } from '../fixtures/published-events.ts'
 import { must, newSession, planned, ran, reaches, step } from '../fixtures/session-client.ts'
-import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -44,10 +44,10 @@ const PROOF = '11111111-1111-4111-8111-111111111111'
 
 t.test('a hand edit gives the events of the same request', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const { id } = await app.newCase({ title: 'A', description: 'What happens.' })
   const file = (...names: string[]) => app.file(id, ...names)
-  t.strictSame(await told.words(), ['case_created'])
+  t.strictSame(await published.newWords(), ['case_created'])
   const edits: [string, () => void, string[]][] = [
     ['the title', () => change(file('case.md'), 'title: A', 'title: B'), ['case_updated']],
     ['the description', () => change(file('case.md'), 'What', 'Whatever'), ['case_updated']],
@@ -140,7 +140,7 @@ t.test('a hand edit gives the events of the same request', async (t) => {
   for (const [name, edit, expected] of edits) {
     await t.test(name, async (t) => {
       edit()
-      t.strictSame(await told.words(), expected)
+      t.strictSame(await published.newWords(), expected)
     })
   }
   t.equal((await must(app, 'GET', `/cases/${id}`)).state, 'VERIFYING')
@@ -148,34 +148,34 @@ t.test('a hand edit gives the events of the same request', async (t) => {
 
 t.test('cases are made, copied, moved and deleted as folders', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const { id } = await app.newCase({ title: 'A' })
   const [made, copy, moved] = [randomUUID(), randomUUID(), randomUUID()]
-  await told.news()
+  await published.newEvents()
   save(app.file(made, 'case.md'), '# Made by hand\n')
-  t.strictSame(await told.words(), ['case_created'])
+  t.strictSame(await published.newWords(), ['case_created'])
   t.match(await must(app, 'GET', `/cases/${made}`), { title: 'Made by hand', state: 'OPEN' })
 
   mkdirSync(app.file(moved)) // a folder without any record is no case
   cpSync(app.file(id), app.file(copy), { recursive: true })
-  t.strictSame(await told.words(), [
+  t.strictSame(await published.newWords(), [
     'memory_updated history.md',
     'problem_found duplicate_id case.md',
   ])
   change(app.file(copy, 'case.md'), `id: ${id}`, `id: ${copy}`)
-  t.strictSame(await told.words(), ['case_created', 'problem_cleared duplicate_id case.md'])
+  t.strictSame(await published.newWords(), ['case_created', 'problem_cleared duplicate_id case.md'])
   rmSync(app.file(moved), { recursive: true })
-  t.strictSame(await told.words(), [], 'nor is it deleted')
+  t.strictSame(await published.newWords(), [], 'nor is it deleted')
   renameSync(app.file(made), app.file(moved))
-  t.strictSame((await told.words()).sort(), ['case_created', 'case_deleted'])
+  t.strictSame((await published.newWords()).sort(), ['case_created', 'case_deleted'])
   rmSync(app.file(id), { recursive: true })
-  t.strictSame(await told.words(), ['case_deleted'])
+  t.strictSame(await published.newWords(), ['case_deleted'])
   t.equal((await app.request('GET', `/cases/${id}`)).status, 404)
 })
 
 t.test('what is broken is a problem, told once, and the last good value is served', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const front = (more: string) => `---\ntitle: Good\nstate: OPEN\n${more}---\nText\n`
   const breaks: [string, (path: string) => void, string, number | null][] = [
     ['YAML', (path) => save(path, front('tags: [a\n')), 'bad_frontmatter', 4],
@@ -219,11 +219,11 @@ t.test('what is broken is a problem, told once, and the last good value is serve
       const path = app.file(id, 'case.md')
       await must(app, 'PUT', `/cases/${id}/memory/notes.md`, 'mine\n')
       const good = readFileSync(path)
-      await told.news()
+      await published.newEvents()
       if (code === '') writeFileSync(path, Buffer.from([0x61, 0x0a, 0xff]))
       else breakIt(path)
       const expected = code || 'bad_encoding'
-      t.strictSame(await told.words(), [`problem_found ${expected} case.md`])
+      t.strictSame(await published.newWords(), [`problem_found ${expected} case.md`])
       const shown = await must(app, 'GET', `/cases/${id}`)
       t.match(shown, { title: 'Good', problems: [{ code: expected, file: 'case.md' }] })
       if (line !== null) t.equal(shown.problems[0].line, line)
@@ -235,7 +235,7 @@ t.test('what is broken is a problem, told once, and the last good value is serve
       if (before) t.ok(readFileSync(path).equals(before), 'not written over')
       rmSync(path, { force: true })
       writeFileSync(path, good)
-      t.strictSame(await told.words(), [`problem_cleared ${expected} case.md`])
+      t.strictSame(await published.newWords(), [`problem_cleared ${expected} case.md`])
     })
   }
 })
@@ -248,22 +248,22 @@ const lastLines = (app: TestService, caseId: string, number: number, count: numb
 
 t.test('a plan edited by hand gets one line, and is what an approval runs', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const ref = await planned(app, { runbook: step('echo first > made') })
   const path = app.file(ref.case_id, 'sessions', '1.md')
-  await told.news()
+  await published.newEvents()
   change(path, 'echo first', 'echo second')
   change(path, 'second', 'third') // two saves, one line
   const { mtimeMs } = statSync(path)
-  const edited = await told.next((event) => event.event_type === 'plan_edited')
+  const edited = await published.next((event) => event.event_type === 'plan_edited')
   const quietMs = Date.parse(edited.timestamp) - mtimeMs
   t.ok(quietMs > 1990, `not written into while the person may still save: after ${quietMs} ms`)
   const { plan, plan_sha256 } = await must(app, 'GET', ref.path)
   t.equal(edited.payload.sha256, plan_sha256)
-  t.strictSame(await told.words(), ['plan_edited hand'])
+  t.strictSame(await published.newWords(), ['plan_edited hand'])
 
   change(path, '## Hypothesis\n\n', '## Hypothesis\n\nI say: ')
-  const again = await told.next((event) => event.event_type === 'plan_edited')
+  const again = await published.next((event) => event.event_type === 'plan_edited')
   const { hypothesis } = await must(app, 'GET', ref.path)
   t.match(again.payload, { sha256: sha256(plan), hypothesis_sha256: sha256(hypothesis) })
   await must(app, 'POST', `${ref.path}/approve`, { plan_sha256 })
@@ -273,26 +273,26 @@ t.test('a plan edited by hand gets one line, and is what an approval runs', asyn
 
 t.test('state: abandoned by hand is carried out', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   await t.test('of a plan that waits', async (t) => {
     const ref = await planned(app)
     change(app.file(ref.case_id, 'sessions', '1.md'), 'state: plan_ready', 'state: abandoned')
     t.equal((await must(app, 'GET', ref.path)).state, 'abandoned')
     t.match(await app.request('POST', `${ref.path}/approve`), { status: 422 })
-    await told.next(({ event_type }) => event_type === 'session_sealed')
+    await published.next(({ event_type }) => event_type === 'session_sealed')
     t.match(lastLines(app, ref.case_id, 1, 2), [
       / old_state=plan_ready new_state=abandoned /,
       / session_sealed /,
     ])
     t.strictSame((await must(app, 'GET', ref.path)).problems, [])
   })
-  await told.news()
+  await published.newEvents()
   await t.test('of a run: its step is stopped', async (t) => {
     const ref = await planned(app, { runbook: step('sleep 600') })
     await must(app, 'POST', `${ref.path}/approve`)
-    await told.next(({ event_type }) => event_type === 'step_started')
+    await published.next(({ event_type }) => event_type === 'step_started')
     change(app.file(ref.case_id, 'sessions', '1.md'), 'state: executing', 'state: abandoned')
-    await told.next(({ event_type }) => event_type === 'session_sealed')
+    await published.next(({ event_type }) => event_type === 'session_sealed')
     t.match(await must(app, 'GET', ref.path), { state: 'abandoned', problems: { length: 0 } })
     t.match(lastLines(app, ref.case_id, 1, 2), [
       / old_state=executing new_state=abandoned /,
@@ -319,31 +319,31 @@ t.test('what only a request may do is a problem, and nothing more', async (t) =>
 
 t.test('a proof put there by hand ends its session, which is sealed', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const { ref } = await ran(app, step('echo done'))
-  await told.news()
+  await published.newEvents()
   save(
     app.file(ref.case_id, 'proof', `${PROOF}.md`),
     proofText('test-log', 'fine', `session_id: ${ref.id}\n`),
   )
-  await told.next(({ event_type }) => event_type === 'session_sealed')
-  t.strictSame(await told.words(), [
+  await published.next(({ event_type }) => event_type === 'session_sealed')
+  t.strictSame(await published.newWords(), [
     'proof_created test-log',
     'proof_attached test-log',
     'session_sealed',
   ])
   t.match(await must(app, 'GET', ref.path), { proof_attached: true, problems: { length: 0 } })
   change(app.file(ref.case_id, 'sessions', '1.md'), '## Plan', '## Plan ')
-  t.strictSame(await told.words(), ['problem_found session_changed sessions/1.md'])
+  t.strictSame(await published.newWords(), ['problem_found session_changed sessions/1.md'])
 })
 
 t.test('a plain file in place of latest.md is kept as a conflict copy', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const ref = await planned(app)
   const sessions = app.file(ref.case_id, 'sessions')
   save(`${sessions}/latest.md`, 'What an editor wrote.\n')
-  await told.next(({ payload }) => payload.code === 'conflict_copy')
+  await published.next(({ payload }) => payload.code === 'conflict_copy')
   const copy = readdirSync(sessions).find((name) => name.startsWith('latest.conflict-'))
   t.equal(readFileSync(`${sessions}/${copy}`, 'utf8'), 'What an editor wrote.\n')
   t.match(readFileSync(`${sessions}/latest.md`, 'utf8'), /^---\nid: /)
@@ -389,10 +389,10 @@ t.test(
   'what a request wrote into a memory file has its event, whatever came after it',
   async (t) => {
     const app = await openTestService(t)
-    const told = listen(t, app)
+    const published = listen(t, app)
     const { id } = await app.newCase()
     await app.request('PUT', `/cases/${id}/memory/notes.md`, 'one\n')
-    t.strictSame(await told.words(), ['case_created', 'memory_updated notes.md'])
+    t.strictSame(await published.newWords(), ['case_created', 'memory_updated notes.md'])
     const write = (then: () => void) =>
       app.service.store.alone(id, async (_, { wrote }) => {
         writeFileSync(app.file(id, 'notes.md'), 'two\n')
@@ -400,21 +400,21 @@ t.test(
         then()
       })
     await write(() => {})
-    t.strictSame(await told.words(), ['memory_updated notes.md'], 'once')
+    t.strictSame(await published.newWords(), ['memory_updated notes.md'], 'once')
     await write(() => save(app.file(id, 'notes.md'), 'two\n'))
-    t.strictSame(await told.words(), ['memory_updated notes.md'], 'put back to what it was')
+    t.strictSame(await published.newWords(), ['memory_updated notes.md'], 'put back to what it was')
     await write(() => rmSync(app.file(id, 'notes.md')))
-    t.strictSame(await told.words(), ['memory_updated notes.md'], 'removed')
+    t.strictSame(await published.newWords(), ['memory_updated notes.md'], 'removed')
     await write(() => rmSync(app.file(id, 'notes.md')))
-    t.match(await told.words(), ['memory_updated notes.md'], 'gone before and after')
+    t.match(await published.newWords(), ['memory_updated notes.md'], 'gone before and after')
     await write(() => rmSync(app.file(id), { recursive: true }))
-    t.strictSame((await told.words())[0], 'memory_updated notes.md', 'the case is gone')
+    t.strictSame((await published.newWords())[0], 'memory_updated notes.md', 'the case is gone')
   },
 )
 
 t.test('a session file deleted by hand is a problem until the case goes on', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const ref = await planned(app)
   const file = app.file(ref.case_id, 'sessions', '1.md')
   const text = readFileSync(file)
@@ -423,11 +423,15 @@ t.test('a session file deleted by hand is a problem until the case goes on', asy
     return [state, ...problems.map((each: Record<string, string>) => `${each.code} ${each.file}`)]
   }
   const problem = 'session_missing sessions/1.md'
-  await told.news()
+  await published.newEvents()
   rmSync(file)
-  const found = await told.next(({ event_type }) => event_type === 'problem_found')
+  const found = await published.next(({ event_type }) => event_type === 'problem_found')
   t.match(found.payload, { code: 'session_missing', message: /start another session/ })
-  t.strictSame(await told.words(), [`problem_found ${problem}`], 'no state of it is invented')
+  t.strictSame(
+    await published.newWords(),
+    [`problem_found ${problem}`],
+    'no state of it is invented',
+  )
   t.strictSame(await shown(), ['PLANNING', problem])
 
   await app.restart()

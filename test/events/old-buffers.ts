@@ -5,8 +5,8 @@ import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'
 import { renameOver, truncateThenWrite } from '../fixtures/editors.ts'
 import { isFull } from '../fixtures/full.ts'
+import { listen } from '../fixtures/published-events.ts'
 import { type Envelope, must, planned, step } from '../fixtures/session-client.ts'
-import { listen } from '../fixtures/told.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const TIMES = 20
@@ -21,7 +21,7 @@ for (const [name, save] of STYLES) {
   t.test(`of a case, ${name}`, async (t) => {
     const app = await openTestService(t)
     await app.service.watched()
-    const told = listen(t, app)
+    const published = listen(t, app)
     const stolen = stolenTime(t)
     const { id } = await app.newCase({ description: 'Text' })
     const path = app.file(id, 'case.md')
@@ -30,13 +30,13 @@ for (const [name, save] of STYLES) {
       const buffer = readFileSync(path, 'utf8')
       await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED', reason: `Reason ${turn}` })
       await must(app, 'PUT', `/cases/${id}`, { title: `Title ${turn}` })
-      await told.news()
+      await published.newEvents()
       const before = stolen()
       await save(path, `${buffer}\nMine ${turn}.\n`)
       const saved = Date.now()
       const events = [
-        await told.next(({ event_type }) => event_type === 'case_state_changed'),
-        await told.next(({ event_type }) => event_type === 'case_updated'),
+        await published.next(({ event_type }) => event_type === 'case_state_changed'),
+        await published.next(({ event_type }) => event_type === 'case_updated'),
       ]
       const payload = { case_id: id, old_state: 'BLOCKED', new_state: 'OPEN' }
       t.match(events, [{ payload }, { payload: { case_id: id } }])
@@ -51,7 +51,7 @@ for (const [name, save] of STYLES) {
   t.test(`of a session, ${name}`, async (t) => {
     const app = await openTestService(t)
     await app.service.watched()
-    const told = listen(t, app)
+    const published = listen(t, app)
     const stolen = stolenTime(t)
     const late: number[] = []
     for (let turn = 1; turn <= SESSIONS; turn++) {
@@ -61,13 +61,13 @@ for (const [name, save] of STYLES) {
       // as it was while it planned, before the last three lines
       const lines = now.trimEnd().split('\n')
       const buffer = `${lines.slice(0, -3).join('\n').replace('state: plan_ready', 'state: planning')}\n`
-      await told.news()
+      await published.newEvents()
       const before = stolen()
       await save(path, buffer)
       const saved = Date.now()
       const isTold = ({ event_type, payload }: Envelope) =>
         event_type === 'problem_found' && payload.code === 'trail_changed'
-      const { timestamp, payload } = await told.next(isTold)
+      const { timestamp, payload } = await published.next(isTold)
       late.push(Date.parse(timestamp) - saved - stolen() + before)
       t.match(payload, { case_id: ref.case_id, file: 'sessions/1.md' })
       t.match(await must(app, 'GET', ref.path), { state: 'plan_ready' }, 'no state is lost')

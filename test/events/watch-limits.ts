@@ -175,11 +175,11 @@ t.test('what the kernel drops while the service stands still is found', async (t
     same(await titles(world), wanted),
   )
   t.comment(`current ${ms.toFixed()} ms after SIGCONT`)
-  const told = await soon('all is told', 35_000, async () => {
+  const published = await soon('all is told', 35_000, async () => {
     await must(service, 'GET', '/version')
     return come(events, 'memory_updated').length >= 120 && come(events, 'case_created').length >= 30
   })
-  t.comment(`told ${told.toFixed()} ms later`)
+  t.comment(`told ${published.toFixed()} ms later`)
   t.strictSame(caseIds(come(events, 'case_updated')).sort(), Object.keys(before).sort())
   t.strictSame(caseIds(come(events, 'memory_updated')).sort(), Object.keys(before).sort())
   t.strictSame(caseIds(come(events, 'case_created')).sort(), Object.keys(fresh).sort())
@@ -334,10 +334,10 @@ t.test(
     writeFileSync(file(first, 'case.md'), caseText('Last'))
     await events.next((event) => event.event === 'case_updated' && caseIds([event])[0] === first)
     t.equal((await titles(world))[first], 'Last')
-    const told = (type: string) => caseIds(come(events, type)).length
-    t.equal(told('case_deleted'), 40 + 3 + 40 + 1)
-    t.equal(told('case_created'), 3 + 40 + 40 + 1)
-    t.equal(told('case_updated'), 2)
+    const published = (type: string) => caseIds(come(events, type)).length
+    t.equal(published('case_deleted'), 40 + 3 + 40 + 1)
+    t.equal(published('case_created'), 3 + 40 + 40 + 1)
+    t.equal(published('case_updated'), 2)
   },
 )
 
@@ -415,13 +415,15 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const events = await world.events(last)
     await must(service, 'PUT', `/cases/${calm}`, { title: 'Marker' })
     await events.next((event) => caseIds([event])[0] === calm)
-    const told = events.received.filter(({ event }) => event !== 'ping')
-    const marker = told.pop()!
+    const published = events.received.filter(({ event }) => event !== 'ping')
+    const marker = published.pop()!
     t.strictSame(
-      told.map((event) => [event.event, caseIds([event])[0], envelope(event).timestamp]).sort(),
+      published
+        .map((event) => [event.event, caseIds([event])[0], envelope(event).timestamp])
+        .sort(),
       [
         ['case_created', made, stamp(14)],
-        ['case_deleted', gone, told.map(envelope).find(isDeleted)?.timestamp],
+        ['case_deleted', gone, published.map(envelope).find(isDeleted)?.timestamp],
         ['case_state_changed', moved, stamp(11)],
         ['case_updated', edited, stamp(10)],
         ['memory_updated', noted, stamp(12)],
@@ -429,8 +431,10 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       ].sort(),
     )
     t.strictSame(
-      [...told, marker].map(({ id }) => Number(id)),
-      told.map((_, index) => Number(last) + 1 + index).concat(Number(last) + told.length + 1),
+      [...published, marker].map(({ id }) => Number(id)),
+      published
+        .map((_, index) => Number(last) + 1 + index)
+        .concat(Number(last) + published.length + 1),
       'the ids go on where they were',
     )
 
@@ -448,7 +452,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     )
     t.strictSame(
       whole.received.slice(Number(last)).map(({ data }) => data),
-      [...told, marker, again.received[0]!].map(({ data }) => data),
+      [...published, marker, again.received[0]!].map(({ data }) => data),
       'byte for byte',
     )
   })

@@ -21,12 +21,12 @@ function systemError(name: Errno, code: string = name): Error {
 }
 
 t.test('whatever the system says of a write is a refusal that says it', (t) => {
-  const told: [code: string, remedy: RegExp, names: Errno[]][] = [
+  const failed: [code: string, remedy: RegExp, names: Errno[]][] = [
     ['storage_full', /Free space/, ['ENOSPC', 'EDQUOT', 'EFBIG']],
     ['storage_failed', /Wait a little/, ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']],
     ['storage_failed', /the disk/, ['EIO', 'EROFS', 'ESTALE', 'EBUSY', 'EMLINK', 'ENOTCONN']],
   ]
-  for (const [code, remedy, names] of told) {
+  for (const [code, remedy, names] of failed) {
     for (const name of names) {
       const detail = new RegExp(`\\(${name}\\).*${remedy.source}`)
       t.match(storageRefusal(systemError(name), '/x/case.md'), { code, message: detail }, name)

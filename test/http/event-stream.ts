@@ -346,35 +346,35 @@ t.test(
 )
 
 t.test('what waits for a slow client has an end: more than 1 MiB of output drops it', async (t) => {
-  const told: string[] = []
+  const calls: string[] = []
   const feed = createFeed(
     {
       isOpen: true,
       send: () => true,
       drained: () => new Promise(() => {}),
-      end: () => told.push('end'),
-      drop: () => told.push('drop'),
+      end: () => calls.push('end'),
+      drop: () => calls.push('drop'),
     },
     0,
   )
   feed({ session: { ...SESSION, trail: TRAIL.slice(0, 1) } })
   const output = { ...OUTPUT, text: 'x'.repeat(MIB / 4) }
   for (let count = 0; count < 4; count++) feed({ output })
-  t.strictSame(told, [])
+  t.strictSame(calls, [])
   feed({ output })
-  t.strictSame(told, ['drop'])
+  t.strictSame(calls, ['drop'])
 })
 
 t.test('who reads nothing of a replay is dropped once 10,000 events wait for him', async (t) => {
-  let tell: (event: LogEvent) => void = () => {}
+  let publish: (event: LogEvent) => void = () => {}
   const needs = {
     log: t.fail,
     now: () => '',
     outputs: { subscribe: () => () => {} },
     eventLog: {
       ...{ first: 1, last: 1 },
-      subscribe(listener: typeof tell) {
-        tell = listener
+      subscribe(listener: typeof publish) {
+        publish = listener
         return () => {}
       },
       async *read() {
@@ -386,18 +386,18 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
   const parts = { registry: createStreamRegistry(), fanOut: createFanOut(needs.eventLog) }
   const { url } = await serveStreams(t, (c) => eventsRoute(needs, parts, c))
   const client = await connect(url)
-  for (let id = 2; id < 10_002; id++) tell({ id, type: 'a', envelope: '{}' })
+  for (let id = 2; id < 10_002; id++) publish({ id, type: 'a', envelope: '{}' })
   t.equal(parts.registry.size, 1)
-  tell({ id: 10_002, type: 'a', envelope: '{}' })
+  publish({ id: 10_002, type: 'a', envelope: '{}' })
   t.equal(parts.registry.size, 0)
   t.equal(await client.closed, 'cut')
 })
 
 t.test('who joins gets nothing that was told before', async (t) => {
-  let tell: (event: LogEvent) => void = () => {}
+  let publish: (event: LogEvent) => void = () => {}
   const fanOut = createFanOut({
     subscribe(listener) {
-      tell = listener
+      publish = listener
       return () => {}
     },
   })
@@ -407,9 +407,9 @@ t.test('who joins gets nothing that was told before', async (t) => {
       .match(/(?<=id: )\d+/g)
   const [first, second]: Uint8Array[][] = [[], []]
   fanOut.join({ sendBytes: (bytes) => first!.push(bytes) > 0 })
-  tell({ id: 1, type: 'a', envelope: '{}' })
+  publish({ id: 1, type: 'a', envelope: '{}' })
   fanOut.join({ sendBytes: (bytes) => second!.push(bytes) > 0 })
-  tell({ id: 2, type: 'a', envelope: '{}' })
+  publish({ id: 2, type: 'a', envelope: '{}' })
   fanOut.flush()
   t.strictSame([ids(first!), ids(second!)], [['1', '2'], ['2']])
 })

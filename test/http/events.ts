@@ -216,9 +216,9 @@ t.test('?case= gives the events of one case, under the numbers of the log', asyn
   await must(app, 'PUT', `/cases/${id}`, { title: 'T3' })
   const last = String(app.service.eventLog.last)
   await early.next((event) => event.id === last)
-  const told = (client: EventSourceClient) =>
+  const received = (client: EventSourceClient) =>
     client.received.map((event) => [event.id, event.event, envelope(event).payload.case_id])
-  t.strictSame(told(early), [
+  t.strictSame(received(early), [
     ['2', 'case_created', id],
     ['4', 'case_updated', id],
     [last, 'case_updated', id],
@@ -227,10 +227,10 @@ t.test('?case= gives the events of one case, under the numbers of the log', asyn
     headers: { 'last-event-id': '4' },
   })
   await resumed.next()
-  t.strictSame(told(resumed), [[last, 'case_updated', id]])
+  t.strictSame(received(resumed), [[last, 'case_updated', id]])
   const session = await events(app, `?case=${ref.case_id}`)
   await until(session, ofCase(ref.case_id, 'session_completed'))
-  t.ok(told(session).every(([, , caseId]) => caseId === ref.case_id))
+  t.ok(received(session).every(([, , caseId]) => caseId === ref.case_id))
 })
 
 t.test('output is of its case too', async (t) => {

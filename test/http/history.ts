@@ -9,8 +9,8 @@ import {
 } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
+import { listen } from '../fixtures/published-events.ts'
 import { finished, git, must, planned, reaches, step } from '../fixtures/session-client.ts'
-import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const ADA = { 'casefile-actor': 'Ada', 'casefile-client': 'console' }
@@ -155,12 +155,12 @@ t.test('the headers say who, on one line', async (t) => {
 
 t.test('lines of the service are no news of the memory; those of a person are', async (t) => {
   const app = await openTestService(t)
-  const told = listen(t, app)
+  const published = listen(t, app)
   const { id } = await app.newCase()
   await must(app, 'PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
-  t.strictSame(await told.words(), ['case_created', 'case_state_changed OPEN→BLOCKED'])
+  t.strictSame(await published.newWords(), ['case_created', 'case_state_changed OPEN→BLOCKED'])
   appendFileSync(app.file(id, 'history.md'), 'Called them.\n')
-  t.strictSame(await told.words(), ['memory_updated history.md'])
+  t.strictSame(await published.newWords(), ['memory_updated history.md'])
 })
 
 t.test('a PUT adds lines, and neither drops, changes nor makes those of the service', async (t) => {

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
-import { listen } from '../fixtures/told.ts'
+import { listen } from '../fixtures/published-events.ts'
 import { openTestService, type Reply, type TestService } from '../fixtures/workspace.ts'
 
 /** A report of 23 tests, of which these fail. */
@@ -221,7 +221,7 @@ async function ended(at: TestService, id: string): Promise<Reply['json']> {
 t.test(
   'a report that a person wrote into a file counts once the service has counted it',
   async (t) => {
-    const told = listen(t, app)
+    const published = listen(t, app)
     for (const [name, report, supports] of [
       ['passing', tap(), true],
       ['failing', FAILING, false],
@@ -233,8 +233,8 @@ t.test(
         const head = 'type: test-log\nverified: true\ntests: { run: 23, passed: 23, failed: 0 }'
         await writeFile(path, `---\n${head}\n---\n\n\`\`\`\n${report}\`\`\`\n`)
         t.match((await resolve(id)).json.detail, /not counted yet/)
-        await told.news()
-        await told.next(
+        await published.newEvents()
+        await published.next(
           ({ event_type, payload }) => event_type === 'proof_updated' && payload.case_id === id,
         )
         const { json } = await app.request('GET', `/cases/${id}/proof/${HAND}`)
@@ -260,31 +260,31 @@ t.test('a step that was to leave a report and left none ran nothing', async (t) 
 })
 
 t.test('counts that a person edits are counted again', async (t) => {
-  const told = listen(t, app)
+  const published = listen(t, app)
   const { id } = await app.newCase()
   const proof = await attach(id, FAILING)
   await verify(id, proof.id)
   const path = app.file(id, 'proof', `${proof.id}.md`)
   const before = await readFile(path, 'utf8')
-  await told.news()
+  await published.newEvents()
   const passed = 'tests: { run: 23, passed: 23, failed: 0 }'
   await writeFile(path, before.replace(/^tests: .*$/m, passed).replace(/^failed_tests: .*\n/m, ''))
   const counted = /^tests: \{ run: 23, passed: 21, failed: 2 \}$/m
   while (!counted.test(await readFile(path, 'utf8'))) {
-    await told.next(({ payload }) => payload.proof_id === proof.id)
+    await published.next(({ payload }) => payload.proof_id === proof.id)
   }
   t.equal((await resolve(id)).status, 422)
 })
 
 t.test('what a person writes and verifies by hand counts at once, and gets its hash', async (t) => {
-  const told = listen(t, app)
+  const published = listen(t, app)
   const { id } = await app.newCase()
   await mkdir(app.file(id, 'proof'), { recursive: true })
   const path = app.file(id, 'proof', `${HAND}.md`)
   await writeFile(path, '---\ntype: operator-note\nverified: true\n---\nI saw it work.\n')
   t.equal((await resolve(id)).status, 200)
-  await told.news()
-  await told.next(({ payload }) => payload.proof_id === HAND && payload.case_id === id)
+  await published.newEvents()
+  await published.next(({ payload }) => payload.proof_id === HAND && payload.case_id === id)
   const text = await readFile(path, 'utf8')
   t.match(text, /^---\ntype: operator-note\nverified: true\nsha256: [0-9a-f]{64}\n---\nI saw it/)
   await writeFile(path, text.replace('I saw', 'I have not seen'))

@@ -46,9 +46,9 @@ t.test('100 clients get 5,000 events in time while one does not read', async (t)
     const early = began + n * everyMs - performance.now()
     if (early > 0) await new Promise((resolve) => setTimeout(resolve, early))
   }
-  const told = once(child.stdout!, 'data')
+  const published = once(child.stdout!, 'data')
   child.stdin!.write(`${events}\n`)
-  const { counts, p99 } = JSON.parse(String((await told)[0]))
+  const { counts, p99 } = JSON.parse(String((await published)[0]))
   t.strictSame(counts, Array(count - 1).fill(events), 'who reads gets all of them, in their order')
   const isDropped = await waitUntil(() => {
     app.service.eventLog.append([eventOf(id, 0)]) // looked at with each event

@@ -315,6 +315,8 @@ t.test('on a terminal it explains and asks', needsScript, async (t) => {
 
 t.test('the kinds are those that docs/git.md explains', async (t) => {
   const page = readFileSync(fileURLToPath(new URL('../../docs/git.md', import.meta.url)), 'utf8')
-  const told = [...page.matchAll(/^### .*`([a-z-]+)`$/gm)].map((match) => match[1] as MemoryKind)
-  t.strictSame(told, MEMORY_KINDS)
+  const reported = [...page.matchAll(/^### .*`([a-z-]+)`$/gm)].map(
+    (match) => match[1] as MemoryKind,
+  )
+  t.strictSame(reported, MEMORY_KINDS)
 })

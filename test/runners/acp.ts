@@ -475,7 +475,7 @@ t.test('an answer has its own limit', async (t) => {
           end.abort()
           throw signal.reason
         },
-        tell: async () => {},
+        notify: async () => {},
         end: async () => ({ exit: 0, signal: null }),
       }
       const { signal } = new AbortController()

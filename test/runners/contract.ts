@@ -82,9 +82,10 @@ const CLAUSES: Clause[] = [
       t.equal(events.at(-1), 'finished', 'the end comes last')
       t.equal(notes[0]?.event, 'agent_started')
       t.equal(notes.filter(({ event }) => event === 'agent_started').length, 1)
-      const told = notes.map(({ event }) => event)
-      const tool = told.indexOf('tool_call')
-      if (tool !== -1) t.ok(told.indexOf('agent_session') < tool, 'its id precedes what it does')
+      const reported = notes.map(({ event }) => event)
+      const tool = reported.indexOf('tool_call')
+      if (tool !== -1)
+        t.ok(reported.indexOf('agent_session') < tool, 'its id precedes what it does')
     },
   },
   {

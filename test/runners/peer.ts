@@ -213,10 +213,10 @@ t.test('a socket that two processes hold', linuxOnly, async (t) => {
 
 t.test('a process of the run that shows nothing of itself', rootOnly, async (t) => {
   const hidden = await judged(t, { script: '$CLIENT', isNoted: true })
-  const stranger = await judged(t, { script: '$CLIENT' })
+  const other = await judged(t, { script: '$CLIENT' })
   const through = ['setpriv', '--reuid', String(NOBODY), '--clear-groups']
   const open = await judged(t, { script: 'env -i $CLIENT', through })
-  const told = ({ connection }: { connection: Connection }) => {
+  const reported = ({ connection }: { connection: Connection }) => {
     process.seteuid?.(NOBODY)
     try {
       return senderOf(connection, hidden.runs)
@@ -224,7 +224,11 @@ t.test('a process of the run that shows nothing of itself', rootOnly, async (t) 
       process.seteuid?.(0)
     }
   }
-  t.match(told(hidden), { kind: 'unknown', why: 'hidden' })
-  t.match(told(stranger), { kind: 'unknown', why: 'hidden' }, 'another, whose files are hidden too')
-  t.match(told(open), { kind: 'other' }, 'another, who shows them')
+  t.match(reported(hidden), { kind: 'unknown', why: 'hidden' })
+  t.match(
+    reported(other),
+    { kind: 'unknown', why: 'hidden' },
+    'another, whose files are hidden too',
+  )
+  t.match(reported(open), { kind: 'other' }, 'another, who shows them')
 })

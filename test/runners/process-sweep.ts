@@ -116,14 +116,14 @@ t.test('what has shed its mark under a guard', here, async (t) => {
 t.test('strangers live on', here, async (t) => {
   const other = await guardWith('0b1e2d3c-0000-4000-8000-00000000dcba')
   t.teardown(other.remove)
-  const strangers = [
+  const others = [
     await leftBehind(t, SHED, NO_GUARD),
     await leftBehind(t, SHED, other.guard),
     await leftBehind(t, `${SHED} unshare --user --map-root-user --mount`, NO_GUARD),
   ]
   const run = { mark: 'another-mark', processes: [], folderId: ID }
   t.equal(await endRun(run), 0)
-  for (const { orphan } of strangers) t.ok(isAlive(orphan))
+  for (const { orphan } of others) t.ok(isAlive(orphan))
 })
 
 t.test('without a guard', linuxOnly, async (t) => {
@@ -190,15 +190,15 @@ t.test('a start ends no process that has the pid of one that is gone', linuxOnly
   const app = await openTestService(t)
   const { case_id, id } = await planned(app, { runbook: step('true') })
   await app.close()
-  const stranger = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
-  const ended = once(stranger, 'exit')
-  t.teardown(() => stranger.kill('SIGKILL'))
-  const of = { pid: stranger.pid!, start: '1', boot: bootId() }
+  const other = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
+  const ended = once(other, 'exit')
+  t.teardown(() => other.kill('SIGKILL'))
+  const of = { pid: other.pid!, start: '1', boot: bootId() }
   const record = { session_id: id, case_id, number: 1, mark: 'x', process: of }
   await changeState(app.stateDir, PUT_RUN, id, JSON.stringify(record))
   await app.restart()
   t.strictSame(runsIn(app.stateDir), [], 'the record was seen')
-  t.strictSame([stranger.exitCode, stranger.signalCode], [null, null])
-  stranger.kill('SIGKILL')
+  t.strictSame([other.exitCode, other.signalCode], [null, null])
+  other.kill('SIGKILL')
   await ended
 })

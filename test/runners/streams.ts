@@ -25,7 +25,7 @@ interface Told {
 }
 
 /** What a format makes of the events; a text is a line as it stands, `!` in front one of stderr. */
-function told(format: Format, lines: readonly (object | string)[]): Told {
+function reported(format: Format, lines: readonly (object | string)[]): Told {
   let text = ''
   const shownOutput = createReadableOutput({
     write(more) {
@@ -109,7 +109,7 @@ function cases(format: Format, table: readonly Case[]): void {
   t.test(format, async (t) => {
     for (const [name, lines, notes, end] of table) {
       t.test(name, async (t) => {
-        const found = told(format, lines)
+        const found = reported(format, lines)
         const wanted = notes.map((note, at) => {
           const isMet = typeof note !== 'string' && note.test(found.notes[at] ?? '')
           return isMet ? found.notes[at] : note
@@ -139,7 +139,7 @@ t.test('what is not known is no error, in any format', async (t) => {
     ]),
   ]
   for (const format of Object.keys(STREAM_FORMATS) as Format[]) {
-    t.doesNotThrow(() => told(format, [...strange, '!', '!x', '!{}']), format)
+    t.doesNotThrow(() => reported(format, [...strange, '!', '!x', '!{}']), format)
   }
 })
 
@@ -154,7 +154,7 @@ const UUID = '00000000-0000-4000-8000-000000000001'
 
 t.test('scenes that every agent was recorded in', async (t) => {
   for (const format of ['claude', 'codex', 'copilot', 'gemini', 'opencode'] as const) {
-    const end = (scene: string) => told(format, recorded(format, scene)).end
+    const end = (scene: string) => reported(format, recorded(format, scene)).end
     t.test(format, async (t) => {
       for (const scene of ['plan', 'plan-tools', 'plan-writes', 'fault-500-then-plan']) {
         const { messages, verdict } = end(scene)
@@ -885,7 +885,7 @@ cases('plain', [
 ])
 
 t.test('what a person is shown', async (t) => {
-  const seen = (format: Format, scene: string) => told(format, recorded(format, scene)).text
+  const seen = (format: Format, scene: string) => reported(format, recorded(format, scene)).text
   const plan = `I looked.\n\n<!-- casefile:plan -->\n## Hypothesis\n\nThe limit is too low.\n\n## Plan\n\n1. Raise the limit.\n<!-- /casefile:plan -->\n`
   const warning =
     'warning: Model metadata for `scripted` not found. Defaulting to fallback metadata; this can degrade performance and cause issues\n'
@@ -954,22 +954,22 @@ t.test('what a person is shown', async (t) => {
     codexItem('completed', codexCommand(status, status === 'failed' ? 1 : 0, output)),
   ]
   const lines = Array.from({ length: 3000 }, (_, at) => `${at + 1}\n`).join('')
-  t.equal(told('codex', command(lines)).text, '→ shell ls\n  ok: 3000 lines, the last: 3000\n')
+  t.equal(reported('codex', command(lines)).text, '→ shell ls\n  ok: 3000 lines, the last: 3000\n')
   t.equal(
-    told('codex', command('\u001b[31mred\u001b[0m\rdone')).text,
+    reported('codex', command('\u001b[31mred\u001b[0m\rdone')).text,
     '→ shell ls\n  ok: 2 lines, the last: done\n',
   )
-  t.equal(told('codex', ['Not JSON.', '{"type":"new"}']).text, 'Not JSON.\n', 'as it is')
+  t.equal(reported('codex', ['Not JSON.', '{"type":"new"}']).text, 'Not JSON.\n', 'as it is')
   const long = `${'a'.repeat(290)} s3cret ${'b'.repeat(9000)}`
-  t.match(told('codex', command(long, 'failed')).text, /failed: exit 1 a+ \[r … b{300}\n$/)
-  t.notMatch(told('codex', command(long, 'failed')).text, 's3c', 'half a secret is none')
+  t.match(reported('codex', command(long, 'failed')).text, /failed: exit 1 a+ \[r … b{300}\n$/)
+  t.notMatch(reported('codex', command(long, 'failed')).text, 's3c', 'half a secret is none')
 
   const [first, second] = command('x').map((event) => JSON.stringify(event))
   const other = JSON.stringify(
     codexItem('started', { ...codexCommand('in_progress', null), id: '2' }),
   )
   t.equal(
-    told('codex', [first!, other, second!]).text,
+    reported('codex', [first!, other, second!]).text,
     '→ shell ls\n→ shell ls\n  ok (shell ls): x\n',
     'the result of a call that is not the last',
   )
@@ -981,13 +981,13 @@ t.test('opencode says only in its log that it asks its model again', async (t) =
   const asked = log('INFO', 'stream')
   const failure = log('ERROR', '"stream error"', ' error.error="AI_APICallError: scripted 500"')
   const lines = [asked, failure, asked, failure, asked, failure].map((line) => `!${line}`)
-  t.strictSame(told('opencode', lines).notes, [
+  t.strictSame(reported('opencode', lines).notes, [
     'the model did not answer as it should (scripted 500), attempt 1',
     'the model did not answer as it should (scripted 500), attempt 2',
   ])
   const step = (type: string, part: object) => ({ type, sessionID: 's', part })
   const nothing = [step('step_start', {}), step('step_finish', { reason: 'unknown' })]
-  t.strictSame(told('opencode', [...nothing, ...nothing]).notes, [
+  t.strictSame(reported('opencode', [...nothing, ...nothing]).notes, [
     'session s',
     ...Array(2).fill(
       'the model did not answer as it should (its answer had nothing in it), trying again',
@@ -997,8 +997,8 @@ t.test('opencode says only in its log that it asks its model again', async (t) =
 
 t.test('a message that is too long is not kept in part', async (t) => {
   const half = 'x'.repeat(600 * 1024)
-  t.match(told('plain', [half, 'end']).end, { messages: [/^x+\nend\n$/], overlong: false })
-  t.match(told('plain', [half, half, 'end']).end, { messages: [], overlong: true })
+  t.match(reported('plain', [half, 'end']).end, { messages: [/^x+\nend\n$/], overlong: false })
+  t.match(reported('plain', [half, half, 'end']).end, { messages: [], overlong: true })
   const [words] = altered('claude', 'plan', (line) =>
     line.type === 'assistant' ? line : undefined,
   )
@@ -1007,9 +1007,9 @@ t.test('a message that is too long is not kept in part', async (t) => {
     message: { content: [{ type: 'text', text }] },
   })
   const lines = recorded('claude', 'plan')
-  const said = told('claude', [says(half + half), ...lines]).end
+  const said = reported('claude', [says(half + half), ...lines]).end
   t.match(said, { messages: [PLAN, PLAN], overlong: true })
-  const much = told('claude', Array(5).fill(says(half))).end
+  const much = reported('claude', Array(5).fill(says(half))).end
   t.equal(much.messages.length, 3, 'the oldest go')
 
   const stream = STREAM_FORMATS.plain(notShown())

@@ -150,7 +150,7 @@ t.test('no cost is invented', async (t) => {
     cacheReadInputTokens: 0,
     cacheCreationInputTokens: 0,
   }
-  for (const [told, cost] of [
+  for (const [reported, cost] of [
     [{ costUSD: 0.5 }, 0.5],
     [{ costUSD: 0.5, costBasis: 'list' }, 0.5],
     // it takes the price of another model
@@ -158,7 +158,11 @@ t.test('no cost is invented', async (t) => {
     [{ costUSD: 0 }, null],
     [{}, null],
   ] as const) {
-    t.equal(ofCommand('claude', [result({ ...row, ...told })]).cost_usd, cost, JSON.stringify(told))
+    t.equal(
+      ofCommand('claude', [result({ ...row, ...reported })]).cost_usd,
+      cost,
+      JSON.stringify(reported),
+    )
   }
   const step = (cost: unknown) => ({
     type: 'step_finish',

@@ -77,12 +77,12 @@ async function hostile(t: Test) {
   const service = await openTestService(t, { files, trust: true })
   committed(service.root)
   const dir = join(service.stateDir, '..')
-  const told = join(dir, 'arguments.jsonl')
+  const published = join(dir, 'arguments.jsonl')
   program(join(dir, 'bin'), 'tells', TELLS)
   mkdirSync(join(dir, 'home'))
   const { PATH, HOME } = process.env
   const own = { PATH: `${join(dir, 'bin')}:${FAKE_BIN}:${PATH}`, HOME: join(dir, 'home') }
-  Object.assign(process.env, own, { ARGUMENTS: told })
+  Object.assign(process.env, own, { ARGUMENTS: published })
   t.teardown(() => {
     Object.assign(process.env, { PATH, HOME })
     delete process.env.ARGUMENTS
@@ -94,7 +94,7 @@ async function hostile(t: Test) {
     await must(service, 'POST', `/cases/${id}/proof/checklist`, { description, type: 'log' })
   }
   await must(service, 'PUT', `/cases/${id}/state`, { state: 'PLANNING', reason: TITLE })
-  return { service, id, dir, told }
+  return { service, id, dir, published }
 }
 
 /** The files that one of the texts made, wherever it was run. */
@@ -105,7 +105,7 @@ function owned(...folders: string[]): string[] {
 }
 
 t.test('a text that looks like a command is one nowhere', async (t) => {
-  const { service, id, dir, told } = await hostile(t)
+  const { service, id, dir, published } = await hostile(t)
   const note = { note: LINES }
   const none = () =>
     t.strictSame([...owned(dir), ...readdirSync('.').filter((n) => n === OWNED)], [])
@@ -130,7 +130,7 @@ t.test('a text that looks like a command is one nowhere', async (t) => {
   })
   for (const provider of PROVIDERS) {
     await t.test(provider, async (t) => {
-      writeFileSync(told, '')
+      writeFileSync(published, '')
       const { ref, session } = await plannedOn(service, id, provider, note)
       t.equal(session.state, 'plan_ready', session.output)
       const { session: done } = await finished(service, ref)
@@ -140,7 +140,7 @@ t.test('a text that looks like a command is one nowhere', async (t) => {
       const prompt = (mode: string) =>
         readFileSync(service.file(id, 'artifacts', `${done.number}-${mode}-prompt.md`), 'utf8')
       for (const text of [TITLE, ...WORDS]) t.ok(prompt('plan').includes(text), text)
-      const got = readFileSync(told, 'utf8')
+      const got = readFileSync(published, 'utf8')
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line))

@@ -52,7 +52,7 @@ t.test('past the limit only the end of what comes is given back', async (t) => {
   const pieces: Piece[] = []
   const live = createLiveOutput((...piece) => pieces.push(piece), 'artifacts/1-x.log')
   live.write('stdout', Buffer.alloc(1024 * 1024 + 1, 'a'))
-  const told = pieces.length
+  const published = pieces.length
   for (const size of [1, 4095, 4096, 4097, 5000, 16_383, 16_384, 50_000]) {
     const whole = '😀'.repeat(size)
     const chunk = bytes(whole)
@@ -62,7 +62,7 @@ t.test('past the limit only the end of what comes is given back', async (t) => {
     t.equal(live.write('stdout', chunk.subarray(-2)), '😀')
   }
   t.equal(live.end(), '')
-  t.equal(pieces.length, told)
+  t.equal(pieces.length, published)
 })
 
 t.test('two streams share one count', async (t) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { holdFolders } from '../../src/files/held-folders.ts'
+import { rememberFolders } from '../../src/files/remembered-folders.ts'
 import { agentFiles, committed, LIST_PLAN, plannedBy, says } from '../fixtures/plain-agents.ts'
 import { ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
@@ -77,7 +77,7 @@ t.test('a folder is told from all that may stand in its place', async (t) => {
   for (const [name, change, isOther] of cases) {
     const place = t.testdir({ above: { folder: { kept: '' } } })
     const folder = join(place, 'above/folder')
-    const held = await holdFolders({ it: folder, none: join(place, 'none') })
+    const held = await rememberFolders({ it: folder, none: join(place, 'none') })
     t.strictSame(await held.replaced(), [])
     change(folder)
     t.strictSame(await held.replaced(), isOther ? ['it'] : [], name)

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
 import { contentHash, newProofText } from '../../src/markdown/proof-file.ts'
 import { caseMove } from '../../src/model/decide-session.ts'
+import { listen } from '../fixtures/published-events.ts'
 import { PROOF } from '../fixtures/records.ts'
 import {
   finished,
@@ -15,7 +16,6 @@ import {
   step,
 } from '../fixtures/session-client.ts'
 import { baselinesIn, changeState } from '../fixtures/state-rows.ts'
-import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const OTHER = '6a0f9d1e-3b52-4a53-9b57-0c4c4f1d2a10'
@@ -87,7 +87,7 @@ const dropped = (text: string) => text.replace(`${LINE}\n`, '')
 
 t.test('an agent that edits the files opens no gate', async (t) => {
   const at = await running(t)
-  const told = listen(t, at.app)
+  const published = listen(t, at.app)
   edit(at, `proof/${at.open}.md`, verifiedNow)
   edit(at, 'case.md', (text) => resolved(dropped(text)))
 
@@ -103,7 +103,7 @@ t.test('an agent that edits the files opens no gate', async (t) => {
     ])
   }
   await applyBaseline()
-  const events = await told.news()
+  const events = await published.newEvents()
   const wrong = events.filter(
     ({ event_type, payload }) => event_type === 'case_state_changed' || payload.verified === true,
   )
@@ -258,24 +258,28 @@ t.test('requests count while a session executes, and are held to in their turn',
 
 t.test('a PUT of case.md confirms what it says, also unchanged', async (t) => {
   const at = await running(t)
-  const told = listen(t, at.app)
+  const published = listen(t, at.app)
   edit(at, 'case.md', (text) => dropped(text).replace(/^state: .*$/m, 'state: WATCHLIST'))
   t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 2 } })
   await at.app.service.runGuard.idle()
-  await told.news()
+  await published.newEvents()
   const file = `/cases/${at.id}/memory/case.md`
   const { text } = await at.app.request('GET', file)
   t.match(await at.app.request('PUT', file, text), { status: 200 })
   t.match(await get(at), { state: 'WATCHLIST', problems: { length: 0 } })
   t.match(await get(at, '/proof/checklist'), { length: 0 })
-  t.match(await told.words(), [
+  t.match(await published.newWords(), [
     'case_state_changed IMPLEMENTING→WATCHLIST',
     'case_updated',
     'problem_cleared changed_during_run case.md',
     'problem_cleared changed_during_run case.md',
   ])
   t.match(await at.app.request('PUT', file, text.replace('WATCHLIST', 'BLOCKED')), { status: 200 })
-  t.match(await told.words(), ['case_state_changed WATCHLIST→BLOCKED'], 'a new text as well')
+  t.match(
+    await published.newWords(),
+    ['case_state_changed WATCHLIST→BLOCKED'],
+    'a new text as well',
+  )
   edit(at, 'case.md', (now) => now.replace('BLOCKED', 'OPEN'))
   t.match(await get(at), { state: 'BLOCKED' })
   await end(at)
@@ -395,11 +399,11 @@ t.test('a service that dies meanwhile holds back what differs at its next start'
   await at.app.restart()
   t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 3 } })
   t.equal((await named(at)).length, 3, 'and names it in the trail')
-  const told = listen(t, at.app)
+  const published = listen(t, at.app)
   await at.app.restart()
   t.match(await get(at), { state: 'IMPLEMENTING', problems: { length: 3 } })
   t.equal((await named(at)).length, 3)
-  t.strictSame(told.history, [])
+  t.strictSame(published.history, [])
 })
 
 t.test('of two runs the last one ends it', async (t) => {

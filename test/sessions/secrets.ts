@@ -229,9 +229,9 @@ t.test('a run of a provider for no session', async (t) => {
   t.equal(failed.status, 502)
   t.match(failed.json.detail, `exited with 9: ${SAID}`)
   const accept = { accept: 'text/event-stream' }
-  const told = await service.request('POST', '/providers/fails/run', { prompt: 'x' }, accept)
-  t.match(told.text, /event: error/)
-  t.notMatch(told.text, 'S3CRET')
+  const published = await service.request('POST', '/providers/fails/run', { prompt: 'x' }, accept)
+  t.match(published.text, /event: error/)
+  t.notMatch(published.text, 'S3CRET')
   const said = await service.request('POST', '/providers/says/run', { prompt: 'x' })
   t.equal(said.status, 200)
   t.notMatch(said.text, 'S3CRET')

@@ -50,20 +50,20 @@ function copyTo(from: string, to: string): void {
 t.test('what one turn writes is on the disk whole, before anybody is told', async (t) => {
   const folder = join(t.testdir(), 'state')
   const { database } = await open(t, folder)
-  const told: string[] = []
+  const logged: string[] = []
   for (const name of ['a', 'b']) {
     database.write(
       (run) => run(PUT, name, name),
       () => {
         t.equal(rowsOnDisk(folder, 'SELECT * FROM meta').length, 2, 'as another process sees it')
-        told.push(name)
+        logged.push(name)
       },
     )
   }
-  t.same([values(database), told], [[], []])
+  t.same([values(database), logged], [[], []])
   await database.flushed()
   t.same(
-    [values(database), told],
+    [values(database), logged],
     [
       ['a', 'b'],
       ['a', 'b'],
@@ -201,20 +201,20 @@ t.test('a disk that fails: refused, kept, and written once it works again', asyn
   const folder = t.testdir()
   const { database, said } = await open(t, folder)
   const undo = failCommits(folder)
-  const told: number[] = []
+  const logged: number[] = []
   for (const n of [1, 2]) {
     database.write(
       (run) => run(PUT, String(n), String(n)),
-      () => void told.push(n),
+      () => void logged.push(n),
     )
   }
   await t.rejects(database.flushed(), { code: 'storage_failed', message: /database is locked/ })
   t.match(database.failure, { code: 'storage_failed' })
-  t.same([told, values(database)], [[], []])
+  t.same([logged, values(database)], [[], []])
   undo()
   put(database, '3', '3')
   await database.flushed()
-  t.same([told, values(database), database.failure], [[1, 2], ['1', '2', '3'], null])
+  t.same([logged, values(database), database.failure], [[1, 2], ['1', '2', '3'], null])
   t.match(said, [/cannot be written/, /written again/])
 })
 

@@ -300,13 +300,13 @@ t.test('a memory root that is changed while it is served stays where it is', asy
     ['Words\n', null],
   ]) {
     writeFileSync(file, text as string)
-    const told = {
+    const reported = {
       code: 'bad_settings',
       file: 'casefile.md',
       line,
       message: /^memory_root: .*restart/,
     }
-    t.match(await healthProblems(service), [told])
+    t.match(await healthProblems(service), [reported])
     t.ok(await must(service, 'GET', `/cases/${id}`))
   }
   writeFileSync(file, settingsText('memory_root: ./notes/'))
@@ -446,8 +446,8 @@ t.test('where there is nothing to trust, or where it cannot be told', async (t) 
   await t.test('a state folder that lies in the workspace by default', async (t) => {
     const { dir, root } = hostile(t)
     const env = { HOME: root, XDG_STATE_HOME: '' }
-    const told = await runBuilt(['trust', '--root', root, '--yes'], env, dir)
-    t.match(told, { code: 1, stderr: /inside the workspace, where a clone could bring/ })
+    const reported = await runBuilt(['trust', '--root', root, '--yes'], env, dir)
+    t.match(reported, { code: 1, stderr: /inside the workspace, where a clone could bring/ })
   })
 })
 

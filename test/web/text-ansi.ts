@@ -8,7 +8,7 @@ import { createTerminalFilter } from '../../src/web/text/plain-terminal.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 /** As in `red|fg-1 plain|`: each run with its classes. */
-function told(line: AnsiLine): string {
+function runsOf(line: AnsiLine): string {
   return line.runs.map(({ text, style }) => `${text}|${classesOf(style).join(' ')}`).join(' ')
 }
 
@@ -83,7 +83,7 @@ t.test('what a line of output looks like', async (t) => {
     ['a very long sequence', `\x1b[${'1;'.repeat(500)}ma`, ['a|']],
   ]
   for (const [name, text, lines] of cases) {
-    t.test(name, async (t) => t.strictSame(ansiLines(text).map(told), lines))
+    t.test(name, async (t) => t.strictSame(ansiLines(text).map(runsOf), lines))
   }
 })
 
@@ -98,7 +98,7 @@ t.test('however the output is cut, the lines are the same', async (t) => {
       })
       const last = reader.open()
       const found = last ? [...lines, last] : lines
-      t.strictSame(found.map(told), ansiLines(text).map(told), JSON.stringify([text, cuts]))
+      t.strictSame(found.map(runsOf), ansiLines(text).map(runsOf), JSON.stringify([text, cuts]))
     }),
     { numRuns: 500 },
   )
@@ -240,5 +240,5 @@ t.test('what one stream leaves open takes nothing of the other', async (t) => {
     ...reader.write('\nred\n'),
     ...reader.write('mbold\n', 'stderr'),
   ]
-  t.strictSame(lines.map(told), ['red|fg-1', 'seen |', 'red|fg-1', 'bold|bold'])
+  t.strictSame(lines.map(runsOf), ['red|fg-1', 'seen |', 'red|fg-1', 'bold|bold'])
 })

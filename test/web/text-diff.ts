@@ -7,7 +7,7 @@ import { readPatch } from '../../src/web/text/patch.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 /** As in `-1 x`, `+1 y`, ` 2=2 z`. */
-function told(hunks: readonly DiffHunk[]): string[] {
+function linesOf(hunks: readonly DiffHunk[]): string[] {
   return hunks.flatMap(({ lines }) =>
     lines.map(({ kind, old, new: after, text, noNewline }) => {
       const at = [old, after].filter((line) => line !== null).join('=')
@@ -99,10 +99,17 @@ index 587be6b..975fbec 100644
     'empty: new +0 -0',
     'mode.sh: changed +0 -0 | The mode changed from 100644 to 100755.',
   ])
-  t.strictSame(told(files[0]!.hunks), [' 4=4 4', ' 5=5 5', ' 6=6 6', '+7 7', '+8 8', ' 20=22 20'])
+  t.strictSame(linesOf(files[0]!.hunks), [
+    ' 4=4 4',
+    ' 5=5 5',
+    ' 6=6 6',
+    '+7 7',
+    '+8 8',
+    ' 20=22 20',
+  ])
   t.equal(files[0]!.hunks[0]!.header, '@@ -4,3 +4,5 @@ fn main()')
-  t.strictSame(told(files[1]!.hunks), ['-1 nonl¬', '+1 nonl2¬'])
-  t.strictSame(told(files[2]!.hunks), ['-1 -- x', '+1 ++ y'])
+  t.strictSame(linesOf(files[1]!.hunks), ['-1 nonl¬', '+1 nonl2¬'])
+  t.strictSame(linesOf(files[2]!.hunks), ['-1 -- x', '+1 ++ y'])
 })
 
 t.test('a patch that is not whole', async (t) => {
@@ -150,7 +157,7 @@ t.test('a patch that is not whole', async (t) => {
     t.test(name, async (t) => {
       const patch = readPatch(text)
       t.strictSame(patch.files.map(brief), files)
-      t.strictSame(told(patch.files.flatMap(({ hunks }) => hunks)), lines)
+      t.strictSame(linesOf(patch.files.flatMap(({ hunks }) => hunks)), lines)
       t.strictSame(patch.notes, notes)
     })
   }
@@ -195,7 +202,7 @@ t.test('of a patch without end a part is read, and the rest is counted', async (
     const large = `${head('a')}@@ -1 +1,6 @@\n 1\n+2\n+3\n-4\n@@ -9 +9 @@\n+5\n`
     const patch = readPatch(large + head('b') + one, { linesOfFile: 3 })
     t.strictSame(patch.files.map(brief), ['a: changed +3 -1', 'b: changed +1 -1'])
-    t.strictSame(told(patch.files[0]!.hunks), [' 1=1 1', '+2 2'])
+    t.strictSame(linesOf(patch.files[0]!.hunks), [' 1=1 1', '+2 2'])
     t.equal(patch.files[0]!.unread, 3)
     const html = String(DiffView({ files: patch.files }))
     t.match(html, '3 more lines are left out here.')
@@ -231,7 +238,7 @@ t.test('two texts', async (t) => {
   t.test('that differ in a word of a line', async (t) => {
     const lines = '1\n2\n3\n4\n'
     const diff = diffTexts(`${lines}run the tests now\n`, `${lines}run all tests now\nand stop`)!
-    t.strictSame(told(diff.hunks), [
+    t.strictSame(linesOf(diff.hunks), [
       ' 2=2 2',
       ' 3=3 3',
       ' 4=4 4',

@@ -33,7 +33,7 @@ const TAGS =
   /^(h[1-6]|p|div|blockquote|pre|hr|br|ul|ol|li|input|table|thead|tbody|tr|th|td|a|code|em|strong|del|sup|span|figure|figcaption)$/
 
 /** What in this HTML is more than a text may bring. */
-function strangers(html: string): string[] {
+function others(html: string): string[] {
   const found: string[] = []
   const rest = html.replace(TAG, (_, end, tag, attributes: string) => {
     if (!TAGS.test(tag)) found.push(`<${end}${tag}>`)
@@ -135,7 +135,7 @@ t.test('hostile texts are harmless', async (t) => {
   ]
   for (const attack of attacks) {
     t.test(JSON.stringify(attack), async (t) => {
-      t.strictSame(strangers(await html(attack)), [])
+      t.strictSame(others(await html(attack)), [])
     })
   }
 })
@@ -148,7 +148,7 @@ t.test('the check for strangers would see them', async (t) => {
     '<img src="x">',
     '<p>1 < 2</p>',
   ]) {
-    t.not(strangers(bad).length, 0, bad)
+    t.not(others(bad).length, 0, bad)
   }
 })
 
@@ -213,7 +213,7 @@ t.test('of a plan, everything is in sight', async (t) => {
     t.test(name, async (t) => {
       const { html, hidden } = (await renderEverything(plan, { base: BASE }))!
       t.strictSame(hidden, [])
-      t.strictSame(strangers(html), [])
+      t.strictSame(others(html), [])
     })
   }
 
@@ -338,7 +338,7 @@ echo an example
   const { steps, errors } = await readPlan(plan)
   t.strictSame(errors, [])
   const rendered = await html(plan, { steps })
-  t.strictSame(strangers(rendered), [])
+  t.strictSame(others(rendered), [])
   const figures = [...rendered.matchAll(/<figure[\s\S]*?<\/figure>/g)].map(([figure]) => figure)
   const step = (number: number, id: string, facts: string, code: string) =>
     `<figure class="step" id="step-${id}" data-step="${id}"><figcaption>` +
@@ -361,7 +361,7 @@ t.test('a text that is too complex is null, once it took its time', async (t) =>
     let rendered: string | null = null
     const render = async () => {
       rendered = await renderMarkdown(text)
-      t.ok(rendered === null || strangers(rendered).length === 0, text.slice(0, 10))
+      t.ok(rendered === null || others(rendered).length === 0, text.slice(0, 10))
     }
     const took = await cpuTime(render, { tries: 1 })
     t.ok(took < 20_000, `${took} ms`)

@@ -10,7 +10,7 @@ const HOUR = 60 * 60 * 1000
 t.test('events arrive once, in their order, one at a time', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add()
-  const ids = await bench.tell(50)
+  const ids = await bench.publish(50)
   await bench.webhooks.idle()
   t.strictSame(bench.got.map(eventOf), ids)
   t.equal(bench.most(), 1)
@@ -23,7 +23,7 @@ t.test('events arrive once, in their order, one at a time', async (t) => {
     attempts: [{ status: 204, error: null }],
   })
   await bench.restart()
-  await bench.tell(1)
+  await bench.publish(1)
   await bench.webhooks.idle()
   t.equal(bench.got.length, 51, 'nothing comes again after a restart')
 })
@@ -34,9 +34,9 @@ t.test('a receiver gets the types it asked for, of its case', async (t) => {
   await bench.add({ url: 'http://b/', events: ['case_created', 'proof_created'] })
   await bench.add({ url: 'http://c/', case_id: 'one', events: ['*', 'case_created'] })
   const types = [...DEFAULT_EVENTS, 'case_created', 'memory_updated']
-  for (const type of types) await bench.tell(1, type, { case_id: 'one' })
-  await bench.tell(1, 'proof_created', { case_id: 'two' })
-  await bench.tell(1, 'problem_found', { case_id: null })
+  for (const type of types) await bench.publish(1, type, { case_id: 'one' })
+  await bench.publish(1, 'proof_created', { case_id: 'two' })
+  await bench.publish(1, 'problem_found', { case_id: null })
   await bench.webhooks.idle()
   const to = (url: string) => bench.got.filter((post) => post.url === url).map(({ type }) => type)
   t.strictSame(to('http://a/'), [...DEFAULT_EVENTS, 'proof_created'])
@@ -50,7 +50,7 @@ t.test('a receiver gets the types it asked for, of its case', async (t) => {
 t.test('what fails is tried ten times, and then given up', async (t) => {
   const bench = await webhookBench(t, () => 500)
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(100 * HOUR)
   const [first] = bench.got
   const waits = bench.got.slice(1).map(({ at }, n) => at - bench.got[n]!.at)
@@ -103,11 +103,11 @@ t.test('a failed delivery keeps its own schedule, and later ones go on', async (
   const failing = new Set<number>()
   const bench = await webhookBench(t, (post) => (failing.has(eventOf(post)) ? 503 : 200))
   await bench.add()
-  const [a, b, c] = await bench.tell(3).then((ids) => ids as [number, number, number])
+  const [a, b, c] = await bench.publish(3).then((ids) => ids as [number, number, number])
   await bench.webhooks.idle()
   const next = c + 1
   failing.add(next).add(next + 2)
-  await bench.tell(4)
+  await bench.publish(4)
   await bench.webhooks.idle()
   t.strictSame(bench.got.map(eventOf), [a, b, c, next, next + 1, next + 2, next + 3])
   failing.clear()
@@ -123,7 +123,7 @@ t.test('a clock that ran ahead and was set back holds nothing up', async (t) => 
   const bench = await webhookBench(t, () => (isDown ? 500 : 200))
   await bench.add()
   await bench.clock.pass(1000 * HOUR)
-  await bench.tell()
+  await bench.publish()
   await bench.webhooks.idle()
   isDown = false
   bench.clock.set(bench.clock.now() - 1000 * HOUR)
@@ -139,7 +139,7 @@ t.test('Retry-After is kept', async (t) => {
     retry_after_ms: waits.shift() ?? null,
   }))
   await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(30 * HOUR)
   const gaps = bench.got.slice(1, 4).map(({ at }, n) => at - bench.got[n]!.at)
   t.strictSame(gaps, [120_000, 5 * 60_000, 24 * HOUR], 'but no shorter, and a day at most')
@@ -152,7 +152,7 @@ t.test('several overdue ones are sent at once, at most five', async (t) => {
     return isDown ? { error: 'connection refused' } : held.answer()
   })
   const { id } = await bench.add()
-  const ids = await bench.tell(500)
+  const ids = await bench.publish(500)
   await bench.webhooks.idle()
   t.equal(bench.most(), 1, 'one at a time while they come for the first time')
   t.equal(bench.webhooks.status(id).retrying, 500)
@@ -191,7 +191,7 @@ t.test(
     })
     await bench.add({ url: 'http://whole/' })
     await bench.add({ url: 'http://flaky/' })
-    const ids = await bench.tell(500)
+    const ids = await bench.publish(500)
     await bench.webhooks.idle()
     const whole = bench.got.filter(({ url }) => url === 'http://whole/')
     t.strictSame(whole.map(eventOf), ids)
@@ -214,9 +214,9 @@ t.test('410 disables, and says so', async (t) => {
   const bench = await webhookBench(t, ({ url }) => (url === 'http://gone/' ? status : 200))
   const { id } = await bench.add({ url: 'http://gone/' })
   await bench.add({ url: 'http://other/', events: ['webhook_disabled'] })
-  const [event] = await bench.tell()
+  const [event] = await bench.publish()
   await bench.webhooks.idle()
-  await bench.tell(3)
+  await bench.publish(3)
   await bench.clock.pass(200 * HOUR)
   t.strictSame(
     bench.got.map(({ url, type }) => [url, type]),
@@ -235,7 +235,7 @@ t.test('410 disables, and says so', async (t) => {
   await t.rejects(bench.webhooks.redeliver(id, bench.got[0]!.id), { code: 'wrong_state' })
 
   await bench.restart()
-  await bench.tell()
+  await bench.publish()
   t.match(bench.webhooks.get(id), { active: false, disabled: { reason: 'gone' } })
   status = 200
   bench.got.length = 0
@@ -251,32 +251,32 @@ t.test('nothing but failures for 120 hours disables', async (t) => {
   const bench = await webhookBench(t, ({ url }) => (isUp || url === 'http://other/' ? 200 : 500))
   const { id } = await bench.add()
   await bench.add({ url: 'http://other/', events: ['webhook_disabled'] })
-  await bench.tell(2)
+  await bench.publish(2)
   await bench.clock.pass(119 * HOUR)
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(0)
   t.match(bench.webhooks.get(id), { active: true })
   isUp = true
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(0)
   isUp = false
   t.equal(bench.webhooks.status(id).failing_since, null)
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(119 * HOUR)
   t.match(bench.webhooks.get(id), { active: true }, 'a success begins it anew')
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(3 * HOUR)
   t.match(bench.webhooks.get(id), { active: false, disabled: { reason: 'failing' } })
   t.strictSame(bench.webhooks.summary(), { active: 1, paused: 0, disabled: 1, failing: 0 })
-  const [told, ...others] = bench.got.filter(({ url }) => url === 'http://other/')
+  const [reported, ...others] = bench.got.filter(({ url }) => url === 'http://other/')
   t.strictSame(others, [])
-  t.match(JSON.parse(told!.body), {
+  t.match(JSON.parse(reported!.body), {
     event_type: 'webhook_disabled',
     payload: { webhook_id: id, reason: 'failing' },
   })
   t.match(bench.log.join('\n'), `webhook ${id} is disabled: `)
   const sent = bench.got.length
-  await bench.tell(3)
+  await bench.publish(3)
   await bench.clock.pass(200 * HOUR)
   t.equal(bench.got.length, sent)
 })
@@ -285,13 +285,13 @@ t.test('a paused one gets later what came meanwhile', async (t) => {
   let isDown = true
   const bench = await webhookBench(t, () => (isDown ? 500 : 200))
   const { id } = await bench.add()
-  const first = await bench.tell()
+  const first = await bench.publish()
   await bench.webhooks.idle()
   t.strictSame(bench.webhooks.summary(), { active: 1, paused: 0, disabled: 0, failing: 1 })
   t.match(await bench.webhooks.change(id, { active: false }), { active: false, disabled: null })
   t.strictSame(bench.webhooks.summary(), { active: 0, paused: 1, disabled: 0, failing: 0 })
   isDown = false
-  const more = await bench.tell(2)
+  const more = await bench.publish(2)
   await bench.restart()
   await bench.clock.pass(200 * HOUR)
   t.equal(bench.got.length, 1)
@@ -309,11 +309,11 @@ t.test('a paused one gets later what came meanwhile', async (t) => {
 t.test('other events count from the change on', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add({ events: ['proof_created'] })
-  await bench.tell(5)
+  await bench.publish(5)
   await bench.webhooks.change(id, { events: ['case_updated'] })
   await bench.restart()
-  const ids = await bench.tell(2)
-  await bench.tell(1, 'proof_created')
+  const ids = await bench.publish(2)
+  await bench.publish(1, 'proof_created')
   await bench.webhooks.idle()
   t.strictSame(bench.got.map(eventOf), ids)
 })
@@ -322,14 +322,14 @@ t.test('events that wait keep the choice that stood when they happened', async (
   const bench = await webhookBench(t)
   const { id } = await bench.add({ events: ['proof_created'] })
   await bench.webhooks.change(id, { active: false })
-  const first = await bench.tell(2, 'proof_created')
-  await bench.tell(2)
+  const first = await bench.publish(2, 'proof_created')
+  await bench.publish(2)
   await bench.webhooks.change(id, { events: ['case_updated'] })
-  await bench.tell(1, 'proof_created')
-  const second = await bench.tell(2)
+  await bench.publish(1, 'proof_created')
+  const second = await bench.publish(2)
   await bench.webhooks.change(id, { events: ['*'] })
   await bench.restart()
-  const third = [...(await bench.tell(1, 'proof_created')), ...(await bench.tell(1))]
+  const third = [...(await bench.publish(1, 'proof_created')), ...(await bench.publish(1))]
   await bench.webhooks.change(id, { active: true })
   await bench.webhooks.idle()
   t.strictSame(bench.got.map(eventOf), [...first, ...second, ...third])
@@ -341,7 +341,7 @@ t.test('a delivery is sent again when asked for', async (t) => {
   let status = 204
   const bench = await webhookBench(t, () => status)
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.webhooks.idle()
   const [sent] = bench.got
   await bench.webhooks.redeliver(id, sent!.id)
@@ -372,7 +372,7 @@ t.test('a new secret signs at once, the old one a day longer', async (t) => {
   /** How many of 100 requests one who knows this secret alone takes, by either signature. */
   const taken = async () => {
     bench.got.length = 0
-    await bench.tell(100)
+    await bench.publish(100)
     await bench.webhooks.idle()
     const counts = { old: 0, new: 0, oldHex: 0, newHex: 0 }
     for (const { at, body, headers } of bench.got) {
@@ -412,8 +412,8 @@ t.test('the webhooks of a deleted case end with it', async (t) => {
   const paused = await bench.add({ case_id: 'one' })
   await bench.webhooks.change(paused.id, { active: false })
   const other = await bench.add({ case_id: 'two' })
-  await bench.tell(2, 'case_updated', { case_id: 'one' })
-  await bench.tell(1, 'case_deleted', { case_id: 'one' })
+  await bench.publish(2, 'case_updated', { case_id: 'one' })
+  await bench.publish(1, 'case_deleted', { case_id: 'one' })
   await bench.webhooks.endOfCase('one')
   for (const { id } of [a, b, paused]) {
     t.throws(() => bench.webhooks.get(id), { code: 'not_found' })
@@ -443,8 +443,8 @@ t.test('the webhook of a deleted case stays until it has all that was told of it
   })
   const events = ['case_updated', 'case_deleted']
   await bench.add({ case_id: 'one', url: 'http://slow/', events })
-  await bench.tell(2, 'case_updated', { case_id: 'one' })
-  await bench.tell(1, 'case_deleted', { case_id: 'one' })
+  await bench.publish(2, 'case_updated', { case_id: 'one' })
+  await bench.publish(1, 'case_deleted', { case_id: 'one' })
   await bench.webhooks.endOfCase('one')
   t.equal(bench.got.length, 1, 'the first is under way')
   letGo()
@@ -466,10 +466,10 @@ t.test('a webhook that was deleted is sent nothing more', async (t) => {
     })
   })
   const { id } = await bench.add()
-  await bench.tell(3)
+  await bench.publish(3)
   while (asked === 0) await new Promise(setImmediate)
   await bench.webhooks.remove(id)
-  await bench.tell(3)
+  await bench.publish(3)
   hanging.open(200)
   await bench.clock.pass(200 * HOUR)
   t.equal(asked, 1)
@@ -483,7 +483,7 @@ t.test('what was under way when the service stopped comes again, with the same i
   let isHanging = true
   const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 200))
   await bench.add()
-  const ids = await bench.tell(3)
+  const ids = await bench.publish(3)
   while (bench.got.length === 0) await new Promise(setImmediate)
   const closing = bench.webhooks.close()
   await closing
@@ -499,14 +499,14 @@ t.test('the log keeps what the slowest receiver waits for, unless it is disabled
   const fast = await bench.add({ url: 'http://fast/' })
   const slow = await bench.add({ url: 'http://slow/' })
   await bench.webhooks.change(slow.id, { active: false })
-  const [first = 0] = await bench.tell(3)
+  const [first = 0] = await bench.publish(3)
   await bench.webhooks.idle()
   await bench.add({ url: 'http://gone/' })
   t.equal(bench.keptFrom(), first - 1, 'one that is paused waits')
   const last = bench.eventLog.last
   await bench.webhooks.remove(slow.id)
   t.equal(bench.keptFrom(), last)
-  await bench.tell()
+  await bench.publish()
   await bench.webhooks.idle()
   await bench.restart()
   t.equal(bench.keptFrom(), bench.webhooks.status(fast.id).cursor, 'and one that is gone does not')
@@ -518,14 +518,14 @@ t.test('the log is trimmed when all have passed, and not before', async (t) => {
   let isHanging = true
   const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 200))
   const { id } = await bench.add({ events: ['proof_created'] })
-  const [wanted = 0] = await bench.tell(1, 'proof_created')
-  for (let n = 0; n < 10; n++) await bench.tell(3000, 'memory_updated')
+  const [wanted = 0] = await bench.publish(1, 'proof_created')
+  for (let n = 0; n < 10; n++) await bench.publish(3000, 'memory_updated')
   t.ok(bench.eventLog.first <= wanted, 'it hangs at the first')
   isHanging = false
   await bench.restart()
   await bench.webhooks.idle()
   for (let n = 0; n < 2 || (bench.eventLog.first <= wanted && n < 100); n++) {
-    await bench.tell(1000, 'memory_updated')
+    await bench.publish(1000, 'memory_updated')
     await bench.webhooks.idle()
   }
   t.ok(bench.eventLog.first > wanted)

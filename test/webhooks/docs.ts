@@ -58,18 +58,18 @@ function run(t: Test, file: string, args: string[], cwd: string, env: Record<str
   let printed = ''
   let hasEnded = false
   const waiting = new Set<() => void>()
-  const tell = () => {
+  const notify = () => {
     for (const look of waiting) look()
   }
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       printed += text
-      tell()
+      notify()
     })
   }
   child.on('close', () => {
     hasEnded = true
-    tell()
+    notify()
   })
   const program: Program = {
     ...{ child, printed: () => printed },
@@ -392,11 +392,11 @@ t.test('the tables and lists are those of the program', async (t) => {
       const sum = RETRY_WAITS_MS.slice(0, index + 1).reduce((all, each) => all + each, 0)
       return [index + 2, wait, ...range, sum < 60_000 ? sum : sum - (sum % 60_000)]
     })
-    const told = others.map(([attempt, wait = '', range = '', after = '']) => {
+    const reported = others.map(([attempt, wait = '', range = '', after = '']) => {
       const [from = '', to = ''] = range.split(' to ')
       return [Number(attempt), ...[wait, from, to, after].map(ms)]
     })
-    t.strictSame(told, expected)
+    t.strictSame(reported, expected)
   })
 
   t.test('the names of events', async (t) => {

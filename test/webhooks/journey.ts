@@ -7,7 +7,7 @@ import { drip, openReceiver, type Received, raw } from '../fixtures/receiver.ts'
 import { type Envelope, must, ran, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
-const told = ({ body }: Received): Envelope => JSON.parse(body.toString())
+const reported = ({ body }: Received): Envelope => JSON.parse(body.toString())
 const numberOf = ({ headers }: Received) => Number(String(headers['webhook-id']).split('_')[1])
 
 /** A service and a healthy receiver of these events. */
@@ -38,16 +38,16 @@ t.test('the whole way of a case arrives, in the bytes and the order of GET /even
     expected,
   )
   t.strictSame(
-    new Set(all.map((each) => told(each).event_type)),
+    new Set(all.map((each) => reported(each).event_type)),
     new Set(DEFAULT_EVENTS),
     'each of the seven types',
   )
   for (const each of all) {
-    t.equal(each.headers['x-service-event'], told(each).event_type)
-    t.strictSame(Object.keys(told(each)), ['event_type', 'timestamp', 'payload'])
+    t.equal(each.headers['x-service-event'], reported(each).event_type)
+    t.strictSame(Object.keys(reported(each)), ['event_type', 'timestamp', 'payload'])
   }
   const payloads = Object.fromEntries(
-    all.map((each) => [told(each).event_type, told(each).payload]),
+    all.map((each) => [reported(each).event_type, reported(each).payload]),
   )
   const [case_id, session_id, proof_id] = [ref.case_id, ref.id, proof.id]
   t.match(payloads.session_started, { case_id, session_id, provider: 'runbook' })
@@ -85,7 +85,7 @@ t.test('however large the documents, what is sent is small', async (t) => {
   ]
   const large = all.filter(({ body }) => body.length > 20 * 1024)
   t.strictSame(
-    large.map((each) => told(each).event_type),
+    large.map((each) => reported(each).event_type),
     ['plan_approved'],
     'which is the text that was approved, for who asks for it by name',
   )
@@ -100,22 +100,22 @@ t.test('what a person saves arrives, also what was saved while the service was d
     readFileSync(file, 'utf8').replace(/^title: .*/m, `title: ${title}`)
   const updated = { event_type: 'case_updated', payload: { case_id: kept.id } }
   writeFileSync(file, save('In place'))
-  t.match(told(await receiver.next()), updated)
+  t.match(reported(await receiver.next()), updated)
   writeFileSync(`${file}~`, save('By rename'))
   renameSync(`${file}~`, file)
-  t.match(told(await receiver.next()), updated)
+  t.match(reported(await receiver.next()), updated)
   await app.close()
   writeFileSync(file, save('Meanwhile').replace('state: OPEN', 'state: BLOCKED'))
   await app.restart()
   const { case_id } = { case_id: kept.id }
-  t.match(told(await receiver.next()), {
+  t.match(reported(await receiver.next()), {
     event_type: 'case_state_changed',
     payload: { case_id, old_state: 'OPEN', new_state: 'BLOCKED' },
   })
-  t.match(told(await receiver.next()), updated)
+  t.match(reported(await receiver.next()), updated)
   await app.restart()
   await must(app, 'PUT', `/cases/${other.id}`, { title: 'Last' })
-  t.match(told(await receiver.next()), { payload: { case_id: other.id } }, 'and each only once')
+  t.match(reported(await receiver.next()), { payload: { case_id: other.id } }, 'and each only once')
 })
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n'
@@ -140,7 +140,9 @@ t.test('receivers that misbehave harm neither the others nor the service', async
   const changes = 50
   for (let n = 0; n < changes; n++) await must(app, 'PUT', `/cases/${id}`, { title: `Title ${n}` })
   const all = await receiver.until(changes)
-  const late = all.map((each) => each.at - Date.parse(told(each).timestamp)).sort((a, b) => a - b)
+  const late = all
+    .map((each) => each.at - Date.parse(reported(each).timestamp))
+    .sort((a, b) => a - b)
   const p99 = late[Math.ceil(late.length * 0.99) - 1]!
   t.ok(
     p99 <= 1000 + stolen(),

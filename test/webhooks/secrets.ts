@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { connect } from '../fixtures/event-source.ts'
 import { filesBelow } from '../fixtures/paths-below.ts'
+import { listen } from '../fixtures/published-events.ts'
 import { openReceiver, raw } from '../fixtures/receiver.ts'
 import { git, must, ran, step } from '../fixtures/session-client.ts'
-import { listen } from '../fixtures/told.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const FIRST = 'first-Zq8vR3-secret'
@@ -72,7 +72,7 @@ async function history(t: Test, app: TestService, answers: string[]) {
 t.test('after a whole history a secret stands in the database alone', async (t) => {
   const app = await openTestService(t, { dev: true })
   git(app.root, 'init', '--quiet')
-  const told = listen(t, app)
+  const reported = listen(t, app)
   const events = await connect(`${app.url}/events?after=0`)
   const answers: string[] = []
   const { id, ref, webhooks, secrets, ask, good } = await history(t, app, answers)
@@ -104,7 +104,7 @@ t.test('after a whole history a secret stands in the database alone', async (t) 
   const said = {
     answers: answers.join('\n'),
     streams: [...events.received, ...again.received].map(({ data }) => data).join('\n'),
-    told: JSON.stringify(told.history),
+    reported: JSON.stringify(reported.history),
     log: app.log.join('\n'),
     payloads: good.received.map(({ body, headers }) => body + JSON.stringify(headers)).join('\n'),
     'git add': git(app.root, 'add', '--all', '--force', '--dry-run'),

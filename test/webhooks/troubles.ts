@@ -17,13 +17,13 @@ t.test('a new event does not wait for retries', async (t) => {
   const held = gates()
   const bench = await webhookBench(t, () => (isDown ? 500 : held.answer()))
   await bench.add()
-  await bench.tell(60)
+  await bench.publish(60)
   await bench.webhooks.idle()
   isDown = false
   bench.got.length = 0
   await bench.clock.pass(6000, tick)
   await held.reach(4, bench.clock)
-  const [fresh] = await bench.tell()
+  const [fresh] = await bench.publish()
   await held.reach(5, bench.clock)
   for (let left = 61; left > 0; left--) {
     await held.reach(1, bench.clock)
@@ -40,7 +40,7 @@ t.test('retries that are due wait no longer because the clock was set back', asy
   const held = gates()
   const bench = await webhookBench(t, () => (isDown ? 500 : held.answer()))
   const { id } = await bench.add()
-  await bench.tell(8)
+  await bench.publish(8)
   await bench.webhooks.idle()
   isDown = false
   bench.got.length = 0
@@ -61,7 +61,7 @@ t.test('retries to receivers that fail keep a pace, all together', async (t) => 
   let isDown = true
   const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
   for (const url of ['http://a/', 'http://b/', 'http://c/']) await bench.add({ url })
-  await bench.tell(100)
+  await bench.publish(100)
   await bench.webhooks.idle()
   bench.got.length = 0
   await bench.clock.pass(4999)
@@ -83,7 +83,7 @@ t.test(
     let isDown = true
     const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
     const { id } = await bench.add()
-    const ids = await bench.tell(5100)
+    const ids = await bench.publish(5100)
     await bench.webhooks.idle()
     t.match(bench.webhooks.status(id), { retrying: 5000, cursor: ids[4999] })
     await bench.restart()
@@ -102,7 +102,7 @@ t.test('a log that cannot be read for a moment is read again', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add()
   await bench.webhooks.change(id, { active: false })
-  const ids = await bench.tell(3)
+  const ids = await bench.publish(3)
   bench.failReads(2)
   await bench.webhooks.change(id, { active: true })
   await bench.clock.pass(500)
@@ -120,7 +120,7 @@ t.test('what goes wrong in here is tried again too', async (t) => {
     return 204
   })
   const { id } = await bench.add()
-  const ids = await bench.tell(2)
+  const ids = await bench.publish(2)
   await bench.webhooks.idle()
   t.match(await bench.webhooks.deliveries(id), [
     { state: 'retrying', attempts: [{ status: null, error: /its log says why/ }] },
@@ -138,7 +138,7 @@ t.test('a redelivery that is asked for during the last try is made', async (t) =
   const last = gate<number>()
   const bench = await webhookBench(t, () => (isLast ? last.opened : 500))
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.webhooks.idle()
   while ((await bench.webhooks.deliveries(id))[0]?.tries !== 9) await bench.clock.pass(HOUR)
   isLast = true
@@ -159,7 +159,7 @@ t.test('a redelivery is made whose record is under way when the last try begins'
   const held = gates()
   const bench = await webhookBench(t, () => (isHeld ? held.answer() : 500))
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.webhooks.idle()
   while ((await bench.webhooks.deliveries(id))[0]?.tries !== 9) await bench.clock.pass(HOUR)
   const [last] = await bench.webhooks.deliveries(id)
@@ -181,7 +181,7 @@ t.test('a redelivery that is asked for during a try survives a kill', async (t) 
   let isHanging = false
   const bench = await webhookBench(t, (_, signal) => (isHanging ? never(signal) : 500))
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(100 * HOUR)
   isHanging = true
   await bench.webhooks.redeliver(id, bench.got[0]!.id)
@@ -199,7 +199,7 @@ t.test('receivers that fail take turns', async (t) => {
   const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
   const urls = ['http://a/', 'http://b/', 'http://c/', 'http://d/']
   for (const url of urls) await bench.add({ url })
-  await bench.tell(50)
+  await bench.publish(50)
   await bench.webhooks.idle()
   bench.got.length = 0
   await bench.clock.pass(5400)
@@ -234,7 +234,7 @@ t.test('of earlier choices of events no more are kept than needed', async (t) =>
   const bench = await webhookBench(t)
   const { id } = await bench.add({ events: ['case_updated'] })
   await bench.webhooks.change(id, { active: false })
-  await bench.tell(5)
+  await bench.publish(5)
   for (const events of [['proof_created'], ['proof_updated'], ['proof_created']]) {
     await bench.webhooks.change(id, { events })
   }
@@ -245,7 +245,7 @@ t.test('a 410 that comes while the webhook is deleted does not bring it back', a
   const answer = gate<number>()
   const bench = await webhookBench(t, () => answer.opened)
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await until(() => bench.got.length === 1)
   const removing = bench.webhooks.remove(id)
   answer.open(410)
@@ -258,14 +258,14 @@ t.test('a 410 that comes while the webhook is deleted does not bring it back', a
 t.test('one that was resumed is not disabled for what was before, killed or not', async (t) => {
   const bench = await webhookBench(t, () => 500)
   const { id } = await bench.add()
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(119 * HOUR)
-  await bench.tell()
+  await bench.publish()
   await bench.clock.pass(3 * HOUR)
   t.match(bench.webhooks.get(id), { disabled: { reason: 'failing' } })
   await bench.webhooks.change(id, { active: true })
   await bench.kill()
-  await bench.tell(3)
+  await bench.publish(3)
   await bench.clock.pass(HOUR)
   t.match(bench.webhooks.get(id), { active: true, disabled: null })
 })
@@ -274,7 +274,7 @@ t.test('a paused webhook of a deleted case goes, also when its end was cut short
   const bench = await webhookBench(t)
   const { id } = await bench.add({ case_id: 'one' })
   await bench.webhooks.change(id, { active: false })
-  await bench.tell(3, 'case_updated', { case_id: 'one' })
+  await bench.publish(3, 'case_updated', { case_id: 'one' })
   await bench.close()
   const database = connect(join(bench.stateDir, 'casefile.db'))
   const ending = "UPDATE webhooks SET registration = json_set(registration, '$.ends_after', 3)"
@@ -291,7 +291,7 @@ t.test('a kill at any moment repeats ten at most, and loses nothing', async (t) 
     const atMoment = gate<number>()
     const bench = await webhookBench(t, () => (bench.got.length === moment ? atMoment.opened : 204))
     await bench.add()
-    const ids = await bench.tell(50)
+    const ids = await bench.publish(50)
     await until(() => bench.got.length === moment)
     const killing = bench.kill()
     atMoment.open(204)
@@ -326,7 +326,7 @@ t.test('a full disk: progress waits, and the cursor passes nothing unwritten', a
   const bench = await webhookBench(t, (post) => (failing.has(eventOf(post)) ? 500 : 204))
   const { id } = await bench.add()
   bench.fill(true)
-  const ids = await bench.tell(30)
+  const ids = await bench.publish(30)
   for (let n = 0; n < 200; n++) await tick()
   t.equal(bench.got.length, 10, 'it stops when ten are not on the disk')
   t.same(bench.rows('SELECT cursor FROM webhooks'), [{ cursor: 0 }])
@@ -342,7 +342,7 @@ t.test('a full disk: progress waits, and the cursor passes nothing unwritten', a
 t.test('a full disk: whoever waits for an answer gets one, and nothing is changed', async (t) => {
   const bench = await webhookBench(t)
   const { id } = await bench.add({ url: 'http://a/' })
-  await bench.tell()
+  await bench.publish()
   await bench.webhooks.idle()
   const [sent] = await bench.webhooks.deliveries(id)
   const works: (() => Promise<unknown>)[] = [
@@ -367,7 +367,7 @@ t.test('a full disk, and then a kill: what was under way is sent again', async (
   const bench = await webhookBench(t, () => 500)
   await bench.add()
   bench.fill(true)
-  const ids = await bench.tell(2)
+  const ids = await bench.publish(2)
   await until(() => bench.got.length === 2)
   await bench.kill()
   await bench.webhooks.idle()
@@ -382,7 +382,7 @@ t.test('however many wait for a retry, none is forgotten', async (t) => {
   let isDown = true
   const bench = await webhookBench(t, () => (isDown ? { error: 'connection refused' } : 204))
   const { id } = await bench.add()
-  const ids = await bench.tell(1500)
+  const ids = await bench.publish(1500)
   await bench.webhooks.idle()
   const retrying: Delivery[] = await bench.webhooks.deliveries(id)
   t.strictSame(

@@ -25,13 +25,7 @@ import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { changeDurable } from '../../src/files/change-durable.ts'
-import {
-  createDurable,
-  inPinnedFolder,
-  makeFolder,
-  writeDurable,
-} from '../../src/files/durable-write.ts'
+import { createDurable, makeFolder, writeDurable } from '../../src/files/durable-write.ts'
 import { hasCode } from '../../src/files/errno.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import { openNewFile } from '../../src/files/new-file.ts'
@@ -40,6 +34,7 @@ import { realPathOf } from '../../src/files/real-path.ts'
 import { emptyTrash, removeFolder } from '../../src/files/remove-folder.ts'
 import { removeStubborn } from '../../src/files/remove-stubborn.ts'
 import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/files/safe-read.ts'
+import { stageChange, stageNew } from '../../src/files/staged-file.ts'
 import { storageRefusal } from '../../src/files/storage-refusal.ts'
 import { isTempName, removeTempFiles, tempName, trashName } from '../../src/files/temp-files.ts'
 import { openRunFolder } from '../../src/runners/output/run-folder.ts'
@@ -139,13 +134,14 @@ t.test('a durable write', async (t) => {
   await t.test('a change is of the file itself, and of nothing that a link names', async (t) => {
     const folder = await realPathOf(t.testdir({ outside: 'theirs', case: {} }))
     await symlink('../outside', join(folder, 'case', 'case.md'))
-    const change = changeDurable(
+    const change = stageChange(
       join(folder, 'case', 'case.md'),
       {
-        ...{ maxBytes: 100, within: join(folder, 'case') },
+        maxBytes: 100,
+        within: join(folder, 'case'),
         keeperOf: () => ({ link: join(folder, 'kept'), keep() {} }),
       },
-      async () => ({ bytes: bytes('ours') }),
+      async () => bytes('ours'),
     )
     await t.rejects(change, { code: 'changed_meanwhile' })
     t.equal(await readFile(join(folder, 'outside'), 'utf8'), 'theirs')
@@ -155,17 +151,33 @@ t.test('a durable write', async (t) => {
     const dir = await realPathOf(t.testdir({ outside: {}, case: { sessions: {} } }))
     const within = join(dir, 'case')
     const sessions = join(within, 'sessions')
-    await inPinnedFolder(join(sessions, '1.md'), { within }, async (pinned) => {
-      await rename(sessions, join(within, 'away'))
-      await symlink('../outside', sessions)
-      await writeFile(pinned, 'ours')
-    })
+    const staged = await stageNew(join(sessions, '1.md'), bytes('ours'), { within })
+    await rename(sessions, join(within, 'away'))
+    await symlink('../outside', sessions)
+    await staged.place()
+    await staged.close()
     t.same(await readdir(join(within, 'away')), ['1.md'])
     for (const write of [createDurable, writeDurable]) {
       const refused = write(join(sessions, '2.md'), bytes('x'), { within })
       await t.rejects(refused, { code: 'changed_meanwhile' })
     }
     t.same(await readdir(join(dir, 'outside')), [])
+  })
+
+  await t.test('a file that is staged and not placed leaves nothing', async (t) => {
+    const folder = await realPathOf(t.testdir({ 'a.md': 'old' }))
+    const path = join(folder, 'a.md')
+    const keeper = { link: join(folder, 'kept'), keep() {} }
+    const options = { maxBytes: 100, within: folder, keeperOf: () => keeper }
+    const first = await stageChange(path, options, async () => bytes('first'))
+    const second = await stageChange(path, options, async () => bytes('second'))
+    t.equal((await readdir(folder)).length, 3)
+    await first.place()
+    await t.rejects(second.place(), { code: 'changed_meanwhile' }, 'it was made of another')
+    const third = await stageNew(join(folder, 'b.md'), bytes('third'), { within: folder })
+    for (const each of [first, second, third]) await each.close()
+    t.same((await readdir(folder)).sort(), ['a.md', 'kept'])
+    t.equal(await readFile(path, 'utf8'), 'first')
   })
 
   await t.test('refuses what is no regular file', async (t) => {

@@ -34,10 +34,9 @@ import {
   isConflictCopy,
   keepConflictCopy,
 } from '../../src/workspace/late-saves/conflict-copy.ts'
-import { displacedContent } from '../../src/workspace/late-saves/displaced.ts'
-import { pruneKept } from '../../src/workspace/late-saves/kept-pre-images.ts'
-import { preImagePath } from '../../src/workspace/late-saves/pre-images.ts'
-import { createLateSaves } from '../../src/workspace/late-saves/second-look.ts'
+import { createLateSaves } from '../../src/workspace/late-saves/late-saves.ts'
+import { preImagePath, prunePreImages } from '../../src/workspace/late-saves/pre-images.ts'
+import { readReplacedFile } from '../../src/workspace/late-saves/replaced-file.ts'
 import { layoutOf } from '../../src/workspace/layout.ts'
 import { hashOf } from '../../src/workspace/record.ts'
 import { isFull } from '../fixtures/full.ts'
@@ -114,7 +113,7 @@ function replacement(t: Test, keptIn = 'kept') {
   const folder = t.testdir({ 'case.md': 'old', '.casefile-1-0123456789ab.tmp': 'new', kept: {} })
   const path = join(folder, 'case.md')
   const found: ReplacedFile[] = []
-  const contents = () => found.map((at) => displacedContent(at)?.bytes.toString())
+  const contents = () => found.map((at) => readReplacedFile(at)?.bytes.toString())
   t.teardown(() => {
     for (const at of found) if (typeof at === 'number') closeSync(at)
   })
@@ -514,7 +513,7 @@ async function lookingAlone(t: Test, files: Record<string, string>, mayWrite = a
     mutex: createKeyedMutex(),
     ...{ folder, mayWrite, now: () => NOW },
     log: (line) => log.push(line),
-    onRescued: (id) => rescued.push(id),
+    onMerged: (id) => rescued.push(id),
   })
   await look.recover()
   const caseFolder = join(root, 'memory/cases', CASE_ID)
@@ -664,12 +663,12 @@ t.test('what is kept is kept for a day, and not too much of it', async (t) => {
   }
   const paths = Array.from({ length: 1010 }, (_, n) => put(n))
   const kept = () => readdirSync(folder).length
-  await pruneKept(folder, new Set())
+  await prunePreImages(folder, new Set())
   t.equal(kept(), 1001)
   const day = 24 * 60 * 60 * 1000
-  await pruneKept(folder, new Set(), Date.now() + day - 60_000)
+  await prunePreImages(folder, new Set(), Date.now() + day - 60_000)
   t.equal(kept(), 1001)
-  await pruneKept(folder, new Set([paths.at(-1)!]), Date.now() + day + 60_000)
+  await prunePreImages(folder, new Set([paths.at(-1)!]), Date.now() + day + 60_000)
   t.strictSame(readdirSync(folder).sort(), [basename(paths.at(-1)!), 'other'].sort())
 })
 

@@ -108,24 +108,24 @@ t.test('an answer waits for its events, and a change for the database', async (t
 t.test('a line of the trail is told once its folder is synced', async (t) => {
   const app = await openTestService(t)
   const { id } = await app.newCase()
-  const told: string[] = []
-  t.teardown(app.service.eventLog.subscribe(({ type }) => void told.push(type)))
+  const reported: string[] = []
+  t.teardown(app.service.eventLog.subscribe(({ type }) => void reported.push(type)))
   await app.request('PUT', `/cases/${id}/memory/notes.md`, 'x') // makes no folder of its own
   await finished(
     clientOf(() => app.url),
     await planned(clientOf(() => app.url)),
   )
-  told.length = 0
+  reported.length = 0
   const { next, stop } = holding(t, (path) => path.endsWith(`${id}/sessions`))
   const answer = app.request('POST', `/cases/${id}/sessions`, { type: 'implementing' })
   const sync = await next()
   t.equal((await app.newCase()).state, 'OPEN')
-  t.ok(told.includes('case_created'), 'another case is told meanwhile')
-  t.notOk(told.includes('session_created'))
+  t.ok(reported.includes('case_created'), 'another case is told meanwhile')
+  t.notOk(reported.includes('session_created'))
   stop()
   sync.letGo()
   t.equal((await answer).status, 201)
-  t.ok(told.includes('session_created'))
+  t.ok(reported.includes('session_created'))
 })
 
 t.test('a disk that says more was written than was is not believed', async (t) => {

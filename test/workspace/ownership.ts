@@ -36,7 +36,7 @@ async function startOwner(t: Test): Promise<ChildProcess> {
   return child
 }
 
-async function tell(child: ChildProcess, order: Order): Promise<Report> {
+async function notify(child: ChildProcess, order: Order): Promise<Report> {
   const answer = once(child, 'message')
   child.send(order)
   return (await answer)[0] as Report
@@ -82,12 +82,12 @@ t.test('one process owns a memory root', async (t) => {
       for (let round = 0; round < ROUNDS; round += 1) {
         await leave()
         const reports = await Promise.all(
-          racers.map((racer) => tell(racer, { do: 'take', memoryRoot, stateDir })),
+          racers.map((racer) => notify(racer, { do: 'take', memoryRoot, stateDir })),
         )
         const winners = racers.filter((_, index) => reports[index]?.ok)
         const refused = reports.filter((report) => report.code === 'already_active')
         if (winners.length !== 1 || refused.length !== 5) t.same(reports, [], name)
-        for (const winner of winners) await tell(winner, { do: 'release' })
+        for (const winner of winners) await notify(winner, { do: 'release' })
       }
       t.pass(name)
     }
@@ -103,14 +103,14 @@ t.test('one process owns a memory root', async (t) => {
     ]
     const link = join(memory, '..', 'link')
     await symlink(memory, link)
-    t.match(await tell(first, { do: 'take', memoryRoot: memory, stateDir: state }), { ok: true })
+    t.match(await notify(first, { do: 'take', memoryRoot: memory, stateDir: state }), { ok: true })
     for (const [name, memoryRoot, stateDir] of [
       ['by the same paths', memory, state],
       ['by a symbolic link', link, state],
       ['with another state folder', memory, otherState],
       ['with another memory root in the same state folder', otherMemory, state],
     ] as const) {
-      const report = await tell(second, { do: 'take', memoryRoot, stateDir })
+      const report = await notify(second, { do: 'take', memoryRoot, stateDir })
       t.match(report, { ok: false, code: 'already_active' }, name)
       t.match(report.message, `process ${first.pid} at http://127.0.0.1:4321`, name)
       t.ok(report.ms < 2000, `${name}: ${report.ms} ms`)
@@ -119,15 +119,15 @@ t.test('one process owns a memory root', async (t) => {
 
     const moved = join(otherMemory, 'moved')
     await rename(memory, moved)
-    const there = await tell(second, { do: 'take', memoryRoot: moved, stateDir: otherState })
+    const there = await notify(second, { do: 'take', memoryRoot: moved, stateDir: otherState })
     t.match(there, { ok: false, code: 'already_active' }, 'where it was moved to meanwhile')
     await rename(moved, memory)
 
     first.kill('SIGSTOP')
-    const stopped = await tell(second, { do: 'take', memoryRoot: memory, stateDir: state })
+    const stopped = await notify(second, { do: 'take', memoryRoot: memory, stateDir: state })
     t.match(stopped.message, `process ${first.pid} (not answering)`)
     t.ok(stopped.ms < 2000, `a stopped owner: ${stopped.ms} ms`)
-    const nameless = await tell(second, { do: 'take', memoryRoot: memory, stateDir: otherState })
+    const nameless = await notify(second, { do: 'take', memoryRoot: memory, stateDir: otherState })
     const onLinux = { skip: process.platform !== 'linux' && 'only Linux says who listens' }
     t.match(nameless.message, `process ${first.pid} (not answering)`, onLinux)
     t.match(
@@ -136,14 +136,14 @@ t.test('one process owns a memory root', async (t) => {
       onLinux,
     )
     t.ok(nameless.ms < 2000, `with another state folder: ${nameless.ms} ms`)
-    await tell(second, { do: 'take', memoryRoot: otherMemory, stateDir: otherState })
+    await notify(second, { do: 'take', memoryRoot: otherMemory, stateDir: otherState })
     const third = { do: 'take', memoryRoot: memory, stateDir: otherState } as const
-    const notTheRecord = await tell(racers[2]!, third)
+    const notTheRecord = await notify(racers[2]!, third)
     t.match(notTheRecord.message, `process ${first.pid} (not answering)`, onLinux)
-    await tell(second, { do: 'release' })
+    await notify(second, { do: 'release' })
     first.kill('SIGCONT')
 
-    await tell(first, { do: 'release' })
+    await notify(first, { do: 'release' })
     await t.rejects(access(join(state, 'owner.lock')), { code: 'ENOENT' })
     await t.rejects(access(join(state, 'owner.json')), { code: 'ENOENT' })
     t.same(await askOwner(memory), { held: false })
@@ -158,30 +158,30 @@ t.test('one process owns a memory root', async (t) => {
     const memoryRoot = join(parent, 'deep', 'memory')
     const early = { do: 'take', memoryRoot, stateDir: state } as const
     const late = { do: 'take', memoryRoot, stateDir: otherState } as const
-    t.match(await tell(first, early), { ok: true })
-    t.match(await tell(second, late), { ok: false, code: 'already_active' }, 'before it is made')
+    t.match(await notify(first, early), { ok: true })
+    t.match(await notify(second, late), { ok: false, code: 'already_active' }, 'before it is made')
     await mkdir(memoryRoot, { recursive: true })
-    t.match(await tell(first, { do: 'made' }), { ok: true })
-    t.match(await tell(second, late), { ok: false, code: 'already_active' }, 'once it is made')
+    t.match(await notify(first, { do: 'made' }), { ok: true })
+    t.match(await notify(second, late), { ok: false, code: 'already_active' }, 'once it is made')
     await rm(memoryRoot, { recursive: true })
     await mkdir(memoryRoot)
-    t.match(await tell(second, late), { ok: false, code: 'already_active' }, 'when replaced')
-    await tell(first, { do: 'release' })
+    t.match(await notify(second, late), { ok: false, code: 'already_active' }, 'when replaced')
+    await notify(first, { do: 'release' })
 
     await rm(join(parent, 'deep'), { recursive: true })
-    t.match(await tell(first, early), { ok: true })
+    t.match(await notify(first, early), { ok: true })
     await mkdir(memoryRoot, { recursive: true })
-    t.match(await tell(second, late), { ok: true }, 'a start between making and telling wins,')
+    t.match(await notify(second, late), { ok: true }, 'a start between making and telling wins,')
     const refused = { ok: false, code: 'already_active' }
-    t.match(await tell(first, { do: 'made' }), refused, 'and the first is told')
-    await Promise.all([tell(first, { do: 'release' }), tell(second, { do: 'release' })])
+    t.match(await notify(first, { do: 'made' }), refused, 'and the first is told')
+    await Promise.all([notify(first, { do: 'release' }), notify(second, { do: 'release' })])
   })
 
   await t.test('after kill -9 the next start succeeds at once', async (t) => {
     const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
     const take = { do: 'take', memoryRoot, stateDir } as const
     for (const [index, owner] of racers.slice(2).entries()) {
-      const report = await tell(owner, take)
+      const report = await notify(owner, take)
       t.match(report, { ok: true })
       t.ok(report.ms < 2000, `start ${index}: ${report.ms} ms`)
       await killHard(owner)
@@ -189,13 +189,13 @@ t.test('one process owns a memory root', async (t) => {
     t.match(JSON.parse(await readFile(join(stateDir, 'owner.json'), 'utf8')), {
       pid: racers[5]?.pid,
     })
-    t.match(await tell(first, take), { ok: true })
-    await tell(first, { do: 'release' })
+    t.match(await notify(first, take), { ok: true })
+    await notify(first, { do: 'release' })
   })
 
   await t.test('the handlers of the lock library leave SIGTERM to us', async (t) => {
     const [memoryRoot, stateDir] = folders(t, 'memory', 'state') as [string, string]
-    await tell(first, { do: 'take', memoryRoot, stateDir })
+    await notify(first, { do: 'take', memoryRoot, stateDir })
     const exit = once(first, 'exit')
     first.kill('SIGTERM')
     t.same(await exit, [0, null])

@@ -33,7 +33,7 @@ function openSynchronizer(t: Test, scan: object = {}) {
       },
       names: async () => {},
       all: async () => {},
-      strangers: () => [],
+      unknownEntries: () => [],
       ...scan,
     },
     mutex: createKeyedMutex(),
@@ -165,7 +165,7 @@ t.test('what cannot be read is queued again, and keeps nothing else from being r
         read.push(id)
         return done
       },
-      strangers: () => [],
+      unknownEntries: () => [],
     },
     mutex: createKeyedMutex(),
     stability: createStabilityDetector(),

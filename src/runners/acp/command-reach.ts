@@ -1,6 +1,5 @@
 import { isAbsolute, relative } from 'node:path'
-import { isWithin } from '../../files/path-within.ts'
-import { nearestExisting } from '../../files/real-path.ts'
+import { isWithin, nearestExisting } from '../../files/real-path.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
 import { realOf, shown } from './named-path.ts'
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { type CommandGround, isInGit, whyCommandOutside } from './command-reach.ts'
 import { realOf, shown } from './named-path.ts'
 import type { ToolCall } from './tool-call.ts'

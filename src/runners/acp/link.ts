@@ -51,7 +51,7 @@ export type PermissionAnswer = RequestPermissionResponse
 export interface Link {
   /** Rejects when `signal` is aborted, when the agent refuses, and when it is gone. */
   ask(method: string, params: object, signal: AbortSignal): Promise<unknown>
-  tell(method: string, params: object): Promise<void>
+  notify(method: string, params: object): Promise<void>
   /**
    * Ends the process and all of its group; `politely` first closes its input, and waits for it to leave: one that
    * does not is ended, which is no fault of it.
@@ -95,7 +95,7 @@ function linked(
         throw await failureOf(error, method, connection.signal, facts)
       }
     },
-    async tell(method, params) {
+    async notify(method, params) {
       if (!connection.signal.aborted) await connection.agent.notify(method, params)
     },
     async end(politely) {

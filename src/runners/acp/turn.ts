@@ -259,7 +259,7 @@ async function stopReason(
     return textOf(objectOf(answer).stopReason) ?? 'nothing'
   } catch (error) {
     if (!stopping.aborted) throw error
-    const ended = Promise.allSettled([link.tell('session/cancel', { sessionId }), answered])
+    const ended = Promise.allSettled([link.notify('session/cancel', { sessionId }), answered])
     await within(CANCEL_MS, ended)
     return null
   }

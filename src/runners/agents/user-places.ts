@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { realOf } from '../acp/named-path.ts'
 
 type Env = Readonly<Record<string, string>>

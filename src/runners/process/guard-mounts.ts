@@ -1,6 +1,6 @@
 import { dirname, join, relative, sep } from 'node:path'
 import type { MountPoint } from '../../files/mount-points.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 
 /** What is inside of another one counts for itself. */
 export interface GuardedFolders {

@@ -1,5 +1,5 @@
 import { type FailedTest, MAX_FAILED_TESTS } from '../../model/failed-test.ts'
-import { HIDDEN_CHARACTERS } from '../../model/hidden-characters.ts'
+import { HIDDEN_CHARACTERS } from '../../model/visible-text.ts'
 
 const MAX_NAME = 200
 const MAX_MESSAGE = 500

@@ -85,8 +85,8 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     const words = textIn(block.content)
     // some end without a word of it
     const isRefusal = isError && NOT_GRANTED.test(words)
-    const told = { ...block, tool_name: facts?.tool }
-    const found = isRefusal ? onDenied('at once', told, words) : []
+    const reported = { ...block, tool_name: facts?.tool }
+    const found = isRefusal ? onDenied('at once', reported, words) : []
     calls.delete(id)
     if (!facts) return found
     const isDenied = isRefusal || news.isKnown(id)
@@ -96,11 +96,15 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
   }
 
   /** The newer ones tell of it at once, all of them at the end. */
-  function onDenied(when: 'at once' | 'at the end', told: Foreign, reason: unknown): StreamNote[] {
-    const id = textOf(told.tool_use_id)
-    const tool = textOf(told.tool_name) ?? ''
+  function onDenied(
+    when: 'at once' | 'at the end',
+    reported: Foreign,
+    reason: unknown,
+  ): StreamNote[] {
+    const id = textOf(reported.tool_use_id)
+    const tool = textOf(reported.tool_name) ?? ''
     if (!news.isNew({ id, tool, when })) return []
-    const facts = (id === null ? undefined : calls.get(id)) ?? toolFacts(tool, told.tool_input)
+    const facts = (id === null ? undefined : calls.get(id)) ?? toolFacts(tool, reported.tool_input)
     return [denied(facts, textOf(reason) ?? 'permission was not granted')]
   }
 

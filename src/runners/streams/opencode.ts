@@ -29,9 +29,9 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
   let counts: UsageCounts | null = null
 
   function rejection(by: 'line' | 'result', facts: ToolFacts, reason: string): StreamNote[] {
-    const told = Math.max(rejections.line, rejections.result)
+    const reported = Math.max(rejections.line, rejections.result)
     rejections[by]++
-    return rejections[by] > told ? [denied(facts, reason)] : []
+    return rejections[by] > reported ? [denied(facts, reason)] : []
   }
 
   function line(text: string): StreamNote[] {

@@ -28,8 +28,8 @@ export function toolFacts(tool: string, input: unknown): ToolFacts {
 
 function titleOf(input: unknown): string {
   const fields = objectOf(input)
-  const told = TELLING.map((name) => textOf(fields[name])).find((text) => text)
-  if (told) return beginningOf(told, MAX_TITLE)
+  const reported = TELLING.map((name) => textOf(fields[name])).find((text) => text)
+  if (reported) return beginningOf(reported, MAX_TITLE)
   return Object.keys(fields).length === 0 ? '' : beginningOf(JSON.stringify(fields), MAX_TITLE)
 }
 

@@ -1,3 +1,5 @@
+/** How a command finds the service that is running. */
+
 import { keysOf } from './owner-keys.ts'
 import { type OwnerAnswer, parseAnswer } from './owner-record.ts'
 import { askSocket, socketAddress } from './owner-socket.ts'
@@ -6,7 +8,7 @@ export type OwnerState =
   | { held: false }
   | { held: true; answer: OwnerAnswer | null; address: string }
 
-/** Who owns a memory root on this machine; a null answer is an owner that does not reply (`muteOwner`). */
+/** Who owns a memory root on this machine; a null answer is an owner that does not reply (`findSilentOwner`). */
 export async function askOwner(memoryRoot: string): Promise<OwnerState> {
   for (const key of await keysOf(memoryRoot)) {
     const address = socketAddress(key)

@@ -1,3 +1,5 @@
+/** The names of the sockets by which a memory root is owned. */
+
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'

@@ -1,3 +1,5 @@
+/** The record of the owner in the state folder, and whether the process that it names is still alive. */
+
 import { readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +10,7 @@ import { Refusal } from '../../model/refusal.ts'
 
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
 
-/** Tells an owner from a later process with the same pid; null where the system does not say. */
+/** Identifies a process beyond its pid, which the system uses again; null fields if the system does not know. */
 export interface OwnerRecord {
   pid: number
   /** Start of the process, in clock ticks since boot. */
@@ -53,7 +55,7 @@ export async function isGone(record: OwnerRecord): Promise<boolean> {
   )
 }
 
-/** Whether a process of this machine was stopped by a signal, and stands still until it is continued. */
+/** Whether a process of this machine was stopped by a signal, until it is continued. */
 export async function isStopped(record: OwnerRecord): Promise<boolean> {
   return record.host === hostname() && (await statusOf(record.pid))?.state === 'T'
 }

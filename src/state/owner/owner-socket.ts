@@ -1,3 +1,5 @@
+/** Sockets that only one process can hold, and that the kernel frees when the process dies, by kill -9 too. */
+
 import { link, rename, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,7 +17,7 @@ export interface HeldSocket {
   release(): Promise<void>
 }
 
-/** Somebody else holds the address, and said this. */
+/** Another process holds the address, and answered this. */
 export interface TakenSocket {
   text: string | null
 }

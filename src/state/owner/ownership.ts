@@ -1,21 +1,26 @@
-import { muteOwner } from './mute-owner.ts'
+/**
+ * Only one process may write a memory root and its database: the owner. A second service is refused with
+ * `already_active`.
+ */
+
 import { inodeKey, keysOf } from './owner-keys.ts'
 import { alreadyActive, parseAnswer, thisProcess } from './owner-record.ts'
 import { type HeldSocket, holdSocket, socketAddress } from './owner-socket.ts'
+import { findSilentOwner } from './silent-owner.ts'
 import { holdLock } from './state-lock.ts'
 
 export interface OwnershipOptions {
   memoryRoot: string
   /** Must exist. It too belongs to one process at a time. */
   stateDir: string
-  /** The owner is a command, which is done in a moment: also said by the record, for when it cannot answer. */
+  /** The owner is a command, which ends soon; the record says so too, in case it cannot answer. */
   short?: boolean
 }
 
 export interface Ownership {
   /** Aborted, a Refusal as its reason, when another process took over: write nothing from then on. */
   readonly lost: AbortSignal
-  /** Tells every process that asks from now on where the owner answers. */
+  /** From now on processes that ask get this URL. */
   announce(url: string): void
   /** To be called, and awaited, whenever the memory root was made; refuses like `takeOwnership`. */
   memoryRootMade(): Promise<void>
@@ -43,7 +48,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       if ('text' in socket) {
         const owner = parseAnswer(socket.text)
         if (owner) throw alreadyActive(what, owner)
-        throw alreadyActive(what, await muteOwner(address, stateDir), ' (not answering)')
+        throw alreadyActive(what, await findSilentOwner(address, stateDir), ' (not answering)')
       }
       held.set(key, socket)
     }

@@ -1,3 +1,8 @@
+/**
+ * The lock file in the state folder, for machines that share the folder over a network. On one machine the sockets
+ * decide.
+ */
+
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

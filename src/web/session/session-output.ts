@@ -8,7 +8,7 @@ import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
 import { type AnsiLine, createAnsiReader } from '../text/ansi.ts'
 import { type ByteRange, splitBy } from '../text/byte-ranges.ts'
 import { beginningOf, CUT } from '../text/cut-line.ts'
-import type { ToldOutput } from './told-output.ts'
+import type { LiveOutput } from './live-output.ts'
 
 /** What a page shows of a step's log: its end, since that is what is looked for. */
 const MAX_STEP_BYTES = 96 * 1024
@@ -44,12 +44,12 @@ export interface StepOutput {
 
 export interface OutputNeeds {
   service: Pick<HttpNeeds, 'layout'>
-  told(caseId: string, artifact: string): ToldOutput
+  liveOutput(caseId: string, artifact: string): LiveOutput
 }
 
 /** `withText` false: only how far the logs have come. */
 export async function sessionOutput(
-  { service, told }: OutputNeeds,
+  { service, liveOutput }: OutputNeeds,
   session: Session,
   withText: boolean,
 ): Promise<StepOutput[]> {
@@ -67,7 +67,7 @@ export async function sessionOutput(
     part.to = size ?? 0
     part.from = part.to
     if (part.artifact !== null) {
-      const { stderr, isSilent } = told(case_id, part.artifact)
+      const { stderr, isSilent } = liveOutput(case_id, part.artifact)
       part.stderr = stderr
       part.isSilent = isSilent && !part.isFinished
     }

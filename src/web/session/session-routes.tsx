@@ -8,14 +8,14 @@ import { UUID } from '../../model/words.ts'
 import type { PageNeeds } from '../needs.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
+import { trackLiveOutput } from './live-output.ts'
 import { SessionPage } from './session-page.tsx'
 import { PLAN_VIEWS, type SessionQuery, sessionView } from './session-view.ts'
-import { toldOutput } from './told-output.ts'
 
 /** `/case/:id/session/:number`; `latest` and a session's id lead there. */
 export function sessionRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  const needs = { service, assets, told: toldOutput(service.outputs) }
+  const needs = { service, assets, liveOutput: trackLiveOutput(service.outputs) }
   app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
     const folder = await service.store.read(caseId(c))
     const named = c.req.param('number')

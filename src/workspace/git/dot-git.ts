@@ -1,3 +1,5 @@
+/** Finds the repository of a folder without running git. */
+
 import { realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { hasCode } from '../../files/errno.ts'

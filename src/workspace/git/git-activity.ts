@@ -1,16 +1,18 @@
+/** Detects a checkout, merge or rebase that is under way: reads and writes wait for it. */
+
 import { lstatSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeOf, hasCode } from '../../files/errno.ts'
 import { findDotGit } from './dot-git.ts'
 
-/** What git is doing to the files of a workspace, as its own files tell (reliability.md §4.2). */
+/** What git is doing to the files of a workspace, seen from git's lock files. */
 export interface GitActivity {
   /** Whether git changes files, or is between two picks of a rebase: as it was a moment ago, or just now. */
   isBusy(when?: 'lately' | 'now'): Promise<boolean>
-  /** Resolves when git does not change files, or after `ms`, or once nobody is to wait; false when it still does. */
+  /** Resolves when git does not change files, after `ms`, or after `stopWaiting`; false if git still changes files. */
   waitUntilIdle(ms: number): Promise<boolean>
-  /** From now on nobody waits for git any more. */
+  /** Ends all waiting for git, as the service stops. */
   stopWaiting(): void
   /** Whether git was changing files at this time. */
   touched(ctimeMs: number): boolean

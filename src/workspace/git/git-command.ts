@@ -1,3 +1,5 @@
+/** Runs git with a time limit and an output limit, and without `GIT_*` variables. */
+
 import { type ChildProcess, spawn } from 'node:child_process'
 
 const TWO_MINUTES = 120_000
@@ -8,7 +10,7 @@ export interface GitCommandOptions {
   env?: Record<string, string>
   /** Written to its standard input, which is closed otherwise. */
   input?: string
-  /** Git is killed as soon as it has said more than this many bytes. */
+  /** Git is killed as soon as it has printed more than this many bytes. */
   maxBytes?: number
   timeoutMs?: number
   signal?: AbortSignal
@@ -56,7 +58,7 @@ export function runGit(args: string[], options: GitCommandOptions): Promise<GitO
       clearTimeout(timer)
       reject(error)
     })
-    // EPIPE: git has ended before it read everything; its exit says why.
+    // EPIPE: git ended before it read everything; its exit code gives the reason
     child.stdin.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') reject(error)
     })

@@ -1,3 +1,5 @@
+/** Whether git already has some bytes, so that a change came by git and not by an editor. */
+
 import { hash } from 'node:crypto'
 import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'

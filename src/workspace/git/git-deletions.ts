@@ -1,3 +1,5 @@
+/** Whether git or a person deleted a file. */
+
 import { hasCode } from '../../files/errno.ts'
 import { runGit } from './git-command.ts'
 

@@ -1,3 +1,5 @@
+/** Makes git ignore derived files such as index.md, so that they never stop a checkout or a merge. */
+
 import { join, relative, resolve } from 'node:path'
 import { makeFolder, writeDurable } from '../../files/durable-write.ts'
 import { type FileStamp, readRegular, sameStamp, stampOf } from '../../files/safe-read.ts'
@@ -5,7 +7,7 @@ import { Refusal } from '../../model/refusal.ts'
 import { gitText, runGit } from './git-command.ts'
 import { findRepository } from './git-repository.ts'
 
-/** Sees to it that git never takes the derived files of a memory root for a user's own. */
+/** Keeps git from treating derived files of a memory root as the user's own. */
 export interface GitIgnoring {
   /** To be called before index.md is written: why it must not be, empty where it may. */
   ensure(): Promise<string>
@@ -57,7 +59,7 @@ export function createGitIgnoring(memoryRoot: string): GitIgnoring {
   return { ensure }
 }
 
-/** As a pattern for a path from the top of a repository: it stands for nothing else. */
+/** A pattern for exactly this path from the top of a repository. */
 export function excludePattern(path: string): string {
   return path === '' ? '' : `/${path.replace(/[\\*?[\]!#]/g, '\\$&')}`
 }

@@ -1,3 +1,5 @@
+/** Finds a repository by git: its top, objects and exclude file. */
+
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { type GitCommandOptions, runGit } from './git-command.ts'
@@ -41,7 +43,9 @@ export async function findRepository(
   }
   const excludesFile = await ask('config', '--type=path', '--get', 'core.excludesFile')
   return {
-    ...{ top, objectFormat, prefix: relative(top, cwd) },
+    top,
+    objectFormat,
+    prefix: relative(top, cwd),
     objects: resolve(cwd, objects),
     exclude: resolve(cwd, exclude),
     excludesFile: excludesFile.exit === 0 ? resolve(top, excludesFile.value) : null,

@@ -1,3 +1,5 @@
+/** Conflict copies: `case.conflict-<time>.md` beside case.md, for a save that cannot be merged. */
+
 import { basename, dirname, join } from 'node:path'
 import { createDurable } from '../../files/durable-write.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -9,7 +11,7 @@ export function isConflictCopy(name: string): boolean {
   return COPY.test(name)
 }
 
-/** With what is added, no name is longer than a file system takes: 255 bytes. */
+/** Leaves room for the suffix in the 255 bytes of a file name. */
 const MAX_STEM_BYTES = 200
 
 /** `case.md` becomes `case.conflict-20261120T095400.000Z.md`; `time` is ISO 8601 UTC with milliseconds. */
@@ -21,7 +23,7 @@ export function conflictName(file: string, time: string, count = 1): string {
   return `${stem}.conflict-${time.replaceAll(/[-:]/g, '')}${nth}.md`
 }
 
-/** Keeps bytes beside the file that they are another version of, under a name that is free; gives it. */
+/** Writes another version of a file beside it, under a free name, and returns that name. */
 export async function keepConflictCopy(
   path: string,
   bytes: Uint8Array,

@@ -1,9 +1,14 @@
+/**
+ * Files of a project that start programs by themselves (hooks, servers), and must be trusted before an agent runs
+ * there.
+ */
+
 import type { Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { codeOf, hasCode } from '../../files/errno.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { hashOf } from '../record.ts'
 

@@ -1,3 +1,5 @@
+/** Finds root, memory root and state folder from the options and casefile.md. */
+
 import { resolve } from 'node:path'
 import { realPathOf } from '../../files/real-path.ts'
 import type { Settings } from '../../model/settings.ts'

@@ -1,6 +1,8 @@
+/** Working folders of cases outside of the workspace, which must be trusted. */
+
 import { resolve } from 'node:path'
 import { entriesIn } from '../../files/folder-names.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { CASE_FILE, MAX_CASE_BYTES } from '../../markdown/case-file.ts'
 import { fieldReader, recordHead } from '../../markdown/fields.ts'

@@ -1,3 +1,5 @@
+/** Opens the folders of a workspace with its settings and what is trusted. */
+
 import { openStateFolder, type StateFolder } from '../../state/state-folder.ts'
 import { type Folders, findFolders, type PlaceOptions } from './folders.ts'
 import { createTrustFile, type TrustFile } from './trust-file.ts'
@@ -45,7 +47,10 @@ export function placesIn(
 ): FoundPlaces & { stateDir: string } {
   const trust = createTrustFile(stateDir, root, log)
   return {
-    ...{ root, memoryRoot, stateDir, trust },
+    root,
+    memoryRoot,
+    stateDir,
+    trust,
     settings: createTrustedSettings({ settings, trust, root, memoryRoot: settingsMemoryRoot }),
   }
 }

@@ -1,7 +1,9 @@
+/** Reads the instructions for agents that a project has, for the prompt of a session. */
+
 import { realpath } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
 import { searchTop } from './agent-files.ts'
 

@@ -1,3 +1,5 @@
+/** Reads casefile.md, and again after it was saved. */
+
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createReread } from '../../files/reread.ts'
@@ -13,7 +15,7 @@ const SAVED_MS = 600
 const GAP_MS = 50
 
 /**
- * The settings as casefile.md says them now; it is read again when it has changed. While it cannot
+ * The settings as casefile.md has them now; it is read again when it has changed. While it cannot
  * be read, those that it gave last go on counting, so that a half-typed file changes no time limit;
  * where it gave none yet, the defaults.
  */

@@ -1,7 +1,9 @@
+/** Reads and writes what the operator trusts. */
+
 import { join } from 'node:path'
 import * as z from 'zod'
 import { writeDurable } from '../../files/durable-write.ts'
-import { isWithin } from '../../files/path-within.ts'
+import { isWithin } from '../../files/real-path.ts'
 import { createReread } from '../../files/reread.ts'
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -18,7 +20,7 @@ export interface Trusted {
 }
 
 export interface TrustFile {
-  /** What the file says now; damaged or missing, nothing is trusted. */
+  /** The present content of the file; if it is damaged or missing, nothing is trusted. */
   read(): Promise<Trusted>
   /** In place of all that was trusted in this workspace before; `time` is ISO 8601. */
   write(trusted: Trusted, time: string): Promise<void>

@@ -1,3 +1,5 @@
+/** Applies the operator's trust to casefile.md: providers and variables count only once they are trusted. */
+
 import { resolve } from 'node:path'
 import { SETTINGS_FILE } from '../../markdown/settings-file.ts'
 import type { Problem } from '../../model/problem.ts'
@@ -54,11 +56,11 @@ function trustOf(settings: Settings, trusted: string | null): TrustState {
 function untrusted(settings: Settings, trust: TrustState): Problem[] {
   if (trust === 'trusted') return []
   const since = trust === 'changed' ? 'changed since it was trusted' : 'not trusted'
-  const told: [key: string, names: readonly string[], meanwhile: string][] = [
+  const reasons: [key: string, names: readonly string[], meanwhile: string][] = [
     ['providers', foreignProviders(settings), 'sessions cannot use'],
     ['env', settings.env, 'steps do not get'],
   ]
-  return told
+  return reasons
     .filter(([, names]) => names.length > 0)
     .map(([key, names, meanwhile]) => ({
       code: 'untrusted_settings',

@@ -1,3 +1,5 @@
+/** chokidar's watches on the folders of cases. */
+
 import { type FSWatcher, lstatSync, readdirSync, type Stats, watch } from 'node:fs'
 import { hasCode } from '../../files/errno.ts'
 import { yieldIfBusy } from '../../files/yielding.ts'

@@ -1,3 +1,5 @@
+/** Names of files that editors make while they save. */
+
 const PATTERNS = [
   /^\./, // hidden: git's, vim's swap files, our own
   /~$|\.(?:sw[a-z]|tmp|lock)$/,

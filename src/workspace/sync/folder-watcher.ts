@@ -1,3 +1,5 @@
+/** Hears that something in a case's folder changed, and tells the synchronizer which case. It reads nothing. */
+
 import { basename, dirname } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { stampOf } from '../../files/safe-read.ts'

@@ -1,3 +1,5 @@
+/** Whether a save is complete, or an editor is still writing: how long to wait before a changed file counts. */
+
 import { LRUCache } from 'lru-cache'
 import { type FileStamp, sameStamp } from '../../files/safe-read.ts'
 
@@ -99,7 +101,7 @@ export function createStabilityDetector(): StabilityDetector {
   }
 }
 
-/** A path that nobody read keeps what was seen of it, and the next change is another. */
+/** A path that is not read keeps its last stamps; the next change counts as a new one. */
 function isOver(seen: Seen | undefined, now: number): boolean {
   return seen === undefined || now - seen.since > MAX_MS
 }

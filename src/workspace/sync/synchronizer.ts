@@ -1,3 +1,8 @@
+/**
+ * The way of a hand edit: `folder-watcher.ts` names the case, the synchronizer waits until the save is complete and
+ * git is idle, `scan.ts` reads it, and `events/publisher.ts` makes the event.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
 import { forEachLimited, yieldIfBusy } from '../../files/yielding.ts'
@@ -42,7 +47,7 @@ export interface Synchronizer {
 export interface SynchronizerDeps {
   layout: Layout
   catalog: Pick<Catalog, 'ids' | 'known' | 'size'>
-  scan: Pick<Scan, 'one' | 'names' | 'all' | 'strangers'>
+  scan: Pick<Scan, 'one' | 'names' | 'all' | 'unknownEntries'>
   mutex: KeyedMutex
   stability: Pick<StabilityDetector, 'noteEvent' | 'gatherMs'>
   git: Pick<GitActivity, 'isBusy' | 'waitUntilIdle'>
@@ -109,7 +114,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
   }
 
   function isForeign(name: string): boolean {
-    return scan.strangers().some(({ file }) => file === `cases/${name}`)
+    return scan.unknownEntries().some(({ file }) => file === `cases/${name}`)
   }
 
   /** Reads what is due, unless git is at work: then all of it waits, and is read at once. */

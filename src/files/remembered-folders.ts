@@ -1,19 +1,22 @@
+/** Detects that somebody moved, removed or replaced a folder while a session ran. */
+
 import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import { hasCode } from './errno.ts'
 
-export interface HeldFolders {
-  /** The names of those that are not at their paths any more, whatever is there now. */
+export interface RememberedFolders {
+  /** The names of the folders that were moved, removed or replaced since. */
   replaced(): Promise<string[]>
   close(): Promise<void>
 }
 
 /**
- * Remembers by name which folders stand at some paths: where each leads, its device, its inode. Holds them
- * open, so that no new folder gets the inode of one that is removed meanwhile. One that is not
- * there yet counts for nothing.
+ * Remembers which folders are at these paths (real path, device, inode), to see later whether somebody swapped one. Keeps
+ * them open, so that no new folder gets the inode of a removed one. Ignores paths where no folder is.
  */
-export async function holdFolders(paths: Readonly<Record<string, string>>): Promise<HeldFolders> {
+export async function rememberFolders(
+  paths: Readonly<Record<string, string>>,
+): Promise<RememberedFolders> {
   const handles: FileHandle[] = []
   const before = new Map<string, string>()
   const close = async () => {
@@ -49,7 +52,7 @@ async function identityOf(path: string): Promise<string | null> {
   return `${dev} ${ino} ${real}`
 }
 
-/** Null where no folder is there, or none that may be looked at. */
+/** Null if there is no folder, or no permission to look at it. */
 async function unlessBarred<T>(look: Promise<T>): Promise<T | null> {
   try {
     return await look

@@ -1,3 +1,5 @@
+/** Puts a late save into the file that replaced it, or beside it. */
+
 import { basename, dirname, join } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
 import { isFolder, proofIds, sessionNumbers } from '../../files/folder-names.ts'
@@ -16,41 +18,37 @@ import { MAX_MEMORY_BYTES } from '../memory-files.ts'
 import { keepConflictCopy } from './conflict-copy.ts'
 import type { FileOfCase, Keepers } from './pre-images.ts'
 
-/** What a person saved, and a write of the service took the place of. */
+/** What an editor saved into a file that a write of the service had just replaced. */
 export interface LateSave extends FileOfCase {
-  /** What our write was made on, and so as far as we know theirs; null where nobody knows any more. */
+  /** The bytes that both the service and the editor began with; null if they are not known any more. */
   base: Buffer | null
   theirs: Buffer
 }
 
-export interface RescueNeeds extends Keepers {
+export interface LateSaveMergeDeps extends Keepers {
   layout: Layout
   mutex: KeyedMutex
   now(): string
   log(line: string): void
 }
 
-/**
- * `busy`: nothing was done, as the file is just being saved once more. `homeless`: nothing could be
- * done, as the case is gone.
- */
-export type Rescued = 'safe' | 'busy' | 'homeless'
+/** `busy`: nothing was done, as the file is being saved once more. `case_deleted`: there is no folder to write into. */
+export type MergeResult = 'safe' | 'busy' | 'case_deleted'
 
 /**
- * Gives a person back what they saved: as a merge into the file where their change and ours do not
- * touch, else as a conflict copy beside it. Takes the case's mutex. Only when it is patient does it
- * give `busy`.
+ * Merges a late save into the file where its change and the service's do not touch, else writes a conflict copy beside the
+ * file. Takes the case's mutex. Returns `busy` only if `isPatient`.
  */
-export type Rescue = (save: LateSave, isPatient: boolean) => Promise<Rescued>
+export type MergeLateSave = (save: LateSave, isPatient: boolean) => Promise<MergeResult>
 
-export function createRescue(needs: RescueNeeds): Rescue {
-  const { layout, mutex, log } = needs
+export function createLateSaveMerge(deps: LateSaveMergeDeps): MergeLateSave {
+  const { layout, mutex, log } = deps
 
-  async function rescue(save: LateSave, isPatient: boolean): Promise<Rescued> {
+  async function restore(save: LateSave, isPatient: boolean): Promise<MergeResult> {
     const { id, file, theirs } = save
     const within = layout.caseFolder(id)
     const path = join(within, file)
-    if (!(await isFolder(within))) return 'homeless'
+    if (!(await isFolder(within))) return 'case_deleted'
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
       const ours = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
       const isHalf = !ours.ok || looksHalf(ours.bytes, save.base)
@@ -65,13 +63,13 @@ export function createRescue(needs: RescueNeeds): Rescue {
       }
     }
     if (dirname(file) !== '.') await makeInnerFolder(dirname(path))
-    const name = await keepConflictCopy(path, theirs, { time: needs.now(), within })
+    const name = await keepConflictCopy(path, theirs, { time: deps.now(), within })
     log(`what a person saved into ${file} of case ${id} meanwhile was kept beside it as ${name}`)
     return 'safe'
 
     async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
       try {
-        await writeDurable(path, bytes, { expect, within, keeper: needs.keeperOf(save, expect) })
+        await writeDurable(path, bytes, { expect, within, keeper: deps.keeperOf(save, expect) })
         return true
       } catch (error) {
         if (error instanceof Refusal && error.code === 'changed_meanwhile') return false
@@ -80,7 +78,7 @@ export function createRescue(needs: RescueNeeds): Rescue {
     }
   }
 
-  return (save, isPatient) => mutex.run(save.id, () => rescue(save, isPatient))
+  return (save, isPatient) => mutex.run(save.id, () => restore(save, isPatient))
 }
 
 /** Empty, or without the end of its last line: an editor is still writing it. */
@@ -89,7 +87,7 @@ function looksHalf(bytes: Buffer, before: Buffer | null): boolean {
   return bytes.length === 0 || (isClosed(before) && !isClosed(bytes))
 }
 
-/** Somebody who saves all the time gets a copy. */
+/** An editor that saves all the time gets a conflict copy. */
 const ATTEMPTS = 5
 
 /** Null where the changes touch, or the file would no longer be the record that it is. */

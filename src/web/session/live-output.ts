@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache'
 import type { HttpNeeds } from '../../http/needs.ts'
 import { type ByteRange, leastBytes, withRange } from '../text/byte-ranges.ts'
 
-/** What was told live of a log, as far as the log itself does not say it. */
-export interface ToldOutput {
+/** What the live output of a log adds to the log itself. */
+export interface LiveOutput {
   /** Which of its bytes came from standard error: it has both streams as they came. */
   stderr: readonly ByteRange[]
-  /** No more of it is told. */
+  /** No more of it is sent live. */
   isSilent: boolean
 }
 
-interface Heard extends ToldOutput {
+interface Heard extends LiveOutput {
   /** Where the last piece began, if it came from standard error: the next one tells where it ended. */
   open: number | null
 }
@@ -21,9 +21,9 @@ const NOTHING: Heard = { stderr: [], isSilent: false, open: null }
  * Kept in memory, so that a page that is loaded later knows it too; after a restart of the service, and
  * of what is behind the end of the live output, nobody knows any more.
  */
-export function toldOutput(
+export function trackLiveOutput(
   outputs: HttpNeeds['outputs'],
-): (caseId: string, artifact: string) => ToldOutput {
+): (caseId: string, artifact: string) => LiveOutput {
   const heard = new LRUCache<string, Heard>({ max: 500 })
   const keyOf = (caseId: string, artifact: string) => `${caseId}/${artifact}`
   outputs.subscribe(({ case_id, artifact, offset, stream, text }) => {

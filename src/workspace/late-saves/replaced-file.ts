@@ -1,28 +1,30 @@
+/** Reads and releases a file that has lost its name. */
+
 import { closeSync, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { isSameFile, openRegular, readDescriptor } from '../../files/descriptors.ts'
 import { discard } from '../../files/new-file.ts'
 import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
 
-/** What is larger no editor made out of a file of ours. */
-export const MAX_DISPLACED_BYTES = 64 * 1024 * 1024
+/** No editor makes a larger file out of one of ours. */
+export const MAX_REPLACED_BYTES = 64 * 1024 * 1024
 
-/** What a displaced file holds now; null where its name was removed. Throws when that is too much. */
-export function displacedContent(at: ReplacedFile): { bytes: Buffer; stats: Stats } | null {
+/** What a replaced file holds now; null if somebody removed it. Throws if it is too large. */
+export function readReplacedFile(at: ReplacedFile): { bytes: Buffer; stats: Stats } | null {
   const open = new Set<number>()
   try {
     const file = typeof at === 'number' ? { fd: at, stats: fstatSync(at) } : openRegular(at, open)
     if (!file) return null
-    const bytes = readDescriptor(file, MAX_DISPLACED_BYTES)
+    const bytes = readDescriptor(file, MAX_REPLACED_BYTES)
     if (bytes) return { bytes, stats: file.stats }
-    throw new Error(`it has more than ${MAX_DISPLACED_BYTES} bytes`)
+    throw new Error(`it has more than ${MAX_REPLACED_BYTES} bytes`)
   } finally {
     for (const fd of open) closeSync(fd)
   }
 }
 
 /**
- * Whether nobody has written into it since it had these stats, as far as these tell; null stands for stats that do
- * not, as they were taken too soon after a write: a second one within the same tick of the clock leaves no trace.
+ * Whether its stamp proves that nobody has written into it. A stamp taken too soon after a write proves nothing (null):
+ * another write within the same tick of the clock leaves the same stamp.
  */
 export function isUntouched(at: ReplacedFile, stamped: Stamped | null): boolean {
   if (stamped === null || typeof at === 'number') return false
@@ -32,8 +34,8 @@ export function isUntouched(at: ReplacedFile, stamped: Stamped | null): boolean 
   return now.mtimeMs === stats.mtimeMs && now.ctimeMs === ctimeMs
 }
 
-/** Lets go of it, so that the system can remove what has no name any more. */
-export async function releaseDisplaced(at: ReplacedFile): Promise<void> {
+/** Closes or removes it, so that the system can free it. */
+export async function releaseReplacedFile(at: ReplacedFile): Promise<void> {
   if (typeof at === 'number') closeSync(at)
   else await discard(at)
 }

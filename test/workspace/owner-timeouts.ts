@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Refusal } from '../../src/model/refusal.ts'
 import { keysOf } from '../../src/state/owner/owner-keys.ts'
-import { createOwnerPatience } from '../../src/state/owner/owner-patience.ts'
 import { isTaken, ownerIn, readRecord } from '../../src/state/owner/owner-record.ts'
 import { socketAddress } from '../../src/state/owner/owner-socket.ts'
+import { createOwnerTimeouts } from '../../src/state/owner/owner-timeouts.ts'
 import { takeOwnership } from '../../src/state/owner/ownership.ts'
 
 const command = (pid: number) => ({ pid, short: true })
 
 t.test('how long an owner is waited for', async (t) => {
   let time = 60_000 // whatever was done before any owner was met
-  const isWaitedFor = createOwnerPatience(() => time)
+  const isWaitedFor = createOwnerTimeouts(() => time)
   const meet = (owner: Parameters<typeof isWaitedFor>[0], after: number) => {
     time += after
     return isWaitedFor(owner)
@@ -28,10 +28,10 @@ t.test('how long an owner is waited for', async (t) => {
   t.ok(meet({ pid: 3 }, 0), 'a service')
   t.ok(meet({ pid: 3 }, 4000))
   t.notOk(meet({ pid: 3 }, 2000), 'for less')
-  const unsaid = { pid: 4, unsaid: true }
-  t.ok(meet(unsaid, 0), 'one that is known by its pid alone')
-  t.ok(meet(unsaid, 14_000), 'may be a command')
-  t.notOk(meet({ pid: 5, unsaid: true, stopped: true }, 0), 'none that was stopped')
+  const unrecorded = { pid: 4, unrecorded: true }
+  t.ok(meet(unrecorded, 0), 'one that is known by its pid alone')
+  t.ok(meet(unrecorded, 14_000), 'may be a command')
+  t.notOk(meet({ pid: 5, unrecorded: true, stopped: true }, 0), 'none that was stopped')
   t.notOk(meet({ pid: 6, short: true, stopped: true }, 0), 'a command neither')
 })
 
@@ -53,7 +53,7 @@ t.test('what a refusal, and the record, say of the owner', async (t) => {
   await once(mute, 'listening')
   const byMute = await refusalOf(take(join(folder, 'other')))
   t.ok(isTaken(byMute))
-  const known = process.platform === 'linux' ? { pid: process.pid, unsaid: true } : null
+  const known = process.platform === 'linux' ? { pid: process.pid, unrecorded: true } : null
   t.match(ownerIn(byMute), known, 'one that neither answers nor has left a record')
   t.notOk(isTaken(new Refusal('already_active', 'Port 80 is in use.')), 'a port has no owner')
 })

@@ -1,3 +1,5 @@
+/** Restores the file of a running session if a checkout removes it. */
+
 import { lstat } from 'node:fs/promises'
 import { createDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
@@ -8,9 +10,9 @@ import type { ReaderNeeds } from './readers.ts'
 
 /**
  * Writes a running session's file again where it vanished, by a branch switch say: its journal must
- * not stop in the middle (design §3). The case's own file comes back with it. True when it did.
+ * not stop in the middle. The case's own file comes back with it. True when it did.
  */
-export async function rewriteVanishedSession(
+export async function restoreMissingSession(
   needs: ReaderNeeds,
   entry: CaseEntry,
 ): Promise<boolean> {

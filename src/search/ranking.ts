@@ -7,7 +7,7 @@ export interface WordCases {
 }
 
 /** How the cases compare that have some of the words of a query. */
-export interface Standings {
+export interface Ranking {
   total: number
   has(number: number, word: number): 'typed' | 'near' | null
   /** The case that comes next: with most words, of these with most as typed, of these with the rarest. */
@@ -30,7 +30,7 @@ interface Options {
 }
 
 /** If some cases have all of the words, there are no others. */
-export function compareCases(words: readonly WordCases[], options: Options): Standings {
+export function compareCases(words: readonly WordCases[], options: Options): Ranking {
   const { size, must, fitting } = options
   const scores = new Float64Array(size)
   const marks = words.map(({ typed, cases }) => {
@@ -55,8 +55,8 @@ export function compareCases(words: readonly WordCases[], options: Options): Sta
     else if (scores[number]! >= words.length * HAS) isComplete = true
   }
   const least = isComplete ? words.length * HAS : 0
-  const isStanding = (score: number) => score >= least
-  const total = scores.reduce((count, score) => (isStanding(score) ? count + 1 : count), 0)
+  const isRanked = (score: number) => score >= least
+  const total = scores.reduce((count, score) => (isRanked(score) ? count + 1 : count), 0)
   let taken = 0
 
   return {
@@ -68,7 +68,7 @@ export function compareCases(words: readonly WordCases[], options: Options): Sta
     next() {
       let first = -1
       for (let number = 0; number < size; number++) {
-        if (isStanding(scores[number]!) && (first === -1 || scores[number]! > scores[first]!)) {
+        if (isRanked(scores[number]!) && (first === -1 || scores[number]! > scores[first]!)) {
           first = number
         }
       }

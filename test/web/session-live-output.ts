@@ -1,19 +1,19 @@
 import t from 'tap'
 import { createBus } from '../../src/events/bus.ts'
 import type { SessionOutput } from '../../src/events/envelope.ts'
-import { toldOutput } from '../../src/web/session/told-output.ts'
+import { trackLiveOutput } from '../../src/web/session/live-output.ts'
 
 function heard() {
   const outputs = createBus<SessionOutput>((error) => {
     throw error
   })
-  const told = toldOutput(outputs)
+  const liveOutput = trackLiveOutput(outputs)
   const of = { case_id: 'a', session_id: 'b', step: 'test', artifact: '1-test.log', time: '' }
   return {
     say: (stream: 'stdout' | 'stderr', offset: number | null, text: string) =>
       outputs.publish({ ...of, stream, offset, text }),
-    now: () => told('a', '1-test.log'),
-    other: () => told('a', '2-test.log'),
+    now: () => liveOutput('a', '1-test.log'),
+    other: () => liveOutput('a', '2-test.log'),
   }
 }
 

@@ -1,10 +1,10 @@
-/** Which cases name which as their parent. */
-export interface Families {
+/** The child cases of each case: those that name it as their `parent`. */
+export interface ParentIndex {
   put(id: string, parent: string | null): void
   children(id: string): string[]
 }
 
-export function createFamilies(): Families {
+export function createParentIndex(): ParentIndex {
   const parents = new Map<string, string>()
   const members = new Map<string, Set<string>>()
 

@@ -1,0 +1,216 @@
+import { closeSync, linkSync, lstatSync, type Stats } from 'node:fs'
+import { rename } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { Refusal } from '../model/refusal.ts'
+import { openRegular, readDescriptor } from './descriptors.ts'
+import { hasCode } from './errno.ts'
+import { discard, discardNow, openNewFile, writeNewFile } from './new-file.ts'
+import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
+import { type Keeper, replaceSeen } from './replace-seen.ts'
+import { storageRefusal } from './storage-refusal.ts'
+import { tempName } from './temp-files.ts'
+
+/**
+ * A file whose new content is on the disk, under a hidden name beside it. So two files of a folder can be written
+ * side by side, get their names one after the other, and share the sync of the folder.
+ */
+export interface StagedFile {
+  /** Gives it its name, for every reader to see. Where it cannot, the file is closed. */
+  place(): Promise<void>
+  /** Resolves once no crash takes away what was placed in its folder so far. */
+  sync(): Promise<void>
+  /** In the end. Removes what has not got its name. */
+  close(): Promise<void>
+}
+
+export interface StageOptions {
+  /** Overrides the mode of the file that is replaced; without both, 0666 less the umask. */
+  mode?: number
+  /** A real path that the file must not leave, not even where its folder is swapped for a link meanwhile. */
+  within?: string
+}
+
+export interface ReplaceOptions extends StageOptions {
+  /** What must stand there just before the replacement: these bytes, or with null nothing. */
+  expect?: Uint8Array | null
+  /** With bytes expected: gets what the new file displaced, for a save that came too late to be seen. */
+  keeper?: Keeper
+}
+
+export interface ChangeOptions {
+  /** Of more nothing is made: the file was changed meanwhile. */
+  maxBytes: number
+  within: string
+  /** Gets what the new file displaced, for a save that came too late to be seen. */
+  keeperOf(present: Buffer): Keeper
+}
+
+/** Refuses with `unreadable_file` what is no regular file, and `changed_meanwhile` against `expect`. */
+export function stageReplacement(
+  path: string,
+  bytes: Uint8Array,
+  { mode, expect, keeper, within }: ReplaceOptions,
+): Promise<StagedFile> {
+  return staged(path, within, async (pinned, temp, open) => {
+    const like = regularOrNothing(pinned)
+    if (!expect) {
+      await writeNewFile(temp, bytes, { mode, like })
+      if (expect === null) return () => placeNew(temp, pinned, bytes, mode, changedMeanwhile)
+      return async () => {
+        regularOrNothing(pinned)
+        // in the thread pool, since the old file goes with its last name, which takes a while
+        await rename(temp, pinned)
+      }
+    }
+    const ours = await openNewFile(temp, bytes, { mode, like })
+    open.add(ours.fd)
+    return async () => {
+      open.clear() // closed by this:
+      if (replaceSeen(ours, pinned, expect, keeper)) return
+      regularOrNothing(pinned)
+      throw changedMeanwhile(path)
+    }
+  })
+}
+
+/** Makes a file that must not be there yet, whole or not at all; refuses with `already_exists`. */
+export function stageNew(
+  path: string,
+  bytes: Uint8Array,
+  { mode, within }: StageOptions,
+): Promise<StagedFile> {
+  return staged(path, within, async (pinned, temp) => {
+    await writeNewFile(temp, bytes, { mode })
+    return () => placeNew(temp, pinned, bytes, mode, alreadyThere)
+  })
+}
+
+/**
+ * What stands in a file is replaced by what `change` makes of it, by way of the same open folder and file. Refuses
+ * with `changed_meanwhile` where no regular file is, or another than `change` was given; rejects with what that
+ * rejects with.
+ */
+export function stageChange(
+  path: string,
+  { maxBytes, within, keeperOf }: ChangeOptions,
+  change: (present: Buffer) => Promise<Uint8Array>,
+): Promise<StagedFile> {
+  return staged(path, within, async (pinned, temp, open) => {
+    const seen = openRegular(pinned, open)
+    const present = seen && readDescriptor(seen, maxBytes)
+    if (!seen || !present) throw changedMeanwhile(path)
+    const bytes = await change(present)
+    if (present.equals(bytes)) return async () => {}
+    const ours = await openNewFile(temp, bytes, { like: seen.stats })
+    open.add(ours.fd)
+    return async () => {
+      open.clear() // closed by this:
+      const isDone = replaceSeen(ours, pinned, present, keeperOf(present), { seen })
+      if (!isDone) throw changedMeanwhile(path)
+    }
+  })
+}
+
+type Place = () => Promise<void>
+
+/**
+ * `write` makes the temporary file, and gives what puts it in its place. It adds what is to be closed to `open`. Both
+ * paths lead through the open folder.
+ */
+async function staged(
+  path: string,
+  within: string | undefined,
+  write: (pinned: string, temp: string, open: Set<number>) => Promise<Place>,
+): Promise<StagedFile> {
+  const open = new Set<number>()
+  let folder: PinnedFolder | null = null
+  let temp: string | null = null
+
+  async function close(): Promise<void> {
+    for (const fd of open) closeSync(fd)
+    open.clear()
+    try {
+      if (temp !== null) await discard(temp)
+    } finally {
+      temp = null
+      folder?.close()
+      folder = null
+    }
+  }
+
+  async function closed(error: unknown): Promise<unknown> {
+    await close()
+    return storageRefusal(error, path)
+  }
+
+  try {
+    const pinned = pinFolder(dirname(path), within)
+    folder = pinned
+    const place = `${pinned.path}/${basename(path)}`
+    temp = tempName(place)
+    const give = await write(place, temp, open)
+    return {
+      async place() {
+        try {
+          await give()
+          temp = null
+        } catch (error) {
+          throw await closed(error)
+        }
+      },
+      async sync() {
+        try {
+          await pinned.sync()
+        } catch (error) {
+          throw storageRefusal(error, path)
+        }
+      },
+      close,
+    }
+  } catch (error) {
+    throw await closed(error)
+  }
+}
+
+function regularOrNothing(path: string): Stats | null {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats) return null
+    if (stats.isFile()) return stats
+    const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'
+    throw new Refusal(
+      'unreadable_file',
+      `${basename(path)} is ${kind}, so it is not written. Put a regular file in its place.`,
+    )
+  } catch (error) {
+    throw storageRefusal(error, path)
+  }
+}
+
+/** Gives the temporary file its name only if that is free, and removes the old name. */
+async function placeNew(
+  temp: string,
+  path: string,
+  bytes: Uint8Array,
+  mode: number | undefined,
+  refusal: (path: string) => Refusal,
+): Promise<void> {
+  try {
+    linkSync(temp, path)
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) throw refusal(path)
+    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
+    // Exclusive too, but a power cut can leave a part of it.
+    await writeNewFile(path, bytes, { mode })
+  }
+  discardNow(temp) // the file has its name by now, whether the other goes or not
+}
+
+function alreadyThere(path: string): Refusal {
+  return new Refusal('already_exists', `${basename(path)} is there already. Choose another name.`)
+}
+
+export function changedMeanwhile(path: string): Refusal {
+  const message = `${basename(path)} was changed by somebody else meanwhile, so it was not overwritten. Read it again, then repeat the change.`
+  return new Refusal('changed_meanwhile', message)
+}

@@ -1,0 +1,196 @@
+import { makeFolder } from '../../files/durable-write.ts'
+import { discard } from '../../files/new-file.ts'
+import type { Keeper } from '../../files/replace-seen.ts'
+import { readRegular } from '../../files/safe-read.ts'
+import { hashOf, isSettledAt } from '../record.ts'
+import {
+  createLateSaveMerge,
+  type LateSaveMergeDeps,
+  type MergeLateSave,
+} from './merge-late-save.ts'
+import {
+  type FileOfCase,
+  type Keepers,
+  keepPreImage,
+  type PreImage,
+  preImagePath,
+  preImagesIn,
+  prunePreImages,
+} from './pre-images.ts'
+import { createRecheck, type TrackedFile } from './recheck.ts'
+import { MAX_REPLACED_BYTES } from './replaced-file.ts'
+
+/**
+ * Saves that come between the last check of a file and the rename that replaces it. An editor that had the replaced file
+ * open writes into a file without a name; the service keeps that file, checks it again for some seconds, and merges what
+ * the editor saved into the new file, or writes it beside that as a conflict copy (docs/reliability.md).
+ */
+export interface LateSaves extends Keepers {
+  /** Merges late saves that a killed service had not merged yet. Comes at a start before anything is read or written. */
+  recover(): Promise<void>
+  /** Checks every file now, and resolves when all late saves are safe. */
+  idle(): Promise<void>
+}
+
+export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'keeperOf'> {
+  /** The folder of pre-images, in the state folder. */
+  folder: string
+  /** Resolves when files may be written; rejects if that cannot be expected. */
+  mayWrite(): Promise<void>
+  /** Called when files of a case were changed. */
+  onMerged(caseId: string): void
+}
+
+/** Within this time an editor that opened a file has begun to write it. */
+const RECHECK_MS = 250
+/** Files that are due within this time are checked together. */
+const BATCH_MS = 25
+/** After a merge that failed, for example because the disk is full. */
+const RETRY_MS = 5000
+/** If more files wait, the oldest is checked early. */
+const MAX_WAITING = 256
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
+const PRUNE_MS = 60 * 60 * 1000
+
+interface Waiting extends TrackedFile {
+  due: number
+  hasFailed: boolean
+}
+
+export function createLateSaves(deps: LateSavesDeps): LateSaves {
+  const { folder, log } = deps
+  const mergeLateSave = createLateSaveMerge({ ...deps, keeperOf })
+  const recheck = createRecheck({ ...deps, mergeLateSave })
+  const waiting = new Set<Waiting>()
+  const rechecking = new Set<Promise<void>>()
+  const tracked = new Set<Waiting>()
+  let waitingBytes = 0
+  let prunedAt = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  let wakesAt = Number.POSITIVE_INFINITY
+
+  function keeperOf({ id, file }: FileOfCase, expect: Buffer, hash = hashOf(expect)): Keeper {
+    return {
+      link: preImagePath(folder, { id, file }, hash),
+      keep(at, { base = expect, stats, ctimeMs } = {}) {
+        const isKnown = stats && ctimeMs !== undefined && isSettledAt(stats.mtimeMs)
+        const stamped = isKnown ? { stats, ctimeMs } : null
+        const place = { id, file, base, stamped, at, changedAt: null, recheckUntil: 0 }
+        const each = { ...place, due: 0, hasFailed: false }
+        tracked.add(each)
+        wait(each, RECHECK_MS)
+        for (const oldest of waiting) {
+          if (waiting.size <= MAX_WAITING && waitingBytes <= MAX_WAITING_BYTES) break
+          oldest.recheckUntil = 0
+          begin(oldest, false)
+        }
+        if (performance.now() - prunedAt > PRUNE_MS) track(prune())
+      },
+    }
+  }
+
+  function wait(each: Waiting, ms: number): void {
+    each.due = Math.ceil((performance.now() + ms) / BATCH_MS) * BATCH_MS
+    waiting.add(each)
+    waitingBytes += each.base.length
+    if (each.due < wakesAt) wakeAt(each.due)
+  }
+
+  function wakeAt(due: number): void {
+    clearTimeout(timer)
+    wakesAt = due
+    timer = setTimeout(beginDue, Math.max(0, due - performance.now())).unref()
+  }
+
+  function beginDue(): void {
+    wakesAt = Number.POSITIVE_INFINITY
+    const now = performance.now()
+    let next = Number.POSITIVE_INFINITY
+    for (const each of waiting) {
+      if (each.due <= now) begin(each, false)
+      else next = Math.min(next, each.due)
+    }
+    if (next < wakesAt) wakeAt(next)
+  }
+
+  function begin(each: Waiting, isLast: boolean): void {
+    waiting.delete(each)
+    waitingBytes -= each.base.length
+    track(recheckOne(each, isLast))
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work.finally(() => rechecking.delete(tracked))
+    rechecking.add(tracked)
+  }
+
+  async function recheckOne(each: Waiting, isLast: boolean): Promise<void> {
+    const { id, file } = each
+    try {
+      const again = await recheck(each, isLast)
+      if (again > 0) return wait(each, again)
+    } catch (error) {
+      const detail = `what was saved into ${file} of case ${id} is not safe yet: ${String(error)}`
+      if (!each.hasFailed) log(detail)
+      each.hasFailed = true
+      if (!isLast) return wait(each, RETRY_MS)
+      // a descriptor does not outlive the process
+      await keepPreImage(folder, each).catch((next) => log(`${detail}, ${String(next)}`))
+    }
+    tracked.delete(each)
+  }
+
+  async function prune(): Promise<void> {
+    prunedAt = performance.now()
+    const inUse = new Set([...tracked].map(({ at }) => at))
+    await prunePreImages(folder, inUse).catch((error: unknown) => {
+      log(`old pre-images could not be removed: ${String(error)}`)
+    })
+  }
+
+  async function recover(): Promise<void> {
+    await recoverPreImages(folder, mergeLateSave, log)
+    await prune()
+  }
+
+  async function idle(): Promise<void> {
+    while (waiting.size + rechecking.size > 0) {
+      for (const each of waiting) begin(each, true)
+      await Promise.all(rechecking)
+    }
+    clearTimeout(timer)
+    wakesAt = Number.POSITIVE_INFINITY
+  }
+
+  return { keeperOf, idle, recover }
+}
+
+/**
+ * After a crash the bytes that the service replaced are not known, so each late save becomes a conflict copy. One that
+ * cannot be copied is reported and stays for the next start.
+ */
+async function recoverPreImages(
+  folder: string,
+  mergeLateSave: MergeLateSave,
+  log: (line: string) => void,
+): Promise<void> {
+  await makeFolder(folder, 0o700)
+  for (const each of await preImagesIn(folder)) {
+    const { id, file, path } = each
+    const problem = await recovered(each, mergeLateSave).catch(String)
+    if (problem === null) await discard(path)
+    else log(`what was saved into ${file} of case ${id} is kept as ${path}: ${problem}`)
+  }
+}
+
+/** Null where it is safe, else why it is not. */
+async function recovered(
+  { path, hash, id, file }: PreImage,
+  mergeLateSave: MergeLateSave,
+): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes: MAX_REPLACED_BYTES })
+  if (!read.ok) return read.detail
+  if (read.bytes.length === 0 || hashOf(read.bytes) === hash) return null
+  const rescued = await mergeLateSave({ id, file, base: null, theirs: read.bytes }, false)
+  return rescued === 'case_deleted' ? 'the case is gone' : null
+}
