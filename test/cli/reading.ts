@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -134,6 +135,8 @@ t.test('a list of many cases writes nothing, and nothing of it counts as publish
   const served = async () => {
     const service = apart.start('serve', '--port', '0')
     await service.says(/listening/)
+    // a change waits for what the start publishes
+    t.equal((await apart.run('note', randomUUID(), 'for no case')).code, 3)
     service.signal('SIGINT')
     await service.ended
   }
@@ -148,4 +151,13 @@ t.test('a list of many cases writes nothing, and nothing of it counts as publish
   await served()
   t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
   t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+
+  const [gone, ...there] = ids.slice(0, 8)
+  rmSync(join(path(gone!), '..'), { recursive: true })
+  for (const id of there) write(id, 'And now')
+  const expected = [...Array(MANY - 8).fill('As it is now'), ...there.map(() => 'And now')].sort()
+  t.strictSame((await titles()).sort(), expected, 'the rows of the state folder are not believed')
+  const state = tree(stateDir)
+  t.match(await apart.run('list', 'AND NOW', '--json'), { json: there.map(() => Object) })
+  t.strictSame(tree(stateDir), state)
 })
