@@ -30,6 +30,7 @@ import { createRedactor, type Redactor } from './sessions/redaction.ts'
 import { createRunGuard, type RunGuard } from './sessions/run-guard.ts'
 import { createSessionParts } from './sessions/session-parts.ts'
 import { createBaselineStore } from './state/baselines.ts'
+import { createCaseLists } from './state/case-lists.ts'
 import { openCaseRows } from './state/cases.ts'
 import { DATABASE_FILE, type Database, openDatabase } from './state/database.ts'
 import { takeOwnership } from './state/owner/ownership.ts'
@@ -138,7 +139,13 @@ async function open(
   // the cases, as they were read, and how they are read and written
   const stored = createStoredCases(openCaseRows(database, storedFormat(build.version)))
   undo.add(() => stored.close())
-  const catalog = createCatalog({ isRunningHere, pins: baselines.of, stored })
+  const lists = createCaseLists(database, stored.unsaved)
+  const catalog = createCatalog({
+    isRunningHere,
+    pins: baselines.of,
+    stored,
+    lists,
+  })
   const { scan, synchronizer, store, lateSaves, texts, leftovers, latest } = createWorkspaceParts({
     layout,
     catalog,
@@ -262,11 +269,11 @@ async function open(
   changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => runGuard.look(caseId))
   changed.subscribe(publisher.changed)
-  /** Cases that were read since the start: the digest is made here, as all at once would keep others waiting. */
+  /** Cases that were read since the start: their JSON is made here, as all at once would keep others waiting. */
   const readCases = new Set<string>()
   const stopCollecting = changed.subscribe(({ caseId }) => {
     readCases.add(caseId)
-    catalog.digest(caseId)
+    catalog.json(caseId)
   })
   compared.subscribe(handActs.changed)
   eventLog.subscribe(() => index.changed())
@@ -296,6 +303,7 @@ async function open(
     await synchronizer.readAll(signal)
     await leftovers.clear()
     await sessions.recover()
+    stored.allRead(catalog.has)
     stage = 'publishing'
   }
 
@@ -307,7 +315,7 @@ async function open(
     await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.one(id)))
     // something may have been asked for by hand while no service ran
     const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
-    await stored.begin(catalog.has, signal)
+    await stored.begin(signal)
     for (const id of unanswered) handEdits.look(id)
     stopCollecting()
     changed.subscribe(({ caseId, source }) => {
@@ -334,6 +342,7 @@ async function open(
     layout,
     database,
     catalog,
+    lists,
     store,
     scan,
     lateSaves,

@@ -1,27 +1,42 @@
 import type { CaseJson } from '../model/case-json.ts'
-import type { Digest } from '../workspace/catalog.ts'
+import type { CaseFilters } from '../state/case-filters.ts'
+import type { Catalog } from '../workspace/catalog.ts'
 import type { ServiceContext } from './context.ts'
 import { knownState } from './params.ts'
 
 /** The value of a query's field; undefined where it is not there. */
 export type Query = (name: string) => string | undefined
 
+/** What a query asks of cases. */
+export interface CaseQuery {
+  filters: CaseFilters
+  /** Each is in the title or the description, or the id begins with it. */
+  words: string[]
+}
+
 /** `state=A,B`, `outcome=`, `type=`, `tag=` name values, `q=` words; null when none is given. */
-export function caseFilter(query: Query): ((each: Digest) => boolean) | null {
-  const values = (name: string) => valuesOf(query, name)
-  const states = values('state')?.map(knownState)
-  const [outcomes, types, tags] = [values('outcome'), values('type'), values('tag')]
+export function caseQuery(query: Query): CaseQuery | null {
+  const filters: CaseFilters = {}
+  for (const name of ['state', 'outcome', 'type', 'tag'] as const) {
+    const values = valuesOf(query, name)
+    if (name === 'state') values?.forEach(knownState)
+    if (values?.length) filters[name] = values
+  }
   const words = wordsOf(query('q') ?? '')
-  const has = (wanted: string[] | undefined, value: string | null) =>
-    !wanted?.length || (value !== null && wanted.includes(value))
-  if (![states, outcomes, types, tags].some((wanted) => wanted?.length) && !words.length)
-    return null
-  return ({ row, json }) =>
-    has(states, row.state) &&
-    has(outcomes, row.outcome) &&
-    has(types, row.type) &&
-    (!tags?.length || row.tags.some((tag) => tags.includes(tag))) &&
-    (!words.length || (mayHaveWords(json, words) && hasWords(JSON.parse(json), words)))
+  return Object.keys(filters).length > 0 || words.length > 0 ? { filters, words } : null
+}
+
+/** The filters for the lists: the words are looked for in all cases, and name those that have them. */
+export function filtersFor(
+  { allJson }: Pick<Catalog, 'allJson'>,
+  wanted: CaseQuery | null,
+): CaseFilters {
+  const { filters, words } = wanted ?? { filters: {}, words: [] }
+  if (words.length === 0) return filters
+  const ids: string[] = []
+  for (const { id, json } of allJson())
+    if (mayHaveWords(json, words) && hasWords(JSON.parse(json), words)) ids.push(id)
+  return { ...filters, id: ids }
 }
 
 /** Shorter, and what looks like the beginning of an id is a word like any other. */

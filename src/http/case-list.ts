@@ -1,22 +1,22 @@
-import { asOfNow } from './as-of-now.ts'
-import { caseFilter, queryOf } from './case-filter.ts'
+import { caseQuery, filtersFor, queryOf } from './case-filter.ts'
 import type { ServiceContext } from './context.ts'
 import { bytesWithETag } from './etag.ts'
 import type { HttpNeeds } from './needs.ts'
-import { page } from './page.ts'
+import { isPart, pageFrom } from './page.ts'
 
 /** `GET /cases`, newest first. The whole list is one buffer until something changes. */
 export async function caseList(service: HttpNeeds, c: ServiceContext): Promise<Response> {
-  const { catalog } = service
-  const fits = caseFilter(queryOf(c))
-  const isPart = c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
-  return asOfNow(service, () => {
-    if (fits) {
-      if (c.req.query('q')) catalog.listJson() // has the texts of all cases at hand
-      return page(c, catalog.digests().filter(fits), { text: ({ json }) => json })
-    }
-    if (isPart)
-      return page(c, catalog.order(), { text: ({ id }) => catalog.digest(id)?.json ?? '{}' })
-    return bytesWithETag(c, catalog.listJson(), 'application/json')
-  })
+  const { catalog, lists, synchronizer } = service
+  const wanted = caseQuery(queryOf(c))
+  await synchronizer.freshenAll()
+  if (!wanted && !isPart(c)) return bytesWithETag(c, catalog.listJson(), 'application/json')
+  const filters = filtersFor(catalog, wanted)
+  return pageFrom(
+    c,
+    {
+      count: () => lists.count(filters),
+      after: (last, limit) => lists.newest(filters, last, limit),
+    },
+    { text: ({ id }) => catalog.json(id) },
+  )
 }

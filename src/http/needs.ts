@@ -8,6 +8,7 @@ import type { Search } from '../search/search.ts'
 import type { Providers } from '../sessions/provider-runs.ts'
 import type { RunGuard } from '../sessions/run-guard.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { CaseLists } from '../state/case-lists.ts'
 import type { PlanTexts } from '../state/plans.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 import type { Change } from '../workspace/case-entry.ts'
@@ -41,6 +42,7 @@ export interface Start {
 export interface HttpNeeds {
   layout: Layout
   catalog: Catalog
+  lists: CaseLists
   store: Store
   scan: Scan
   lateSaves: LateSaves

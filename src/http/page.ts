@@ -8,17 +8,13 @@ const MAX_LIMIT = 1000
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 interface PageOptions<T> {
-  /** The whole body, where it is at hand. */
-  bytes?: Uint8Array
   present?: (item: T) => Promise<unknown>
-  /** The JSON of an item, where it is at hand. */
-  text?: (item: T) => string
+  /** The JSON of an item, where it is at hand; undefined for one that is gone. */
+  text?: (item: T) => string | undefined
   maxCharacters?: number
-  /** By what the list is ordered, from late to early, then by id; `created_at` if not given. */
-  place?: (item: T) => string
 }
 
-/** Where an item is in its list: by `created_at`, or what stands for it, then by `id`. */
+/** Where an item is in its list: by `created_at` from late to early, or what stands for it, then by `id`. */
 export interface Listed {
   created_at: string
   id: string
@@ -26,29 +22,30 @@ export interface Listed {
 
 /** A list that is read page by page, so that a page costs no more than its items. */
 export interface ListSource<T> {
-  count(): Promise<number>
+  count(): Promise<number> | number
   /** The items behind a place, in order; from the beginning, or to the end, where it is null. */
-  after(last: Listed | null, limit: number | null): Promise<readonly T[]>
+  after(last: Listed | null, limit: number | null): Promise<readonly T[]> | readonly T[]
+}
+
+export function isPart(c: ServiceContext): boolean {
+  return c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
 }
 
 /**
- * Answers a list, which must come in the order of `newestFirst`, or of its `place`: whole, or with `?limit=` the page
+ * Answers a list, which must come in the order of `newestFirst`: whole, or with `?limit=` the page
  * after `?cursor=`. The cursor names the last item given, not a position, so that items which come
- * or go in between neither repeat nor hide others. `bytes` is the JSON of the whole list; `present`
- * makes an item what is shown of it, and is asked for those on the page alone. Refuses with
- * `too_large` an answer over 64 MiB.
+ * or go in between neither repeat nor hide others. `present` makes an item what is shown of it, and
+ * is asked for those on the page alone. Refuses with `too_large` an answer over 64 MiB.
  */
 export function page<T extends Listed>(
   c: ServiceContext,
   items: readonly T[],
   options: PageOptions<T> = {},
 ): Promise<Response> {
-  const { place } = options
-  const placed = place ? (item: T) => ({ created_at: place(item), id: item.id }) : (item: T) => item
   const source: ListSource<T> = {
-    count: async () => items.length,
-    async after(last, limit) {
-      const start = last === null ? 0 : startAfter(items.map(placed), last)
+    count: () => items.length,
+    after(last, limit) {
+      const start = last === null ? 0 : startAfter(items, last)
       return items.slice(start, limit === null ? undefined : start + limit)
     },
   }
@@ -66,20 +63,19 @@ export async function pageFrom<T extends Listed>(
   if (limit === undefined) {
     if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
     return jsonWithETag(c, null, {
-      json: options.bytes ?? (await jsonOf(await source.after(null, null), options)),
+      json: await jsonOf(await source.after(null, null), options),
     })
   }
   const size = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > MAX_LIMIT) {
     throw wrong('limit', `expected a whole number from 1 to ${MAX_LIMIT}; got ${quoted(limit)}`)
   }
-  const { place = ({ created_at }) => created_at } = options
   const found = await source.after(cursor === undefined ? null : decodeCursor(cursor), size + 1)
   const shown = found.slice(0, size)
   const headers: Record<string, string> = { 'x-total-count': String(await source.count()) }
   const last = shown.at(-1)
   if (last !== undefined && found.length > size) {
-    headers.link = nextLink(c, { created_at: place(last), id: last.id })
+    headers.link = nextLink(c, last)
   }
   headers['content-type'] = 'application/json'
   return c.body(await jsonOf(shown, options), 200, headers)
@@ -93,7 +89,8 @@ async function jsonOf<T>(
   const parts: string[] = []
   let characters = 0
   for (const item of items) {
-    const part = text?.(item) ?? JSON.stringify(await present(item))
+    const part = text ? text(item) : JSON.stringify(await present(item))
+    if (part === undefined) continue
     characters += part.length
     if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
     parts.push(part)

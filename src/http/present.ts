@@ -67,9 +67,7 @@ export function caseBody(service: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder
   if (known) return known
   const { id } = folder.case
   const isPresent = service.catalog.folder(id) === folder // then the catalog has the JSON
-  const text = isPresent
-    ? endLine(service.catalog.digest(id)!.json)
-    : jsonBody(caseJson(service, folder))
+  const text = isPresent ? endLine(service.catalog.json(id)!) : jsonBody(caseJson(service, folder))
   const body: CaseBody = {
     text,
     etag: etagOf(text),

@@ -3,12 +3,12 @@
  * files that changed. Losing them costs a slower start.
  */
 
+import type { ListColumns } from './case-lists.ts'
 import type { Database, Run } from './database.ts'
 
 /** What a start needs to know of a case to see whether its files have changed. */
 export interface KnownCase {
   id: string
-  created_at: string
   parent: string | null
   /** Its folders and files, relative to its own folder, one a line; `.` is that folder. */
   names: string
@@ -17,9 +17,8 @@ export interface KnownCase {
 }
 
 /** What was read of a case, as it is stored. */
-export interface CaseRow extends KnownCase {
-  /** What lists show of it, as JSON. */
-  summary: string
+export interface CaseRow extends KnownCase, ListColumns {
+  created_at: string
   /** The case as requests are answered. */
   json: string
   entry: string
@@ -36,19 +35,21 @@ export interface ReadCaseRows {
   /** All ids, also of cases whose files must be read again. */
   ids(): string[]
   values(id: string): { json: string; entry: string } | undefined
-  shown(id: string): { json: string; summary: string } | undefined
+  json(id: string): string | undefined
   summary(id: string): string | undefined
-  summaries(): { id: string; summary: string }[]
   /** The JSON of all cases, as bytes. */
-  allJson(): { id: string; json: Uint8Array }[]
+  allJson(): Iterable<{ id: string; json: Uint8Array }>
   /** The last readable text of a record file. */
   text(id: string, file: string): string | null
 }
 
 export interface CaseRows extends ReadCaseRows {
   put(row: CaseRow, onWritten: () => void): void
-  remove(id: string): void
+  remove(id: string, onWritten: () => void): void
 }
+
+/** The JSON of so many cases is read at a time. */
+const BLOCK = 500
 
 const META = 'cases'
 
@@ -68,12 +69,12 @@ export function openCaseRows(database: Database, format: string): CaseRows {
   return {
     ...rows,
     put: (row, onWritten) => write((run) => putRow(run, row), onWritten),
-    remove(id) {
+    remove(id, onWritten) {
       write((run) => {
         run('DELETE FROM texts WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
         run('DELETE FROM case_values WHERE n = (SELECT n FROM cases WHERE id = ?)', id)
         run('DELETE FROM cases WHERE id = ?', id)
-      })
+      }, onWritten)
     },
   }
 }
@@ -89,18 +90,30 @@ export function readCaseRows(
     isOfFormat,
     known() {
       if (!isOfFormat) return []
-      return all('SELECT id, created_at, parent, names, print FROM cases WHERE print IS NOT NULL')
+      return all('SELECT id, parent, names, print FROM cases WHERE print IS NOT NULL')
     },
     ids: () => all<{ id: string }>('SELECT id FROM cases').map(({ id }) => id),
     values: (id) =>
       get('SELECT json, entry FROM cases JOIN case_values USING (n) WHERE id = ?', id),
-    shown: (id) =>
-      get('SELECT json, summary FROM cases JOIN case_values USING (n) WHERE id = ?', id),
+    json: (id) =>
+      get<{ json: string }>('SELECT json FROM cases JOIN case_values USING (n) WHERE id = ?', id)
+        ?.json,
     summary: (id) =>
       get<{ summary: string }>('SELECT summary FROM cases WHERE id = ?', id)?.summary,
-    summaries: () => all('SELECT id, summary FROM cases'),
-    allJson: () =>
-      all('SELECT id, CAST(json AS BLOB) AS json FROM case_values JOIN cases USING (n)'),
+    *allJson() {
+      let last = 0
+      for (;;) {
+        const block = all<{ n: number; id: string; json: Uint8Array }>(
+          `SELECT n, id, CAST(json AS BLOB) AS json FROM case_values JOIN cases USING (n)
+          WHERE n > ? ORDER BY n LIMIT ?`,
+          last,
+          BLOCK,
+        )
+        yield* block
+        if (block.length < BLOCK) return
+        last = block.at(-1)!.n
+      }
+    },
     text(id, file) {
       const found = get<{ text: string }>(
         'SELECT text FROM cases JOIN texts USING (n) WHERE id = ? AND file = ?',
@@ -112,19 +125,28 @@ export function readCaseRows(
   }
 }
 
+const COLUMNS = [
+  'id',
+  'created_at',
+  'parent',
+  'names',
+  'print',
+  'state',
+  'type',
+  'outcome',
+  'tags',
+  'needs',
+  'triage_place',
+  'list_section',
+  'summary',
+] as const satisfies (keyof CaseRow)[]
+
+const PUT_CASE = `INSERT INTO cases (${COLUMNS}) VALUES (${COLUMNS.map(() => '?')})
+  ON CONFLICT (id) DO UPDATE SET ${COLUMNS.map((name) => `${name} = excluded.${name}`)}`
+
 function putRow(run: Run, row: CaseRow): void {
-  const { id, created_at, parent, names, print, summary, json, entry, texts, files } = row
-  run(
-    `INSERT INTO cases (id, created_at, parent, names, print, summary) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET (created_at, parent, names, print, summary)
-    = (excluded.created_at, excluded.parent, excluded.names, excluded.print, excluded.summary)`,
-    id,
-    created_at,
-    parent,
-    names,
-    print,
-    summary,
-  )
+  const { id, json, entry, texts, files } = row
+  run(PUT_CASE, ...COLUMNS.map((name) => row[name]))
   run(
     'INSERT OR REPLACE INTO case_values (n, json, entry) SELECT n, ?, ? FROM cases WHERE id = ?',
     json,

@@ -292,22 +292,34 @@ export function openToRead(folder: string): ReadOnlyDatabase | null {
   const path = join(folder, DATABASE_FILE)
   if (!existsSync(path)) return null
   const connection = connect(path, { readOnly: true })
-  const all = <Row>(sql: string, ...values: SqlValue[]) =>
-    connection.prepare(sql).all(...values) as Row[]
   try {
     mustBeOurs(connection)
-    all('SELECT 1 FROM meta LIMIT 1')
-    return {
-      all,
-      get: <Row>(sql: string, ...values: SqlValue[]) => all<Row>(sql, ...values)[0],
-      close: () => connection.close(),
-    }
+    const database = readingOf(connection)
+    database.all('SELECT 1 FROM meta LIMIT 1')
+    return database
   } catch (error) {
     connection.close()
     if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null
     if (/no such table/.test(String(error))) return null
     throw error
   }
+}
+
+function readingOf(connection: SqliteConnection): ReadOnlyDatabase {
+  const all = <Row>(sql: string, ...values: SqlValue[]) =>
+    connection.prepare(sql).all(...values) as Row[]
+  return {
+    all,
+    get: (sql, ...values) => all<never>(sql, ...values)[0],
+    close: () => connection.close(),
+  }
+}
+
+/** The tables with nothing in them, in memory: for a command that only reads where there is no database. */
+export function emptyDatabase(): ReadOnlyDatabase {
+  const connection = connect(':memory:')
+  migrate(connection)
+  return readingOf(connection)
 }
 
 /** What `read` gives of it; null where there is none. */

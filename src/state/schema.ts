@@ -18,7 +18,8 @@ const MIGRATIONS: string[] = [
   -- what was last published of a case, by '<case id>' and '<case id> <part>'
   CREATE TABLE published (key TEXT PRIMARY KEY, facts TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-  -- each case as it was last published. print: of the stamps of its files; null where the next start reads them again
+  -- each case as it was last published. print: of the stamps of its files; null where the next start reads them again.
+  -- From state on: what lists show (summary, as JSON), and by what they filter and sort (src/state/case-lists.ts)
   CREATE TABLE cases (
     n INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -26,8 +27,17 @@ const MIGRATIONS: string[] = [
     parent TEXT,
     names TEXT NOT NULL,
     print TEXT,
+    state TEXT NOT NULL,
+    type TEXT NOT NULL,
+    outcome TEXT,
+    tags TEXT NOT NULL,
+    needs TEXT,
+    triage_place TEXT NOT NULL,
+    list_section INTEGER NOT NULL,
     summary TEXT NOT NULL
   ) STRICT;
+  CREATE INDEX cases_by_creation ON cases (created_at DESC, id);
+  CREATE INDEX cases_by_triage ON cases (triage_place DESC, id);
   -- json: as requests are answered; entry: all that was read of its files
   CREATE TABLE case_values (n INTEGER PRIMARY KEY, json TEXT NOT NULL, entry TEXT NOT NULL) STRICT;
   -- the last readable text of each record file

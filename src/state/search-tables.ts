@@ -1,5 +1,6 @@
 /** The tables of the full-text index (FTS5), which `search/` fills and asks. */
 
+import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
 import type { Database } from './database.ts'
 
 /** The words of a case by where they are, as the index takes them: separated by blanks. */
@@ -26,9 +27,6 @@ export interface IndexedCase {
   tags: string
   updated_at: string
 }
-
-/** By name, the values of which one must fit. */
-export type CaseFilters = Partial<Record<'state' | 'type' | 'tag' | 'outcome', readonly string[]>>
 
 export interface RankedCases {
   total: number
@@ -75,13 +73,6 @@ const CASE_COLUMNS = [
   'tags',
   'updated_at',
 ] as const
-
-const CONDITIONS: Record<keyof CaseFilters, string> = {
-  state: 'state IN (SELECT value FROM json_each(?))',
-  type: 'type IN (SELECT value FROM json_each(?))',
-  outcome: 'outcome IN (SELECT value FROM json_each(?))',
-  tag: 'EXISTS (SELECT 1 FROM json_each(tags) AS own, json_each(?) AS wanted WHERE own.value = wanted.value)',
-}
 
 interface RankedRow {
   number: number
@@ -137,7 +128,8 @@ export function createSearchTables(database: Database): SearchTables {
     matches: (expression) =>
       numbersOf('SELECT rowid AS number FROM search_texts WHERE search_texts MATCH ?', expression),
     fitting(filters) {
-      const { where, values } = conditionsOf(filters)
+      const { conditions, values } = conditionsOf(filters)
+      const where = whereAll(conditions)
       const order = 'ORDER BY updated_at DESC, id'
       return numbersOf(`SELECT number FROM search_cases ${where} ${order}`, ...values)
     },
@@ -168,7 +160,8 @@ function insert(into: string, columns: readonly string[]): string {
 }
 
 function matching(expression: string, filters: CaseFilters): { sql: string; values: string[] } {
-  const { where, values } = conditionsOf(filters)
+  const { conditions, values } = conditionsOf(filters)
+  const where = whereAll(conditions)
   // `+`: looks in the cases for what matches, not the other way round
   const fits = where === '' ? '' : `AND +rowid IN (SELECT number FROM search_cases ${where})`
   return {
@@ -179,13 +172,4 @@ function matching(expression: string, filters: CaseFilters): { sql: string; valu
 
 function pairOf({ number, score }: RankedRow): [number: number, score: number] {
   return [number, score]
-}
-
-function conditionsOf(filters: CaseFilters): { where: string; values: string[] } {
-  const present = Object.entries(filters) as [keyof CaseFilters, readonly string[]][]
-  if (present.length === 0) return { where: '', values: [] }
-  return {
-    where: `WHERE ${present.map(([name]) => CONDITIONS[name]).join(' AND ')}`,
-    values: present.map(([, values]) => JSON.stringify(values)),
-  }
 }

@@ -1,8 +1,6 @@
 /** The JSON of all cases in one array, the newest case first, as `GET /cases` answers it. */
 export interface ListJson {
   bytes(): Buffer
-  /** The JSON of one case, where the bytes are in memory. */
-  of(id: string): string | undefined
   /** A case has changed, or is gone. */
   changed(id: string): void
 }
@@ -12,7 +10,7 @@ interface ListJsonDeps {
   ids(): string[]
   json(id: string): string | undefined
   /** The JSON of those cases whose values are in the database. */
-  stored(): { id: string; json: Uint8Array }[]
+  stored(): Iterable<{ id: string; json: Uint8Array }>
 }
 
 /** The bytes are large: they make room so long after the last request for them. */
@@ -35,7 +33,7 @@ export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
   }, IDLE_MS).unref()
 
   function joined(): Buffer {
-    const before = rows ?? new Map(stored().map((row) => [row.id, row.json]))
+    const before = rows ?? new Map(Array.from(stored(), ({ id, json }) => [id, json]))
     const parts: Uint8Array[] = [OPEN]
     const now: [id: string, length: number][] = []
     for (const id of ids()) {
@@ -62,10 +60,6 @@ export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
       all ??= joined()
       forgetting.refresh()
       return all
-    },
-    of(id) {
-      const row = rows?.get(id)
-      return row && Buffer.from(row.buffer, row.byteOffset, row.length).toString()
     },
     changed(id) {
       rows?.delete(id)

@@ -3,7 +3,9 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'
+import { listSection, triagePlace } from '../model/list-order.ts'
 import type { TriageRow } from '../model/triage-row.ts'
+import type { ListColumns, UnsavedCase } from '../state/case-lists.ts'
 import type { CaseRows, KnownCase, ReadCaseRows } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { CaseStamps } from './case-stamps.ts'
@@ -13,27 +15,33 @@ import { type LastGood, partsOfKey } from './last-good.ts'
 /** Puts what was read of cases into the database, a moment later. */
 export interface StoredCases
   extends LastGood,
-    Pick<CaseRows, 'values' | 'shown' | 'summary' | 'summaries' | 'allJson'> {
+    Pick<CaseRows, 'values' | 'json' | 'summary' | 'allJson'> {
   /** Stores a case, once what it says is published. */
   save(id: string, what: ToSave): void
   remove(id: string): void
+  /** The cases whose rows in the database are not there, or not as they are now: for lists. */
+  unsaved(): UnsavedCase[]
   /** One whose files need not be read again, if their stamps are the same: until `begin`. */
   found(id: string): KnownCase | undefined
+  /** All files are read: stored cases that are not there are gone. */
+  allRead(isThere: (id: string) => boolean): void
   /**
    * All that was read is published: saves it, and removes the cases that are gone. Before, what a case says is not
    * saved: a service that dies must find again what it has not published.
    */
-  begin(isThere: (id: string) => boolean, signal: AbortSignal): Promise<void>
+  begin(signal: AbortSignal): Promise<void>
   /** Saves what waits; before the database is closed. */
   close(): void
 }
 
 export interface ToSave {
+  created_at: string
+  /** What lists show of it. */
+  summary(): TriageRow
   row(): {
     entry: CaseEntry
     stamps: CaseStamps | null
     json: string
-    summary: TriageRow
     /** Whether more than its files decides what is shown of it. */
     isPinned: boolean
   }
@@ -41,11 +49,16 @@ export interface ToSave {
   onSaved(isInUse: boolean): void
 }
 
+/** In its place, of a case that is no more. */
+interface Gone {
+  created_at: null
+}
+
 /** So long a change waits to be stored with others. */
 const SAVE_MS = 500
 
 /** Of what is stored, beside the program itself. */
-const FORMAT = 3
+const FORMAT = 4
 
 /** Values are those of one build of the program: another may read the same files otherwise. */
 export function storedFormat(version: string): string {
@@ -55,21 +68,11 @@ export function storedFormat(version: string): string {
 
 /** Stored cases for a command that reads: nothing of what it finds is saved. */
 export function readStoredCases(rows: ReadCaseRows): StoredCases {
-  return {
-    values: rows.values,
-    shown: rows.shown,
-    summary: rows.summary,
-    summaries: rows.summaries,
-    allJson: rows.allJson,
-    found: foundIn(rows),
-    recall: (key) => rows.text(...partsOfKey(key)),
-    save() {},
-    remove() {},
-    close() {},
-    async begin() {},
+  const stored = createStoredCases(Object.assign({ put() {}, remove() {} }, rows))
+  return Object.assign(stored, {
     remember() {},
-    forget() {},
-  }
+    recall: (key: string) => rows.text(...partsOfKey(key)),
+  })
 }
 
 /** Read when the first is asked for: of very many cases that takes its time. */
@@ -82,8 +85,10 @@ function foundIn(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
 }
 
 export function createStoredCases(rows: CaseRows): StoredCases {
-  /** Null of a case that is gone. */
-  const due = new Map<string, ToSave | null>()
+  /** What is not in the database yet. */
+  const unsaved = new Map<string, ToSave | Gone>()
+  /** Of those, the ids that the database was not given yet. */
+  const due = new Set<string>()
   /** By case, then by file: texts that are not in the database yet. */
   const texts = new Map<string, Record<string, string>>()
   let found = foundIn(rows)
@@ -93,26 +98,37 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   let ids: Set<string> | null = null
 
   /** A row is only there for the next start, and what changes once mostly changes again: its stamps, say. */
-  function add(id: string, what: ToSave): void {
-    due.set(id, what)
+  function add(id: string, what: ToSave | Gone): void {
+    unsaved.set(id, what)
+    due.add(id)
     if (hasBegun) timer ??= setTimeout(saveAll, SAVE_MS).unref()
+  }
+
+  function remove(id: string): void {
+    texts.delete(id)
+    add(id, { created_at: null })
+    if (hasBegun) saveOne(id) // nothing of it stays
   }
 
   function saveAll(): void {
     clearTimeout(timer)
     timer = undefined
-    for (const id of due.keys()) saveOne(id)
+    for (const id of due) saveOne(id)
   }
 
   function saveOne(id: string): void {
-    const what = due.get(id)
-    if (what) put(id, what)
-    else if (what === null) rows.remove(id)
-    due.delete(id)
+    const what = unsaved.get(id)
+    if (!due.delete(id) || !what) return
+    if (what.created_at === null) rows.remove(id, () => saved(id, what))
+    else put(id, what)
   }
 
-  function put(id: string, { row, onSaved }: ToSave): void {
-    const { entry, stamps, json, summary, isPinned } = row()
+  function saved(id: string, what: ToSave | Gone): void {
+    if (unsaved.get(id) === what) unsaved.delete(id)
+  }
+
+  function put(id: string, what: ToSave): void {
+    const { entry, stamps, json, isPinned } = what.row()
     const { created_at, parent } = entry.file.value
     ids?.add(id)
     const fresh = texts.get(id) ?? {}
@@ -123,7 +139,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
         parent,
         names: stamps?.names ?? '',
         print: !isPinned && isReproducible(entry) ? (stamps?.print ?? null) : null,
-        summary: JSON.stringify(summary),
+        ...listColumns(what.summary()),
         json,
         entry: encodeEntry(entry),
         texts: fresh,
@@ -131,31 +147,35 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       },
       () => {
         if (texts.get(id) === fresh) texts.delete(id)
-        onSaved(hasBegun)
+        saved(id, what)
+        what.onSaved(hasBegun)
       },
     )
   }
 
   return {
     values: rows.values,
-    shown: rows.shown,
+    json: rows.json,
     summary: rows.summary,
-    summaries: rows.summaries,
     allJson: rows.allJson,
     save: add,
-    remove(id) {
-      texts.delete(id)
-      due.set(id, null)
-      if (hasBegun) saveOne(id) // nothing of it stays
-    },
+    remove,
+    unsaved: () =>
+      [...unsaved].map(([id, what]) => ({
+        id,
+        created_at: what.created_at,
+        columns: () => (what.created_at === null ? null : listColumns(what.summary())),
+      })),
     found: (id) => found(id),
     close: saveAll,
-    async begin(isThere, signal) {
+    allRead(isThere) {
+      for (const id of rows.ids()) if (!isThere(id)) remove(id)
+    },
+    async begin(signal) {
       found = () => undefined
-      await forEachInTurn(due.keys(), signal, saveOne)
+      await forEachInTurn(due, signal, saveOne)
       hasBegun = true
       ids = null
-      for (const id of rows.ids()) if (!isThere(id)) rows.remove(id)
     },
     remember(key, text) {
       const [id, file] = partsOfKey(key)
@@ -171,5 +191,19 @@ export function createStoredCases(rows: CaseRows): StoredCases {
     forget(id) {
       texts.delete(id)
     },
+  }
+}
+
+function listColumns(summary: TriageRow): ListColumns {
+  const { state, type, outcome, tags, needs } = summary
+  return {
+    state,
+    type,
+    outcome,
+    tags: JSON.stringify(tags),
+    needs: needs?.kind ?? null,
+    triage_place: triagePlace(summary),
+    list_section: listSection(summary),
+    summary: JSON.stringify(summary),
   }
 }

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -151,4 +152,13 @@ t.test('a list of many cases writes nothing, and nothing of it counts as publish
   await served()
   t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
   t.strictSame(await titles(), Array(MANY).fill('As it is now'))
+
+  const [gone, ...there] = ids.slice(0, 8)
+  rmSync(join(path(gone!), '..'), { recursive: true })
+  for (const id of there) write(id, 'And now')
+  const expected = [...Array(MANY - 8).fill('As it is now'), ...there.map(() => 'And now')].sort()
+  t.strictSame((await titles()).sort(), expected, 'the rows of the state folder are not believed')
+  const state = tree(stateDir)
+  t.match(await apart.run('list', 'AND NOW', '--json'), { json: there.map(() => Object) })
+  t.strictSame(tree(stateDir), state)
 })

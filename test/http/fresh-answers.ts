@@ -64,10 +64,14 @@ t.test('a list has what is there now, newest first, however it came to be', asyn
     await app.request('GET', '/cases')
     while (name === 'one less' && catalog.has(b)) await app.request('GET', '/cases')
     const list = await app.request('GET', '/cases')
-    const rows = catalog.ids().map((id) => catalog.digest(id)!)
-    rows.sort((x, y) =>
+    const cases = catalog.ids().map((id) => JSON.parse(catalog.json(id)!))
+    cases.sort((x, y) =>
       x.created_at < y.created_at || (x.created_at === y.created_at && x.id > y.id) ? 1 : -1,
     )
-    t.equal(list.text, `[${rows.map(({ json }) => json).join(',')}]\n`, name)
+    t.equal(list.text, `${JSON.stringify(cases)}\n`, name)
+    const pages = await Promise.all(
+      ['/cases?limit=1000', '/cases?state=OPEN'].map((path) => app.request('GET', path)),
+    )
+    for (const page of pages) t.equal(page.text, list.text, `${name}, as a page and filtered`)
   }
 })

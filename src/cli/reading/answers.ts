@@ -4,7 +4,7 @@ import { checkQuery, TRIAGE_FILTERS } from '../../http/known-query.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
 import { newestFirst } from '../../http/page.ts'
 import { caseJson, proofHeadJson, proofJson, sessionJson } from '../../http/present.ts'
-import { fittingRows } from '../../http/triage.ts'
+import { triageFilters } from '../../http/triage.ts'
 import { type CaseFolder, gateOf, proofOf, sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { UUID } from '../../model/words.ts'
@@ -57,13 +57,14 @@ export function answering(files: Files): Asking {
 
   async function answer(path: string, query: URLSearchParams): Promise<unknown> {
     if (path === '/triage') {
-      const { catalog } = files
+      const { catalog, lists, readAll } = files
       checkQuery(
         [...query].map(([name, value]) => [name, [value]] as const),
         TRIAGE_FILTERS,
       )
-      const needs = { catalog, synchronizer: { freshenAll: files.readAll } }
-      return fittingRows(needs, (name) => query.get(name) ?? undefined)
+      const service = { catalog, synchronizer: { freshenAll: readAll } }
+      const filters = await triageFilters(service, (name) => query.get(name) ?? undefined)
+      return lists.triage(filters, null, null).map(({ summary }) => JSON.parse(summary))
     }
     if (path === '/cases') {
       await files.readAll()

@@ -5,12 +5,12 @@ import { realPathOf } from '../../files/real-path.ts'
 import type { Baseline } from '../../model/baseline.ts'
 import { packageVersion } from '../../package-files.ts'
 import type { Baselines } from '../../state/baselines.ts'
+import { type CaseLists, createCaseLists } from '../../state/case-lists.ts'
 import { readCaseRows } from '../../state/cases.ts'
-import { type Database, openToRead, readDatabase } from '../../state/database.ts'
+import { type Database, emptyDatabase, openToRead, readDatabase } from '../../state/database.ts'
 import { TRAILS_FOLDER } from '../../state/state-folder.ts'
 import { type Catalog, createCatalog } from '../../workspace/catalog.ts'
 import { isInGit } from '../../workspace/git/git-contents.ts'
-import type { LastGood } from '../../workspace/last-good.ts'
 import { type Layout, layoutOf } from '../../workspace/layout.ts'
 import { createScan } from '../../workspace/scan.ts'
 import type { Folders } from '../../workspace/settings/folders.ts'
@@ -23,6 +23,7 @@ import { readTrailMemory } from '../../workspace/trail-memory.ts'
 export interface Files {
   layout: Layout
   catalog: Catalog
+  lists: CaseLists
   texts: Texts
   /** Brings every case into the catalog. */
   readAll(): Promise<void>
@@ -32,42 +33,47 @@ export interface Files {
 
 /** Null where a service that died left something: only a service may say what became of that. */
 export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promise<Files | null> {
-  const database = openToRead(stateDir)
-  const notes = database ? countNotes(database) : { runs: 0, baselines: 0 }
+  const database = openToRead(stateDir) ?? emptyDatabase()
+  const notes = countNotes(database)
   if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
   const baselines = notes.baselines > 0 ? await baselinesIn(stateDir) : null
   if (baselines?.watch) return null
   const pins = baselines?.own ?? new Map<string, Baseline>()
   const layout = layoutOf(root, memoryRoot)
   const isRunningHere = () => false // or there would be a record of its run
-  const stored = database
-    ? readStoredCases(readCaseRows(database, storedFormat(packageVersion())))
-    : null
-  const lastGood: LastGood = stored ?? { remember() {}, recall: () => null, forget() {} }
+  const stored = readStoredCases(readCaseRows(database, storedFormat(packageVersion())))
+  const lists = createCaseLists(database, stored.unsaved)
   const catalog = createCatalog({
     isRunningHere,
     pins: (id) => pins.get(id),
-    ...(stored ? { stored } : {}),
+    stored,
+    lists,
   })
   const scan = createScan({
     layout,
-    lastGood,
+    lastGood: stored,
     isRunningHere,
     catalog,
     mutex: createKeyedMutex(),
     // values that are frozen count whatever a row says
-    ...(stored && pins.size === 0 ? { found: stored.found } : {}),
+    ...(pins.size === 0 ? { found: stored.found } : {}),
     stability: createStabilityDetector(),
     isGits: () => false,
-    lastText: lastGood.recall,
+    lastText: stored.recall,
     trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
     isInGit: (names) => isInGit(memoryRoot, names),
     publish() {},
     onUnstable() {}, // everything is taken as it is
   })
   return {
-    ...{ layout, catalog, texts: createTexts(layout, lastGood) },
-    readAll: () => scan.all(),
+    layout,
+    catalog,
+    lists,
+    texts: createTexts(layout, stored),
+    async readAll() {
+      await scan.all()
+      stored.allRead(catalog.has)
+    },
     async read(id) {
       // of cases that are reached by a link none is read, and all that is said of that is said by `all`
       if ((await realPathOf(layout.cases)) === layout.cases) await scan.one(id, 'anything')

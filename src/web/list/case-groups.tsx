@@ -1,14 +1,17 @@
+import type { TriageRow } from '../../model/triage-row.ts'
 import { CaseChunk } from './case-chunk.tsx'
 import { type Filters, listAddress } from './filters.ts'
 import { type Chunk, GROUPS } from './groups.ts'
 import type { Listing } from './listing.ts'
 import { number } from './number-text.ts'
 
+export type FilledChunks = ReadonlyMap<Chunk, readonly TriageRow[]>
+
 interface CaseGroupsProps {
   list: Listing
   filters: Filters
-  /** The chunks with their rows; of the others only their place. */
-  filled: readonly Chunk[]
+  /** The chunks that are shown, with their rows; of the others there is only their place. */
+  filled: FilledChunks
 }
 
 /** The cases that fit, under their headings. */
@@ -23,7 +26,7 @@ export function CaseGroups({ list, filters, filled }: CaseGroupsProps) {
             </h2>
             <div class="case-rows">
               {chunks.map((chunk) => (
-                <CaseChunk chunk={chunk} order={list.order} filled={filled.includes(chunk)} />
+                <CaseChunk chunk={chunk} order={list.order} rows={filled.get(chunk)} />
               ))}
             </div>
           </section>
@@ -36,9 +39,10 @@ export function CaseGroups({ list, filters, filled }: CaseGroupsProps) {
 
 /** For readers without the script, which else fills the list as it is scrolled. */
 function Pages({ list, filters, filled }: CaseGroupsProps) {
-  const [first, last] = [filled[0], filled.at(-1)]
+  const chunks = [...filled.keys()]
+  const [first, last] = [chunks[0], chunks.at(-1)]
   if (!first || !last) return null
-  const next = last.start + last.rows.length
+  const next = last.start + last.ids.length
   if (first.start === 0 && next >= list.fitting) return null
   return (
     <nav class="list-pages" aria-label="Pages">

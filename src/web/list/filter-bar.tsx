@@ -10,15 +10,19 @@ import type { Listing } from './listing.ts'
 import { NEEDS_YOU } from './needs-you.ts'
 import { number } from './number-text.ts'
 import { WordSelect } from './word-select.tsx'
+import type { Words } from './words.ts'
 
 interface FilterBarProps {
   filters: Filters
   list: Listing
+  words: Words
 }
 
+type ChipsProps = Omit<FilterBarProps, 'words'>
+
 /** What the list is narrowed by: a text and words in a form, needs and states as links with counts. */
-export function FilterBar({ filters, list }: FilterBarProps) {
-  const { types, tags, outcomes } = list.words
+export function FilterBar({ filters, list, words }: FilterBarProps) {
+  const { types, tags, outcomes } = words
   return (
     <search class="list-filters">
       <form id="filters" class="filter-form" method="get" action="/">
@@ -73,19 +77,19 @@ export function FilterBar({ filters, list }: FilterBarProps) {
   )
 }
 
-function NeedsChips({ filters, list: { counts, anyNeed } }: FilterBarProps) {
+function NeedsChips({ filters, list }: ChipsProps) {
   const chosen = filters.needs.join(',')
   const forYou = ATTENTION_KINDS.filter((kind) => kind !== 'running')
-  const sum = forYou.reduce((all, kind) => all + counts.needs[kind], 0)
+  const sum = forYou.reduce((all, kind) => all + list.needs[kind], 0)
   const to = (needs: string[]) => listAddress(filters, { needs })
   return (
     <nav class="chips" aria-label="By what is needed">
-      <Chip text="All" count={anyNeed} address={to([])} current={chosen === ''} />
+      <Chip text="All" count={list.anyNeed} address={to([])} current={chosen === ''} />
       <Chip text="Needs you" count={sum} address={to([NEEDS_YOU])} current={chosen === NEEDS_YOU} />
-      {ATTENTION_KINDS.filter((kind) => counts.needs[kind] > 0 || chosen === kind).map((kind) => (
+      {ATTENTION_KINDS.filter((kind) => list.needs[kind] > 0 || chosen === kind).map((kind) => (
         <Chip
           text={ATTENTION_WORDS[kind]}
-          count={counts.needs[kind]}
+          count={list.needs[kind]}
           address={to([kind])}
           current={chosen === kind}
         >
@@ -96,14 +100,14 @@ function NeedsChips({ filters, list: { counts, anyNeed } }: FilterBarProps) {
   )
 }
 
-function StateChips({ filters, list: { counts } }: FilterBarProps) {
+function StateChips({ filters, list }: ChipsProps) {
   return (
     <nav class="chips state-chips" aria-label="By state">
-      {CASE_STATES.filter((state) => counts.states[state] > 0 || filters.state.includes(state)).map(
+      {CASE_STATES.filter((state) => list.states[state] > 0 || filters.state.includes(state)).map(
         (state) => (
           <Chip
             text={stateText(state)}
-            count={counts.states[state]}
+            count={list.states[state]}
             address={listAddress(filters, { state: toggled(filters.state, state) })}
             current={filters.state.includes(state)}
           />

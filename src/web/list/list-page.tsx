@@ -4,12 +4,12 @@ import { SearchBox } from '../search/search-box.tsx'
 import { changesOf, NEW_CASE } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
-import { CaseGroups } from './case-groups.tsx'
+import { CaseGroups, type FilledChunks } from './case-groups.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters } from './filters.ts'
-import type { Chunk } from './groups.ts'
 import type { Listing } from './listing.ts'
 import { NoCasesYet, NothingFits } from './no-cases.tsx'
+import type { Words } from './words.ts'
 import { WorkspaceNotice } from './workspace-notice.tsx'
 
 interface ListPageProps {
@@ -17,11 +17,12 @@ interface ListPageProps {
   assets: Pick<Assets, 'href'>
   filters: Filters
   list: Listing
-  filled: readonly Chunk[]
+  words: Words
+  filled: FilledChunks
 }
 
 /** All cases, those first that need the operator. */
-export function ListPage({ service, assets, filters, list, filled }: ListPageProps) {
+export function ListPage({ service, assets, filters, list, words, filled }: ListPageProps) {
   const waiting = list.groups.find(({ name }) => name === 'needs')?.count ?? 0
   const isBare = list.total === 0 && !hasFilters(filters)
   return (
@@ -44,7 +45,7 @@ export function ListPage({ service, assets, filters, list, filled }: ListPagePro
         <NoCasesYet />
       ) : (
         <>
-          <FilterBar filters={filters} list={list} />
+          <FilterBar filters={filters} list={list} words={words} />
           {list.fitting === 0 && <NothingFits filters={filters} />}
           <CaseGroups list={list} filters={filters} filled={filled} />
         </>

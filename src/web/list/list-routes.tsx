@@ -12,6 +12,7 @@ import { type Chunk, firstChunks } from './groups.ts'
 import { ListPage } from './list-page.tsx'
 import { listing } from './listing.ts'
 import { NewCasePage } from './new-case-page.tsx'
+import { wordsOf } from './words.ts'
 
 /** Of what one answer shows at most. */
 const MAX_CHUNKS = 12
@@ -22,36 +23,34 @@ const MAX_CHUNKS = 12
  */
 export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
+  const rowsOf = ({ ids }: Chunk) => ids.flatMap((id) => service.catalog.row(id) ?? [])
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
     const filters = filtersOf(queryOf(c))
     const list = await listing(service, filters)
     const wanted = c.req.query('chunk')
     if (wanted !== undefined) {
-      const chunk = named(list.groups, [wanted])[0] ?? { id: wanted, start: 0, rows: [] }
-      return pageResponse(c, <CaseChunk chunk={chunk} order={list.order} filled />)
+      const chunk = named(list.groups, [wanted])[0] ?? { id: wanted, start: 0, ids: [] }
+      return pageResponse(c, <CaseChunk chunk={chunk} order={list.order} rows={rowsOf(chunk)} />)
     }
     const shown = named(list.groups, c.req.query('show')?.split(',', MAX_CHUNKS) ?? [])
     const from = Number(c.req.query('from') ?? 0)
-    const filled = shown.length > 0 ? shown : firstChunks(list.groups, from)
-    return pageResponse(c, <ListPage {...{ service, assets, filters, list, filled }} />)
+    const chunks = shown.length > 0 ? shown : firstChunks(list.groups, from)
+    const filled = new Map(chunks.map((chunk) => [chunk, rowsOf(chunk)]))
+    const words = wordsOf(service.lists)
+    return pageResponse(c, <ListPage {...{ service, assets, filters, list, words, filled }} />)
   })
 
   app.get(NEW_CASE, pageHeaders(), async (c) => {
-    const list = await listing(
-      service,
-      filtersOf(() => undefined),
-    )
+    await service.synchronizer.freshenAll()
+    const words = wordsOf(service.lists)
     const settings = await service.settings()
     const providers = listProviders(settings)
     const parentId = c.req.query('parent') ?? ''
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
     return pageResponse(
       c,
-      <NewCasePage
-        {...{ assets, words: list.words, providers, parent }}
-        usualProvider={settings.provider}
-      />,
+      <NewCasePage {...{ assets, words, providers, parent }} usualProvider={settings.provider} />,
     )
   })
   return app

@@ -1,83 +1,83 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { HttpNeeds } from '../../http/needs.ts'
-import {
-  fittingRows,
-  type TriageCounts,
-  triageCounts,
-  triageRows,
-  wantedKinds,
-} from '../../http/triage.ts'
-import type { TriageRow } from '../../model/triage-row.ts'
-import { type Filters, listAddress } from './filters.ts'
+import { triageFilters, wantedKinds } from '../../http/triage.ts'
+import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
+import { CASE_STATES, type CaseState } from '../../model/case-state.ts'
+import { LIST_GROUPS, type ListGroup, listGroup } from '../../model/list-order.ts'
+import type { CaseCount } from '../../state/case-lists.ts'
+import type { Filters } from './filters.ts'
 import { type Group, groupsOf } from './groups.ts'
-import { type Words, wordsOf } from './words.ts'
 
-/** The cases that fit, and what stands around them. */
-export interface Listing {
+/** The cases that fit, and how many would. */
+export interface Listing extends Counts {
   groups: Group[]
-  /** How many fit, and how many there are. */
-  fitting: number
+  /** How many there are. */
   total: number
-  /** Of each state and kind, how many would be shown with it instead of what is chosen of its sort. */
-  counts: TriageCounts
-  /** How many fit whatever they need. */
-  anyNeed: number
-  words: Words
   /** Names which cases are where: of two with the same, the parts fit together. */
   order: string
 }
 
-const KEPT = 16
-const kept = new WeakMap<readonly TriageRow[], LRUCache<string, Listing>>()
-
-/** Made once for each state of the cases: a page is asked for in parts. Refuses what `fittingRows` refuses. */
+/** Refuses what `GET /triage` refuses. */
 export async function listing(
-  service: Pick<HttpNeeds, 'catalog' | 'synchronizer'>,
+  service: Pick<HttpNeeds, 'catalog' | 'lists' | 'synchronizer'>,
   filters: Filters,
 ): Promise<Listing> {
-  const all = await triageRows(service)
-  const known = kept.get(all) ?? new LRUCache<string, Listing>({ max: KEPT })
-  kept.set(all, known)
-  const address = listAddress(filters)
-  const made = known.get(address)
-  if (made) return made
-  const base = await fittingRows(service, queryOf({ ...filters, needs: [], state: [] }))
-  const { rows, counts, anyNeed } = narrowed(base, filters)
-  const groups = groupsOf(rows)
-  const fresh: Listing = {
+  const { lists } = service
+  // counts need those too that are not of the chosen states and kinds
+  const others = await triageFilters(service, queryOf({ ...filters, needs: [], state: [] }))
+  const states = filters.state.length > 0 ? { state: filters.state } : {}
+  const kinds = wantedKinds(queryOf(filters))
+  const needs = kinds ? { needs: kinds } : {}
+  const counts = countsOf(lists.counts(others), filters.state, kinds)
+  const ids = lists.pageIds({ ...others, ...states, ...needs })
+  const groups = groupsOf(ids, counts.sizes)
+  return {
+    ...counts,
     groups,
-    fitting: rows.length,
-    total: all.length,
-    counts,
-    anyNeed,
-    words: wordsOf(all),
+    total: service.catalog.size(),
     order: orderOf(groups),
   }
-  known.set(address, fresh)
-  return fresh
 }
 
-/** Those of the chosen states and needs, counted in the same pass: there may be many. */
-function narrowed(
-  base: readonly TriageRow[],
-  filters: Filters,
-): { rows: TriageRow[]; counts: TriageCounts; anyNeed: number } {
-  const kinds = wantedKinds(queryOf(filters))
-  const states = new Set<string>(filters.state)
-  const counts = triageCounts([])
-  const rows: TriageRow[] = []
-  let anyNeed = 0
-  for (const row of base) {
-    const hasState = states.size === 0 || states.has(row.state)
-    const hasKind = !kinds || (row.needs !== null && kinds.has(row.needs.kind))
-    if (hasKind) counts.states[row.state]++
-    if (!hasState) continue
-    anyNeed++
-    if (row.needs) counts.needs[row.needs.kind]++
-    if (hasKind) rows.push(row)
+interface Counts {
+  /** How many fit. */
+  fitting: number
+  sizes: Record<ListGroup, number>
+  /** Of each state and kind, how many would be shown with it instead of what is chosen of its sort. */
+  states: Record<CaseState, number>
+  needs: Record<AttentionKind, number>
+  /** How many fit whatever they need. */
+  anyNeed: number
+}
+
+function countsOf(
+  all: readonly CaseCount[],
+  states: readonly string[],
+  kinds: readonly string[] | null,
+): Counts {
+  const counts: Counts = {
+    fitting: 0,
+    sizes: zeros(LIST_GROUPS),
+    states: zeros(CASE_STATES),
+    needs: zeros(ATTENTION_KINDS),
+    anyNeed: 0,
   }
-  return { rows, counts, anyNeed }
+  for (const { state, needs, count } of all) {
+    const hasState = states.length === 0 || states.includes(state)
+    const hasKind = !kinds || (needs !== null && kinds.includes(needs))
+    if (hasKind) counts.states[state] += count
+    if (!hasState) continue
+    counts.anyNeed += count
+    if (needs) counts.needs[needs] += count
+    if (!hasKind) continue
+    counts.fitting += count
+    counts.sizes[listGroup(state, needs)] += count
+  }
+  return counts
+}
+
+function zeros<K extends string>(keys: readonly K[]): Record<K, number> {
+  return Object.fromEntries(keys.map((key) => [key, 0])) as Record<K, number>
 }
 
 function queryOf(filters: Filters): (name: string) => string | undefined {
@@ -88,6 +88,6 @@ function queryOf(filters: Filters): (name: string) => string | undefined {
 function orderOf(groups: readonly Group[]): string {
   const hash = createHash('sha256')
   for (const { chunks } of groups)
-    for (const { id, rows } of chunks) hash.update(`${id} ${rows.map((row) => row.id).join()}\n`)
+    for (const { id, ids } of chunks) hash.update(`${id} ${ids.join()}\n`)
   return hash.digest('hex').slice(0, 12)
 }

@@ -1,0 +1,185 @@
+/**
+ * The lists of cases as SQL: filters, order, pages by the last item of the page before, counts. A list is a query of the
+ * table `cases` and of the cases that wait to be written there, which come as a JSON parameter.
+ */
+
+import type { AttentionKind } from '../model/attention.ts'
+import type { CaseState } from '../model/case-state.ts'
+import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
+import type { Database } from './database.ts'
+
+/** What lists show of a case, and the columns that they filter and sort by. */
+export interface ListColumns {
+  state: CaseState
+  type: string
+  outcome: string | null
+  /** A JSON list. */
+  tags: string
+  /** The kind of what it needs from the operator. */
+  needs: AttentionKind | null
+  /** By what triage is ordered, from high to low, and then by id. */
+  triage_place: string
+  /** By what the list page is ordered, from low to high, and then as triage. */
+  list_section: number
+  /** Its row of triage, as JSON. */
+  summary: string
+}
+
+/** A case whose row is not in the database yet, or is another one there. */
+export interface UnsavedCase {
+  id: string
+  /** Null where the case is gone. */
+  created_at: string | null
+  columns(): ListColumns | null
+}
+
+/** The last item of a page: the next begins behind it. */
+export interface Place {
+  created_at: string
+  id: string
+}
+
+/** With what waits to be written, lists are true while the disk is full, and for a command that writes nothing. */
+export interface CaseLists {
+  /** By `created_at` from late to early, then by id. */
+  newest(filters: CaseFilters, after: Place | null, limit: number | null): Place[]
+  newestIds(): string[]
+  /** By what they need, then by when they were written; `created_at` is the place in this order. */
+  triage(filters: CaseFilters, after: Place | null, limit: number | null): TriageItem[]
+  /** In the order of the list page. */
+  pageIds(filters: CaseFilters): string[]
+  count(filters: CaseFilters): number
+  counts(filters: CaseFilters): CaseCount[]
+  /** What all cases have in a column, the most frequent first. */
+  frequent(column: 'type' | 'outcome' | 'tags', limit: number): string[]
+}
+
+/** How many cases are in a state and need this. */
+export interface CaseCount {
+  state: CaseState
+  needs: AttentionKind | null
+  count: number
+}
+
+export interface TriageItem extends Place {
+  summary: string
+}
+
+const PLACE = ['id', 'created_at'] as const
+const ALL = [
+  ...PLACE,
+  'state',
+  'type',
+  'outcome',
+  'tags',
+  'needs',
+  'triage_place',
+  'list_section',
+  'summary',
+] as const satisfies (keyof ListColumns | (typeof PLACE)[number])[]
+
+export function createCaseLists(
+  database: Pick<Database, 'all' | 'get'>,
+  unsaved: () => UnsavedCase[],
+): CaseLists {
+  const columnsFor = (filters: CaseFilters) => (Object.keys(filters).length === 0 ? PLACE : ALL)
+
+  /** Columns that a query does not need are not made: a start has thousands of cases that are not saved. */
+  function unsavedJson(columns: readonly string[]): string {
+    const rows = unsaved().map((each) => {
+      const { id, created_at } = each
+      return Object.assign({ id, created_at }, columns === ALL ? each.columns() : null)
+    })
+    return JSON.stringify(rows)
+  }
+
+  function page(
+    order: 'created_at' | 'triage_place',
+    columns: readonly string[],
+    filters: CaseFilters,
+    after: Place | null,
+    limit: number | null,
+  ) {
+    const { conditions, values } = conditionsOf(filters)
+    const rest = after ? [`${order} <= ?`, `(${order} < ? OR id > ?)`] : []
+    const summary = columns === ALL && order === 'triage_place' ? ', summary' : ''
+    return database.all<TriageItem>(
+      `${listed(columns)} SELECT id, ${order} AS created_at${summary} FROM listed
+      ${whereAll([...rest, ...conditions])} ORDER BY ${order} DESC, id LIMIT ?`,
+      unsavedJson(columns),
+      ...(after ? [after.created_at, after.created_at, after.id] : []),
+      ...values,
+      limit ?? -1,
+    )
+  }
+
+  /** As one value: thousands of rows would take ten times as long. */
+  function ids(columns: readonly string[], filters: CaseFilters, order: string): string[] {
+    const { conditions, values } = conditionsOf(filters)
+    const row = database.get<{ ids: string }>(
+      `${listed(columns)} SELECT json_group_array(id) AS ids FROM
+      (SELECT id FROM listed ${whereAll(conditions)} ORDER BY ${order})`,
+      unsavedJson(columns),
+      ...values,
+    )!
+    return JSON.parse(row.ids)
+  }
+
+  return {
+    newest: (filters, after, limit) =>
+      page('created_at', columnsFor(filters), filters, after, limit),
+    newestIds: () => ids(PLACE, {}, 'created_at DESC, id'),
+    triage: (filters, after, limit) => page('triage_place', ALL, filters, after, limit),
+    pageIds: (filters) => ids(ALL, filters, 'list_section, triage_place DESC, id'),
+    count(filters) {
+      const { conditions, values } = conditionsOf(filters)
+      const columns = columnsFor(filters)
+      return database.get<{ count: number }>(
+        `${listed(columns)} SELECT count(*) AS count FROM listed ${whereAll(conditions)}`,
+        unsavedJson(columns),
+        ...values,
+      )!.count
+    },
+    counts(filters) {
+      const { conditions, values } = conditionsOf(filters)
+      return database.all(
+        `${listed(ALL)} SELECT state, needs, count(*) AS count FROM listed
+        ${whereAll(conditions)} GROUP BY state, needs`,
+        unsavedJson(ALL),
+        ...values,
+      )
+    },
+    frequent(column, limit) {
+      // few cases have tags of their own, so most lists of tags are taken apart once
+      const words =
+        column === 'tags'
+          ? 'SELECT tag.value AS word, count FROM grouped, json_each(word) AS tag'
+          : 'SELECT word, count FROM grouped WHERE word IS NOT NULL'
+      return database
+        .all<{ word: string }>(
+          `${listed(ALL)},
+          grouped AS (SELECT ${column} AS word, count(*) AS count FROM listed GROUP BY ${column})
+          SELECT word FROM (${words}) GROUP BY word ORDER BY sum(count) DESC, word LIMIT ?`,
+          unsavedJson(ALL),
+          limit,
+        )
+        .map(({ word }) => word)
+    },
+  }
+}
+
+/** The table `listed`: the rows, but for those of which the JSON in the first parameter has others, and these. */
+function listed(columns: readonly string[]): string {
+  // with the type of the column, or SQLite would sort all rows instead of merging two sorted lists
+  const values = columns.map((name) => {
+    const type = name === 'list_section' ? 'INTEGER' : 'TEXT'
+    return `CAST(value ->> '${name}' AS ${type}) AS ${name}`
+  })
+  return `WITH
+    unsaved AS MATERIALIZED (SELECT ${values.join()} FROM json_each(?)),
+    listed AS (
+      SELECT ${columns.join()} FROM cases WHERE id NOT IN (SELECT id FROM unsaved)
+      UNION ALL
+      SELECT ${columns.join()} FROM unsaved WHERE created_at IS NOT NULL
+    )`
+}
