@@ -115,6 +115,8 @@ async function open(
     short: options.short ?? false,
   })
   undo.add(ownership.release)
+  if (options.trust) await trustAtStart(places, log)
+  const readers = await installedReaders(environment, root)
   undo.add(useParser())
   const database = await openDatabase(state.root, log, now)
   undo.add(() => database.close())
@@ -254,7 +256,6 @@ async function open(
     abandonPatienceMs: options.abandonPatienceMs,
     operator,
   })
-  const readers = await installedReaders(environment, root)
   const problems = async () => {
     const present = await settings()
     const files = await agentFileProblems(root, readers, present.files)
@@ -290,6 +291,7 @@ async function open(
     () => sessions.close(),
     () => providers.close(),
   )
+  const isGone = (id: string) => scan.canList() && !catalog.has(id)
   let stage: StartStage = 'indexing'
   const giveUp = new AbortController()
 
@@ -303,24 +305,24 @@ async function open(
     await synchronizer.readAll(signal)
     await leftovers.clear()
     await sessions.recover()
-    stored.allRead(catalog.has)
+    stored.allRead(isGone)
     stage = 'publishing'
   }
 
   /** What changed while no service ran is published, and what was read is stored; then the files are watched. */
   async function publishAndStore({ signal }: AbortController): Promise<void> {
     const linked = await latest.begin(signal)
-    await publisher.begin(await problems(), signal)
+    await publisher.begin(await problems(), isGone, signal)
     // the links have changed their folders
     await forEachInTurn(linked, signal, (id) => mutex.run(id, () => scan.one(id)))
     // something may have been asked for by hand while no service ran
     const unanswered = [...readCases].filter((id) => !catalog.isReproducible(id))
-    await stored.begin(signal)
-    for (const id of unanswered) handEdits.look(id)
     stopCollecting()
     changed.subscribe(({ caseId, source }) => {
       if (source !== 'service') handEdits.look(caseId)
     })
+    await stored.begin(signal)
+    for (const id of unanswered) handEdits.look(id)
     handActs.begin()
     index.changed() // a clone has none
     search.begin()
@@ -329,7 +331,6 @@ async function open(
     stage = 'begun'
   }
 
-  if (options.trust) await trustAtStart(places, log)
   const indexed = readFiles(giveUp)
   const begun = indexed.then(() => database.gather(() => publishAndStore(giveUp)))
   const ended = begun.catch(() => {}) // whoever waits for `begun` has the error

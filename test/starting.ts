@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { build } from '../src/build.ts'
 import { createApp } from '../src/http/app.ts'
 import { createStreamRegistry } from '../src/http/stream-registry.ts'
 import { openServer } from '../src/serve.ts'
@@ -19,8 +21,7 @@ function workspace(t: Test) {
   const ids = Array.from({ length: MANY }, (_, each) => {
     const id = `00000000-0000-4000-8000-${String(each).padStart(12, '0')}`
     mkdirSync(join(root, 'memory', 'cases', id))
-    const text = `---\ntitle: Case ${each}\nstate: OPEN\n---\n\nText.\n`
-    writeFileSync(join(root, 'memory', 'cases', id, 'case.md'), text)
+    writeFileSync(join(root, 'memory', 'cases', id, 'case.md'), caseText(`Case ${each}`))
     return id
   })
   return {
@@ -29,8 +30,12 @@ function workspace(t: Test) {
   }
 }
 
+function caseText(title: string): string {
+  return `---\ntitle: ${title}\nstate: OPEN\n---\n\nText.\n`
+}
+
 async function open(options: Parameters<typeof openService>[0]) {
-  const service = await openService(options)
+  const service = await openService({ ...options, build: await build() }) // as openServer does
   const app = createApp(service, { port: () => 0, streams: createStreamRegistry() })
   const ask = async (path: string, init?: RequestInit) => {
     const response = await app.request(path, init)
@@ -67,18 +72,23 @@ t.test('while it reads, a service says so, and what needs the files waits for th
   await service.close()
 })
 
-t.test(
-  'a start that is given up refuses who waits, and is made anew by the next one',
-  async (t) => {
+for (const stage of ['indexing', 'publishing'] as const) {
+  t.test(`a start that is given up while ${stage} is made by the next service`, async (t) => {
     const { options, ids } = workspace(t)
     const first = await openServer({ ...options, port: 0 })
     await first.close()
 
+    const edited = ids[7]!
+    writeFileSync(join(options.root, 'memory', 'cases', edited, 'case.md'), caseText('Renamed'))
+    await delay(100) // a file that was just changed is read again anyway
     const { service, ask } = await open(options)
-    const asked = [ask('/cases'), ask('/cases', CREATE)]
+    const asked = [ask('/cases', CREATE)]
+    if (stage === 'publishing') await service.start.indexed
+    else asked.push(ask('/cases'))
+    t.equal(service.start.stage(), stage)
     service.giveUpStart()
     for (const answer of await Promise.all(asked)) {
-      t.match(answer, { status: 503, json: { code: 'stopping' } })
+      t.match(answer, { status: 503, json: { code: 'stopping' } }, 'who waits is refused')
     }
     await t.rejects(service.start.begun, { code: 'stopping' })
     await service.close()
@@ -90,7 +100,9 @@ t.test(
     const events = await connect(`${again.url}/events?after=0`)
     t.teardown(() => events.close())
     await fetch(`${again.url}/cases`, CREATE)
-    const { event } = await events.next()
-    t.equal(event, 'case_created', 'no case was told to be gone')
-  },
-)
+    const update = await events.next()
+    t.equal(update.event, 'case_updated', 'the edit has its event')
+    t.match(JSON.parse(update.data), { payload: { case_id: edited } })
+    t.equal((await events.next()).event, 'case_created', 'no case was told to be gone')
+  })
+}

@@ -29,7 +29,11 @@ export interface Publisher {
    * Publishes what changed while no service ran, then each change as it comes; resolves when that is on the disk. At a
    * first start all is taken as published, without events.
    */
-  begin(problems: readonly Problem[], signal: AbortSignal): Promise<void>
+  begin(
+    problems: readonly Problem[],
+    isGone: (caseId: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<void>
 }
 
 /** What of a case is published from now on, and what was before; null where there was or is no case. */
@@ -107,7 +111,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
       else read.add(caseId)
     },
     publishWorkspace,
-    async begin(problems, signal) {
+    async begin(problems, isGone, signal) {
       const isFirstStart = facts.isNew
       if (isFirstStart) {
         await forEachInTurn(catalog.ids(), signal, (id) => {
@@ -124,7 +128,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         // in the last transaction of these: a start that was cut short is a first start again
         append([], facts.replaceWorkspace(JSON.stringify(problems)))
       } else {
-        for (const id of facts.caseIds()) if (!catalog.has(id)) publish(id, 'offline')
+        for (const id of facts.caseIds()) if (isGone(id)) publish(id, 'offline')
         publishWorkspace(problems)
       }
       hasBegun = true

@@ -201,7 +201,9 @@ async function placeNew(
     if (hasCode(error, 'EEXIST')) throw refusal(path)
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error
     // Exclusive too, but a power cut can leave a part of it.
-    await writeNewFile(path, bytes, { mode })
+    await writeNewFile(path, bytes, { mode }).catch((failure: unknown) => {
+      throw hasCode(failure, 'EEXIST') ? refusal(path) : failure
+    })
   }
   discardNow(temp) // the file has its name by now, whether the other goes or not
 }

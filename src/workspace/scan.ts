@@ -28,6 +28,8 @@ import {
 
 /** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
 export interface Scan {
+  /** Whether the folder of all cases could be listed; while it cannot, no case is known to be gone. */
+  canList(): boolean
   /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
   one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
@@ -60,6 +62,7 @@ export interface ScanNeeds extends CaseLookNeeds {
 
 export function createScan(needs: ScanNeeds): Scan {
   const { layout, catalog, mutex, publish } = needs
+  let isListed = true
   let unknownEntries: Problem[] = []
   /** Problems of folders that hold no record, by the id that they are named by. */
   const noCases = new Map<string, Problem[]>()
@@ -139,6 +142,7 @@ export function createScan(needs: ScanNeeds): Scan {
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
     if (wrong) unknownEntries = [wrong]
+    isListed = inside !== 'hidden'
     if (inside === 'hidden') return // what is known goes on being served
     const found = wrong || !inside ? [] : [...inside.keys()]
     const present = new Set(found.filter((name) => UUID.test(name)))
@@ -171,6 +175,7 @@ export function createScan(needs: ScanNeeds): Scan {
     one,
     names: () => names(),
     all,
+    canList: () => isListed,
     unknownEntries: () => [...unknownEntries, ...[...noCases.values()].flat()],
   }
 }

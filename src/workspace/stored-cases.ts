@@ -23,14 +23,14 @@ export interface StoredCases
   unsaved(): UnsavedCase[]
   /** One whose files need not be read again, if their stamps are the same: until `begin`. */
   found(id: string): KnownCase | undefined
-  /** All files are read: stored cases that are not there are gone. */
-  allRead(isThere: (id: string) => boolean): void
+  /** All files are read: removes the stored cases that are gone. */
+  allRead(isGone: (id: string) => boolean): void
   /**
    * All that was read is published: saves it, and removes the cases that are gone. Before, what a case says is not
    * saved: a service that dies must find again what it has not published.
    */
   begin(signal: AbortSignal): Promise<void>
-  /** Saves what waits; before the database is closed. */
+  /** Saves what waits, if all of it is published; before the database is closed. */
   close(): void
 }
 
@@ -131,6 +131,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
     const { entry, stamps, json, isPinned } = what.row()
     const { created_at, parent } = entry.file.value
     ids?.add(id)
+    const isInUse = hasBegun
     const fresh = texts.get(id) ?? {}
     rows.put(
       {
@@ -148,7 +149,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       () => {
         if (texts.get(id) === fresh) texts.delete(id)
         saved(id, what)
-        what.onSaved(hasBegun)
+        what.onSaved(isInUse)
       },
     )
   }
@@ -167,9 +168,11 @@ export function createStoredCases(rows: CaseRows): StoredCases {
         columns: () => (what.created_at === null ? null : listColumns(what.summary())),
       })),
     found: (id) => found(id),
-    close: saveAll,
-    allRead(isThere) {
-      for (const id of rows.ids()) if (!isThere(id)) remove(id)
+    close() {
+      if (hasBegun) saveAll()
+    },
+    allRead(isGone) {
+      for (const id of rows.ids()) if (isGone(id)) remove(id)
     },
     async begin(signal) {
       found = () => undefined

@@ -150,7 +150,9 @@ t.test('a list of many cases writes nothing, and nothing of it counts as publish
   for (const id of ids) write(id, 'As it is now')
   t.strictSame(await titles(), Array(MANY).fill('As it is now'))
   await served()
-  t.strictSame(loggedTypes(stateDir), Array(MANY).fill('case_updated'), 'and the next tells it')
+  // the history of some gets its line before the end
+  const updates = loggedTypes(stateDir).filter((type) => type !== 'memory_updated')
+  t.strictSame(updates, Array(MANY).fill('case_updated'), 'and the next tells it')
   t.strictSame(await titles(), Array(MANY).fill('As it is now'))
 
   const [gone, ...there] = ids.slice(0, 8)

@@ -72,7 +72,7 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     texts: createTexts(layout, stored),
     async readAll() {
       await scan.all()
-      stored.allRead(catalog.has)
+      stored.allRead((id) => scan.canList() && !catalog.has(id))
     },
     async read(id) {
       // of cases that are reached by a link none is read, and all that is said of that is said by `all`
