@@ -24,7 +24,7 @@ export interface Stamped {
 }
 
 /** Takes over what a replacement displaced. */
-export interface Keeper {
+export interface ReplacedFileTracker {
   /** A free name for it, so that a crash does not lose it. */
   link: string
   /**
@@ -40,7 +40,7 @@ interface Replacement {
   /** Open before it is placed, so that its number stays its own whatever happens to it. */
   ours: NewFile
   seen: OpenFile
-  keeper: Keeper
+  tracker: ReplacedFileTracker
   /** What is to be closed at the end. */
   open: Set<number>
 }
@@ -53,26 +53,26 @@ interface ReplaceOptions {
 
 /**
  * Gives `ours` the name `path` if that still holds `expect`; false, and nothing done, if it does not.
- * The keeper gets the old file, for what an editor may still write into it. All of this is
+ * The tracker gets the old file, for what an editor may still write into it. All of this is
  * synchronous, to keep the time short between that check and the end. Closes what it is given, but
- * for what the keeper gets.
+ * for what the tracker gets.
  */
 export function replaceSeen(
   ours: NewFile,
   path: string,
   expect: Uint8Array,
-  keeper?: Keeper,
+  tracker?: ReplacedFileTracker,
   { exchange = systemExchange(), seen: held }: ReplaceOptions = {},
 ): boolean {
   const open = new Set(held ? [ours.fd, held.fd] : [ours.fd])
   try {
     const seen = held ? stillAt(path, held) : openRegular(path, open)
     if (!seen || !readDescriptor(seen, expect.length)?.equals(expect)) return false
-    if (!keeper) {
+    if (!tracker) {
       renameSync(ours.path, path)
       return true
     }
-    return displace({ path, ours, seen, keeper, open }, exchange)
+    return displace({ path, ours, seen, tracker, open }, exchange)
   } finally {
     for (const fd of open) closeSync(fd)
   }
@@ -86,16 +86,16 @@ function stillAt(path: string, { fd, stats: before }: OpenFile): OpenFile | null
 
 /** It has its other name before it loses the first, so that no crash finds it with none. */
 function displace(replacement: Replacement, exchange: Exchange | null): boolean {
-  const { path, seen, keeper } = replacement
-  const isLinked = named(() => linkSync(path, keeper.link))
+  const { path, seen, tracker } = replacement
+  const isLinked = named(() => linkSync(path, tracker.link))
   let isDone = false
   try {
-    if (isLinked && !isSameFile(lstatSync(keeper.link), seen.stats)) return false
+    if (isLinked && !isSameFile(lstatSync(tracker.link), seen.stats)) return false
     isDone = (exchange && byExchange(replacement, exchange)) ?? byRename(replacement)
   } finally {
-    if (isLinked && !isDone) unlinkSync(keeper.link)
+    if (isLinked && !isDone) unlinkSync(tracker.link)
   }
-  if (isDone && isLinked) keeper.keep(keeper.link, stampedBy(seen.stats, keeper.link))
+  if (isDone && isLinked) tracker.keep(tracker.link, stampedBy(seen.stats, tracker.link))
   else if (isDone) keepOpen(replacement, seen.fd)
   return isDone
 }
@@ -132,7 +132,7 @@ function byExchange(replacement: Replacement, exchange: Exchange): boolean | nul
 /**
  * What ours displaced gets the name back; where somebody has saved over ours meanwhile, that save
  * is the newest and gets it. But for a moment ours stood there: who read it may save what they make
- * of it over what came back, and who opened it writes into what we remove. So the keeper gets both.
+ * of it over what came back, and who opened it writes into what we remove. So the tracker gets both.
  */
 function exchangeBack(replacement: Replacement, exchange: Exchange): void {
   const { path, ours, open } = replacement
@@ -163,9 +163,9 @@ function giveBack(temp: string, path: string, exchange: Exchange): void {
   }
 }
 
-function keepOpen({ keeper, open }: Replacement, fd: number, base?: Buffer): void {
+function keepOpen({ tracker, open }: Replacement, fd: number, base?: Buffer): void {
   open.delete(fd)
-  keeper.keep(fd, { base })
+  tracker.keep(fd, { base })
 }
 
 /**

@@ -6,7 +6,7 @@ import { openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 import { discard, discardNow, openNewFile, writeNewFile } from './new-file.ts'
 import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
-import { type Keeper, replaceSeen } from './replace-seen.ts'
+import { type ReplacedFileTracker, replaceSeen } from './replace-seen.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { tempName } from './temp-files.ts'
 
@@ -34,7 +34,7 @@ export interface ReplaceOptions extends StageOptions {
   /** What must stand there just before the replacement: these bytes, or with null nothing. */
   expect?: Uint8Array | null
   /** With bytes expected: gets what the new file displaced, for a save that came too late to be seen. */
-  keeper?: Keeper
+  tracker?: ReplacedFileTracker
 }
 
 export interface ChangeOptions {
@@ -42,14 +42,14 @@ export interface ChangeOptions {
   maxBytes: number
   within: string
   /** Gets what the new file displaced, for a save that came too late to be seen. */
-  keeperOf(present: Buffer): Keeper
+  trackerFor(present: Buffer): ReplacedFileTracker
 }
 
 /** Refuses with `unreadable_file` what is no regular file, and `changed_meanwhile` against `expect`. */
 export function stageReplacement(
   path: string,
   bytes: Uint8Array,
-  { mode, expect, keeper, within }: ReplaceOptions,
+  { mode, expect, tracker, within }: ReplaceOptions,
 ): Promise<StagedFile> {
   return staged(path, within, async (pinned, temp, open) => {
     const like = regularOrNothing(pinned)
@@ -66,7 +66,7 @@ export function stageReplacement(
     open.add(ours.fd)
     return async () => {
       open.clear() // closed by this:
-      if (replaceSeen(ours, pinned, expect, keeper)) return
+      if (replaceSeen(ours, pinned, expect, tracker)) return
       regularOrNothing(pinned)
       throw changedMeanwhile(path)
     }
@@ -92,7 +92,7 @@ export function stageNew(
  */
 export function stageChange(
   path: string,
-  { maxBytes, within, keeperOf }: ChangeOptions,
+  { maxBytes, within, trackerFor }: ChangeOptions,
   change: (present: Buffer) => Promise<Uint8Array>,
 ): Promise<StagedFile> {
   return staged(path, within, async (pinned, temp, open) => {
@@ -105,7 +105,7 @@ export function stageChange(
     open.add(ours.fd)
     return async () => {
       open.clear() // closed by this:
-      const isDone = replaceSeen(ours, pinned, present, keeperOf(present), { seen })
+      const isDone = replaceSeen(ours, pinned, present, trackerFor(present), { seen })
       if (!isDone) throw changedMeanwhile(path)
     }
   })

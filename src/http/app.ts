@@ -1,16 +1,16 @@
-import { Hono } from 'hono'
+import { Hono, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { gateOf } from '../model/case-folder.ts'
 import { FILTERS } from '../search/query.ts'
 import { unknownRoute } from './allowed-methods.ts'
 import { artifactRoutes } from './artifact-routes.ts'
 import { caseRoutes } from './case-routes.ts'
-import type { ServiceEnv } from './context.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import { eventsRoute } from './events-route.ts'
 import { createFanOut } from './fan-out.ts'
 import { guard } from './guard.ts'
-import { headLength } from './head-length.ts'
+import { withLength } from './head-length.ts'
 import { knownQuery, PAGING, TRIAGE_FILTERS } from './known-query.ts'
 import { memoryRoutes } from './memory-routes.ts'
 import type { HttpNeeds } from './needs.ts'
@@ -52,24 +52,15 @@ export function createApp(
   { port, streams, pages, refusalPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(headLength())
   app.use(guard(port, refusalPage))
-  app.use(async (c, next) => {
-    const { start } = service
-    if (start.stage() !== 'begun' && !EARLY.has(c.req.path)) {
-      const isRead = READS.has(c.req.method) && !LIVE.has(c.req.path)
-      await (isRead ? start.indexed : start.begun)
-    }
-    await next()
+  app.use((c, next) => {
+    const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
+    return isReady ? next() : afterStart(service, c, next)
   })
-  app.use(async (c, next) => {
-    const { eventLog } = service
-    if (READS.has(c.req.method)) return next()
-    // nothing is changed while its events could not be stored
-    if (eventLog.failure) await eventLog.flushed()
-    await next()
-    // the events of a request are on the disk before its answer goes out
-    await eventLog.flushed()
+  app.use((c, next) => {
+    const { method } = c.req
+    if (method === 'HEAD') return withLength(c, next)
+    return READS.has(method) ? next() : withEvents(service, next)
   })
   const fanOut = createFanOut(service.eventLog)
   app.route('/', systemRoutes(service))
@@ -99,4 +90,20 @@ export function createApp(
   app.notFound(unknownRoute(app, refusalPage))
   app.onError(problemHandler(service.log))
   return app
+}
+
+/** For a request that came before all is known that it needs. */
+async function afterStart({ start }: HttpNeeds, c: ServiceContext, next: Next): Promise<void> {
+  const isRead = READS.has(c.req.method) && !LIVE.has(c.req.path)
+  await (isRead ? start.indexed : start.begun)
+  await next()
+}
+
+/** For a request that changes something. */
+async function withEvents({ eventLog }: HttpNeeds, next: Next): Promise<void> {
+  // nothing is changed while its events could not be stored
+  if (eventLog.failure) await eventLog.flushed()
+  await next()
+  // the events of a request are on the disk before its answer goes out
+  await eventLog.flushed()
 }

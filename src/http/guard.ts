@@ -11,12 +11,12 @@ import { opensPage, type RefusalPage } from './refusal-page.ts'
  * a link of another site to us is refused too, but by `page`, which can be read.
  */
 export function guard(port: () => number, page?: RefusalPage): MiddlewareHandler<ServiceEnv> {
-  return async (c, next) => {
+  return (c, next) => {
     // On node's answer, for a route to overrule: the headers of a Response cost as much as all the rest.
     for (const [name, value] of USUAL_HEADERS) c.env?.outgoing?.setHeader(name, value)
     const objection = objectionTo(c, port())
     if (objection === null) return next()
-    c.res = refused(c, objection, { port: port(), page })
+    return Promise.resolve(refused(c, objection, { port: port(), page }))
   }
 }
 
@@ -47,21 +47,24 @@ function objectionTo(c: ServiceContext, port: number): string | null {
   const incoming = c.env?.incoming
   const address = `http://127.0.0.1:${port}`
   if (incoming !== undefined) {
-    const hosts = hostHeaders(incoming.rawHeaders)
-    if (hosts.length !== 1) {
-      return `The request has ${hosts.length} Host headers. Send exactly one, as every browser and curl do.`
+    const hosts = countHosts(incoming.rawHeaders)
+    if (hosts !== 1) {
+      return `The request has ${hosts} Host headers. Send exactly one, as every browser and curl do.`
     }
     if (!incoming.url?.startsWith('/')) {
       return `The request target ${quoted(incoming.url ?? '')} is no path. Talk to ${address} directly, not as to a proxy.`
     }
   }
 
-  const host = c.req.header('host')
+  // node's own are at hand; those of the Request would be made first
+  const header = (name: string) =>
+    incoming ? incoming.headers[name]?.toString() : c.req.header(name)
+  const host = header('host')
   if (host !== undefined && ownAuthority(host, port) === null) {
     return `The Host ${quoted(host)} is not this service. Use ${address} or http://localhost:${port}.`
   }
 
-  const origin = c.req.header('origin')
+  const origin = header('origin')
   if (origin !== undefined) {
     const from = origin.startsWith('http://') ? ownAuthority(origin.slice(7), port) : null
     if (from === null || (host !== undefined && from !== ownAuthority(host, port))) {
@@ -69,15 +72,20 @@ function objectionTo(c: ServiceContext, port: number): string | null {
     }
   }
 
-  const site = c.req.header('sec-fetch-site')
+  const site = header('sec-fetch-site')
   if (site !== undefined && site !== 'none' && site !== 'same-origin') {
     return `The request comes from a web page of another site (Sec-Fetch-Site ${quoted(site)}). Open ${address} itself.`
   }
   return null
 }
 
-function hostHeaders(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((text, i) => i % 2 === 0 && text.length === 4 && /^host$/i.test(text))
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
 }
 
 /** The authority in one spelling, or null when it names another host or port. */

@@ -342,7 +342,6 @@ function openConnection(path: string): SqliteConnection {
     connection.exec('PRAGMA journal_mode = WAL')
     connection.exec('PRAGMA synchronous = FULL')
     connection.exec('PRAGMA secure_delete = ON') // a deleted case leaves no text
-    connection.exec('PRAGMA cache_size = -8000')
     // moved into the database every 16 MB: that takes some 20 ms, in the commit that does it
     connection.exec('PRAGMA wal_autocheckpoint = 4000')
     connection.exec('PRAGMA temp_store = MEMORY')

@@ -17,7 +17,7 @@ import { movedOn } from './deleted-sessions.ts'
 import { differences } from './differences.ts'
 import { noteOf, placeHistory, type StagedHistory, stageHistory } from './history-append.ts'
 import type { HistoryJournal } from './history-journal.ts'
-import type { Keepers } from './late-saves/pre-images.ts'
+import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Latest } from './latest.ts'
 import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { StabilityDetector } from './sync/stability.ts'
@@ -25,7 +25,7 @@ import { changedFile, type StagedEdit, stageEdit } from './write-edit.ts'
 
 export interface EditWriterNeeds extends ReaderNeeds {
   catalog: Catalog
-  lateSaves: Keepers
+  lateSaves: ReplacedFileTrackers
   stability: Pick<StabilityDetector, 'noteOwnWrite'>
   history: HistoryJournal
   publish(change: CaseChange): void

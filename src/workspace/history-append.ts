@@ -9,7 +9,7 @@ import { historyLine, readHistory, withHistory } from '../markdown/history-file.
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
-import type { Keepers } from './late-saves/pre-images.ts'
+import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
 import type { NoteFile } from './notes.ts'
@@ -30,7 +30,7 @@ export interface StagedHistory extends StagedFile {
 
 interface HistoryDeps {
   layout: Layout
-  lateSaves: Keepers
+  lateSaves: ReplacedFileTrackers
 }
 
 /**
@@ -57,10 +57,10 @@ export async function stageHistory(
   if (stamp.size > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
   let text = ''
   let before = ''
-  const keeperOf = (present: Buffer) => lateSaves.keeperOf({ id, file: HISTORY_FILE }, present)
+  const trackerFor = (present: Buffer) => lateSaves.trackerFor({ id, file: HISTORY_FILE }, present)
   const staged = await stageChange(
     path,
-    { maxBytes: MAX_MEMORY_BYTES, within, keeperOf },
+    { maxBytes: MAX_MEMORY_BYTES, within, trackerFor },
     async (present) => {
       before = hashOf(present)
       text = withHistory(sound(present), lines)

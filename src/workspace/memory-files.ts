@@ -8,7 +8,7 @@ import type { CaseFolder } from '../model/case-folder.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
 import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
-import type { Keepers } from './late-saves/pre-images.ts'
+import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
 
 export const MAX_MEMORY_BYTES = 10 * 1024 * 1024
@@ -115,7 +115,7 @@ function isFile(stamp: FileStamp): boolean {
 
 /** Replaces a memory file by exactly these bytes; `present` is the present content, null if there is no file. */
 export async function writeMemory(
-  { layout, lateSaves }: { layout: Layout; lateSaves: Keepers },
+  { layout, lateSaves }: { layout: Layout; lateSaves: ReplacedFileTrackers },
   id: string,
   name: MemoryName,
   { bytes, present }: { bytes: Uint8Array; present: Buffer | null },
@@ -123,6 +123,6 @@ export async function writeMemory(
   const within = layout.caseFolder(id)
   const path = memoryPath(layout, id, name)
   if (present === null) return writeDurable(path, bytes, { expect: null, within })
-  const keeper = lateSaves.keeperOf({ id, file: relative(within, path) }, present)
-  await writeDurable(path, bytes, { expect: present, keeper, within })
+  const tracker = lateSaves.trackerFor({ id, file: relative(within, path) }, present)
+  await writeDurable(path, bytes, { expect: present, tracker, within })
 }

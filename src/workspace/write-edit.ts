@@ -26,7 +26,7 @@ import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { ChangedFile } from './history-journal.ts'
-import type { FileOfCase, Keepers } from './late-saves/pre-images.ts'
+import type { FileOfCase, ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
 import { hashOf, type RecordFile } from './record.ts'
 import type { TrailMemory } from './trail-memory.ts'
@@ -52,7 +52,7 @@ export async function stageEdit(
   layout: Layout,
   entry: CaseEntry,
   edit: FileEdit,
-  { lateSaves, trails }: { lateSaves: Keepers; trails: TrailMemory },
+  { lateSaves, trails }: { lateSaves: ReplacedFileTrackers; trails: TrailMemory },
 ): Promise<StagedEdit> {
   const { id } = entry
   const within = layout.caseFolder(id)
@@ -190,14 +190,14 @@ async function changed<T>(
   place: Place,
   maxBytes: number,
   record: RecordFile<T>,
-  lateSaves: Keepers,
+  lateSaves: ReplacedFileTrackers,
   change: (text: string, value: T) => Promise<string>,
 ): Promise<StagedEdit> {
   const { file, path, within } = place
   if (!record.readable) throw unreadable(file, record)
   let text = ''
-  const keeperOf = (present: Buffer) => lateSaves.keeperOf(place, present, record.hash)
-  const staged = await stageChange(path, { maxBytes, within, keeperOf }, async (present) => {
+  const trackerFor = (present: Buffer) => lateSaves.trackerFor(place, present, record.hash)
+  const staged = await stageChange(path, { maxBytes, within, trackerFor }, async (present) => {
     if (hashOf(present) !== record.hash) throw changedMeanwhile(path)
     const before = decodeUtf8(present)
     if (!before.ok) throw unreadable(file, record)

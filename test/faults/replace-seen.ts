@@ -39,7 +39,7 @@ for (const [how, exchange] of [
       mkdirSync(kept)
       writeFileSync(path, 'old')
       const found: ReplacedFile[] = []
-      const keeper = {
+      const tracker = {
         link: join(kept, 'link'),
         keep: (displaced: ReplacedFile) => void found.push(displaced),
       }
@@ -47,7 +47,7 @@ for (const [how, exchange] of [
       disk.arm({ kind: 'EIO', at }, [folder])
       let isPlaced = false
       try {
-        isPlaced = replaceSeen(ours, path, Buffer.from('old'), keeper, { exchange })
+        isPlaced = replaceSeen(ours, path, Buffer.from('old'), tracker, { exchange })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error
       }

@@ -116,11 +116,11 @@ t.test('a durable write', async (t) => {
 
   await t.test('never writes into the file that stands there', async (t) => {
     const folder = t.testdir({ state: {} })
-    const keeper = { link: join(folder, 'state', 'kept'), keep() {} }
+    const tracker = { link: join(folder, 'state', 'kept'), keep() {} }
     const ways = { blindly: {}, expecting: { expect: bytes('old') } }
     for (const [name, options] of Object.entries({
       ...ways,
-      keeping: { expect: bytes('old'), keeper },
+      keeping: { expect: bytes('old'), tracker },
     })) {
       const path = join(folder, `${name}.md`)
       await writeFile(path, 'old')
@@ -139,7 +139,7 @@ t.test('a durable write', async (t) => {
       {
         maxBytes: 100,
         within: join(folder, 'case'),
-        keeperOf: () => ({ link: join(folder, 'kept'), keep() {} }),
+        trackerFor: () => ({ link: join(folder, 'kept'), keep() {} }),
       },
       async () => bytes('ours'),
     )
@@ -167,8 +167,8 @@ t.test('a durable write', async (t) => {
   await t.test('a file that is staged and not placed leaves nothing', async (t) => {
     const folder = await realPathOf(t.testdir({ 'a.md': 'old' }))
     const path = join(folder, 'a.md')
-    const keeper = { link: join(folder, 'kept'), keep() {} }
-    const options = { maxBytes: 100, within: folder, keeperOf: () => keeper }
+    const tracker = { link: join(folder, 'kept'), keep() {} }
+    const options = { maxBytes: 100, within: folder, trackerFor: () => tracker }
     const first = await stageChange(path, options, async () => bytes('first'))
     const second = await stageChange(path, options, async () => bytes('second'))
     t.equal((await readdir(folder)).length, 3)

@@ -28,7 +28,11 @@ import { writeDurable } from '../../src/files/durable-write.ts'
 import { type Exchange, systemExchange } from '../../src/files/exchange.ts'
 import { createKeyedMutex } from '../../src/files/keyed-mutex.ts'
 import type { NewFile } from '../../src/files/new-file.ts'
-import { type Keeper, type ReplacedFile, replaceSeen } from '../../src/files/replace-seen.ts'
+import {
+  type ReplacedFile,
+  type ReplacedFileTracker,
+  replaceSeen,
+} from '../../src/files/replace-seen.ts'
 import {
   conflictName,
   isConflictCopy,
@@ -108,7 +112,7 @@ const notSupported: Exchange = () => {
   throw Object.assign(new Error('EINVAL'), { code: 'EINVAL' })
 }
 
-/** A file `case.md` to be replaced, and what a keeper is given meanwhile. */
+/** A file `case.md` to be replaced, and what a tracker is given meanwhile. */
 function replacement(t: Test, keptIn = 'kept') {
   const folder = t.testdir({ 'case.md': 'old', '.casefile-1-0123456789ab.tmp': 'new', kept: {} })
   const path = join(folder, 'case.md')
@@ -117,7 +121,7 @@ function replacement(t: Test, keptIn = 'kept') {
   t.teardown(() => {
     for (const at of found) if (typeof at === 'number') closeSync(at)
   })
-  const keeper = {
+  const tracker = {
     link: join(folder, keptIn, 'link'),
     keep: (displaced: ReplacedFile) => void found.push(displaced),
   }
@@ -126,7 +130,7 @@ function replacement(t: Test, keptIn = 'kept') {
       opened(join(folder, '.casefile-1-0123456789ab.tmp')),
       path,
       Buffer.from(expect),
-      keeper,
+      tracker,
       { exchange },
     )
   return { folder, path, found, contents, replace }
@@ -328,11 +332,11 @@ t.test('where the state folder is on another disk, the old file is held open', a
   t.teardown(() => rmSync(elsewhere, { recursive: true }))
   const path = join(t.testdir({ 'a.md': 'old' }), 'a.md')
   const found: ReplacedFile[] = []
-  const keeper = {
+  const tracker = {
     link: join(elsewhere, 'link'),
     keep: (each: ReplacedFile) => void found.push(each),
   }
-  await writeDurable(path, Buffer.from('new'), { expect: Buffer.from('old'), keeper })
+  await writeDurable(path, Buffer.from('new'), { expect: Buffer.from('old'), tracker: tracker })
   t.match(found, [Number])
   t.equal(readFileSync(found[0]!, 'utf8'), 'old')
   closeSync(found[0] as number)
@@ -519,9 +523,9 @@ async function lookingAlone(t: Test, files: Record<string, string>, mayWrite = a
   const caseFolder = join(root, 'memory/cases', CASE_ID)
   /** What a write of ours onto `base` left behind, with what an editor made of it. */
   const late = (file: string, base: string, theirs: string) => {
-    const keeper = look.keeperOf({ id: CASE_ID, file }, Buffer.from(base))
-    writeFileSync(keeper.link, theirs, 'latin1')
-    keeper.keep(keeper.link)
+    const tracker = look.trackerFor({ id: CASE_ID, file }, Buffer.from(base))
+    writeFileSync(tracker.link, theirs, 'latin1')
+    tracker.keep(tracker.link)
   }
   return { look, late, log, rescued, folder, caseFolder }
 }
@@ -574,8 +578,8 @@ t.test('a save that gave way to ours for a moment, and what comes over it then',
   const { look, folder, caseFolder, log } = await lookingAlone(t, files)
   for (const [index, [, meanwhile]] of moments.entries()) {
     const [file, path] = [fileOf(index), join(caseFolder, fileOf(index))]
-    const keeper = look.keeperOf({ id: CASE_ID, file }, Buffer.from(list))
-    const after = interrupted(path, keeper, meanwhile)
+    const tracker = look.trackerFor({ id: CASE_ID, file }, Buffer.from(list))
+    const after = interrupted(path, tracker, meanwhile)
     t.equal(readFileSync(path, 'utf8'), withMine)
     after()
   }
@@ -591,7 +595,7 @@ t.test('a save that gave way to ours for a moment, and what comes over it then',
 })
 
 /** Tries to place our text right when somebody has saved theirs; gives what is to be done after it. */
-function interrupted(path: string, keeper: Keeper, meanwhile: Meanwhile): () => void {
+function interrupted(path: string, tracker: ReplacedFileTracker, meanwhile: Meanwhile): () => void {
   const temp = `${path}.tmp`
   writeFileSync(temp, withOurs)
   let after: (() => void) | undefined
@@ -602,7 +606,7 @@ function interrupted(path: string, keeper: Keeper, meanwhile: Meanwhile): () => 
     call++
     stepwise(a, b)
   }
-  replaceSeen(opened(temp), path, Buffer.from(list), keeper, { exchange })
+  replaceSeen(opened(temp), path, Buffer.from(list), tracker, { exchange })
   rmSync(temp)
   return after!
 }
@@ -721,7 +725,7 @@ t.test('what was saved into a case that is gone is kept', async (t) => {
 t.test('without a name it gets one', async (t) => {
   const { look, log, folder, caseFolder } = await lookingAlone(t, { 'notes.md': 'theirs\n' })
   const fd = openSync(join(caseFolder, 'notes.md'), 'r')
-  look.keeperOf({ id: CASE_ID, file: 'notes.md' }, Buffer.from('base\n')).keep(fd)
+  look.trackerFor({ id: CASE_ID, file: 'notes.md' }, Buffer.from('base\n')).keep(fd)
   rmSync(caseFolder, { recursive: true })
   await look.idle()
   const [name = ''] = readdirSync(folder)
@@ -737,12 +741,12 @@ t.test('an early look lets go of nothing that is not safe', async (t) => {
   const { look, log, folder, caseFolder } = await lookingAlone(t, { 'notes.md': 'a\n' }, mayWrite)
   const busy = join(folder, 'busy')
   writeFileSync(busy, 'mine\n')
-  look.keeperOf({ id: CASE_ID, file: 'notes.md' }, Buffer.from('b\n')).keep(openSync(busy, 'r'))
+  look.trackerFor({ id: CASE_ID, file: 'notes.md' }, Buffer.from('b\n')).keep(openSync(busy, 'r'))
   rmSync(busy)
   const fill = (n: number) => {
-    const keeper = look.keeperOf({ id: CASE_ID, file: 'notes.md' }, Buffer.from(`${n}`))
-    writeFileSync(keeper.link, `${n}`)
-    keeper.keep(keeper.link)
+    const tracker = look.trackerFor({ id: CASE_ID, file: 'notes.md' }, Buffer.from(`${n}`))
+    writeFileSync(tracker.link, `${n}`)
+    tracker.keep(tracker.link)
   }
   for (let n = 0; log.length === 0; n++) {
     for (let m = 0; m < 300; m++) fill(n * 300 + m)
@@ -761,9 +765,9 @@ t.test('an early look lets go of nothing that is not safe', async (t) => {
 t.test('of too many files that wait the oldest are looked at early', async (t) => {
   const { look, folder } = await lookingAlone(t, { 'notes.md': 'ours\n' })
   for (let n = 0; n < 300; n++) {
-    const keeper = look.keeperOf({ id: CASE_ID, file: 'notes.md' }, Buffer.from(`${n}`))
-    writeFileSync(keeper.link, `${n}`)
-    keeper.keep(keeper.link)
+    const tracker = look.trackerFor({ id: CASE_ID, file: 'notes.md' }, Buffer.from(`${n}`))
+    writeFileSync(tracker.link, `${n}`)
+    tracker.keep(tracker.link)
   }
   await until(() => readdirSync(folder).length <= 256)
   await look.idle()

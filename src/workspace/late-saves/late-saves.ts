@@ -1,6 +1,6 @@
 import { makeFolder } from '../../files/durable-write.ts'
 import { discard } from '../../files/new-file.ts'
-import type { Keeper } from '../../files/replace-seen.ts'
+import type { ReplacedFileTracker } from '../../files/replace-seen.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { hashOf, isSettledAt } from '../record.ts'
 import {
@@ -10,12 +10,12 @@ import {
 } from './merge-late-save.ts'
 import {
   type FileOfCase,
-  type Keepers,
   keepPreImage,
   type PreImage,
   preImagePath,
   preImagesIn,
   prunePreImages,
+  type ReplacedFileTrackers,
 } from './pre-images.ts'
 import { createRecheck, type TrackedFile } from './recheck.ts'
 import { MAX_REPLACED_BYTES } from './replaced-file.ts'
@@ -25,14 +25,14 @@ import { MAX_REPLACED_BYTES } from './replaced-file.ts'
  * open writes into a file without a name; the service keeps that file, checks it again for some seconds, and merges what
  * the editor saved into the new file, or writes it beside that as a conflict copy (docs/reliability.md).
  */
-export interface LateSaves extends Keepers {
+export interface LateSaves extends ReplacedFileTrackers {
   /** Merges late saves that a killed service had not merged yet. Comes at a start before anything is read or written. */
   recover(): Promise<void>
   /** Checks every file now, and resolves when all late saves are safe. */
   idle(): Promise<void>
 }
 
-export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'keeperOf'> {
+export interface LateSavesDeps extends Omit<LateSaveMergeDeps, 'trackerFor'> {
   /** The folder of pre-images, in the state folder. */
   folder: string
   /** Resolves when files may be written; rejects if that cannot be expected. */
@@ -59,7 +59,7 @@ interface Waiting extends TrackedFile {
 
 export function createLateSaves(deps: LateSavesDeps): LateSaves {
   const { folder, log } = deps
-  const mergeLateSave = createLateSaveMerge({ ...deps, keeperOf })
+  const mergeLateSave = createLateSaveMerge({ ...deps, trackerFor })
   const recheck = createRecheck({ ...deps, mergeLateSave })
   const waiting = new Set<Waiting>()
   const rechecking = new Set<Promise<void>>()
@@ -69,7 +69,11 @@ export function createLateSaves(deps: LateSavesDeps): LateSaves {
   let timer: NodeJS.Timeout | undefined
   let wakesAt = Number.POSITIVE_INFINITY
 
-  function keeperOf({ id, file }: FileOfCase, expect: Buffer, hash = hashOf(expect)): Keeper {
+  function trackerFor(
+    { id, file }: FileOfCase,
+    expect: Buffer,
+    hash = hashOf(expect),
+  ): ReplacedFileTracker {
     return {
       link: preImagePath(folder, { id, file }, hash),
       keep(at, { base = expect, stats, ctimeMs } = {}) {
@@ -162,7 +166,7 @@ export function createLateSaves(deps: LateSavesDeps): LateSaves {
     wakesAt = Number.POSITIVE_INFINITY
   }
 
-  return { keeperOf, idle, recover }
+  return { trackerFor, idle, recover }
 }
 
 /**

@@ -16,7 +16,7 @@ import { makeInnerFolder } from '../case-making.ts'
 import type { Layout } from '../layout.ts'
 import { MAX_MEMORY_BYTES } from '../memory-files.ts'
 import { keepConflictCopy } from './conflict-copy.ts'
-import type { FileOfCase, Keepers } from './pre-images.ts'
+import type { FileOfCase, ReplacedFileTrackers } from './pre-images.ts'
 
 /** What an editor saved into a file that a write of the service had just replaced. */
 export interface LateSave extends FileOfCase {
@@ -25,7 +25,7 @@ export interface LateSave extends FileOfCase {
   theirs: Buffer
 }
 
-export interface LateSaveMergeDeps extends Keepers {
+export interface LateSaveMergeDeps extends ReplacedFileTrackers {
   layout: Layout
   mutex: KeyedMutex
   now(): string
@@ -69,7 +69,7 @@ export function createLateSaveMerge(deps: LateSaveMergeDeps): MergeLateSave {
 
     async function written(path: string, bytes: Buffer, expect: Buffer): Promise<boolean> {
       try {
-        await writeDurable(path, bytes, { expect, within, keeper: deps.keeperOf(save, expect) })
+        await writeDurable(path, bytes, { expect, within, tracker: deps.trackerFor(save, expect) })
         return true
       } catch (error) {
         if (error instanceof Refusal && error.code === 'changed_meanwhile') return false

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { hasCode } from '../../files/errno.ts'
 import { entriesIn } from '../../files/folder-names.ts'
 import { discard, writeNewFile } from '../../files/new-file.ts'
-import type { Keeper, ReplacedFile } from '../../files/replace-seen.ts'
+import type { ReplacedFile, ReplacedFileTracker } from '../../files/replace-seen.ts'
 import { uniqueHex } from '../../files/temp-files.ts'
 import { hashOf } from '../record.ts'
 import { readReplacedFile, releaseReplacedFile } from './replaced-file.ts'
@@ -24,11 +24,11 @@ export interface FileOfCase {
 }
 
 /**
- * Who looks after the files that writes displace: one keeper for each write onto a file that holds `expect`,
+ * Who looks after the files that writes displace: one tracker for each write onto a file that holds `expect`,
  * with its hash where that is at hand.
  */
-export interface Keepers {
-  keeperOf(of: FileOfCase, expect: Buffer, hash?: string): Keeper
+export interface ReplacedFileTrackers {
+  trackerFor(of: FileOfCase, expect: Buffer, hash?: string): ReplacedFileTracker
 }
 
 /** A pre-image and the file that it was; `hash` is that of its bytes when it was replaced. */
