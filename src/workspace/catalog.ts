@@ -75,6 +75,8 @@ interface Loaded {
 /** So many cases are in memory, because they were used last. */
 const RECENT = 300
 
+const textDecoder = new TextDecoder()
+
 export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNeeds): Catalog {
   const slots = new Map<string, CaseStamps>()
   const families = createParentIndex()
@@ -135,8 +137,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNee
 
   function* allJson(): Iterable<{ id: string; json: string }> {
     for (const [id, each] of unsaved) yield { id, json: jsonIn(each) }
-    for (const { id, json } of storedJson())
-      yield { id, json: Buffer.from(json.buffer, json.byteOffset, json.length).toString() }
+    for (const { id, json } of storedJson()) yield { id, json: textDecoder.decode(json) }
   }
 
   /** From now on these are its values. */

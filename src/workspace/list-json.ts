@@ -22,23 +22,28 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']\n'].map((text) => Buffer.from(text)) 
   Buffer,
 ]
 
+const textDecoder = new TextDecoder()
+
 /** After a change only the JSON of the changed cases is made, and all is copied once. */
 export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
-  /** Of each case, a view into `all` or what has to go there. */
+  /** Of each case, in the order of the list, a view into the bytes that were made last. */
   let rows: Map<string, Uint8Array> | null = null
+  /** Since then. */
+  const changedIds = new Set<string>()
   let all: Buffer | null = null
   const forgetting = setTimeout(() => {
     rows = null
     all = null
+    changedIds.clear()
   }, IDLE_MS).unref()
 
   function joined(): Buffer {
-    const before = rows ?? new Map(Array.from(stored(), ({ id, json }) => [id, json]))
+    const before = rows ?? new Map(Array.from(stored(), (row) => [row.id, row.json]))
+    const order = rows && [...changedIds].every(hasItsPlace) ? [...rows.keys()] : ids()
     const parts: Uint8Array[] = [OPEN]
     const now: [id: string, length: number][] = []
-    for (const id of ids()) {
-      const text = before.has(id) ? undefined : json(id)
-      const row = before.get(id) ?? (text === undefined ? null : Buffer.from(text))
+    for (const id of order) {
+      const row = (!changedIds.has(id) && before.get(id)) || fresh(id)
       if (!row) continue
       if (now.length > 0) parts.push(COMMA)
       parts.push(row)
@@ -52,7 +57,19 @@ export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
       rows.set(id, whole.subarray(at, at + length))
       at += length + COMMA.length
     }
+    changedIds.clear()
     return whole
+  }
+
+  function fresh(id: string): Uint8Array | null {
+    const text = json(id)
+    return text === undefined ? null : Buffer.from(text)
+  }
+
+  /** Most changes leave a case where it is in the list. */
+  function hasItsPlace(id: string): boolean {
+    const [before, after] = [rows?.get(id), fresh(id)]
+    return before !== undefined && after !== null && creationOf(before) === creationOf(after)
   }
 
   return {
@@ -62,8 +79,12 @@ export function createListJson({ ids, json, stored }: ListJsonDeps): ListJson {
       return all
     },
     changed(id) {
-      rows?.delete(id)
+      if (rows) changedIds.add(id)
       all = null
     },
   }
+}
+
+function creationOf(json: Uint8Array): string {
+  return JSON.parse(textDecoder.decode(json)).created_at
 }
