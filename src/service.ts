@@ -178,7 +178,7 @@ async function open(
     ownership.lost.aborted
       ? `index.md is not written: ${ownership.lost.reason.message}`
       : ignoring.ensure()
-  const index = createIndexFile({ layout, catalog, log, whyNot })
+  const index = createIndexFile({ layout, rows: lists.newestRows, log, whyNot })
   const search = createSearch({
     layout,
     database,

@@ -44,6 +44,8 @@ export interface CaseLists {
   /** By `created_at` from late to early, then by id. */
   newest(filters: CaseFilters, after: Place | null, limit: number | null): Place[]
   newestIds(): string[]
+  /** All cases in this order, with their rows of triage. */
+  newestRows(after: Place | null, limit: number): TriageItem[]
   /** By what they need, then by when they were written; `created_at` is the place in this order. */
   triage(filters: CaseFilters, after: Place | null, limit: number | null): TriageItem[]
   /** In the order of the list page. */
@@ -102,7 +104,7 @@ export function createCaseLists(
   ) {
     const { conditions, values } = conditionsOf(filters)
     const rest = after ? [`${order} <= ?`, `(${order} < ? OR id > ?)`] : []
-    const summary = columns === ALL && order === 'triage_place' ? ', summary' : ''
+    const summary = columns === ALL ? ', summary' : ''
     return database.all<TriageItem>(
       `${listed(columns)} SELECT id, ${order} AS created_at${summary} FROM listed
       ${whereAll([...rest, ...conditions])} ORDER BY ${order} DESC, id LIMIT ?`,
@@ -128,6 +130,7 @@ export function createCaseLists(
   return {
     newest: (filters, after, limit) =>
       page('created_at', columnsFor(filters), filters, after, limit),
+    newestRows: (after, limit) => page('created_at', ALL, {}, after, limit),
     newestIds: () => ids(PLACE, {}, 'created_at DESC, id'),
     triage: (filters, after, limit) => page('triage_place', ALL, filters, after, limit),
     pageIds: (filters) => ids(ALL, filters, 'list_section, triage_place DESC, id'),

@@ -10,11 +10,10 @@ import {
   indexTableTop,
   indexTop,
 } from '../markdown/case-index.ts'
-import { CASE_STATES, type CaseState } from '../model/case-state.ts'
-import { byCreation } from '../model/proof.ts'
+import { CASE_STATES } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { TriageRow } from '../model/triage-row.ts'
-import type { Catalog } from './catalog.ts'
+import type { CaseLists, Place } from '../state/case-lists.ts'
 import type { Layout } from './layout.ts'
 import { hashOf } from './record.ts'
 
@@ -30,7 +29,8 @@ export interface IndexFile {
 
 interface IndexFileNeeds {
   layout: Pick<Layout, 'memoryRoot'>
-  catalog: Pick<Catalog, 'ids' | 'row'>
+  /** The rows of all cases behind a place, the newest first. */
+  rows: CaseLists['newestRows']
   log: (line: string) => void
   now?: () => number
   /** Why the file must not be there; empty where it may. */
@@ -40,7 +40,7 @@ interface IndexFileNeeds {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
-/** Making it takes time for each case, so it is made less often where there are many: 10,000 take 3 s. */
+/** Making it takes time for each case, so it is made less often where there are many: 10,000 every 3 s. */
 const EVERY_MS_PER_CASE = 0.3
 /** What a person saved only just now is left alone for a moment. */
 const QUIET_MS = 2000
@@ -50,7 +50,7 @@ const QUIET_MS = 2000
  * once. The same cases give the same bytes, and the same bytes are not written again.
  */
 export function createIndexFile(needs: IndexFileNeeds): IndexFile {
-  const { layout, catalog, log, now = Date.now, everyMs = 1000 } = needs
+  const { layout, rows, log, now = Date.now, everyMs = 1000 } = needs
   const path = join(layout.memoryRoot, 'index.md')
   let isStale = false
   let isClosed = false
@@ -80,15 +80,16 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
   async function write(): Promise<void> {
     if (!isStale) return
     isStale = false
-    const ids = catalog.ids()
+    let cases = 0
     try {
-      const row = (id: string) => rowOf(catalog.row(id))
-      say(await replace(await indexText(ids, row)))
+      const found = await allRows(rows)
+      cases = found.length
+      say(await replace(await indexText(found)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
       else say(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
-    notBefore = performance.now() + ids.length * EVERY_MS_PER_CASE
+    notBefore = performance.now() + cases * EVERY_MS_PER_CASE
   }
 
   /** Says what is in the way, if anything is. */
@@ -139,9 +140,31 @@ function isOurs(bytes: Buffer): boolean {
   return line === INDEX_MARKER
 }
 
-function rowOf(of: TriageRow | undefined): IndexRow | undefined {
-  if (!of) return undefined
-  const { id, title, created_at, state, type, outcome, needs, problems } = of
+/** So many rows are read, or lines put together, without a pause. */
+const RUN = 200
+
+/** The newest first. What changes while they are read makes the file stale again. */
+async function allRows(rows: IndexFileNeeds['rows']): Promise<IndexRow[]> {
+  const all: IndexRow[] = []
+  for (let last: Place | null = null; ; ) {
+    const found = rows(last, RUN)
+    for (const { summary } of found) all.push(rowOf(JSON.parse(summary)))
+    last = found.at(-1) ?? null
+    if (!last || found.length < RUN) return all
+    await yieldIfBusy()
+  }
+}
+
+function rowOf({
+  id,
+  title,
+  created_at,
+  state,
+  type,
+  outcome,
+  needs,
+  problems,
+}: TriageRow): IndexRow {
   const isYours = needs !== null && needs.kind !== 'running'
   return {
     id,
@@ -155,73 +178,20 @@ function rowOf(of: TriageRow | undefined): IndexRow | undefined {
   }
 }
 
-/** So many rows are sorted, or lines put together, without a pause. */
-const RUN = 200
-
-/** The bytes of `index.md`. The rows come in any order and give the same bytes in each. */
-async function indexText(
-  ids: readonly string[],
-  row: (id: string) => IndexRow | undefined,
-): Promise<Buffer> {
-  const tables = new Map<CaseState, IndexRow[]>(CASE_STATES.map((state) => [state, []]))
-  let cases = 0
-  let needing = 0
-  let withProblems = 0
-  for (const id of ids) {
-    const found = row(id)
-    if (found) {
-      tables.get(found.state)?.push(found)
-      cases++
-      if (found.needs !== '') needing++
-      if (found.problems > 0) withProblems++
-    }
-    await yieldIfBusy()
-  }
-  const pieces = [Buffer.from(indexTop(cases, needing, withProblems))]
-  for (const [state, rows] of tables) {
+/** The bytes of `index.md`, of rows with the newest first. */
+async function indexText(all: readonly IndexRow[]): Promise<Buffer> {
+  const needing = all.filter(({ needs }) => needs !== '').length
+  const withProblems = all.filter(({ problems }) => problems > 0).length
+  const pieces = [Buffer.from(indexTop(all.length, needing, withProblems))]
+  for (const state of CASE_STATES) {
+    const rows = all.filter((row) => row.state === state)
     if (rows.length === 0) continue
     pieces.push(Buffer.from(indexTableTop(state, rows.length)))
-    const sorted = await newestFirst(rows)
-    for (let at = 0; at < sorted.length; at += RUN) {
-      pieces.push(
-        Buffer.from(
-          sorted
-            .slice(at, at + RUN)
-            .map(indexLine)
-            .join(''),
-        ),
-      )
+    for (let at = 0; at < rows.length; at += RUN) {
+      const lines = rows.slice(at, at + RUN).map(indexLine)
+      pieces.push(Buffer.from(lines.join('')))
       await yieldIfBusy()
     }
   }
   return Buffer.concat(pieces)
-}
-
-/** Sorted in runs, which are merged: all at once would keep requests waiting. */
-async function newestFirst(rows: readonly IndexRow[]): Promise<IndexRow[]> {
-  let runs: IndexRow[][] = []
-  for (let at = 0; at < rows.length; at += RUN) {
-    runs.push(rows.slice(at, at + RUN).sort((a, b) => byCreation(b, a)))
-    await yieldIfBusy()
-  }
-  while (runs.length > 1) {
-    const merged: IndexRow[][] = []
-    for (let at = 0; at < runs.length; at += 2) {
-      merged.push(await mergedRuns(runs[at]!, runs[at + 1] ?? []))
-    }
-    runs = merged
-  }
-  return runs[0] ?? []
-}
-
-async function mergedRuns(one: IndexRow[], other: IndexRow[]): Promise<IndexRow[]> {
-  const merged: IndexRow[] = []
-  let [i, j] = [0, 0]
-  while (i < one.length && j < other.length) {
-    merged.push(byCreation(one[i]!, other[j]!) > 0 ? one[i++]! : other[j++]!)
-    if (merged.length % RUN === 0) await yieldIfBusy()
-  }
-  while (i < one.length) merged.push(one[i++]!)
-  while (j < other.length) merged.push(other[j++]!)
-  return merged
 }

@@ -21,7 +21,8 @@ import type { Case } from '../../src/model/case.ts'
 import type { CaseFolder } from '../../src/model/case-folder.ts'
 import { caseJson } from '../../src/model/case-json.ts'
 import type { Problem } from '../../src/model/problem.ts'
-import { type TriageRow, triageRow } from '../../src/model/triage-row.ts'
+import { triageRow } from '../../src/model/triage-row.ts'
+import type { TriageItem } from '../../src/state/case-lists.ts'
 import { createIndexFile, type IndexFile } from '../../src/workspace/index-file.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -40,23 +41,31 @@ interface Opened {
   text(): string
 }
 
-function rowOf(folder: CaseFolder | undefined): TriageRow | undefined {
-  return folder && triageRow(folder, caseJson(folder, 0))
+function itemOf(folder: CaseFolder): TriageItem {
+  const row = triageRow(folder, caseJson(folder, 0))
+  return { id: row.id, created_at: row.created_at, summary: JSON.stringify(row) }
+}
+
+function newestFirst({ case: a }: CaseFolder, { case: b }: CaseFolder): number {
+  if (a.created_at !== b.created_at) return a.created_at > b.created_at ? -1 : 1
+  return a.id < b.id ? -1 : 1
 }
 
 function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => number): Opened {
   const cases = new Map<string, CaseFolder>()
   const said: string[] = []
   let made = 0
+  let sorted: CaseFolder[] = []
   const path = join(memory, 'index.md')
   const index = createIndexFile({
     layout: { memoryRoot: memory },
-    catalog: {
-      ids() {
+    rows(after, limit) {
+      if (!after) {
         made++
-        return [...cases.keys()]
-      },
-      row: (id) => rowOf(cases.get(id)),
+        sorted = [...cases.values()].sort(newestFirst)
+      }
+      const from = after ? sorted.findIndex((each) => each.case.id === after.id) + 1 : 0
+      return sorted.slice(from, from + limit).map(itemOf)
     },
     log: (line) => said.push(line),
     ...(everyMs === undefined ? {} : { everyMs }),
