@@ -279,6 +279,7 @@ async function open(
   compared.subscribe(handActs.changed)
   eventLog.subscribe(() => index.changed())
 
+  // late saves take the mutex of a case, and are taken up by who has it
   undo.add(() => mutex.idle())
   undo.add(() => lateSaves.idle())
   undo.add(() => mutex.idle())

@@ -1,7 +1,7 @@
 /**
  * Replaces a file only if it still has the bytes that the caller saw. A save that comes after that last look and
  * before the rename is not lost: the replaced file goes to the late saves (`workspace/late-saves/`), which check it
- * again.
+ * again. Only where the system cannot exchange two names a save by rename can be lost, within some microseconds.
  */
 
 import { closeSync, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from 'node:fs'

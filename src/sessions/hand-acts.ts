@@ -1,3 +1,5 @@
+/** Records in history.md what was changed by hand. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Compared } from '../events/publisher.ts'
 import { stampNow } from '../files/read-now.ts'

@@ -1,3 +1,5 @@
+/** Answers what somebody asked for by editing a session or proof file, such as `state: approved`. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
 import type { CaseFolder } from '../model/case-folder.ts'

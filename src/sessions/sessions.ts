@@ -56,7 +56,6 @@ export interface Sessions {
     id: string,
     asked: { reason?: string | undefined; by: Actor },
   ): Promise<CaseFolder>
-  /** Whether a session plans or works in this process. */
   /** What is under way, to tell requests of its own processes by. */
   runs(): SessionRun[]
   /** Notes in a session's trail that its own run asked for what is the operator's to do. */

@@ -1,6 +1,7 @@
 /**
- * What a start after kill -9 cleans up first. After it come late saves (`late-saves/`), missing history lines
- * (`history-journal.ts`) and sessions whose processes are gone (`sessions/`), in the order of `service.ts`.
+ * What a start after kill -9 cleans up: temporary files of the state folder first, those in case folders once the
+ * cases are read. Late saves (`late-saves/`), sessions whose processes are gone (`sessions/recovery.ts`) and missing
+ * history lines (`history-journal.ts`) have their turn in the order of `service.ts`.
  */
 
 import { join } from 'node:path'

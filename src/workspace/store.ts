@@ -1,7 +1,8 @@
 /**
  * Every change of a case by the service: takes the case's mutex, reads, decides, writes the files, updates the
- * catalog. If the disk is full, the request fails with `storage_full`, and the files and the state of the case stay
- * as they were.
+ * catalog. Before a change of several files the disk is asked for room (`files/room.ts`): if it is full, the request
+ * fails with `storage_full`, and the files and the state of the case stay as they were. If it gets full between two
+ * files, the first one stays, and a history line that did not fit is written later.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
