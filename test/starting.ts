@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -8,6 +8,7 @@ import { createStreamRegistry } from '../src/http/stream-registry.ts'
 import { openServer } from '../src/serve.ts'
 import { openService } from '../src/service.ts'
 import { connect } from './fixtures/event-source.ts'
+import { changeState, rowsOnDisk } from './fixtures/state-rows.ts'
 
 // What a service of many cases answers while it still reads them
 
@@ -106,3 +107,14 @@ for (const stage of ['indexing', 'publishing'] as const) {
     t.equal((await events.next()).event, 'case_created', 'no case was told to be gone')
   })
 }
+
+t.test('of a first start that was cut short nothing is told later', async (t) => {
+  const { options, ids } = workspace(t)
+  const serve = async () => (await openServer({ ...options, port: 0 })).close()
+  await serve()
+  await changeState(options.stateDir, "DELETE FROM published WHERE key = 'workspace'") // written last
+  rmSync(join(options.root, 'memory', 'cases', ids[7]!), { recursive: true })
+  await serve()
+  await serve()
+  t.strictSame(rowsOnDisk(options.stateDir, 'SELECT type FROM events'), [])
+})

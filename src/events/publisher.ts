@@ -124,11 +124,14 @@ export function createPublisher(deps: PublisherDeps): Publisher {
         read.delete(id)
         publish(id, 'offline')
       })
+      const gone = facts.caseIds().filter(isGone)
       if (isFirstStart) {
+        // of a first start that was cut short, and then a case was deleted
+        for (const id of gone) append([], facts.replace(id, null))
         // in the last transaction of these: a start that was cut short is a first start again
         append([], facts.replaceWorkspace(JSON.stringify(problems)))
       } else {
-        for (const id of facts.caseIds()) if (isGone(id)) publish(id, 'offline')
+        for (const id of gone) publish(id, 'offline')
         publishWorkspace(problems)
       }
       hasBegun = true

@@ -32,7 +32,8 @@ export function checkQuery(
 const FILTER_NAMES: ReadonlySet<string> = new Set(TRIAGE_FILTERS)
 
 function emptyMessage(name: string, values: readonly string[]): string | null {
-  if (!FILTER_NAMES.has(name) || values.some((value) => /[^,\s]/.test(value))) return null
+  const content = name === 'q' ? /\S/ : /[^,\s]/ // a comma is a word that can be looked for
+  if (!FILTER_NAMES.has(name) || values.some((value) => content.test(value))) return null
   return 'expected a value; it is empty. Leave the parameter out, or give it one'
 }
 
