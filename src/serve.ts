@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
-import { kindsNow } from './files/folder-names.ts'
+import { hasMoreThan } from './files/folder-names.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
 import { openService, type Service } from './service.ts'
@@ -57,9 +57,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
   let port = options.port
   try {
     const { log, layout, start } = service
-    const cases = kindsNow(layout.cases)
-    const hasMany = cases instanceof Map && cases.size > FEW_CASES
-    if (!hasMany) await start.begun
+    if (!hasMoreThan(FEW_CASES, layout.cases)) await start.begun
     const listener = siteListener(service, {
       port: () => port,
       streams,

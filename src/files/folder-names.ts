@@ -1,6 +1,6 @@
 /** Lists folders: which names there are, of which kind, and which of them are sessions and proofs. */
 
-import { constants, type Dirent, lstatSync, readdirSync } from 'node:fs'
+import { constants, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Refusal } from '../model/refusal.ts'
@@ -45,6 +45,22 @@ export async function entriesIn(folder: string): Promise<string[]> {
     'unreadable_file',
     `The folder ${basename(folder)} may not be looked into: the service has no permission. Give it back (chmod u+rwx), then try again.`,
   )
+}
+
+/** Whether so many entries are in a folder, without a look at all of them; false where it cannot be looked into. */
+export function hasMoreThan(count: number, folder: string): boolean {
+  try {
+    const entries = opendirSync(folder)
+    try {
+      for (let seen = 0; seen <= count; seen++) if (entries.readSync() === null) return false
+      return true
+    } finally {
+      entries.closeSync()
+    }
+  } catch (error) {
+    if (isBarred(error) || hasCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
 }
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
