@@ -16,7 +16,7 @@ interface Endpoint {
 /** Who sent what came over a connection, as far as that can be told. */
 export type Sender<R> =
   | { kind: 'run'; run: R; pid: number }
-  /** Somebody else, or nobody that anything speaks against; everybody where no connection is shown. */
+  /** A process of no run, or of another user; everybody where no connection is shown. */
   | { kind: 'other' }
   /** `gone`: it has closed its end; `hidden`: it may be a process of a run that keeps its files from us. */
   | { kind: 'unknown'; why: 'gone' | 'hidden' }
@@ -39,8 +39,10 @@ export function senderOf<R extends MarkedRun>(
     if (holds) return { kind: 'run', run, pid }
     hidden ||= holds === null
   }
-  if (!hidden || isHeldOutside(members, socket.inode)) return { kind: 'other' }
-  return { kind: 'unknown', why: 'hidden' }
+  if (isHeldOutside(members, socket.inode)) return { kind: 'other' }
+  if (hidden) return { kind: 'unknown', why: 'hidden' }
+  // nobody whom we see has it: it is another user's, or a process of a run has ended since the first look
+  return theirSocket(connection) === 'gone' ? { kind: 'unknown', why: 'gone' } : { kind: 'other' }
 }
 
 /** Whoever asks for something and waits is among the newest processes as a rule. */
