@@ -2,7 +2,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Provider } from './providers.ts'
 
-/** A plan that says anything the runner would not understand is refused whole (design §6). */
+/** Rejects a whole plan if any of its steps is not understood. */
 export async function mustBeRunnable(plan: string): Promise<void> {
   if (plan.trim() === '') {
     throw new Refusal(
