@@ -1,7 +1,8 @@
 import { type Attention, attentionOf, runningSession } from './attention.ts'
-import { type CaseFolder, gateOf } from './case-folder.ts'
+import { type CaseFolder, gateOf, newest } from './case-folder.ts'
 import type { CaseJson } from './case-json.ts'
 import type { CaseState } from './case-state.ts'
+import { changedAt } from './session-failure.ts'
 
 /** A case in the list of what the operator is to look at. */
 export interface TriageRow {
@@ -15,6 +16,8 @@ export interface TriageRow {
   updated_at: string
   created_at: string
   needs: Attention | null
+  /** Since when it needs that; null where it needs nothing. */
+  since: string | null
   sessions: number
   /** Whether a session plans or executes on this machine. */
   running: boolean
@@ -25,6 +28,7 @@ export interface TriageRow {
 export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
   const { id, title, type, outcome, tags, created_at } = json
   const gate = gateOf(folder)
+  const needs = attentionOf(folder, gate)
   return {
     id,
     title,
@@ -34,12 +38,25 @@ export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
     tags,
     updated_at: lastTime(folder, json.updated_at),
     created_at,
-    needs: attentionOf(folder, gate),
+    needs,
+    since: needs && waitingSince(folder, needs, json.updated_at),
     sessions: folder.sessions.length,
     running: runningSession(folder) !== undefined,
     problems: folder.problems.length,
     gate: { open: gate.open, verified: gate.verified, missing: gate.missing.length },
   }
+}
+
+/** Since the last change of the session, or of the newest proof, that is meant; else of case.md. */
+function waitingSince(
+  { sessions, proofs }: CaseFolder,
+  { kind, session_id }: Attention,
+  updated_at: string,
+): string {
+  const session = sessions.find(({ id }) => id === session_id)
+  if (session) return changedAt(session)
+  const proof = kind === 'proof' || kind === 'gate_open' ? newest(proofs) : undefined
+  return proof?.verified_at ?? proof?.created_at ?? updated_at
 }
 
 function lastTime({ sessions, proofs }: CaseFolder, updated_at: string): string {

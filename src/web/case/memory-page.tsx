@@ -9,7 +9,7 @@ import { Prose } from './prose.tsx'
 import { SourceText } from './source-text.tsx'
 
 interface MemoryPageProps {
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   folder: CaseFolder
   view: MemoryView
   isSource: boolean

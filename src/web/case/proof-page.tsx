@@ -17,7 +17,7 @@ import { proofEtag } from './proof-view.ts'
 
 interface ProofPageProps {
   service: HttpDeps
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   folder: CaseFolder
   proof: Proof
 }

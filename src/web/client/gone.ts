@@ -15,9 +15,9 @@ export function sayGone(): void {
   const banner = make(
     'div',
     { id: 'gone', class: 'notice gone', 'data-kind': 'bad', 'data-own': true, role: 'alert' },
-    make('strong', {}, 'What this page shows is not there any more.'),
-    ' It was deleted, or git took its files away. Nothing of it can be changed now; if it comes back, this page shows it again.',
-    hasTexts ? ' What you have written is still here to be copied.' : null,
+    make('strong', {}, 'This item no longer exists.'),
+    ' It was deleted, or git removed its files. You can’t change it now; if it comes back, this page shows it again.',
+    hasTexts ? ' You can still copy what you wrote.' : null,
   )
   document.querySelector('main')?.prepend(banner)
 }

@@ -4,39 +4,38 @@ import { SLUG_RULE, TITLE_MAX } from '../../model/words.ts'
 import type { Provider } from '../../sessions/providers.ts'
 import type { Assets } from '../assets.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import type { Words } from './words.ts'
 
 interface NewCasePageProps {
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   words: Words
   providers: readonly Provider[]
-  /** What runs where a case names no provider. */
+  /** The provider of cases that name none. */
   usualProvider: string
   /** The case that the new one is to be part of. */
   parent: Case | undefined
 }
 
-/** The form of a new case. It leads to the page of the case. */
+/** The form of a new case, which leads to the page of the case. */
 export function NewCasePage(props: NewCasePageProps) {
   const { assets, words, parent } = props
   const types = [...new Set([...words.types, ...KNOWN_CASE_TYPES])]
   return (
     <Page title="New case" assets={assets} kind="new-case">
-      <nav class="crumbs" aria-label="Where this is">
-        <a href={CASES}>Cases</a> /{' '}
-        {parent && (
-          <>
-            <a href={casePage(parent.id)}>{parent.title}</a> /{' '}
-          </>
-        )}
-        New case
-      </nav>
+      <Breadcrumbs
+        above={[
+          { href: CASES, text: 'Cases' },
+          ...(parent ? [{ href: casePage(parent.id), text: parent.title }] : []),
+        ]}
+        current="New case"
+      />
       <h1>New case</h1>
       <noscript>
         <p>
-          Without JavaScript: <code>casefile new</code> in a terminal makes one.
+          This form needs JavaScript. You can also run <code>casefile new</code> in a terminal.
         </p>
       </noscript>
       <form
@@ -46,7 +45,7 @@ export function NewCasePage(props: NewCasePageProps) {
         data-then="/case/{id}"
         autocomplete="off"
       >
-        <Field id="new-title" label="Title" hint="What is wrong, or what is wanted, in one line.">
+        <Field id="new-title" label="Title" hint="Summarize the problem or request.">
           <input
             id="new-title"
             name="title"
@@ -56,7 +55,7 @@ export function NewCasePage(props: NewCasePageProps) {
           />
         </Field>
         <div class="new-case-pair">
-          <Field id="new-type" label="Type" hint="One of the known, or a word of your own.">
+          <Field id="new-type" label="Type" hint="Choose one or type your own.">
             <input
               id="new-type"
               name="type"
@@ -73,7 +72,7 @@ export function NewCasePage(props: NewCasePageProps) {
               ))}
             </datalist>
           </Field>
-          <Field id="new-tags" label="Tags" hint="Words with blanks or commas between them.">
+          <Field id="new-tags" label="Tags" hint="Separate with spaces or commas.">
             <input
               id="new-tags"
               name="tags"
@@ -86,7 +85,7 @@ export function NewCasePage(props: NewCasePageProps) {
         <Field
           id="new-description"
           label="Description"
-          hint="Markdown. What a session is told of the case: what happens, what should, how to see it."
+          hint="What happens, what should happen, how to reproduce it. Agents see this. Markdown works."
         >
           <textarea
             id="new-description"
@@ -99,13 +98,13 @@ export function NewCasePage(props: NewCasePageProps) {
         <More {...props} />
         <div class="actions">
           <button type="submit" class="primary">
-            Create the case
+            Create case
           </button>
           <a href={CASES} class="button" data-return>
             Cancel
           </a>
           <span class="muted small">
-            <kbd>Ctrl</kbd> <kbd>Enter</kbd> creates it too
+            or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
           </span>
         </div>
       </form>
@@ -116,12 +115,14 @@ export function NewCasePage(props: NewCasePageProps) {
 function More({ parent, providers, usualProvider }: NewCasePageProps) {
   return (
     <details open={parent !== undefined}>
-      <summary>More: parent case, folder, provider</summary>
+      <summary>Parent case, working folder, provider</summary>
       <div class="form">
         <Field
           id="new-parent"
           label="Parent case"
-          hint={parent ? `Part of: ${parent.title}` : 'The id of the case that it is part of.'}
+          hint={
+            parent ? `Part of: ${parent.title}` : 'The id of the case that this one is part of.'
+          }
         >
           <input
             id="new-parent"
@@ -135,8 +136,8 @@ function More({ parent, providers, usualProvider }: NewCasePageProps) {
         </Field>
         <Field
           id="new-workdir"
-          label="Folder to work in"
-          hint="Where its sessions run, seen from the workspace; empty: the workspace itself."
+          label="Working folder"
+          hint="Where sessions run, relative to the workspace. Leave empty for the workspace itself."
         >
           <input
             id="new-workdir"
@@ -146,14 +147,18 @@ function More({ parent, providers, usualProvider }: NewCasePageProps) {
             aria-describedby="new-workdir-hint"
           />
         </Field>
-        <Field id="new-provider" label="Provider" hint="What plans and works in its sessions.">
+        <Field
+          id="new-provider"
+          label="Provider"
+          hint="What plans and does the work in sessions of this case."
+        >
           <select
             id="new-provider"
             name="provider"
             data-empty="omit"
             aria-describedby="new-provider-hint"
           >
-            <option value="">The usual one ({usualProvider})</option>
+            <option value="">Default ({usualProvider})</option>
             {providers.map(({ id, trusted }) => (
               <option value={id}>{trusted ? id : `${id} (not trusted yet)`}</option>
             ))}
