@@ -87,6 +87,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/cli.md': 'test/cli/docs.ts',
   'docs/git.md': 'below',
   'docs/mcp.md': 'they want an agent',
+  'docs/walkthrough.md': 'test/readme.ts',
   'docs/webhooks.md': 'test/webhooks/docs.ts',
 }
 
