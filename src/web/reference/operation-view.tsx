@@ -1,5 +1,6 @@
 import type { ApiAnswer, Parameter, Placed, Schema } from './api-document.ts'
 import { curlLine } from './curl-line.ts'
+import { ExampleText } from './example-text.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
@@ -41,9 +42,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
           Copy<span class="visually-hidden"> the example of {id}</span>
         </button>
       </h4>
-      <pre class="plain-text" tabindex={0} role="region" aria-label={`Example of ${id}`}>
-        {curl}
-      </pre>
+      <ExampleText label={`Example of ${id}`} text={curl} />
       {answers.map(([status, answer]) => status < '300' && <Good {...{ id, status, answer }} />)}
       <ul class="errors">
         {answers.map(([status, answer]) => status >= '300' && <Other {...{ status, answer }} />)}
@@ -105,9 +104,10 @@ function Good({ id, status, answer }: { id: string; status: string; answer: ApiA
               <summary>
                 Example response<span class="visually-hidden"> of {id}</span>
               </summary>
-              <pre class="plain-text" tabindex={0} role="region" aria-label={`Response of ${id}`}>
-                {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
-              </pre>
+              <ExampleText
+                label={`Response of ${id}`}
+                text={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              />
             </details>
           )}
         </>

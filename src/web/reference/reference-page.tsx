@@ -1,6 +1,7 @@
 import type { Assets } from '../assets.ts'
 import { Page } from '../shell/page.tsx'
 import { type ApiDocument, operationsOf } from './api-document.ts'
+import { ExampleText } from './example-text.tsx'
 import { OperationView, Parameters } from './operation-view.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Paragraphs, Words } from './words.tsx'
@@ -116,9 +117,7 @@ export function ReferencePage({ assets, api, origin }: ReferenceProps) {
                 <span class="status">{String(value.status)}</span> <code>{code}</code>
               </h3>
               <p>{summary}.</p>
-              <pre class="plain-text" tabindex={0} role="region" aria-label={`Example of ${code}`}>
-                {JSON.stringify(value, null, 2)}
-              </pre>
+              <ExampleText label={`Example of ${code}`} text={JSON.stringify(value, null, 2)} />
             </section>
           ))}
         </div>
