@@ -1,5 +1,5 @@
 import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
-import { type CaseFields, DEFAULT_CASE_TYPE } from '../model/case.ts'
+import { CASE_FIELDS, emptyValue, SETTABLE, type SettableFields } from '../model/case-fields.ts'
 import { Refusal } from '../model/refusal.ts'
 import { mustFit } from './body.ts'
 
@@ -10,36 +10,31 @@ const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
 export function newFields({
   title,
   ...rest
-}: CaseFieldsAsSent & { title: string }): CaseFields & { title: string } {
+}: CaseFieldsAsSent & { title: string }): SettableFields & { title: string } {
   return { ...cleared(rest), title }
 }
 
 /** What a body says that is to change. Refuses one that says nothing. */
-export function wantedFields(sent: CaseFieldsAsSent): CaseFields {
+export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
   const fields = cleared(sent)
   if (Object.keys(fields).length > 0) return fields
   throw new Refusal(
     'bad_request',
-    'Nothing to update: name at least one of title, description, type, outcome, tags, parent, workdir, provider.',
+    `Nothing to update: name at least one of ${SETTABLE.map(({ name }) => name).join(', ')}.`,
   )
 }
 
 /** As a schema gives it. */
-type CaseFieldsAsSent = { [key in keyof CaseFields]?: CaseFields[key] | null | undefined }
+type CaseFieldsAsSent = { [key in keyof SettableFields]?: SettableFields[key] | null | undefined }
 
 /** Null clears: a text becomes empty, a list has nothing in it, the type is the usual one. */
-function cleared(sent: CaseFieldsAsSent): CaseFields {
+function cleared(sent: CaseFieldsAsSent): SettableFields {
   const fields: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(sent)) {
-    if (value !== undefined) fields[key] = value ?? emptied(key)
+    if (value !== undefined)
+      fields[key] = value ?? emptyValue(CASE_FIELDS[key as keyof SettableFields])
   }
-  const { description = '' } = fields as CaseFields
+  const { description = '' } = fields as SettableFields
   mustFit('description', description, MAX_DESCRIPTION_BYTES, 'Put long texts into a memory file.')
-  return fields as CaseFields
-}
-
-function emptied(key: string): unknown {
-  if (key === 'type') return DEFAULT_CASE_TYPE
-  if (key === 'description') return ''
-  return key === 'tags' ? [] : null
+  return fields as SettableFields
 }
