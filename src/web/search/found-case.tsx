@@ -1,4 +1,4 @@
-import type { FoundCase } from '../../http/search-route.ts'
+import type { FoundCase } from '../../http/routes/search.ts'
 import { placeOf } from '../case/record-file.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'

@@ -1,5 +1,5 @@
 import { readSlice } from '../../files/read-slice.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
@@ -43,7 +43,7 @@ export interface StepOutput {
 }
 
 export interface OutputNeeds {
-  service: Pick<HttpNeeds, 'layout'>
+  service: Pick<HttpDeps, 'layout'>
   liveOutput(caseId: string, artifact: string): LiveOutput
 }
 
