@@ -1,22 +1,19 @@
 import type { Element, ElementContent } from 'hast'
 import type { StepProof } from '../../model/plan-step.ts'
+import { element, text } from './hast.ts'
 import type { MarkedStep } from './markdown.ts'
 
 /** A fence that will run, with what the operator has to know of it. `number` is its 1-based place. */
 export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {
   const caption: ElementContent[] = [
     span('step-number', String(number)),
-    { type: 'text', value: ' ' },
+    text(' '),
     span('step-id', step.id),
-    { type: 'text', value: ' ' },
+    text(' '),
     span('step-facts', stepFacts(step).join(' · ')),
   ]
-  return {
-    type: 'element',
-    tagName: 'figure',
-    properties: { className: ['step'], id: `step-${step.id}`, dataStep: step.id },
-    children: [{ type: 'element', tagName: 'figcaption', properties: {}, children: caption }, pre],
-  }
+  const properties = { className: ['step'], id: `step-${step.id}`, dataStep: step.id }
+  return element('figure', properties, [element('figcaption', {}, caption), pre])
 }
 
 /** As in `sh`, `at most 2 min`, `reports TAP`: what differs from a step that says nothing. */
@@ -44,11 +41,6 @@ function durationText(ms: number): string {
   return `${ms / 1000} s`
 }
 
-function span(className: string, value: string): Element {
-  return {
-    type: 'element',
-    tagName: 'span',
-    properties: { className: [className] },
-    children: [{ type: 'text', value }],
-  }
+function span(className: string, words: string): Element {
+  return element('span', { className: [className] }, [text(words)])
 }

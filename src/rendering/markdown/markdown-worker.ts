@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { ownTask } from '../../markdown/thread-work.ts'
 import type { Ready } from '../../markdown/worker-pool.ts'
-import { markdownHtml } from './markdown-html.ts'
+import { markdownHtml } from './html.ts'
 
 parentPort!.on('message', (asked: string) => {
   const [text, options] = JSON.parse(asked)

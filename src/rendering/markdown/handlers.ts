@@ -1,7 +1,8 @@
-import type { Element, ElementContent, Properties } from 'hast'
+import type { ElementContent } from 'hast'
 import type { FootnoteDefinition, FootnoteReference, Html, Nodes, Parents, Root } from 'mdast'
 import type { Options } from 'remark-rehype'
-import { slugOf } from './slug.ts'
+import { element } from './hast.ts'
+import { slugOf } from './links.ts'
 
 const MAX_ADDRESS = 2000
 const BLOCK_PARENTS = ['root', 'blockquote', 'listItem', 'footnoteDefinition']
@@ -44,8 +45,4 @@ export function withoutLongAddresses(everything: boolean): (root: Root) => void 
     if ('children' in node) for (const child of node.children) visit(child)
   }
   return visit
-}
-
-function element(tagName: string, properties: Properties, children: ElementContent[]): Element {
-  return { type: 'element', tagName, properties, children }
 }

@@ -1,4 +1,5 @@
-import type { AnsiColor, AnsiStyle } from './ansi-style.ts'
+import { type AnsiLine, ansiLines } from './lines.ts'
+import type { AnsiColor, AnsiStyle } from './style.ts'
 
 /** `color` and `background`, as `rgb(255, 0, 0)`, are for CSSOM: what has no class of its own. */
 export interface AnsiLook {
@@ -84,4 +85,26 @@ function nearest(color: AnsiColor): number {
   const rgb = rgbOf(color)
   const distances = BASE.map((base) => base.reduce((sum, x, i) => sum + (x - rgb[i]!) ** 2, 0))
   return distances.indexOf(Math.min(...distances))
+}
+
+/**
+ * Pure. Terminal output as safe HTML, to stand in a `<pre>`: plain text as it is, a `<span>` for each
+ * styled run, line ends as line ends, so that a copy of it is plain text.
+ */
+export function ansiHtml(text: string): string {
+  return ansiLines(text).map(lineHtml).join('')
+}
+
+function lineHtml({ runs, wrapped }: AnsiLine): string {
+  const html = runs.map(({ text, style }) => {
+    const classes = classesOf(style).join(' ')
+    return classes === '' ? escaped(text) : `<span class="${classes}">${escaped(text)}</span>`
+  })
+  return html.join('') + (wrapped ? '' : '\n')
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ESCAPES[character]!)
 }

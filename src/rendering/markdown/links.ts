@@ -45,3 +45,12 @@ export function imageTarget(src: string): string | null {
 function isWeb(url: URL): boolean {
   return url.protocol === 'http:' || url.protocol === 'https:'
 }
+/** Pure. What a heading is called in an address, much as on GitHub: `Why, and how?` is `why-and-how`. */
+export function slugOf(text: string): string {
+  const slug = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+  return slug.slice(0, 100)
+}

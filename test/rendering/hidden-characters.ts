@@ -1,6 +1,6 @@
 import t from 'tap'
 import { visibleText as visibleInTerminal } from '../../src/model/visible-text.ts'
-import { visibleOutput, visibleProse, visibleText } from '../../src/web/text/visible-text.ts'
+import { visibleOutput, visibleProse, visibleText } from '../../src/rendering/hidden-characters.ts'
 
 const at = (code: number) => String.fromCodePoint(code)
 

@@ -1,4 +1,4 @@
-import { HIDDEN_CHARACTERS } from '../../model/visible-text.ts'
+import { HIDDEN_CHARACTERS } from '../model/visible-text.ts'
 
 /**
  * Pure. For what a reader decides by, as code that will run, sources, changes and names: shows all that

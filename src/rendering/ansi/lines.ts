@@ -1,6 +1,6 @@
-import { type AnsiStyle, nextStyle, PLAIN } from './ansi-style.ts'
+import { visibleOutput } from '../hidden-characters.ts'
 import { createEscapeReader } from './escapes.ts'
-import { visibleOutput } from './visible-text.ts'
+import { type AnsiStyle, nextStyle, PLAIN } from './style.ts'
 
 export interface AnsiRun {
   text: string

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type AnsiLine, ansiLines, createAnsiReader } from '../../src/web/text/ansi.ts'
-import { ansiHtml } from '../../src/web/text/ansi-html.ts'
-import { classesOf, lookOf } from '../../src/web/text/ansi-look.ts'
-import { nextStyle, PLAIN } from '../../src/web/text/ansi-style.ts'
-import { createTerminalFilter } from '../../src/web/text/plain-terminal.ts'
+import { type AnsiLine, ansiLines, createAnsiReader } from '../../src/rendering/ansi/lines.ts'
+import { ansiHtml, classesOf, lookOf } from '../../src/rendering/ansi/look.ts'
+import { nextStyle, PLAIN } from '../../src/rendering/ansi/style.ts'
+import { createTerminalFilter } from '../../src/rendering/ansi/terminal.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 /** As in `red|fg-1 plain|`: each run with its classes. */

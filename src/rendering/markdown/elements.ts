@@ -1,9 +1,9 @@
-import type { Element, ElementContent, Properties, Root, Text } from 'hast'
-import { imageTarget, type LinkPlace, linkTarget } from './link-target.ts'
+import type { Element, ElementContent, Root } from 'hast'
+import { visibleProse, visibleText } from '../hidden-characters.ts'
+import { element, text } from './hast.ts'
+import { imageTarget, type LinkPlace, linkTarget, slugOf } from './links.ts'
 import type { MarkdownOptions } from './markdown.ts'
-import { slugOf } from './slug.ts'
 import { stepFigure } from './step-figure.ts'
-import { visibleProse, visibleText } from './visible-text.ts'
 
 const EXTERNAL = { rel: ['noopener', 'noreferrer', 'nofollow'], target: '_blank' }
 const MAX_LABEL = 200
@@ -148,12 +148,4 @@ function visibleCode(value: string): string {
 function plainText(node: ElementContent): string {
   if (node.type === 'text') return node.value
   return node.type === 'element' ? node.children.map(plainText).join('') : ''
-}
-
-function text(value: string): Text {
-  return { type: 'text', value }
-}
-
-function element(tagName: string, properties: Properties, children: ElementContent[]): Element {
-  return { type: 'element', tagName, properties, children }
 }

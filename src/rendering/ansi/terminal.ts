@@ -1,6 +1,6 @@
-import { nextStyle, PLAIN } from './ansi-style.ts'
+import { visibleOutput } from '../hidden-characters.ts'
 import { createEscapeReader } from './escapes.ts'
-import { visibleOutput } from './visible-text.ts'
+import { nextStyle, PLAIN } from './style.ts'
 
 export interface TerminalOptions {
   colors: boolean

@@ -1,11 +1,5 @@
 import { diffWordsWithSpace, structuredPatch } from 'diff'
-import {
-  countLines,
-  type DiffHunk,
-  type DiffLine,
-  type DiffPart,
-  numberedLines,
-} from './diff-shape.ts'
+import { countLines, type DiffHunk, type DiffLine, type DiffPart, numberedLines } from './shape.ts'
 
 export interface TextDiff {
   /** Empty if the texts are equal. */

@@ -1,5 +1,5 @@
 import type { Nodes } from 'hast'
-import { visibleText } from './visible-text.ts'
+import { visibleText } from '../hidden-characters.ts'
 
 const MAX_NAMED = 12
 const WORD = /[\p{L}\p{N}\p{M}]+/gu

@@ -25,7 +25,7 @@ export interface Rendered {
 
 const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024
 
-const renderer = createWorkerPool<Rendered>(workerFile('web/text/markdown-worker.ts'), {
+const renderer = createWorkerPool<Rendered>(workerFile('rendering/markdown/markdown-worker.ts'), {
   weigh: (rendered) => (rendered?.html.length ?? 0) + 1,
   max: MAX_CACHED_CHARACTERS,
 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { diffTexts } from '../../src/web/text/diff-lines.ts'
-import type { DiffHunk, FileDiff } from '../../src/web/text/diff-shape.ts'
-import { DiffView, HunksView } from '../../src/web/text/diff-view.tsx'
-import { readPatch } from '../../src/web/text/patch.ts'
+import { readPatch } from '../../src/rendering/diff/patch.ts'
+import type { DiffHunk, FileDiff } from '../../src/rendering/diff/shape.ts'
+import { diffTexts } from '../../src/rendering/diff/texts.ts'
+import { DiffView, HunksView } from '../../src/rendering/diff/view.tsx'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 /** As in `-1 x`, `+1 y`, ` 2=2 z`. */

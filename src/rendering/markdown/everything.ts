@@ -1,7 +1,8 @@
-import type { Element, ElementContent, Properties } from 'hast'
+import type { Element, ElementContent } from 'hast'
 import type { Code, Definition, Link, LinkReference, Nodes, Parents, TableRow } from 'mdast'
 import { defaultHandlers, type Options } from 'remark-rehype'
-import { HANDLERS } from './markdown-nodes.ts'
+import { HANDLERS } from './handlers.ts'
+import { element, text } from './hast.ts'
 
 type Handlers = NonNullable<Options['handlers']>
 type State = Parameters<typeof defaultHandlers.link>[0]
@@ -67,12 +68,4 @@ function beside(words: string): ElementContent[] {
 function blockOf(words: string): Element {
   const code = element('code', { className: ['raw-html'] }, [text(words)])
   return element('pre', { className: ['raw-html'] }, [code])
-}
-
-function text(value: string): ElementContent {
-  return { type: 'text', value }
-}
-
-function element(tagName: string, properties: Properties, children: ElementContent[]): Element {
-  return { type: 'element', tagName, properties, children }
 }

@@ -1,5 +1,5 @@
-import type { DiffHunk, DiffLine, FileDiff } from './diff-shape.ts'
-import { visibleText } from './visible-text.ts'
+import { visibleText } from '../hidden-characters.ts'
+import type { DiffHunk, DiffLine, FileDiff } from './shape.ts'
 
 export interface DiffViewProps {
   files: readonly FileDiff[]

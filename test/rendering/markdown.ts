@@ -1,8 +1,8 @@
 import t from 'tap'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { readPlan } from '../../src/markdown/plan-steps.ts'
-import { hiddenWords } from '../../src/web/text/hidden-words.ts'
-import { renderEverything, renderMarkdown } from '../../src/web/text/markdown.ts'
+import { hiddenWords } from '../../src/rendering/markdown/hidden-words.ts'
+import { renderEverything, renderMarkdown } from '../../src/rendering/markdown/markdown.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 t.teardown(useParser())

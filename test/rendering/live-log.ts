@@ -1,8 +1,13 @@
 import * as fc from 'fast-check'
 import t from 'tap'
-import { rangesText, readRanges, splitBy, withRange } from '../../src/web/text/byte-ranges.ts'
-import { beginningOf } from '../../src/web/text/cut-line.ts'
-import { createOutputLog, type LogText } from '../../src/web/text/output-log.ts'
+import {
+  rangesText,
+  readRanges,
+  splitBy,
+  withRange,
+} from '../../src/rendering/live-log/byte-ranges.ts'
+import { beginningOf } from '../../src/rendering/live-log/cut-line.ts'
+import { createOutputLog, type LogText } from '../../src/rendering/live-log/output-log.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const said = (texts: readonly LogText[]) => texts.map(({ text }) => text).join('')
