@@ -1,17 +1,12 @@
 import { type Attention, attentionOf, runningSession } from './attention.ts'
+import { type CaseValues, FILTERED, type FilteredField } from './case-fields.ts'
 import { type CaseFolder, gateOf, newest } from './case-folder.ts'
 import type { CaseJson } from './case-json.ts'
-import type { CaseState } from './case-state.ts'
 import { changedAt } from './session-failure.ts'
 
 /** A case in the list of what the operator is to look at. */
-export interface TriageRow {
+export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
   id: string
-  title: string
-  type: string
-  state: CaseState
-  outcome: string | null
-  tags: string[]
   /** When something was last written of it: case.md, the trail of a session, a proof. */
   updated_at: string
   created_at: string
@@ -26,16 +21,13 @@ export interface TriageRow {
 }
 
 export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
-  const { id, title, type, outcome, tags, created_at } = json
+  const { id, title, created_at } = json
   const gate = gateOf(folder)
   const needs = attentionOf(folder, gate)
   return {
     id,
     title,
-    type,
-    state: json.state,
-    outcome,
-    tags,
+    ...filteredValues(json),
     updated_at: lastTime(folder, json.updated_at),
     created_at,
     needs,
@@ -57,6 +49,14 @@ function waitingSince(
   if (session) return changedAt(session)
   const proof = kind === 'proof' || kind === 'gate_open' ? newest(proofs) : undefined
   return proof?.verified_at ?? proof?.created_at ?? updated_at
+}
+
+/** What lists are filtered by. */
+export function filteredValues(
+  values: Pick<CaseValues, FilteredField>,
+): Pick<CaseValues, FilteredField> {
+  const entries = FILTERED.map(({ name }) => [name, values[name as FilteredField]])
+  return Object.fromEntries(entries) as Pick<CaseValues, FilteredField>
 }
 
 function lastTime({ sessions, proofs }: CaseFolder, updated_at: string): string {
