@@ -106,11 +106,11 @@ async function tell(
 const RUN_FENCE = /^ {0,3}(?:`{3,}|~{3,})[ \t]*[a-z]+[ \t]+run\b/m
 
 function warnings(made: readonly PlannedCase[]): string[] {
-  const done = made.filter(({ value }) => value.state === 'VERIFYING').length
+  const done = made.filter(({ value }) => value.state === 'COMPRESSED').length
   const runs = made.filter(({ value }) => RUN_FENCE.test(value.description)).length
   return [
     ...(done > 0
-      ? [`${done} closed as completed: VERIFYING, as a case is RESOLVED by verified proof alone`]
+      ? [`${done} closed as completed: COMPRESSED, which is done without proof; only verified proof makes a case RESOLVED`]
       : []),
     ...(runs > 0
       ? [

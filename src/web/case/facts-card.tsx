@@ -1,5 +1,6 @@
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
+import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CaseName, CaseView } from './case-view.ts'
 import { FoldRest } from './fold-rest.tsx'
@@ -50,6 +51,14 @@ export function FactsCard({ view }: { view: CaseView }) {
           {provider}
           {json.provider === null && <span class="muted"> (of the workspace)</span>}
         </dd>
+        {json.source !== null && (
+          <>
+            <dt>Source</dt>
+            <dd>
+              <SourceLink source={json.source} />
+            </dd>
+          </>
+        )}
         <dt>Created</dt>
         <dd>
           <Time at={json.created_at} ago={false} />

@@ -3,12 +3,12 @@ import { CaseRow } from './case-row.tsx'
 import { type Filters, listAddress } from './filters.ts'
 import { type Listing, PAGE_SIZE } from './listing.ts'
 import { number } from './number-text.ts'
-import type { SessionFacts } from './session-facts.ts'
+import type { RowFacts } from './row-facts.ts'
 
 interface CaseGroupsProps {
   list: Listing
   filters: Filters
-  facts: SessionFacts
+  facts: ReadonlyMap<string, RowFacts>
 }
 
 /** The cases of a page, under the words for their states. */
@@ -23,7 +23,7 @@ export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
             </h2>
             <ul class="case-rows">
               {rows.map((row) => (
-                <CaseRow row={row} group={name} fact={facts.get(row.id)} />
+                <CaseRow row={row} group={name} facts={facts.get(row.id) ?? {}} />
               ))}
             </ul>
           </section>

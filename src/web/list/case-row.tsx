@@ -8,8 +8,10 @@ import {
 } from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { casePage, casesWithTag, sessionPage } from '../shell/addresses.ts'
+import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
 import { AttentionIcon, shownKind } from './attention-icons.tsx'
+import type { RowFacts } from './row-facts.ts'
 
 /** How many are shown. */
 const TAGS = 2
@@ -17,12 +19,11 @@ const TAGS = 2
 interface CaseRowProps {
   row: TriageRow
   group: StateGroup
-  /** What is to say of the session that it needs. */
-  fact: string | undefined
+  facts: RowFacts
 }
 
 /** A case on one line, with what it waits for on two. */
-export function CaseRow({ row, group, fact }: CaseRowProps) {
+export function CaseRow({ row, group, facts }: CaseRowProps) {
   const { id, needs, type } = row
   const tags = row.tags.filter((tag) => tag.toLowerCase() !== type.toLowerCase())
   const shownTags = tags.slice(0, TAGS)
@@ -33,9 +34,10 @@ export function CaseRow({ row, group, fact }: CaseRowProps) {
         <a class="row-title" data-row href={casePage(id)}>
           {row.title}
         </a>
-        {needs && <Need row={row} needs={needs} group={group} fact={fact} />}
+        {needs && <Need row={row} needs={needs} group={group} facts={facts} />}
       </span>
       <span class="row-tags">
+        {facts.source && <SourceLink source={facts.source} />}
         {shownTags.map((tag) => (
           <a class="tag" href={casesWithTag(tag)} title={`Cases with the tag ${tag}`} data-filter>
             {tag}
@@ -53,10 +55,10 @@ export function CaseRow({ row, group, fact }: CaseRowProps) {
 }
 
 /** What it waits for, and for how long; where a session is meant, it leads there. */
-function Need({ row, needs, group, fact }: CaseRowProps & { needs: Attention }) {
+function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention }) {
   const { id, state, since } = row
   const label = needLabel(needs.kind, state)
-  const text = reasonText(needs, fact)
+  const text = reasonText(needs, facts.session)
   return (
     <span class="row-need" data-kind={shownKind(needs.kind, state)}>
       {label !== STATE_GROUP_LABELS[group] && (

@@ -8,7 +8,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters } from './filters.ts'
 import type { Listing } from './listing.ts'
 import { NoCasesYet, NothingFits } from './no-cases.tsx'
-import type { SessionFacts } from './session-facts.ts'
+import type { RowFacts } from './row-facts.ts'
 import type { Words } from './words.ts'
 import { WorkspaceNotice } from './workspace-notice.tsx'
 
@@ -18,7 +18,7 @@ interface ListPageProps {
   filters: Filters
   list: Listing
   words: Words
-  facts: SessionFacts
+  facts: ReadonlyMap<string, RowFacts>
 }
 
 /** The cases, those first that wait for the operator. */

@@ -10,7 +10,7 @@ import { filtersOf, pageOf } from './filters.ts'
 import { ListPage } from './list-page.tsx'
 import { listing } from './listing.ts'
 import { NewCasePage } from './new-case-page.tsx'
-import { sessionFacts } from './session-facts.ts'
+import { rowFacts } from './row-facts.ts'
 import { wordsOf } from './words.ts'
 
 /** The list of cases, a page at a time, and the page of a new case. */
@@ -21,7 +21,7 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
     const query = queryOf(c)
     const filters = filtersOf(query)
     const list = await listing(service, filters, pageOf(query))
-    const facts = await sessionFacts(
+    const facts = await rowFacts(
       service,
       list.groups.flatMap(({ rows }) => rows),
     )

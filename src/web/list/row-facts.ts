@@ -1,32 +1,41 @@
 import { readPlan } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
+import type { CaseJson } from '../../model/case-json.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import type { PageNeeds } from '../needs.ts'
 
-/** By the id of a case: what is to say of the session that it needs, as in `40 steps · claude`. */
-export type SessionFacts = ReadonlyMap<string, string>
+/** What the row of a case shows that triage does not have. */
+export interface RowFacts {
+  /** Of the session that it needs, as in `40 steps · claude`. */
+  session?: string
+  /** Where it was imported from. */
+  source?: string | null
+}
 
 /** Plans that are not parsed by then are shown without the number of their steps; the next time they are. */
 const PATIENCE_MS = 200
 
-/** What the rows say of plans that wait and of sessions that run. */
-export async function sessionFacts(
+/** By the ids of the cases. */
+export async function rowFacts(
   service: PageNeeds['service'],
   rows: readonly TriageRow[],
-): Promise<SessionFacts> {
-  const facts = new Map<string, string>()
+): Promise<ReadonlyMap<string, RowFacts>> {
+  const facts = new Map<string, RowFacts>()
   const counting = rows.map(async ({ id, needs }) => {
+    const { source } = JSON.parse(service.catalog.json(id) ?? '{}') as Partial<CaseJson>
+    const fact: RowFacts = { source: source ?? null }
+    facts.set(id, fact)
     if (needs?.kind !== 'plan' && needs?.kind !== 'running') return
     const session = service.catalog
       .folder(id)
       ?.sessions.find((each) => each.id === needs.session_id)
     if (!session) return
-    facts.set(id, session.provider)
+    fact.session = session.provider
     if (needs.kind !== 'plan') return
     try {
       const { plan } = await service.sessionTexts(id, session)
       const { steps } = await readPlan(plan)
-      if (steps.length > 0) facts.set(id, `${counted(steps.length, 'step')} · ${session.provider}`)
+      if (steps.length > 0) fact.session = `${counted(steps.length, 'step')} · ${session.provider}`
     } catch {
       // the file changed meanwhile, or cannot be read: the page of the session says what is wrong
     }
@@ -37,5 +46,5 @@ export async function sessionFacts(
   })
   await Promise.race([Promise.all(counting), late])
   clearTimeout(timer)
-  return new Map(facts)
+  return facts
 }
