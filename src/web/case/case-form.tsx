@@ -1,24 +1,21 @@
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
+import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldActions } from './fold-actions.tsx'
+import type { CasePageData } from './case-data.ts'
 
 /** The fields of case.md; the description has a form of its own. */
-export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseView }) {
+export function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData }) {
   // no request makes such a tag, but a person in an editor may
   const hasBlank = json.tags.some((tag) => /\s/.test(tag))
   return (
-    <details class="fold needs-script" id="edit-case" data-close>
-      <summary class="button" data-key="e">
-        Edit
-      </summary>
+    <FormDisclosure id="edit-case" label="Edit" about="title and fields" shortcut="e">
       <form
         class="form card"
         id="edit-case-form"
         data-send="PUT"
         action={`/cases/${id}`}
         data-if-match={etag}
-        data-conflict={`/cases/${id}`}
+        data-conflict="The case"
         data-only-changed
       >
         <Field id="edit-title" label="Title">
@@ -97,7 +94,7 @@ export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseVi
             />
           </Field>
         </div>
-        <FoldActions submit="Save" primary />
+        <FormActions submit="Save" primary />
       </form>
       <datalist id="case-types">
         {KNOWN_CASE_TYPES.map((type) => (
@@ -114,6 +111,6 @@ export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseVi
           <option value={id}>{title}</option>
         ))}
       </datalist>
-    </details>
+    </FormDisclosure>
   )
 }

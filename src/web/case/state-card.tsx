@@ -1,13 +1,12 @@
 import { CASE_STATES } from '../../model/case-state.ts'
 import { StateBadge, stateText } from '../shell/badges.tsx'
+import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldActions } from './fold-actions.tsx'
-import { Reason } from './reason.tsx'
+import type { CasePageData } from './case-data.ts'
 
 /** Where the case is, and where the operator may take it. */
-export function StateCard({ view }: { view: CaseView }) {
-  const { json, gate, broken } = view
+export function StateCard({ data }: { data: CasePageData }) {
+  const { json, gate, broken } = data
   const hasProof = gate.open && !broken
   return (
     <section class="card" id="state" aria-labelledby="state-title">
@@ -17,24 +16,21 @@ export function StateCard({ view }: { view: CaseView }) {
         </h2>
         <StateBadge state={json.state} />
       </header>
-      {json.reason && <Reason text={json.reason} />}
+      {json.reason && <LongText text={json.reason} class="state-reason" id="reason" />}
       {json.state === 'RESOLVED' && json.outcome && (
         <p>
           Outcome: <strong>{json.outcome}</strong>
         </p>
       )}
-      {hasProof && json.state !== 'RESOLVED' && <ResolveForm view={view} />}
-      {!broken && <StateForm view={view} />}
+      {hasProof && json.state !== 'RESOLVED' && <ResolveForm data={data} />}
+      {!broken && <StateForm data={data} />}
     </section>
   )
 }
 
-function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
+function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
   return (
-    <details class="fold needs-script" id="set-state" data-close>
-      <summary class="button" data-key="t" data-key-name="Set the state">
-        Set another state
-      </summary>
+    <FormDisclosure id="set-state" label="Change state" shortcut="t">
       <form class="form" id="set-state-form" data-send="PUT" action={`/cases/${id}/state`}>
         <Field id="new-state" label="State">
           <select id="new-state" name="state">
@@ -70,13 +66,13 @@ function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
             autocomplete="off"
           />
         </Field>
-        <FoldActions submit="Set the state" />
+        <FormActions submit="Save" />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }
 
-function ResolveForm({ view: { id, json } }: { view: CaseView }) {
+function ResolveForm({ data: { id, json } }: { data: CasePageData }) {
   return (
     <form
       class="form needs-script"

@@ -38,3 +38,13 @@ export function changesOf(id?: string): string {
 export function proofText(id: string, proof: string): string {
   return `/cases/${id}/proof/${proof}/content`
 }
+
+/** The path of a session in the API. */
+export function sessionApi({ case_id, id }: { case_id: string; id: string }): string {
+  return `/cases/${case_id}/sessions/${id}`
+}
+
+/** A file that a session left, from the API. */
+export function artifactFile(session: { case_id: string; id: string }, artifact: string): string {
+  return `${sessionApi(session)}/artifacts/${artifact}`
+}
