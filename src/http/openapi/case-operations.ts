@@ -7,11 +7,18 @@ import {
   checklistItemSchema,
   newCaseSchema,
   stateSchema,
-} from '../schemas.ts'
-import { caseSchema, deleted, gate, gateItem, historyEntry, triageRow } from './case-schemas.ts'
+} from '../schemas/case.ts'
+import {
+  caseSchema,
+  deleted,
+  gate,
+  gateItem,
+  historyEntry,
+  triageRow,
+} from '../schemas/case-responses.ts'
+import { caseState } from '../schemas/primitives.ts'
 import { ANY_FIELD, FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
-import { caseState } from './words.ts'
 
 /** By the values that lists show. */
 export const caseFilters = {

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { MAX_QUERY_LENGTH } from '../../search/query.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
-import type { FoundCase } from '../search-route.ts'
+import type { FoundCase } from '../routes/search.ts'
+import { caseState, id, time } from '../schemas/primitives.ts'
 import { caseFilters } from './case-operations.ts'
 import type { Operations } from './operation.ts'
 import { schemaOf } from './same-type.ts'
-import { caseState, id, time } from './words.ts'
 
 const offset = z.int().min(0)
 

@@ -1,8 +1,8 @@
 import { caseHistory } from '../../http/case-history.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
-import { caseJson } from '../../http/present.ts'
+import { caseJson } from '../../http/serializers.ts'
 import { type Attention, attentionOf, isClosed } from '../../model/attention.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { CaseJson } from '../../model/case-json.ts'
@@ -67,7 +67,7 @@ export interface ProviderChoice {
   trusted: boolean
 }
 
-export async function loadCasePage(service: HttpNeeds, folder: CaseFolder): Promise<CasePageData> {
+export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promise<CasePageData> {
   const { id } = folder.case
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
@@ -106,7 +106,7 @@ export async function loadCasePage(service: HttpNeeds, folder: CaseFolder): Prom
   }
 }
 
-function problemOfCaseFile({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder) {
+function problemOfCaseFile({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder) {
   const file = catalog.entry(folder.case.id)?.file
   if (!file || file.readable) return null
   return file.problems.find(isBreaking) ?? file.problems[0] ?? null
@@ -128,7 +128,7 @@ function sortFiles(files: readonly MemoryListing[]): MemoryListing[] {
 const MAX_SESSIONS = 5
 
 async function candidatesOf(
-  service: HttpNeeds,
+  service: HttpDeps,
   folder: CaseFolder,
   sessions: readonly Session[],
 ): Promise<CandidateRow[]> {
@@ -143,7 +143,7 @@ async function candidatesOf(
   return rows
 }
 
-function relatedCase(service: HttpNeeds, id: string): RelatedCase {
+function relatedCase(service: HttpDeps, id: string): RelatedCase {
   const folder = service.catalog.folder(id)
   if (!folder) return { id, title: id, state: null }
   return { id, title: folder.case.title, state: caseJson(service, folder).state }
@@ -155,7 +155,7 @@ const MAX_SIMILAR = 3
 
 /** Resolved cases like this one; null if the reader has to ask for them first. None for a closed case. */
 export async function loadSimilarCases(
-  service: HttpNeeds,
+  service: HttpDeps,
   { id, json }: CasePageData,
   isAsked: boolean,
 ): Promise<ResolvedCase[] | null> {

@@ -6,6 +6,7 @@ import {
   STATE_GROUP_TONES,
   stateGroup,
 } from '../../model/state-groups.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
 import type { Assets } from '../assets.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
@@ -15,7 +16,6 @@ import { ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleProse, visibleText } from '../text/visible-text.ts'
 import type { CasePageData } from './case-data.ts'
 import { CaseForm } from './case-form.tsx'
 import { DescriptionCard } from './description-card.tsx'

@@ -1,5 +1,6 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
 import { CASES, casePage, memoryPage, proofPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
@@ -7,7 +8,6 @@ import { CopiableText } from '../shell/copy-button.tsx'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { CasePageData, RelatedCase } from './case-data.ts'
 
 const MAX_FILES = 15

@@ -1,9 +1,9 @@
 import { counted } from '../../model/amounts.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { CasePageData } from './case-data.ts'
 
 const MAX_ITEMS = 15

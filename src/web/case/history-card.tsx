@@ -1,9 +1,9 @@
 import { HISTORY_FILE, type HistoryEntry, stateChange } from '../../model/history.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { LongText, ShowMore } from '../shell/disclosure.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { CasePageData } from './case-data.ts'
 
 const MAX_ENTRIES = 15

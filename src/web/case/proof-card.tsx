@@ -1,6 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { isOver } from '../../model/session-state.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { ProofExcerpt, ProofRow } from '../proof/proof-data.ts'
 import {
   AcceptedReason,
@@ -14,7 +15,6 @@ import { proofPage, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import { AnsiText, TextBox, terminalClass } from '../shell/text-box.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { CasePageData } from './case-data.ts'
 
 const MAX_PROOFS = 10

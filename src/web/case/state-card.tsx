@@ -1,5 +1,6 @@
 import { CASE_STATES } from '../../model/case-state.ts'
-import { StateBadge, stateText } from '../shell/badges.tsx'
+import { stateLabel } from '../../model/state-groups.ts'
+import { StateBadge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
 import type { CasePageData } from './case-data.ts'
@@ -40,7 +41,7 @@ function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
                 selected={state === json.state}
                 disabled={state === 'RESOLVED' && !gate.open}
               >
-                {stateText(state)}
+                {stateLabel(state)}
                 {state === 'RESOLVED' && !gate.open ? ' (proof is missing)' : ''}
               </option>
             ))}

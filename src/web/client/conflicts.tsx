@@ -1,5 +1,5 @@
-import { diffTexts } from '../text/diff-lines.ts'
-import { HunksView } from '../text/diff-view.tsx'
+import { diffTexts } from '../../rendering/diff/texts.ts'
+import { HunksView } from '../../rendering/diff/view.tsx'
 import { element } from './dom.ts'
 import { type Control, controlsOf, defaultOf, isChanged, isControlChanged } from './form-fields.ts'
 import { showError } from './forms.tsx'
@@ -148,7 +148,10 @@ export function startConflicts(): void {
       clear(form)
       changed(form)
     }
-    if (conflicts.length === 0) return rebase()
+    if (conflicts.length === 0) {
+      rebase()
+      return
+    }
     show(
       form,
       conflictPanel({

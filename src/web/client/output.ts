@@ -1,4 +1,4 @@
-import type { LivePiece } from '../text/output-log.ts'
+import type { LivePiece } from '../../rendering/live-log/output-log.ts'
 import { onServiceEvent } from './live.ts'
 import { logOf, type OutputPane, outputPane } from './output-pane.ts'
 import { beforeRefresh, refreshFrom, refreshSoon } from './refresh.ts'

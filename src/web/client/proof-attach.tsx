@@ -1,5 +1,5 @@
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofTypeOf } from '../proof/proof-type.ts'
-import { visibleText } from '../text/visible-text.ts'
 import { element } from './dom.ts'
 import { fieldsOf, lockForm } from './form-fields.ts'
 import { finish, showError } from './forms.tsx'

@@ -1,6 +1,6 @@
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Problem } from '../../model/problem.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -43,7 +43,7 @@ const UNREADABLE: Record<string, string> = {
 
 /** Throws for a name that is not allowed, or of a session that does not exist. */
 export async function loadMemoryPage(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,
   filename: string,
 ): Promise<MemoryPageData> {
@@ -74,7 +74,7 @@ export async function loadMemoryPage(
 
 /** A proof whose file can't be parsed: its text is shown. */
 export function loadUnreadableProof(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,
   proof: string,
 ): Promise<MemoryPageData> {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { contentHash } from '../../markdown/proof-file.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Proof } from '../../model/proof.ts'
@@ -22,7 +22,7 @@ export interface CandidateRow extends Candidate {
 }
 
 export async function loadCandidates(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,
   session: Session,
   candidates: readonly Candidate[],
@@ -53,7 +53,7 @@ const hashes = new LRUCache<string, { sha256: string | null }>({ max: 500 })
 
 /** Null for a file that can't be proof: it is no text, or too large. */
 async function cachedHash(
-  layout: HttpNeeds['layout'],
+  layout: HttpDeps['layout'],
   caseId: string,
   artifact: string,
   version: string,
@@ -68,7 +68,7 @@ async function cachedHash(
 }
 
 async function readText(
-  layout: HttpNeeds['layout'],
+  layout: HttpDeps['layout'],
   caseId: string,
   artifact: string,
 ): Promise<string | null> {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
-import { proofJson } from '../../http/present.ts'
+import { serializeProof } from '../../http/serializers.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, objectionTo } from '../../model/support.ts'
@@ -38,7 +38,7 @@ const MAX_EXCERPTS = 25
 const excerpts = new LRUCache<string, ProofExcerpt>({ max: 500 })
 
 /** The proof of a case, newest first. */
-export async function loadProofRows(service: HttpNeeds, folder: CaseFolder): Promise<ProofRow[]> {
+export async function loadProofRows(service: HttpDeps, folder: CaseFolder): Promise<ProofRow[]> {
   const rows: ProofRow[] = []
   for (const proof of [...folder.proofs].reverse()) {
     const objection = objectionTo(proof, folder.sessions)
@@ -56,7 +56,7 @@ export async function loadProofRows(service: HttpNeeds, folder: CaseFolder): Pro
 }
 
 async function loadExcerpt(
-  service: HttpNeeds,
+  service: HttpDeps,
   folder: CaseFolder,
   proof: Proof,
 ): Promise<ProofExcerpt> {
@@ -65,7 +65,7 @@ async function loadExcerpt(
   const key = JSON.stringify([hash, proof, objectionTo(proof, folder.sessions)])
   const cached = excerpts.get(key)
   if (cached) return cached
-  const json = await proofJson(service, folder, proof)
+  const json = await serializeProof(service, folder, proof)
   const excerpt: ProofExcerpt = {
     ...cutToExcerpt(json.content),
     etag: proofEtag(json),
@@ -75,7 +75,7 @@ async function loadExcerpt(
   return excerpt
 }
 
-export function proofEtag(json: Awaited<ReturnType<typeof proofJson>>): string {
+export function proofEtag(json: Awaited<ReturnType<typeof serializeProof>>): string {
   return etagOf(jsonBody(json))
 }
 

@@ -1,9 +1,12 @@
-import type { HttpNeeds } from '../../http/needs.ts'
-import { proofJson } from '../../http/present.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
+import { readPatch } from '../../rendering/diff/patch.ts'
+import { DiffView } from '../../rendering/diff/view.tsx'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { casePage, changesOf, proofText, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
@@ -11,9 +14,6 @@ import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
 import { ProblemsList } from '../shell/problems.tsx'
 import { AnsiBox } from '../shell/text-box.tsx'
-import { DiffView } from '../text/diff-view.tsx'
-import { readPatch } from '../text/patch.ts'
-import { visibleText } from '../text/visible-text.ts'
 import { proofEtag } from './proof-data.ts'
 import {
   AcceptedReason,
@@ -25,7 +25,7 @@ import {
 } from './proof-parts.tsx'
 
 interface ProofPageProps {
-  service: HttpNeeds
+  service: HttpDeps
   assets: Pick<Assets, 'href'>
   folder: CaseFolder
   proof: Proof
@@ -34,7 +34,7 @@ interface ProofPageProps {
 /** One proof with its content. */
 export async function ProofPage({ service, assets, folder, proof }: ProofPageProps) {
   const { id, title } = folder.case
-  const json = await proofJson(service, folder, proof)
+  const json = await serializeProof(service, folder, proof)
   const etag = proofEtag(json)
   const session = folder.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)

@@ -1,10 +1,10 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import { type FailedTest, failedTestPlace } from '../../model/failed-test.ts'
 import type { Proof, ReportCounts } from '../../model/proof.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { artifactFile, proofPage } from '../shell/addresses.ts'
 import { ShowMore } from '../shell/disclosure.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { CandidateRow } from './candidates.ts'
 
 /** Whether a proof is verified, and still as it was then. */

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { counted } from '../../model/amounts.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { lastOf } from '../../model/trail.ts'
+import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
+import { DiffView } from '../../rendering/diff/view.tsx'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
-import { DiffView } from '../text/diff-view.tsx'
-import { type Patch, readPatch } from '../text/patch.ts'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionPageData } from './session-data.ts'
 
 /** A parsed patch keeps its text in memory, too. */
@@ -20,7 +20,7 @@ const patches = new LRUCache<string, Patch & { characters: number }>({
 
 /** The changed files from the session's patch; null if the patch is not on this machine. */
 export async function loadChanges(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   { case_id, number }: Session,
   candidates: readonly Candidate[],
 ): Promise<Patch | null> {
@@ -34,7 +34,7 @@ export async function loadChanges(
   return patch
 }
 
-async function read(layout: HttpNeeds['layout'], caseId: string, artifact: string) {
+async function read(layout: HttpDeps['layout'], caseId: string, artifact: string) {
   try {
     const text = await readArtifact(layout, caseId, artifact, undefined, true)
     return text === null ? null : { ...readPatch(text), characters: text.length }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { HttpNeeds } from '../../http/needs.ts'
-import { type ByteRange, leastBytes, withRange } from '../text/byte-ranges.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { type ByteRange, leastBytes, withRange } from '../../rendering/live-log/byte-ranges.ts'
 
 /** What is known about a log only from its live output. */
 export interface LiveOutput {
@@ -22,7 +22,7 @@ const EMPTY: TrackedLog = { stderr: [], isSilent: false, open: null }
  * once the live output has ended, this is unknown.
  */
 export function trackLiveOutput(
-  outputs: HttpNeeds['outputs'],
+  outputs: HttpDeps['outputs'],
 ): (caseId: string, artifact: string) => LiveOutput {
   const logs = new LRUCache<string, TrackedLog>({ max: 500 })
   const keyOf = (caseId: string, artifact: string) => `${caseId}/${artifact}`

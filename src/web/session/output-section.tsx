@@ -1,9 +1,9 @@
 import { sizeText } from '../../model/amounts.ts'
+import { classesOf } from '../../rendering/ansi/look.ts'
+import { visibleOutput } from '../../rendering/hidden-characters.ts'
+import { rangesText } from '../../rendering/live-log/byte-ranges.ts'
 import { artifactFile } from '../shell/addresses.ts'
 import { TextBox } from '../shell/text-box.tsx'
-import { classesOf } from '../text/ansi-look.ts'
-import { rangesText } from '../text/byte-ranges.ts'
-import { visibleOutput } from '../text/visible-text.ts'
 import type { SessionPageData } from './session-data.ts'
 import type { OutputLine, StepOutput } from './session-output.ts'
 

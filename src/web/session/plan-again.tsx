@@ -1,8 +1,8 @@
 import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
-import { visibleText } from '../text/visible-text.ts'
 
 /** Whether the newest session failed and its case is open, so that planning again is what comes next. */
 export function mayPlanAgain({

@@ -1,8 +1,8 @@
 import { counted } from '../../model/amounts.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionApi, sessionPage } from '../shell/addresses.ts'
 import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionPageData } from './session-data.ts'
 
 /**

@@ -2,10 +2,10 @@ import { countsAsVerified } from '../../model/proof.ts'
 import { refusedActions, refusedCount, refusedText } from '../../model/refused-actions.ts'
 import { objectionTo } from '../../model/support.ts'
 import { runName, usageText } from '../../model/usage.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { Candidates, Verdict } from '../proof/proof-parts.tsx'
 import { proofPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionPageData } from './session-data.ts'
 
 /** The counts of the test reports, in words and as a bar. */

@@ -1,12 +1,15 @@
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import { sessionJson } from '../../http/present.ts'
+import { serializeSession } from '../../http/serializers.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { Gate } from '../../model/gate.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
+import type { Patch } from '../../rendering/diff/patch.ts'
+import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
+import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { startObjection } from '../../sessions/objections.ts'
 import {
   type KeptRevision,
@@ -19,9 +22,6 @@ import type { PlanTexts } from '../../state/plans.ts'
 import type { PageNeeds } from '../needs.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { memoryPage } from '../shell/addresses.ts'
-import { diffTexts, type TextDiff } from '../text/diff-lines.ts'
-import { renderEverything, renderMarkdown } from '../text/markdown.ts'
-import type { Patch } from '../text/patch.ts'
 import { loadChanges } from './changed-files.tsx'
 import { mayPlanAgain } from './plan-again.tsx'
 import { type OutputNeeds, type StepOutput, sessionOutput } from './session-output.ts'
@@ -42,7 +42,7 @@ export interface SessionQuery {
   withOutput: boolean
 }
 
-export type SessionJson = Awaited<ReturnType<typeof sessionJson>>
+export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
 
 /** Everything that a session's page shows, read once. */
 export interface SessionPageData extends RenderedPlan {
@@ -78,7 +78,7 @@ export async function loadSessionPage(
   query: SessionQuery,
 ): Promise<SessionPageData> {
   const { service } = needs
-  const json = await sessionJson(service, folder, session)
+  const json = await serializeSession(service, folder, session)
   const etag = etagOf(jsonBody(json))
   const plan = await readPlan(json.plan)
   const settings = await service.settings()

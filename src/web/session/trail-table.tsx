@@ -1,9 +1,9 @@
 import { counted } from '../../model/amounts.ts'
 import type { TrailLine } from '../../model/trail.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionPageData } from './session-data.ts'
 
 const NEWEST = 200

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { visibleProse } from '../text/visible-text.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 
 interface FormDisclosureProps {
   /** Of the details; the form's own id is `<id>-form` by custom. */

@@ -2,7 +2,7 @@ import { counted } from '../../model/amounts.ts'
 import { isMemoryName } from '../../model/memory-name.ts'
 import type { Problem } from '../../model/problem.ts'
 import { remedyOf } from '../../model/problem-remedies.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, proofPage } from './addresses.ts'
 
 interface ProblemsListProps {

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
-import { renderMarkdown } from '../text/markdown.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { memoryPage } from './addresses.ts'
 import { TextBox } from './text-box.tsx'
 

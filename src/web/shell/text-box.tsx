@@ -1,8 +1,8 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { Problem } from '../../model/problem.ts'
-import { ansiHtml } from '../text/ansi-html.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { ansiHtml } from '../../rendering/ansi/look.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 
 /** Preformatted text that scrolls in itself: it can be focused, so it has a name. */
 export function TextBox({
@@ -16,7 +16,6 @@ export function TextBox({
 }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a <section> would not keep the spaces of the text
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard has to be able to scroll it
     <pre class={name} role="region" aria-label={label} tabindex={0}>
       {children}
     </pre>
