@@ -164,7 +164,7 @@ t.test('what a session offers is attached with one click', async (t) => {
   t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 test passed/)
   const artifact = session.candidates[0].artifact as string
   t.match(textOf(html, 'candidates'), `${artifact} 1 of 1 test passed`)
-  t.match(textOf(html, 'candidates'), `Attach as test-log : ${artifact}`)
+  t.match(textOf(html, 'candidates'), `Attach ${artifact} as test-log`)
   t.match(formTag(html, `attach-${artifact}`), `action="/cases/${ref.case_id}/proof"`)
   t.match(html, `name="session_id" value="${ref.id}"`)
   const fields = { artifact, session_id: ref.id, type: 'test-log' }

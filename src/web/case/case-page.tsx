@@ -5,12 +5,13 @@ import {
   STATE_GROUP_LABELS,
   STATE_GROUP_TONES,
   stateGroup,
+  stateLabel,
 } from '../../model/state-groups.ts'
 import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
 import type { Assets } from '../assets.ts'
 import { PlanAgain } from '../session/plan-again.tsx'
-import { casePage, casesWithTag, changesOf, sessionPage } from '../shell/addresses.ts'
+import { casesWithTag, changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
@@ -82,8 +83,8 @@ function CaseHead({ data }: { data: CasePageData }) {
   return (
     <div class="record-head" id="record-head">
       <Breadcrumbs
-        path={parent ? [{ name: parent.title, href: casePage(parent.id) }] : []}
-        here={null}
+        above={parent ? pathTo(parent.id, parent.title) : pathTo()}
+        current={visibleProse(json.title)}
       />
       <div class="record-title">
         <h1 dir="auto">{visibleProse(json.title)}</h1>
@@ -94,7 +95,12 @@ function CaseHead({ data }: { data: CasePageData }) {
           {STATE_GROUP_LABELS[group]}
           {need && need !== STATE_GROUP_LABELS[group] && <>: {need.toLowerCase()}</>}
         </span>
-        {json.outcome && <Outcome outcome={json.outcome} />}
+        <span class="small muted">{stateLabel(json.state)}</span>
+        {json.outcome && (
+          <span class="tag outcome" data-tone={outcomeTone(json.outcome)}>
+            {visibleText(outcomeLabel(json.outcome))}
+          </span>
+        )}
         <span class="tag">{json.type}</span>
         <ShowMore
           id="more-tags"
@@ -114,14 +120,6 @@ function CaseHead({ data }: { data: CasePageData }) {
         </span>
       </div>
     </div>
-  )
-}
-
-export function Outcome({ outcome }: { outcome: string }) {
-  return (
-    <span class="tag outcome" data-tone={outcomeTone(outcome)}>
-      {visibleText(outcomeLabel(outcome))}
-    </span>
   )
 }
 

@@ -47,7 +47,7 @@ export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePag
       <Objections id={id} gate={gate} />
       <p class="small muted">
         {gate.open
-          ? 'This case can be resolved.'
+          ? 'Every requirement is met.'
           : `${counted(gate.missing.length, 'requirement')} left. Attach proof, read it, and verify it.`}
       </p>
       {!broken && <ItemForm id={id} />}
@@ -157,7 +157,7 @@ function Item({ id, item, unverified }: ItemProps) {
           {' '}
           <a class="small" href={proofPage(id, unverified)}>
             Review and verify
-            <span class="visually-hidden">: {item.description}</span>
+            <span class="visually-hidden"> {item.description}</span>
           </a>
         </>
       )}

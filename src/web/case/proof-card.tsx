@@ -23,7 +23,7 @@ const MAX_PROOFS = 10
 export function ProofCard({ data }: { data: CasePageData }) {
   const { id, proofs, candidates, gate } = data
   const wanted = new Set(gate.items.flatMap(({ type }) => type ?? []))
-  const offered = candidates.filter(({ attached }) => attached === null)
+  const offered = candidates.filter(({ attached, size }) => attached === null && size !== null)
   return (
     <section class="card" id="proof" aria-labelledby="proof-title">
       <header>

@@ -1,5 +1,7 @@
 import { CASE_STATES } from '../../model/case-state.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
 import { stateLabel } from '../../model/state-groups.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
@@ -20,7 +22,7 @@ export function StateCard({ data }: { data: CasePageData }) {
       {json.reason && <LongText text={json.reason} class="state-reason" id="reason" />}
       {json.state === 'RESOLVED' && json.outcome && (
         <p>
-          Outcome: <strong>{json.outcome}</strong>
+          Outcome: <strong>{visibleText(outcomeLabel(json.outcome))}</strong>
         </p>
       )}
       {hasProof && json.state !== 'RESOLVED' && <ResolveForm data={data} />}

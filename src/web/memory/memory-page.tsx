@@ -1,7 +1,7 @@
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Assets } from '../assets.ts'
-import { casePage, changesOf, sessionPage } from '../shell/addresses.ts'
+import { changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CopiableText } from '../shell/copy-button.tsx'
 import { Page } from '../shell/page.tsx'
@@ -26,7 +26,7 @@ export function MemoryPage({ assets, folder, data, isSource }: MemoryPageProps) 
   return (
     <Page title={`${name}: ${title}`} assets={assets} kind="memory" live={changesOf(id)}>
       <div class="record-head" id="memory-head">
-        <Breadcrumbs path={[{ name: title, href: casePage(id) }]} here={name} />
+        <Breadcrumbs above={pathTo(id, title)} current={name} />
         <h1>{name}</h1>
         <div class="facts">
           <span>{file ? sizeText(file.size) : 'does not exist yet'}</span>

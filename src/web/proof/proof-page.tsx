@@ -8,7 +8,7 @@ import { readPatch } from '../../rendering/diff/patch.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
-import { casePage, changesOf, proofText, sessionPage } from '../shell/addresses.ts'
+import { changesOf, pathTo, proofText, sessionPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
@@ -43,7 +43,7 @@ export async function ProofPage({ service, assets, folder, proof }: ProofPagePro
   return (
     <Page title={`${proof.type}: ${title}`} assets={assets} kind="proof" live={changesOf(id)}>
       <div class="record-head" id="proof-head">
-        <Breadcrumbs path={[{ name: title, href: casePage(id) }]} here="Proof" />
+        <Breadcrumbs above={pathTo(id, title)} current="Proof" />
         <h1 tabindex={-1}>{proof.type}</h1>
         <p class="facts">
           <Verdict proof={proof} verified={verified} />

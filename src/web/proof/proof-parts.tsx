@@ -185,8 +185,7 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
           <input type="hidden" name="artifact" value={artifact} />
           <input type="hidden" name="session_id" value={session.id} />
           <button type="submit" class="compact">
-            Attach as {type}
-            <span class="visually-hidden">: {artifact}</span>
+            Attach<span class="visually-hidden"> {artifact}</span> as {type}
           </button>
         </form>
       )}

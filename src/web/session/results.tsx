@@ -86,7 +86,7 @@ export function Evidence({ data }: { data: SessionPageData }) {
           })}
         </ul>
       )}
-      {candidates.length > 0 && <h3>Can be attached</h3>}
+      {candidates.length > 0 && <h3>From this session</h3>}
       <Candidates candidates={candidates} wanted={wanted} />
     </section>
   )

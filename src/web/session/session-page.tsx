@@ -4,7 +4,7 @@ import { lastOf, type TrailLine } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { FailedTests } from '../proof/proof-parts.tsx'
-import { casePage, memoryPage, sessionPage } from '../shell/addresses.ts'
+import { casePage, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
@@ -92,7 +92,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
   const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
   return (
     <header class="session-head" id="session-head" data-case={id} data-session={session.id}>
-      <Breadcrumbs path={[{ name: title, href: casePage(id) }]} here={`Session ${number}`} />
+      <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
       <div class="session-title">
         <h1 tabindex={-1}>
           Session {number} · {session.type}
@@ -132,7 +132,7 @@ function StatusBanner({ data }: { data: SessionPageData }) {
   return (
     <div
       id="status"
-      class={`notice with-actions status ${status.kind}`}
+      class={`notice with-actions session-status ${status.kind}`}
       data-kind={status.tone}
       role={status.tone === 'bad' ? 'alert' : undefined}
     >

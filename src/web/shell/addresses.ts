@@ -48,3 +48,9 @@ export function sessionApi({ case_id, id }: { case_id: string; id: string }): st
 export function artifactFile(session: { case_id: string; id: string }, artifact: string): string {
   return `${sessionApi(session)}/artifacts/${artifact}`
 }
+
+/** For breadcrumbs: the way from the list of cases to a case. */
+export function pathTo(id?: string, title = ''): { href: string; text: string }[] {
+  const cases = { href: CASES, text: 'Cases' }
+  return id === undefined ? [cases] : [cases, { href: casePage(id), text: title }]
+}

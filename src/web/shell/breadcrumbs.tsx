@@ -1,25 +1,24 @@
-import { CASES } from './addresses.ts'
-
 interface BreadcrumbsProps {
-  /** What is between the list of cases and this page. */
-  path: readonly { name: string; href: string }[]
-  /** This page; null on the page of a case, whose heading says it. */
-  here: string | null
+  /** The pages above this one, from the list of cases down. */
+  above: readonly { href: string; text: string }[]
+  /** What this page is called. */
+  current: string
 }
 
-/** The way from the list of cases to this page. */
-export function Breadcrumbs({ path, here }: BreadcrumbsProps) {
+export function Breadcrumbs({ above, current }: BreadcrumbsProps) {
   return (
     <nav class="crumbs" aria-label="Breadcrumb">
       <ol>
-        {[{ name: 'Cases', href: CASES }, ...path].map(({ name, href }) => (
+        {above.map(({ href, text }) => (
           <li>
             <a href={href} dir="auto">
-              {name}
+              {text}
             </a>
           </li>
         ))}
-        {here !== null && <li aria-current="page">{here}</li>}
+        <li aria-current="page" dir="auto">
+          {current}
+        </li>
       </ol>
     </nav>
   )
