@@ -9,7 +9,6 @@ import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
 import { DiffView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
-import type { SessionPageData } from './session-data.ts'
 
 /** A parsed patch keeps its text in memory, too. */
 const patches = new LRUCache<string, Patch & { characters: number }>({
@@ -50,7 +49,7 @@ function isPatch(artifact: string, number: number): boolean {
 }
 
 /** The files that changed during the run, largest change first. */
-export function ChangedFiles({ data: { session, changes } }: { data: SessionPageData }) {
+export function ChangedFiles({ session, changes }: { session: Session; changes: Patch | null }) {
   const taken = lastOf(session.trail, 'diff_taken')
   if (!taken) return null
   const { diff } = session

@@ -60,9 +60,13 @@ export function SessionPage({ data, assets }: SessionPageProps) {
       {waits && <PlanSection data={data} />}
       <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
       <RejectedActions data={data} />
-      {isOver(session.state) && !isOutputFirst && <ChangedFiles data={data} />}
+      {isOver(session.state) && !isOutputFirst && (
+        <ChangedFiles session={session} changes={data.changes} />
+      )}
       <OutputSection data={data} />
-      {isOver(session.state) && isOutputFirst && <ChangedFiles data={data} />}
+      {isOver(session.state) && isOutputFirst && (
+        <ChangedFiles session={session} changes={data.changes} />
+      )}
       {!waits && <PlanSection data={data} />}
       <TrailTable data={data} />
     </div>
