@@ -85,8 +85,10 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
   return (
     <Field id={id} label={label} hint={hint}>
       <input
-        {...shared}
+        id={id}
+        name={name}
         value={text}
+        {...shared}
         required={required}
         maxlength={kind === 'line' ? max : undefined}
         {...patternOf(field, text)}
