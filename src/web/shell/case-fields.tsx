@@ -58,8 +58,6 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
   const hint = hints?.[name] ?? hintOf(field, hasBlank(value))
   const text = typeof value === 'string' ? value : value.join(hasBlank(value) ? ', ' : ' ')
   const shared = {
-    id,
-    name,
     'aria-describedby': `${id}-hint`,
     // a new case gets the default; of one that has a value, an empty field removes it
     'data-empty': form === 'new' ? 'omit' : 'null',
@@ -68,14 +66,14 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
   if (own) {
     return (
       <Field id={id} label={label} hint={hint}>
-        <Select shared={shared} choices={own} value={text} none={placeholder} />
+        <Select shared={{ id, name, ...shared }} choices={own} value={text} none={placeholder} />
       </Field>
     )
   }
   if (kind === 'markdown') {
     return (
       <Field id={id} label={label} hint={hint}>
-        <textarea {...shared} rows={10}>
+        <textarea id={id} name={name} {...shared} rows={10}>
           {text === '' ? '' : `\n${text}`}
         </textarea>
       </Field>
