@@ -1,4 +1,5 @@
 import { counted, sizeText } from '../../model/amounts.ts'
+import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
@@ -116,6 +117,11 @@ function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
 
 const MAX_CHILDREN = 15
 
+/** Fields that are shown as they are; a parent is a link, and a provider may be the workspace's. */
+const PLAIN = FIELD_LIST.filter(
+  ({ name, shownIn }) => !shownIn && name !== 'parent' && name !== 'provider',
+)
+
 export function DetailsCard({ data }: { data: CasePageData }) {
   const { id, json, parent, children, provider } = data
   return (
@@ -124,7 +130,7 @@ export function DetailsCard({ data }: { data: CasePageData }) {
       <dl class="fact-list">
         {parent && (
           <>
-            <dt>Parent</dt>
+            <dt>{CASE_FIELDS.parent.label}</dt>
             <dd>
               <RelatedCaseLink related={parent} />
             </dd>
@@ -152,9 +158,18 @@ export function DetailsCard({ data }: { data: CasePageData }) {
             </dd>
           </>
         )}
-        <dt>Working folder</dt>
-        <dd>{json.workdir ?? 'workspace folder'}</dd>
-        <dt>Provider</dt>
+        {PLAIN.map(({ name, label, placeholder }) => {
+          const text = textOf(json[name]) ?? placeholder
+          return (
+            text && (
+              <>
+                <dt>{label}</dt>
+                <dd dir="auto">{text}</dd>
+              </>
+            )
+          )
+        })}
+        <dt>{CASE_FIELDS.provider.label}</dt>
         <dd>
           {provider}
           {json.provider === null && <span class="muted"> (workspace default)</span>}
@@ -170,6 +185,11 @@ export function DetailsCard({ data }: { data: CasePageData }) {
       </dl>
     </section>
   )
+}
+
+function textOf(value: string | readonly string[] | null): string | null {
+  const text = typeof value === 'string' ? value : (value ?? []).join(', ')
+  return text === '' ? null : text
 }
 
 function RelatedCaseLink({ related: { id, title, state } }: { related: RelatedCase }) {
