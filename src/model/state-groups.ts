@@ -80,13 +80,3 @@ export function stateLabel(state: string): string {
   const words = state.toLowerCase().replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
-
-/** An outcome as people read it: `ConfirmedCodeBug` is "Confirmed code bug". */
-export function outcomeLabel(outcome: string): string {
-  const words = outcome.replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ').split(' ')
-  const [first = '', ...rest] = words
-  return [
-    first,
-    ...rest.map((word) => (/^\p{Lu}\p{Ll}/u.test(word) ? word.toLowerCase() : word)),
-  ].join(' ')
-}

@@ -3,14 +3,13 @@ const UNITS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [86_400, 'hour'],
   [7 * 86_400, 'day'],
 ]
-const dates = new Intl.DateTimeFormat(undefined, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-})
-const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+/** The pages are in English, so the dates are too, whatever the language of the browser: "26 Nov 2026", 24 hours. */
+const LANGUAGE = 'en-GB'
+const dates = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeStyle: 'medium' })
+const ago = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: 'auto' })
 
-/** Shows recent times as "5 minutes ago" or "waiting 5 min", and others by the reader's clock. */
+/** Shows recent times as "5 minutes ago" or "waiting 5 min", and others in the reader's time zone. */
 export function startTimes(): void {
   showTimes()
   document.addEventListener('refreshed', showTimes)
@@ -18,7 +17,7 @@ export function startTimes(): void {
 }
 
 function showTimes(): void {
-  for (const time of document.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time[datetime]:not(.clock)')) {
     const at = new Date(time.dateTime)
     const text = textOf(time.dataset.as, at)
     if (time.textContent !== text) time.textContent = text
@@ -28,7 +27,7 @@ function showTimes(): void {
 /** `as`: how the page wants it, see shell/time.tsx. */
 function textOf(as: string | undefined, at: Date): string {
   if (as === 'ago') return agoText(at)
-  if (as !== 'waiting' && as !== 'running') return clockText(at)
+  if (as !== 'waiting' && as !== 'running') return clock.format(at)
   return `${as} ${lengthText(Date.now() - at.getTime())}`
 }
 
@@ -44,15 +43,11 @@ function lengthText(ms: number): string {
 
 function agoText(at: Date): string {
   const seconds = (at.getTime() - Date.now()) / 1000
-  if (Math.abs(seconds) < 60) return 'just now' // what counts seconds would be wrong until it is shown anew
+  if (Math.abs(seconds) < 60) return 'just now' // seconds would soon be wrong
   let size = 60
   for (const [limit, unit] of UNITS) {
-    if (Math.abs(seconds) < limit) return format.format(Math.round(seconds / size), unit)
+    if (Math.abs(seconds) < limit) return ago.format(Math.round(seconds / size), unit)
     size = limit
   }
   return dates.format(at)
-}
-
-function clockText(at: Date): string {
-  return at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 }

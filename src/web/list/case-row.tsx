@@ -1,7 +1,7 @@
 import type { Attention } from '../../model/attention.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
 import {
   needLabel,
-  outcomeLabel,
   STATE_GROUP_LABELS,
   type StateGroup,
   stateLabel,

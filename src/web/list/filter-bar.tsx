@@ -1,10 +1,6 @@
 import { CASE_STATES } from '../../model/case-state.ts'
-import {
-  outcomeLabel,
-  STATE_GROUP_LABELS,
-  STATE_GROUPS,
-  stateLabel,
-} from '../../model/state-groups.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
+import { STATE_GROUP_LABELS, STATE_GROUPS, stateLabel } from '../../model/state-groups.ts'
 import { SearchField } from '../search/search-field.tsx'
 import { searchPage } from '../shell/addresses.ts'
 import { type Filters, hasFilters, listAddress } from './filters.ts'

@@ -1,9 +1,9 @@
 import type { FoundCase } from '../../http/routes/search.ts'
-import { outcomeLabel } from '../../model/state-groups.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { placeOf } from '../case/record-file.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
+import { fileUrl } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
 
 /** A case that was found: what it is, the lines that match, and the words of the query that it lacks. */
@@ -50,7 +50,7 @@ export function FoundCaseItem({ of, number }: { of: FoundCase; number: number })
 function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] }) {
   const file = line.file.slice(line.file.lastIndexOf(`${id}/`) + id.length + 1)
   const where = `${visibleText(file)}:${line.line}`
-  const address = placeOf(id, { file, line: line.line })
+  const address = fileUrl(id, { file, line: line.line })
   return (
     <li>
       <span class="found-where" title={`${line.file}:${line.line}`}>
