@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { hasMoreThan } from './files/folder-names.ts'
+import { requestListener } from './http/request-listener.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
 import { openService, type Service } from './service.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
 import { inTime, stopSignal } from './stopping.ts'
-import { siteListener } from './web/site.ts'
+import { siteApp } from './web/site.ts'
 
 export interface ServeOptions {
   root: string
@@ -31,6 +32,8 @@ export interface ServeOptions {
 export interface Served {
   service: Service
   url: string
+  /** Answers a request of this process, without a connection. */
+  fetch(request: Request, env?: object): Response | Promise<Response>
   /** Ends streams, finishes requests and writes, stops what runs, gives the workspace back; rejects where that hangs. */
   close(): Promise<void>
 }
@@ -58,12 +61,12 @@ async function startServer(options: ServeOptions): Promise<Served> {
   try {
     const { log, layout, start } = service
     if (!hasMoreThan(FEW_CASES, layout.cases)) await start.begun
-    const listener = siteListener(service, {
+    const app = siteApp(service, {
       port: () => port,
       streams,
       hasPages: !options.short,
     })
-    const server = await listen(listener, {
+    const server = await listen(requestListener(app.fetch, log), {
       port: options.port,
       log,
       oneRequestEach: options.short ?? false,
@@ -73,6 +76,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
     return {
       service,
       url: server.url,
+      fetch: app.fetch,
       async close() {
         service.giveUpStart()
         // first: its last events still reach the open streams

@@ -16,7 +16,7 @@ import {
 } from '../state/owner/owner-record.ts'
 import { createOwnerTimeouts } from '../state/owner/owner-timeouts.ts'
 import { findSilentOwner, type SilentOwner } from '../state/owner/silent-owner.ts'
-import type { Workspace } from './place.ts'
+import type { Workspace } from './find-workspace.ts'
 
 export interface Connection {
   client: Client
@@ -115,8 +115,8 @@ export async function connect(
       get url() {
         return where.url
       },
-      exchange: (method, ...asked) => again(method, () => client.exchange(method, ...asked)),
-      ask: (method, ...asked) => again(method, () => client.ask(method, ...asked)),
+      exchange: (method, ...asked) => again(method, () => client.rawRequest(method, ...asked)),
+      ask: (method, ...asked) => again(method, () => client.request(method, ...asked)),
       bytesOf: (path) => again('GET', () => client.bytesOf(path)),
     },
     isOwn: () => served !== null,
@@ -128,7 +128,7 @@ export async function connect(
 async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
   const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(WELL_MS)]))
   try {
-    const { status, body } = await client.exchange('GET', '/health')
+    const { status, body } = await client.rawRequest('GET', '/health')
     return status === 200 && body.status === 'ok'
   } catch (error) {
     signal.throwIfAborted()

@@ -1,10 +1,10 @@
 import type { Client } from '../client/client.ts'
 import { placesIn } from '../workspace/settings/places.ts'
 import { type Connection, connect } from './connection.ts'
-import { EXIT, type ExitCode } from './exit-codes.ts'
-import { locateWorkspace, type PlaceChoice, type Workspace } from './place.ts'
+import { EXIT, type ExitCode } from './output/exit-codes.ts'
+import { findWorkspace, type WorkspaceOptions, type Workspace } from './find-workspace.ts'
 import type { ReadingConsole } from './reading/reading-console.ts'
-import { ownTerminal } from './terminal.ts'
+import { ownTerminal } from './output/terminal.ts'
 
 /** What a command of the console works with. */
 export interface Console extends ReadingConsole {
@@ -18,7 +18,7 @@ export interface Console extends ReadingConsole {
   signal: AbortSignal
 }
 
-export interface ConsoleOptions extends PlaceChoice {
+export interface ConsoleOptions extends WorkspaceOptions {
   json?: boolean
 }
 
@@ -37,7 +37,7 @@ export async function carryOut(
   const stop = watchSignals()
   let connection: Connection | null = null
   try {
-    const workspace = placesIn(await locateWorkspace(options), terminal.warn)
+    const workspace = placesIn(await findWorkspace(options), terminal.warn)
     connection = await connect(workspace, {
       signal: stop.signal,
       log: terminal.warn,

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander'
 import { consoleCommand } from './definitions/arguments.ts'
 import { explanationOf } from './definitions/explained.ts'
-import { EXIT_MEANINGS } from './exit-codes.ts'
+import { EXIT_MEANINGS } from './output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 

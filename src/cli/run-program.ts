@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
 import { Refusal } from '../model/refusal.ts'
-import { EXIT, exitCodeOf } from './exit-codes.ts'
-import { bearOutputErrors } from './output-errors.ts'
-import { jsonText } from './text/json-text.ts'
+import { EXIT, exitCodeOf } from './output/exit-codes.ts'
+import { bearOutputErrors } from './output/output-errors.ts'
+import { jsonText } from './output/json.ts'
 
 /** Carries out what the command line says; a refusal is told, and gives the exit code. */
 export async function runProgram(program: Command, argv = process.argv): Promise<void> {
@@ -23,7 +23,7 @@ async function tellRefusal(refusal: Refusal, argv: readonly string[]): Promise<n
   const text = `casefile: ${[refusal.message, ...fieldLines(refusal)].join('\n')}\n`
   const { isTTY, columns } = process.stderr
   if (isTTY) {
-    const { wrapped } = await import('./text/wrapped.ts')
+    const { wrapped } = await import('./output/wrapped.ts')
     process.stderr.write(wrapped(text, columns || 80))
   } else process.stderr.write(text)
   return exitCodeOf(refusal)

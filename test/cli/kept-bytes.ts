@@ -99,7 +99,7 @@ t.test('a proof is verified for what it said', async (t) => {
     const seen = await add('It fails')
     const path = file(`proof/${seen.id}.md`)
     const late: typeof client.ask = async (method, ...asked) => {
-      const answer = await client.ask(method, ...asked)
+      const answer = await client.request(method, ...asked)
       if (method === 'GET') {
         writeFileSync(path, readFileSync(path, 'utf8').replace('It fails', 'It works'))
       }

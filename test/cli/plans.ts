@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sayNext } from '../../src/cli/commands/approve.ts'
 import { changeText } from '../../src/cli/commands/plan-change.ts'
-import { planView } from '../../src/cli/plan-view.ts'
+import { planView } from '../../src/cli/output/plan-view.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
 import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'

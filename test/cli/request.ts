@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { ConnectionLost, request } from '../../src/client/request.ts'
+import { ConnectionLost, httpRequest } from '../../src/client/request.ts'
 
 /** An address where each connection is met so. */
 async function address(t: Test, meet: (socket: Socket) => void): Promise<string> {

@@ -1,8 +1,8 @@
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { sessionNamed, sessionPath } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession, sessionPath } from '../resolve/session.ts'
+import { jsonText } from '../output/json.ts'
 
 export interface AbandonOptions extends ConsoleOptions {
   reason?: string
@@ -15,10 +15,10 @@ export async function abandon(
   word: string | undefined,
   { reason }: AbandonOptions,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word)
+  const id = await resolveCase(client, name)
+  const session = await resolveSession(client, id, word)
   const body = { reason }
-  const answer = await client.ask('POST', `${sessionPath(session)}/abandon`, { body })
+  const answer = await client.request('POST', `${sessionPath(session)}/abandon`, { body })
   terminal.print(json ? jsonText(answer.body) : `session ${session.number} is abandoned\n`)
   return EXIT.done
 }

@@ -2,15 +2,15 @@ import { buffer } from 'node:stream/consumers'
 import { textOf } from '../../client/memory-change.ts'
 import type { Console } from '../console.ts'
 import { withEdited } from '../edited-text.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
 import { wrongUsage } from '../usage.ts'
 
 /** `casefile answer`: answers the question of a case that is NEEDS_USER_INPUT. */
 export async function answer(console: Console, name: string, words: string[]): Promise<ExitCode> {
-  const id = await caseNamed(console.client, name)
+  const id = await resolveCase(console.client, name)
   if (words.length > 0) {
     const given = words.join(' ')
     const text = given === '-' ? textOf(await buffer(process.stdin), 'Standard input') : given
@@ -20,7 +20,7 @@ export async function answer(console: Console, name: string, words: string[]): P
     return EXIT.done
   }
   const { client, terminal, signal } = console
-  const { reason } = (await client.ask('GET', `/cases/${id}`)).body
+  const { reason } = (await client.request('GET', `/cases/${id}`)).body
   if (reason) terminal.say(shownLine(reason))
   const kept = (file: string) => terminal.warn(`what you wrote is kept in ${file}`)
   await withEdited('', { name: 'answer.md', signal, kept }, async (text) => {
@@ -31,6 +31,6 @@ export async function answer(console: Console, name: string, words: string[]): P
 }
 
 async function send({ client, terminal, json }: Console, id: string, text: string): Promise<void> {
-  const { body } = await client.ask('POST', `/cases/${id}/answer`, { body: { text: text.trim() } })
+  const { body } = await client.request('POST', `/cases/${id}/answer`, { body: { text: text.trim() } })
   terminal.print(json ? jsonText(body) : `${id.slice(0, 8)}  ${body.state}  answered\n`)
 }

@@ -3,11 +3,11 @@ import { Refusal } from '../../model/refusal.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { exitOf, follow, reread } from '../follow/follow.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed, sessionPath } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type SessionJson, resolveSession, sessionPath } from '../resolve/session.ts'
+import { jsonText } from '../output/json.ts'
 import { wrongUsage } from '../usage.ts'
 import { mustOutlast } from './detached.ts'
 import { changeText } from './plan-change.ts'
@@ -32,8 +32,8 @@ export async function approve(
   const { client, terminal, json } = console
   mustBeAnswerable(console, options)
   if (options.detach) mustOutlast(console, 'run')
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word, { waiting: true })
+  const id = await resolveCase(client, name)
+  const session = await resolveSession(client, id, word, { waiting: true })
   mustWait(session)
   const approved = await decide(console, session, options)
   if (approved === null) {
@@ -60,7 +60,7 @@ async function decide(
 ): Promise<SessionJson | null> {
   const { client, terminal, json, signal } = console
   const approveText = async (session: SessionJson, plan_sha256: string | null) =>
-    (await client.ask('POST', `${sessionPath(session)}/approve`, { body: { plan_sha256 } })).body
+    (await client.request('POST', `${sessionPath(session)}/approve`, { body: { plan_sha256 } })).body
   if (sha !== undefined) return approveText(first, sha)
   if (!json) await printPlan(console, first)
   for (let shown = first; ; ) {

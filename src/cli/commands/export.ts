@@ -1,10 +1,10 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { type WholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
+import { jsonText } from '../output/json.ts'
 
 /** Counts up where a program that reads the lines would take a new one for something else. */
 const EXPORT_VERSION = 1
@@ -22,7 +22,7 @@ const AHEAD = 8
  * takes what is there.
  */
 export async function exportCases({ client, terminal }: ReadingConsole): Promise<ExitCode> {
-  const { body } = await client.ask('GET', '/triage') // rows are small, whatever the cases hold
+  const { body } = await client.request('GET', '/triage') // rows are small, whatever the cases hold
   let code: ExitCode = EXIT.done
   const rows = (body as Row[]).toSorted(oldestFirst)
   for await (const exported of inOrder(rows, AHEAD, ({ id }) => exportedCase(client, id))) {
@@ -37,7 +37,7 @@ export async function exportCases({ client, terminal }: ReadingConsole): Promise
 }
 
 /** Null where the case is gone since it was listed. */
-async function exportedCase(client: Asking, id: string) {
+async function exportedCase(client: ApiReader, id: string) {
   const whole = await unlessGone(wholeCaseWithContents(client, id))
   if (whole === null) return null
   const memory = []
@@ -76,7 +76,7 @@ function oldestFirst(a: Row, b: Row): number {
 type Content = { text: string } | { base64: string } | { error: string }
 
 /** Null where the file is gone since it was listed. */
-async function contentOf(client: Asking, id: string, filename: string): Promise<Content | null> {
+async function contentOf(client: ApiReader, id: string, filename: string): Promise<Content | null> {
   try {
     const bytes = await unlessGone(
       client.bytesOf(`/cases/${id}/memory/${encodeURIComponent(filename)}`),

@@ -1,18 +1,18 @@
 import type { Gate } from '../../model/gate.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { jsonText } from '../output/json.ts'
 
 /** `casefile gate`: what RESOLVED needs, and what is missing. */
 export async function gate(
   { client, terminal, json }: ReadingConsole,
   name: string,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const { body } = await client.ask('GET', `/cases/${id}/gate`)
+  const id = await resolveCase(client, name)
+  const { body } = await client.request('GET', `/cases/${id}/gate`)
   terminal.print(json ? jsonText(body) : gateText(body, terminal))
   if (!json)
     terminal.say(

@@ -1,19 +1,19 @@
 import type { HistoryEntry } from '../../model/history.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
-import { ago } from '../text/times.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
+import { ago } from '../output/times.ts'
 
 /** `casefile history`: what happened to a case, oldest first. */
 export async function history(
   { client, terminal, json }: ReadingConsole,
   name: string,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const { body } = await client.ask('GET', `/cases/${id}/history`)
+  const id = await resolveCase(client, name)
+  const { body } = await client.request('GET', `/cases/${id}/history`)
   terminal.print(json ? jsonText(body) : historyText(body as HistoryEntry[], terminal))
   return EXIT.done
 }

@@ -4,14 +4,14 @@ import { REPOSITORY } from '../../import/source.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { progressLine } from '../follow/progress-line.ts'
 import { inputOf } from '../import/input.ts'
 import { makeCases } from '../import/make-cases.ts'
-import { locateWorkspace } from '../place.ts'
+import { findWorkspace } from '../find-workspace.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
-import { table } from '../text/table.ts'
+import { jsonText } from '../output/json.ts'
+import { table } from '../output/table.ts'
 import { wrongUsage } from '../usage.ts'
 
 export interface ImportOptions extends ConsoleOptions {
@@ -29,7 +29,7 @@ export async function plannedCases(file: string, options: ImportOptions): Promis
   if (type !== undefined && !SLUG.test(type)) {
     throw wrongUsage(`--type is "${type}". Expected ${SLUG_RULE}.`)
   }
-  await locateWorkspace(options) // long lists take a while to be read
+  await findWorkspace(options) // long lists take a while to be read
   const now = new Date().toISOString()
   return planImport(issuesIn(await inputOf(file)), { repository: repo, type, now })
 }
@@ -66,7 +66,7 @@ export async function importCases(
 }
 
 async function knownIn({ client }: ReadingConsole): Promise<Set<string>> {
-  const { body } = await client.ask('GET', '/triage')
+  const { body } = await client.request('GET', '/triage')
   return new Set((body as { id: string }[]).map(({ id }) => id))
 }
 

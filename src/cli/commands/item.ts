@@ -1,7 +1,7 @@
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { jsonText } from '../output/json.ts'
 import { gateText } from './gate.ts'
 
 export interface ItemOptions extends ConsoleOptions {
@@ -16,10 +16,10 @@ export async function addItem(
   description: string,
   { type, required = false }: ItemOptions,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const body = { description, type, required }
-  const answer = await client.ask('POST', `/cases/${id}/proof/checklist`, { body })
+  const answer = await client.request('POST', `/cases/${id}/proof/checklist`, { body })
   if (json) terminal.print(jsonText(answer.body))
-  else terminal.print(gateText((await client.ask('GET', `/cases/${id}/gate`)).body, terminal))
+  else terminal.print(gateText((await client.request('GET', `/cases/${id}/gate`)).body, terminal))
   return EXIT.done
 }

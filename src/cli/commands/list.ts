@@ -3,12 +3,12 @@ import { type AttentionKind, isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
-import { type Cell, table } from '../text/table.ts'
-import { ago } from '../text/times.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { jsonText } from '../output/json.ts'
+import { type Cell, table } from '../output/table.ts'
+import { ago } from '../output/times.ts'
 
 export interface ListOptions extends ConsoleOptions {
   state?: string[]
@@ -41,7 +41,7 @@ export async function list(
       values?.length ? [[key, values.join(',')] as [string, string]] : [],
     ),
   )
-  const { body } = await client.ask('GET', `/triage${query.size > 0 ? `?${query}` : ''}`)
+  const { body } = await client.request('GET', `/triage${query.size > 0 ? `?${query}` : ''}`)
   const rows = body as Row[]
   const isWhole = all || state !== undefined || outcome !== undefined
   const shown = isWhole ? rows : rows.filter(({ state, needs }) => needs || !isClosed(state))

@@ -1,9 +1,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { jsonText } from '../output/json.ts'
 
 export interface NewOptions extends ConsoleOptions {
   type?: string
@@ -23,9 +23,9 @@ export async function newCase(
   const fields = {
     ...{ title, type, workdir, provider, tags: tag },
     description: description === '-' ? await readAll(process.stdin) : description,
-    parent: parent === undefined ? undefined : await caseNamed(client, parent),
+    parent: parent === undefined ? undefined : await resolveCase(client, parent),
   }
-  const { body } = await client.ask('POST', '/cases', { body: fields })
+  const { body } = await client.request('POST', '/cases', { body: fields })
   if (json) terminal.print(jsonText(body))
   else {
     terminal.print(`${body.id}  ${visibleText(body.title)}\n`)

@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers'
 import { changeMemory, textOf, withParagraphs } from '../../client/memory-change.ts'
 import type { Console } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { jsonText } from '../output/json.ts'
 import { wrongUsage } from '../usage.ts'
 
 /** `casefile note`: adds a paragraph to the case's notes.md, below a heading with the day. */
@@ -16,7 +16,7 @@ export async function note(
   const text = given === '-' ? textOf(await buffer(process.stdin), 'Standard input') : given
   if (text.trim() === '')
     throw wrongUsage('The note is blank. Give it a text, or - for standard input.')
-  const path = `/cases/${await caseNamed(client, name)}/memory/notes.md`
+  const path = `/cases/${await resolveCase(client, name)}/memory/notes.md`
   const { body } = await changeMemory(client, path, (present) =>
     withNote(present ?? '', text, new Date()),
   )

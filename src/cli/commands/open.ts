@@ -4,9 +4,9 @@ import { casePage } from '../../web/shell/addresses.ts'
 import { layoutOf } from '../../workspace/layout.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
 import { editFile } from '../editor.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { jsonText } from '../output/json.ts'
 
 export interface OpenOptions extends ConsoleOptions {
   print?: boolean
@@ -20,8 +20,8 @@ export async function open(
   name: string,
   { print, folder, edit }: OpenOptions,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  await client.ask('GET', `/cases/${id}`)
+  const id = await resolveCase(client, name)
+  await client.request('GET', `/cases/${id}`)
   const layout = layoutOf(workspace.root, workspace.memoryRoot)
   const path = layout.caseFolder(id)
   if (folder || edit) {

@@ -1,10 +1,10 @@
 import type { Console, ConsoleOptions } from '../console.ts'
 import { withEdited } from '../edited-text.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed, sessionPath } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type SessionJson, resolveSession, sessionPath } from '../resolve/session.ts'
+import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
 import { wrongUsage } from '../usage.ts'
 import { changeText } from './plan-change.ts'
 import { printPlan, printPlanned } from './planned.ts'
@@ -32,8 +32,8 @@ export async function plan(
 ): Promise<ExitCode> {
   const { client, terminal, json } = console
   if (edit && diff) throw wrongUsage('Choose one of --edit and --diff.')
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word, { waiting: true })
+  const id = await resolveCase(client, name)
+  const session = await resolveSession(client, id, word, { waiting: true })
   if (edit) return editPlan(console, session)
   if (diff) return showChange(console, session)
   if (json) terminal.print(jsonText(session))
@@ -46,7 +46,7 @@ export async function plan(
 async function editPlan(console: Console, { case_id, id }: SessionJson): Promise<ExitCode> {
   const { client, terminal, json, signal } = console
   const path = sessionPath({ case_id, id })
-  const { body: session, etag } = await client.ask('GET', path)
+  const { body: session, etag } = await client.request('GET', path)
   const kept = (file: string) => terminal.warn(`what you wrote is kept in ${file}`)
   await withEdited(session.plan, { name: 'plan.md', signal, kept }, async (plan) => {
     if (plan === session.plan) {
@@ -55,7 +55,7 @@ async function editPlan(console: Console, { case_id, id }: SessionJson): Promise
       return
     }
     const headers = { 'if-match': etag ?? '*' }
-    const answer = await client.ask('PUT', `${path}/plan`, { body: { plan }, headers })
+    const answer = await client.request('PUT', `${path}/plan`, { body: { plan }, headers })
     if (json) terminal.print(jsonText(answer.body))
     else await printPlanned(console, answer.body)
   })
@@ -65,7 +65,7 @@ async function editPlan(console: Console, { case_id, id }: SessionJson): Promise
 /** What the plan says that the revision before it did not. */
 async function showChange(console: Console, session: SessionJson): Promise<ExitCode> {
   const { client, terminal, json } = console
-  const { body } = await client.ask('GET', `${sessionPath(session)}/plans`)
+  const { body } = await client.request('GET', `${sessionPath(session)}/plans`)
   const revisions = body as Revision[]
   if (json) {
     terminal.print(jsonText(revisions))

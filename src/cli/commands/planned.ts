@@ -2,11 +2,11 @@ import { readPlan } from '../../markdown/plan-steps.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { startObjection } from '../../sessions/objections.ts'
-import type { SessionJson } from '../named/session.ts'
-import { planView } from '../plan-view.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import { planView } from '../output/plan-view.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { shownLine } from '../text/shown-line.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { shownLine } from '../output/shown-line.ts'
 
 type Speaking = Pick<ReadingConsole, 'client' | 'terminal' | 'workspace'>
 
@@ -77,7 +77,7 @@ export async function printPlan(
   const settings = await workspace.settings()
   let objection: string | null = null
   if (session.state === 'plan_ready') {
-    const { body } = await client.ask('GET', `/cases/${session.case_id}`)
+    const { body } = await client.request('GET', `/cases/${session.case_id}`)
     const place = { root: workspace.root, workdir: body.workdir, settings }
     const { isRunbook } = await readPlan(plan)
     objection = await startObjection(provider, place, { isRunbook })

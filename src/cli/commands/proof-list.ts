@@ -1,19 +1,19 @@
 import { visibleText } from '../../model/visible-text.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { type ProofHead, proofsOf } from '../named/proof.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type ProofHead, proofsOf } from '../resolve/proof.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
-import { table } from '../text/table.ts'
-import { ago } from '../text/times.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { jsonText } from '../output/json.ts'
+import { table } from '../output/table.ts'
+import { ago } from '../output/times.ts'
 
 /** `casefile proof list` */
 export async function listProof(
   { client, terminal, json }: ReadingConsole,
   name: string,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)
   if (json) terminal.print(jsonText(proofs))
   else if (proofs.length === 0) {

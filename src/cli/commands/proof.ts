@@ -1,13 +1,13 @@
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof.ts'
-import { sessionNamed } from '../named/session.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type ProofJson, resolveProof, proofsOf, wholeProof } from '../resolve/proof.ts'
+import { resolveSession } from '../resolve/session.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
+import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
 import { wrongUsage } from '../usage.ts'
 import { contentOf, type ProofSource } from './proof-content.ts'
 import { proofState } from './proof-list.ts'
@@ -27,12 +27,12 @@ export async function addProof(
   options: ProofAddOptions,
 ): Promise<ExitCode> {
   const content = await contentOf(file, options)
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const { type, session, verify } = options
   const session_id =
-    session === undefined ? undefined : (await sessionNamed(client, id, session)).id
+    session === undefined ? undefined : (await resolveSession(client, id, session)).id
   const body = { type, session_id, ...content }
-  let proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
+  let proof: ProofJson = (await client.request('POST', `/cases/${id}/proof`, { body })).body
   const isVerifiable = verify && proof.supports
   if (isVerifiable) proof = await verifySeen(client, proof)
   terminal.print(
@@ -60,8 +60,8 @@ export async function showProof(
   name: string,
   word: string,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const proof = await wholeProof(client, proofNamed(await proofsOf(client, id), word))
+  const id = await resolveCase(client, name)
+  const proof = await wholeProof(client, resolveProof(await proofsOf(client, id), word))
   if (json) {
     terminal.print(jsonText(proof))
     return EXIT.done
@@ -96,12 +96,12 @@ export async function verifyProof(
   if (all && accept !== undefined) {
     throw wrongUsage('A reason is for one proof: name it by its id, without --all.')
   }
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)
   const waiting = proofs.filter(({ verified }) => !verified)
   const left = word === undefined ? waiting.filter(({ supports }) => !supports) : []
   const chosen =
-    word === undefined ? waiting.filter(({ supports }) => supports) : [proofNamed(proofs, word)]
+    word === undefined ? waiting.filter(({ supports }) => supports) : [resolveProof(proofs, word)]
   const verified: ProofJson[] = []
   for (const proof of chosen) verified.push(await verifySeen(client, proof, accept))
   if (json) terminal.print(jsonText(word === undefined ? verified : verified[0]))

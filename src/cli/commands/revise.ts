@@ -1,7 +1,7 @@
 import type { Console, ConsoleOptions } from '../console.ts'
-import type { ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { sessionNamed, sessionPath } from '../named/session.ts'
+import type { ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession, sessionPath } from '../resolve/session.ts'
 import { untilPlanned } from './start.ts'
 
 export interface ReviseOptions extends ConsoleOptions {
@@ -16,8 +16,8 @@ export async function revise(
   { note }: ReviseOptions,
 ): Promise<ExitCode> {
   const { client } = console
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word, { waiting: true })
-  const answer = await client.ask('POST', `${sessionPath(session)}/revise`, { body: { note } })
+  const id = await resolveCase(client, name)
+  const session = await resolveSession(client, id, word, { waiting: true })
+  const answer = await client.request('POST', `${sessionPath(session)}/revise`, { body: { note } })
   return untilPlanned(console, answer.body)
 }

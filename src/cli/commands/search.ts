@@ -3,10 +3,10 @@ import type { FoundCase } from '../../http/search-route.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { LineOfFile } from '../../search/search.ts'
 import type { ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
+import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
 
 export interface SearchOptions extends ConsoleOptions {
   limit?: string
@@ -19,7 +19,7 @@ export async function search(
   { limit = '20' }: SearchOptions,
 ): Promise<ExitCode> {
   const query = new URLSearchParams({ q: words.join(' '), limit })
-  const { body } = await client.ask('GET', `/search?${query}`)
+  const { body } = await client.request('GET', `/search?${query}`)
   const found = body as FoundCase[]
   if (json) {
     terminal.print(jsonText(found))

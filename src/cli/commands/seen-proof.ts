@@ -1,6 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { ProofHead, ProofJson } from '../named/proof.ts'
+import type { ProofHead, ProofJson } from '../resolve/proof.ts'
 
 interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
   /** What was shown of it, where it was. */
@@ -12,18 +12,18 @@ interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
  * content is another by now is refused: the hash in its file would not tell, since editors do not know of it.
  */
 export async function verifySeen(
-  client: Pick<Client, 'ask'>,
+  client: Pick<Client, 'request'>,
   { id, case_id, content }: SeenProof,
   accept?: string,
 ): Promise<ProofJson> {
   const path = `/cases/${case_id}/proof/${id}`
-  const { body: present, etag } = await client.ask('GET', path)
+  const { body: present, etag } = await client.request('GET', path)
   if ((content !== undefined && present.content !== content) || etag === null)
     throw changed(case_id, id)
   const body = accept === undefined ? undefined : { accept }
   try {
     const headers = { 'if-match': etag }
-    return (await client.ask('PUT', `${path}/verify`, { body, headers })).body
+    return (await client.request('PUT', `${path}/verify`, { body, headers })).body
   } catch (error) {
     const isLate = error instanceof Refusal && error.code === 'precondition_failed'
     throw isLate ? changed(case_id, id) : error

@@ -9,9 +9,9 @@ import type { InitOptions } from '../../init/needs.ts'
 import { type TrustOptions, trust } from '../../trust/command.ts'
 import type { PlaceOptions } from '../../workspace/settings/folders.ts'
 import { openPlaces } from '../../workspace/settings/places.ts'
-import { EXIT } from '../exit-codes.ts'
-import { ownTerminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT } from '../output/exit-codes.ts'
+import { ownTerminal } from '../output/terminal.ts'
+import { jsonText } from '../output/json.ts'
 
 type WithJson<T> = T & { json?: boolean }
 

@@ -1,12 +1,12 @@
 import { isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { sessionNamed } from '../named/session.ts'
-import { type WholeCase, wholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession } from '../resolve/session.ts'
+import { type WholeCase, wholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { jsonText } from '../output/json.ts'
 import { caseText } from './case-text.ts'
 
 /** `casefile show`: a case with all that belongs to it, or one of its sessions. */
@@ -16,9 +16,9 @@ export async function show(
   word: string | undefined,
 ): Promise<ExitCode> {
   const { client, terminal, json } = console
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   if (word !== undefined) {
-    const session = await sessionNamed(client, id, word)
+    const session = await resolveSession(client, id, word)
     if (json) terminal.print(jsonText(session))
     else {
       const { printSession } = await import('./session-text.ts')

@@ -1,11 +1,11 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { exitOf, follow } from '../follow/follow.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type SessionJson, resolveSession } from '../resolve/session.ts'
+import { jsonText } from '../output/json.ts'
 import { mustOutlast } from './detached.ts'
 import { printPlanned } from './planned.ts'
 
@@ -26,12 +26,12 @@ export async function start(
 ): Promise<ExitCode> {
   const { client, terminal, json } = console
   if (detach) mustOutlast(console, 'plan')
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const body =
     again === undefined
       ? { type: type ?? 'implementing', provider, note }
       : { again: await failedSession(client, id, again), type, provider, note }
-  const session: SessionJson = (await client.ask('POST', `/cases/${id}/sessions`, { body })).body
+  const session: SessionJson = (await client.request('POST', `/cases/${id}/sessions`, { body })).body
   if (detach) {
     if (json) terminal.print(jsonText(session))
     else terminal.print(`session ${session.number} plans; casefile tail ${id.slice(0, 8)}\n`)
@@ -40,8 +40,8 @@ export async function start(
   return untilPlanned(console, session)
 }
 
-async function failedSession(client: Asking, id: string, again: string | true): Promise<string> {
-  return (await sessionNamed(client, id, again === true ? undefined : again)).id
+async function failedSession(client: ApiReader, id: string, again: string | true): Promise<string> {
+  return (await resolveSession(client, id, again === true ? undefined : again)).id
 }
 
 /** Waits for the plan, and shows it; also where somebody has approved it already. */

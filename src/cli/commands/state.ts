@@ -1,9 +1,9 @@
 import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { jsonText } from '../output/json.ts'
 
 export interface StateOptions extends ConsoleOptions {
   outcome?: string
@@ -17,9 +17,9 @@ export async function setState(
   wanted: string,
   { outcome, reason }: StateOptions,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const body = { state: wanted.toUpperCase(), outcome, reason }
-  const answer = await client.ask('PUT', `/cases/${id}/state`, { body }).catch((error) => {
+  const answer = await client.request('PUT', `/cases/${id}/state`, { body }).catch((error) => {
     throw shutGate(error, id)
   })
   const { state, title } = answer.body

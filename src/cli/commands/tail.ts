@@ -1,8 +1,8 @@
 import type { Console } from '../console.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../output/exit-codes.ts'
 import { exitOf, follow } from '../follow/follow.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed } from '../named/session.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type SessionJson, resolveSession } from '../resolve/session.ts'
 import { sayFailed } from './planned.ts'
 
 /** `casefile tail`: tells a session from its beginning to its end; Ctrl-C leaves it running. */
@@ -12,7 +12,7 @@ export async function tail(
   word: string | undefined,
 ): Promise<ExitCode> {
   const { client, terminal, json, signal, isOwn } = console
-  const session = await sessionNamed(client, await caseNamed(client, name), word)
+  const session = await resolveSession(client, await resolveCase(client, name), word)
   const leave = () => {
     if (!isOwn()) terminal.warn(`session ${session.number} goes on without you; ${again(session)}`)
   }

@@ -1,5 +1,5 @@
 import type { Console, ConsoleOptions } from '../console.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import type { ExitCode } from '../output/exit-codes.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
 
 /** Carries a command out; all that this takes is loaded only now, so that the help is quick. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { EXIT_MEANINGS, type ExitCode } from '../exit-codes.ts'
+import { EXIT_MEANINGS, type ExitCode } from '../output/exit-codes.ts'
 
 /** What the help and the docs say of a command beyond its arguments and options. */
 export interface Explanation {

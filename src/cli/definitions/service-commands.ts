@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Refusal } from '../../model/refusal.ts'
 import type { ServeOptions } from '../../serve.ts'
-import { EXIT } from '../exit-codes.ts'
-import type { PlaceChoice } from '../place.ts'
+import { EXIT } from '../output/exit-codes.ts'
+import type { WorkspaceOptions } from '../find-workspace.ts'
 import { consoleRootOption, memoryRootOption, rootOption, stateDirOption } from './arguments.ts'
 import { explained } from './explained.ts'
 
@@ -59,7 +59,7 @@ function mcpCommand(): Command {
     .addOption(consoleRootOption())
     .addOption(memoryRootOption())
     .addOption(stateDirOption())
-    .action(async (options: PlaceChoice) => {
+    .action(async (options: WorkspaceOptions) => {
       const { serveMcp } = await import('../mcp/serve-mcp.ts')
       await serveMcp(options)
     })

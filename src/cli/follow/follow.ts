@@ -2,14 +2,14 @@ import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.t
 import { readPlan } from '../../markdown/plan-steps.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import type { Console } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { type SessionJson, sessionPath } from '../named/session.ts'
-import { printFailedTests } from '../text/failed-tests.ts'
-import { jsonText } from '../text/json-text.ts'
-import { createArrival } from './arrival.ts'
-import { type Narration, narration } from './narration.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { type SessionJson, sessionPath } from '../resolve/session.ts'
+import { printFailedTests } from '../output/failed-tests.ts'
+import { jsonText } from '../output/json.ts'
+import { createWaitForState } from './wait-for-state.ts'
+import { type EventPrinter, eventPrinter } from './event-printer.ts'
 import { progressLine } from './progress-line.ts'
-import { wholeOutput } from './whole-output.ts'
+import { outputBackfill } from './output-backfill.ts'
 
 export interface FollowOptions {
   /** Tells nothing before the first event of this type. */
@@ -30,7 +30,7 @@ export async function follow(
 ): Promise<SessionJson> {
   const { client, terminal } = console
   const progress = progressLine(terminal)
-  const narrator: Narration = narration(terminal, progress)
+  const narrator: EventPrinter = eventPrinter(terminal, progress)
   let begun = options.from === undefined
   const tell = (event: ReceivedEvent) => {
     begun ||= event.type === options.from
@@ -39,12 +39,12 @@ export async function follow(
     if (options.silent) narrator.progress(event)
     else narrator.tell(event)
   }
-  const arrived = createArrival({
+  const arrived = createWaitForState({
     ...{ read: () => reread(console, session), until: options.until },
     isTelling: !options.silent || !options.until,
   })
   try {
-    const output = wholeOutput(client, session)
+    const output = outputBackfill(client, session)
     const stream = client.stream(`${sessionPath(session)}/stream`, {
       pauses: true,
       onOpen: output.mayMiss,
@@ -78,7 +78,7 @@ export function exitOf({ state }: Pick<SessionJson, 'state'>): ExitCode {
 
 /** The session as it is now. */
 export async function reread({ client }: Console, session: SessionJson): Promise<SessionJson> {
-  return (await client.ask('GET', sessionPath(session))).body
+  return (await client.request('GET', sessionPath(session))).body
 }
 
 async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {

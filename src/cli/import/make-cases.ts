@@ -50,9 +50,9 @@ async function make(client: Client, planned: PlannedCase): Promise<boolean> {
 
 /** An import that was cut short between the two files of a case is finished, unless a person has changed the case. */
 async function mendNotes(client: Client, planned: PlannedCase): Promise<void> {
-  const files = (await client.ask('GET', `/cases/${planned.id}/memory`)).body as Listed[]
+  const files = (await client.request('GET', `/cases/${planned.id}/memory`)).body as Listed[]
   if (files.some(({ filename }) => filename === NOTES_FILE)) return
-  const present = await client.exchange('GET', `/cases/${planned.id}/memory/case.md`)
+  const present = await client.rawRequest('GET', `/cases/${planned.id}/memory/case.md`)
   if (present.status !== 200 || !isSame(present.bytes, planned.caseText)) return
   await put(client, planned, NOTES_FILE, planned.notes)
 }
@@ -73,7 +73,7 @@ async function put(
   body: string,
 ): Promise<boolean> {
   try {
-    await client.ask('PUT', `/cases/${id}/memory/${filename}`, { body, headers: IF_NEW })
+    await client.request('PUT', `/cases/${id}/memory/${filename}`, { body, headers: IF_NEW })
     return true
   } catch (error) {
     const isThere =

@@ -1,12 +1,12 @@
-import type { Asking, Client } from '../../client/client.ts'
+import type { ApiReader, Client } from '../../client/client.ts'
 import { askOwner } from '../../state/owner/ask-owner.ts'
 import type { Connection } from '../connection.ts'
-import { locateWorkspace, type PlaceChoice } from '../place.ts'
+import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 
 /** The workspace as a process that stays has it: found anew by each call, owned by none for longer than it takes. */
 export interface Access {
   /** By a service that runs; without one from the files, of which none is written. */
-  read<T>(use: (client: Asking) => Promise<T>): Promise<T>
+  read<T>(use: (client: ApiReader) => Promise<T>): Promise<T>
   /** By a service that runs; without one as a service for the length of the call. */
   served<T>(use: (client: Client) => Promise<T>): Promise<T>
   /** The address of a service that goes on by itself, null while there is none. */
@@ -22,7 +22,7 @@ export interface AccessNeeds {
   agent(): string | undefined
 }
 
-export function createAccess(choice: PlaceChoice, { signal, log, agent }: AccessNeeds): Access {
+export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: AccessNeeds): Access {
   let open: Promise<Connection> | null = null
   let users = 0
   let closed: Promise<unknown> = Promise.resolve()
@@ -32,7 +32,7 @@ export function createAccess(choice: PlaceChoice, { signal, log, agent }: Access
     const { connect } = await import('../connection.ts')
     const { placesIn } = await import('../../workspace/settings/places.ts')
     const sender = { from: 'mcp', who: agent() } as const
-    return connect(placesIn(await locateWorkspace(choice), log), { signal, log, sender })
+    return connect(placesIn(await findWorkspace(choice), log), { signal, log, sender })
   }
 
   const under = new Set<Promise<unknown>>()
@@ -63,11 +63,11 @@ export function createAccess(choice: PlaceChoice, { signal, log, agent }: Access
     served: (use) => counted(served(use)),
     async read(use) {
       const { openReading } = await import('../reading/answer-from-files.ts')
-      const client = open ? null : await openReading(await locateWorkspace(choice))
+      const client = open ? null : await openReading(await findWorkspace(choice))
       return client === null ? counted(served(use)) : use(client)
     },
     async service() {
-      const owner = await askOwner((await locateWorkspace(choice)).memoryRoot)
+      const owner = await askOwner((await findWorkspace(choice)).memoryRoot)
       if (!owner.held || owner.answer?.short === true) return null
       return owner.answer?.url ?? null
     },

@@ -48,7 +48,7 @@ export async function followChanges(
     if (seen !== undefined) return seen
     try {
       const path = `/cases/${case_id}/sessions/${session_id}`
-      const { body } = await access.read((client) => client.ask('GET', path))
+      const { body } = await access.read((client) => client.request('GET', path))
       numbers.set(session_id, body.number)
       return body.number
     } catch (error) {

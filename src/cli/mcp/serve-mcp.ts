@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { Refusal } from '../../model/refusal.ts'
 import { packageVersion } from '../../package-files.ts'
-import { locateWorkspace, type PlaceChoice } from '../place.ts'
-import { ownTerminal } from '../terminal.ts'
+import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
+import { ownTerminal } from '../output/terminal.ts'
 import { createAccess } from './access.ts'
 import { followChanges, type KnownFiles } from './changes.ts'
 import { messageLines } from './message-lines.ts'
@@ -21,7 +21,7 @@ const LAST_ANSWERS_MS = 15_000
  * `casefile mcp`: standard output is the protocol's alone. Ends when the client closes standard input, or
  * reads no more; what it had asked for by then is still answered.
  */
-export async function serveMcp(choice: PlaceChoice): Promise<void> {
+export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   const { warn } = ownTerminal()
   const stop = new AbortController()
   const needs = { signal: stop.signal, log: warn }
@@ -60,9 +60,9 @@ export async function serveMcp(choice: PlaceChoice): Promise<void> {
 }
 
 /** A client shows what is said at the start when the start fails; each call says it again. */
-async function sayWhere(choice: PlaceChoice, warn: (line: string) => void): Promise<void> {
+async function sayWhere(choice: WorkspaceOptions, warn: (line: string) => void): Promise<void> {
   try {
-    const { root } = await locateWorkspace(choice)
+    const { root } = await findWorkspace(choice)
     warn(`mcp: the workspace is ${root}`)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

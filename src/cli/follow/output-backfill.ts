@@ -6,7 +6,7 @@ import { Refusal } from '../../model/refusal.ts'
 import { isOver, type SessionState } from '../../model/session-state.ts'
 import { stepArtifacts } from '../../sessions/step-artifacts.ts'
 import { createOutputLog, type OutputLog } from '../../web/text/output-log.ts'
-import { type SessionJson, sessionPath } from '../named/session.ts'
+import { type SessionJson, sessionPath } from '../resolve/session.ts'
 
 /** More than that of what was printed before is not fetched. */
 const MOST_BYTES = 64 * 1024
@@ -16,7 +16,7 @@ const QUIET_MS = 250
 const TRIES = 5
 const TRY_MS = 50
 
-export interface WholeOutput {
+export interface OutputBackfill {
   /** Something may have been printed that nobody told us. */
   mayMiss(): void
   /** The same events; in place of `session_output` as it came, each part of the output once. */
@@ -33,7 +33,7 @@ interface OpenStep {
 }
 
 /** What a running step printed before it was followed, or while the service was gone, is fetched. */
-export function wholeOutput(client: Client, session: SessionJson): WholeOutput {
+export function outputBackfill(client: Client, session: SessionJson): OutputBackfill {
   let open: OpenStep | null = null
 
   async function* caughtUp(step: OpenStep, until = 0): AsyncGenerator<ReceivedEvent> {

@@ -8,7 +8,7 @@ import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 import type { FoundPlaces } from '../workspace/settings/places.ts'
 
 /** As the options of a console command give them; a `root` that is not given is looked for. */
-export interface PlaceChoice {
+export interface WorkspaceOptions {
   root?: string | undefined
   memoryRoot?: string | undefined
   stateDir?: string | undefined
@@ -24,7 +24,7 @@ export interface Workspace extends FoundPlaces {
  * upwards that has `casefile.md` or `memory/cases`. Makes nothing; refuses where there is none, unless
  * a service serves the folder already.
  */
-export async function locateWorkspace(choice: PlaceChoice): Promise<Folders> {
+export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> {
   const found = choice.root === undefined ? await nearest(process.cwd()) : null
   const root = choice.root ?? found ?? '.'
   const folders = await findFolders({ ...choice, root }, process.env)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { type ArrivalNeeds, createArrival } from '../../src/cli/follow/arrival.ts'
+import { type WaitForStateDeps, createWaitForState } from '../../src/cli/follow/wait-for-state.ts'
 import { sessionStream } from '../../src/client/session-stream.ts'
 import { SESSION_STATES } from '../../src/model/session-state.ts'
 
@@ -21,7 +21,7 @@ const event = (word: string) => {
 /** Where each event is told what a read then gives: `-` for an event that must not lead to a read. */
 const runs: {
   name: string
-  needs: Omit<ArrivalNeeds<never>, 'read'>
+  needs: Omit<WaitForStateDeps<never>, 'read'>
   steps: [event: string, read: string][]
   arrives: boolean
 }[] = [
@@ -128,7 +128,7 @@ for (const { name, needs, steps, arrives } of runs) {
   t.test(name, async (t) => {
     let state = '-'
     let wasRead = false
-    const arrived = createArrival({
+    const arrived = createWaitForState({
       ...needs,
       async read() {
         wasRead = true

@@ -1,4 +1,4 @@
-import type { Refusal } from '../model/refusal.ts'
+import type { Refusal } from '../../model/refusal.ts'
 
 /** What the exit codes of all commands mean. `check` alone has its own, see `CHECK_EXIT`. */
 export const EXIT = {

@@ -1,12 +1,12 @@
-import { type PlanReading, readPlan } from '../markdown/plan-steps.ts'
-import type { PlanStep } from '../model/plan-step.ts'
-import { visibleText } from '../model/visible-text.ts'
-import { type Undertaking, undertaking } from '../sessions/undertaking.ts'
-import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
-import type { SessionJson } from './named/session.ts'
+import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
+import type { PlanStep } from '../../model/plan-step.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
+import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
+import type { SessionJson } from '../resolve/session.ts'
 import type { Terminal } from './terminal.ts'
-import { shownLine } from './text/shown-line.ts'
-import { wrapped } from './text/wrapped.ts'
+import { shownLine } from './shown-line.ts'
+import { wrapped } from './wrapped.ts'
 
 /**
  * The plan of a session as it will count: its lines, those that Casefile runs marked, and what

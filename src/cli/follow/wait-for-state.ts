@@ -1,7 +1,7 @@
 import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
 import { isOver, type SessionState } from '../../model/session-state.ts'
 
-export interface ArrivalNeeds<S> {
+export interface WaitForStateDeps<S> {
   /** The session as it is now. */
   read(): Promise<S>
   /** The states that are waited for; without them, the end of its work, which ends the stream as well. */
@@ -16,8 +16,8 @@ export interface ArrivalNeeds<S> {
  * what was read and is not there yet is read again at whatever comes next. No event is relied on: at a
  * pause of the stream (it was opened, again too, or only a ping came) the session is read as well.
  */
-export function createArrival<S extends { state: string }>(
-  needs: ArrivalNeeds<S>,
+export function createWaitForState<S extends { state: string }>(
+  needs: WaitForStateDeps<S>,
 ): (event: ReceivedEvent) => Promise<S | null> {
   const { read, until, isTelling } = needs
   const isThere = (state: string) => until?.includes(state) ?? isOver(state as SessionState)

@@ -1,7 +1,7 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { EXIT, exiting } from '../exit-codes.ts'
+import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /** As `GET …/proof?content=false` lists it. */
 export interface ProofHead {
@@ -25,20 +25,20 @@ export interface ProofJson extends ProofHead {
 }
 
 /** The newest first, without their contents, which may be large. */
-export async function proofsOf(client: Asking, caseId: string): Promise<ProofHead[]> {
-  return (await client.ask('GET', `/cases/${caseId}/proof?content=false`)).body
+export async function proofsOf(client: ApiReader, caseId: string): Promise<ProofHead[]> {
+  return (await client.request('GET', `/cases/${caseId}/proof?content=false`)).body
 }
 
 /** One of them with its content. */
 export async function wholeProof(
-  client: Asking,
+  client: ApiReader,
   { case_id, id }: Pick<ProofHead, 'case_id' | 'id'>,
 ): Promise<ProofJson> {
-  return (await client.ask('GET', `/cases/${case_id}/proof/${id}`)).body
+  return (await client.request('GET', `/cases/${case_id}/proof/${id}`)).body
 }
 
 /** The proof whose id begins so. */
-export function proofNamed(proofs: readonly ProofHead[], word: string): ProofHead {
+export function resolveProof(proofs: readonly ProofHead[], word: string): ProofHead {
   const fitting = proofs.filter(({ id }) => id.startsWith(word.toLowerCase()))
   if (fitting.length === 1) return fitting[0]!
   const ids = (fitting.length > 0 ? fitting : proofs).map(({ id }) => id.slice(0, 8)).join(', ')

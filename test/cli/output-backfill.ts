@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type WholeOutput, wholeOutput } from '../../src/cli/follow/whole-output.ts'
-import type { SessionJson } from '../../src/cli/named/session.ts'
+import { type OutputBackfill, outputBackfill } from '../../src/cli/follow/output-backfill.ts'
+import type { SessionJson } from '../../src/cli/resolve/session.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { ReceivedEvent } from '../../src/client/session-stream.ts'
 import { Refusal } from '../../src/model/refusal.ts'
@@ -31,9 +31,9 @@ function serving(file: () => string): Pick<Client, 'lastBytes'> & { asked: strin
 /** All that is told of the output, the other events as their names. */
 async function reported(
   client: Pick<Client, 'lastBytes'>,
-  events: (output: WholeOutput) => AsyncGenerator<ReceivedEvent>,
+  events: (output: OutputBackfill) => AsyncGenerator<ReceivedEvent>,
 ): Promise<string[]> {
-  const output = wholeOutput(client as Client, session)
+  const output = outputBackfill(client as Client, session)
   const all: string[] = []
   for await (const { type, payload } of output.of(events(output))) {
     const part = type === 'session_output' ? String(payload.text) : `<${type}>`

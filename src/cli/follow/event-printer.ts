@@ -1,12 +1,12 @@
 import type { ReceivedEvent } from '../../client/session-stream.ts'
-import type { Terminal } from '../terminal.ts'
-import { clock } from '../text/times.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { clock } from '../output/times.ts'
 import { type EventLine, eventLine, isAgentsRun } from './event-line.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { printOutput, stepOutput } from './step-output.ts'
 
 /** Tells what happens in a session, line by line. */
-export interface Narration {
+export interface EventPrinter {
   tell(event: ReceivedEvent): void
   /** How many steps of the plan the service runs. */
   expect(steps: number): void
@@ -15,7 +15,7 @@ export interface Narration {
   end(): void
 }
 
-export function narration(terminal: Terminal, line: ProgressLine): Narration {
+export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrinter {
   const output = stepOutput(terminal)
   let steps = 0
   let position = 0

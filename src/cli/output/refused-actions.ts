@@ -1,7 +1,7 @@
 import { refusedCount, refusedText } from '../../model/refused-actions.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { SessionJson } from '../named/session.ts'
-import type { Terminal } from '../terminal.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
 /** What a session's agent was refused, each with the reason on the next line. */

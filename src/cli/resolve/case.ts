@@ -1,8 +1,8 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { UUID } from '../../model/words.ts'
-import { EXIT, exiting } from '../exit-codes.ts'
+import { EXIT, exiting } from '../output/exit-codes.ts'
 
 export interface NamedCase {
   id: string
@@ -16,13 +16,13 @@ const MAX_NAMED = 10
  * The id of the case that a word names: its id, a beginning of it, or a part of the title, whatever
  * its case. Refuses where none or several fit; `shown` says to who asked what lists them all.
  */
-export async function caseNamed(
-  client: Asking,
+export async function resolveCase(
+  client: ApiReader,
   word: string,
   shown = 'casefile list --all',
 ): Promise<string> {
   if (UUID.test(word)) return word // the next request says whether it is there
-  const { body } = await client.ask('GET', '/cases')
+  const { body } = await client.request('GET', '/cases')
   const fitting = casesFitting(body, word)
   if (fitting.length === 1) return fitting[0]!.id
   throw exiting(

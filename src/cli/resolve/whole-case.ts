@@ -1,4 +1,4 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate } from '../../model/gate.ts'
 import type { HistoryEntry } from '../../model/history.ts'
@@ -14,8 +14,8 @@ export interface WholeCase<P extends ProofHead = ProofHead> extends CaseJson {
   history: HistoryEntry[]
 }
 
-export async function wholeCase(client: Asking, id: string): Promise<WholeCase> {
-  const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
+export async function wholeCase(client: ApiReader, id: string): Promise<WholeCase> {
+  const got = (path: string) => client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
   const [found, gate, sessions, proof, memory, history] = await Promise.all([
     ...[got(''), got('/gate')],
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
@@ -26,7 +26,7 @@ export async function wholeCase(client: Asking, id: string): Promise<WholeCase> 
 
 /** The same with the content of each proof, which is asked for one after the other. */
 export async function wholeCaseWithContents(
-  client: Asking,
+  client: ApiReader,
   id: string,
 ): Promise<WholeCase<ProofJson>> {
   const whole = await wholeCase(client, id)

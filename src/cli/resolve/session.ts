@@ -1,10 +1,10 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { RefusedActions } from '../../model/refused-actions.ts'
 import type { SessionDurations } from '../../model/session-durations.ts'
 import type { RunUsage, UsageTotal } from '../../model/usage.ts'
-import { EXIT, exiting } from '../exit-codes.ts'
+import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /** A session as the service tells it (`GET /cases/:id/sessions/:sid`). */
 export interface SessionJson {
@@ -43,8 +43,8 @@ export interface SessionJson {
  * The session that a word names: its number, its id or a beginning of that, or `latest`. Without a word
  * the newest, or with `waiting` the newest that waits for approval, if one does.
  */
-export async function sessionNamed(
-  client: Asking,
+export async function resolveSession(
+  client: ApiReader,
   caseId: string,
   word: string | undefined,
   { waiting = false } = {},
@@ -74,8 +74,8 @@ export async function sessionNamed(
 }
 
 /** The newest first. */
-export async function sessionsOf(client: Asking, caseId: string): Promise<SessionJson[]> {
-  const { body } = await client.ask('GET', `/cases/${caseId}/sessions`)
+export async function sessionsOf(client: ApiReader, caseId: string): Promise<SessionJson[]> {
+  const { body } = await client.request('GET', `/cases/${caseId}/sessions`)
   return (body as SessionJson[]).sort((a, b) => b.number - a.number)
 }
 
