@@ -71,7 +71,7 @@ async function play(
     narrator.title('Casefile: from a bug to its proof')
     narrator.say(
       `workspace  ${workspace}`,
-      '           a copy of the sample, and a git repository of its own',
+      '           a copy of the sample, in its own git repository',
       `service    ${served.url}`,
     )
     await tour({

@@ -52,7 +52,7 @@ export const CASE_LAYOUT: SectionLayout = {
   },
 }
 
-/** What a hand-made file leaves out is derived from these (design §2). */
+/** Default values for what a file made by hand leaves out. */
 interface CaseOrigin {
   id: string
   created_at: string

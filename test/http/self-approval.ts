@@ -262,7 +262,7 @@ t.test('the operator goes on while a session runs', async (t) => {
   await must(service, 'POST', `${running.path}/abandon`)
 })
 
-/** reliability.md AX-3 in full. */
+/** RELIABILITY.md AX-3 in full. */
 const TIMES = isFull ? 100 : 30
 
 t.test('a session that asks in a loop does not fill its trail', { ...linuxOnly }, async (t) => {

@@ -1,5 +1,6 @@
 import { CASE_STATES } from '../../model/case-state.ts'
-import { StateBadge, stateText } from '../shell/badges.tsx'
+import { stateLabel } from '../../model/state-groups.ts'
+import { StateBadge } from '../shell/badges.tsx'
 import { Field } from '../shell/field.tsx'
 import type { CaseView } from './case-view.ts'
 import { FoldActions } from './fold-actions.tsx'
@@ -44,7 +45,7 @@ function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
                 selected={state === json.state}
                 disabled={state === 'RESOLVED' && !gate.open}
               >
-                {stateText(state)}
+                {stateLabel(state)}
                 {state === 'RESOLVED' && !gate.open ? ' (proof is missing)' : ''}
               </option>
             ))}

@@ -10,30 +10,30 @@ import type { RecordFile } from '../workspace/record.ts'
 import { nextSessionNumber } from '../workspace/session-number.ts'
 import { acceptTrail } from './accept-trail.ts'
 import { isOutputOf } from './artifact-owner.ts'
-import type { Mender } from './mender.ts'
-import { soundSession } from './sound-session.ts'
-import { findTwins, type TwinSession } from './twin-sessions.ts'
+import { findDuplicateNumber, type NumberedSession } from './duplicate-numbers.ts'
+import type { Fixer } from './fixer.ts'
+import { validSession } from './valid-session.ts'
 
 /**
  * Takes two sessions that two branches made under one number apart: the earlier one keeps the number,
  * byte for byte, the later one gets the next that is free. The later one is written first, so that a
  * run that is cut short loses neither, and the next one finds it.
  */
-export async function mendTwins(mender: Mender, entry: CaseEntry): Promise<void> {
-  const { layout } = mender.view
+export async function fixDuplicateNumbers(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout } = fixer.snapshot
   const conflicts = [...entry.sessions].filter(([, record]) => !record.readable)
   for (const [number] of conflicts) {
     const path = layout.sessionFile(entry.id, number)
-    await mender.mend(path, async () => {
-      const twins = await findTwins(mender.view, entry.id, number)
-      if (!twins || 'reason' in twins) return null
-      const { earlier, later, present, isTouched } = twins
-      const to = numberOf(entry, later) ?? (await write(mender, entry.id, number, later))
+    await fixer.fix(path, async () => {
+      const duplicate = await findDuplicateNumber(fixer.snapshot, entry.id, number)
+      if (!duplicate || 'reason' in duplicate) return null
+      const { earlier, later, present, isTouched } = duplicate
+      const to = numberOf(entry, later) ?? (await write(fixer, entry.id, number, later))
       const within = layout.caseFolder(entry.id)
-      const copy = conflictName(basename(path), mender.now())
+      const copy = conflictName(basename(path), fixer.now())
       if (isTouched) await createDurable(join(layout.sessions(entry.id), copy), present, { within })
       await writeDurable(path, earlier.bytes, { expect: present, within })
-      const moved = (await isLatersOutput(mender, entry.id, number, twins))
+      const moved = (await isLatersOutput(fixer, entry.id, number, duplicate))
         ? await renameArtifacts(layout, entry.id, number, to)
         : []
       return [
@@ -46,39 +46,39 @@ export async function mendTwins(mender: Mender, entry: CaseEntry): Promise<void>
   }
 }
 
-/** The number under which a mend that was cut short has written it already. */
-function numberOf({ sessions }: CaseEntry, { session }: TwinSession): number | undefined {
+/** The number under which a fix that was cut short has written it already. */
+function numberOf({ sessions }: CaseEntry, { session }: NumberedSession): number | undefined {
   const isLater = ({ readable, value }: RecordFile<Session | null>) =>
     readable && value?.id === session.id
   return [...sessions].find(([, record]) => isLater(record))?.[0]
 }
 
 async function write(
-  { view, now }: Mender,
+  { snapshot, now }: Fixer,
   id: string,
   from: number,
-  { text, session }: TwinSession,
+  { text, session }: NumberedSession,
 ): Promise<number> {
-  const { layout, stateDir } = view
+  const { layout, stateDir } = snapshot
   const to = await nextSessionNumber(layout, join(stateDir, 'numbers'), id)
   const renumbered = await renumberedSession(text, { from, to, time: now() })
-  const read = await soundSession(renumbered, id, to)
+  const read = await validSession(renumbered, id, to)
   if ('reason' in read || read.id !== session.id || read.state !== session.state) {
     const why = 'reason' in read ? read.reason : 'it would not be the same session'
     throw new Refusal('would_be_a_problem', `it cannot be renumbered: ${why}; do it by hand`)
   }
   const within = layout.caseFolder(id)
   await createDurable(layout.sessionFile(id, to), Buffer.from(renumbered), { within })
-  await acceptTrail(view, read, renumbered)
+  await acceptTrail(snapshot, read, renumbered)
   return to
 }
 
 /** Artifacts are not in git: those that are here belong to the session that was made in this clone. */
 async function isLatersOutput(
-  { view: { layout } }: Mender,
+  { snapshot: { layout } }: Fixer,
   id: string,
   number: number,
-  { earlier, later }: { earlier: TwinSession; later: TwinSession },
+  { earlier, later }: { earlier: NumberedSession; later: NumberedSession },
 ): Promise<boolean> {
   const isEarliers = await isOutputOf(layout, id, number, earlier.session)
   const isLaters = await isOutputOf(layout, id, number, later.session)

@@ -3,11 +3,11 @@ import { conflictSides } from '../markdown/conflict-sides.ts'
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import type { Session } from '../model/session.ts'
 import { bothMade } from './git-stages.ts'
-import { soundSession } from './sound-session.ts'
-import type { View } from './view.ts'
+import type { Snapshot } from './snapshot.ts'
+import { validSession } from './valid-session.ts'
 
 /** One of two sessions that were made under one number, as git's index has it. */
-export interface TwinSession {
+export interface NumberedSession {
   session: Session
   bytes: Buffer
   text: string
@@ -15,10 +15,10 @@ export interface TwinSession {
   isOwn: boolean
 }
 
-export interface Twins {
-  earlier: TwinSession
-  later: TwinSession
-  /** The file as it stands now, full of markers. */
+export interface DuplicateNumber {
+  earlier: NumberedSession
+  later: NumberedSession
+  /** The file as it is now, full of markers. */
   present: Buffer
   /** Whether a person has begun to resolve it by hand. */
   isTouched: boolean
@@ -29,11 +29,11 @@ export interface Twins {
  * conflict, the reason where it is not safe to tell them apart. Which is the earlier depends on the
  * sessions alone, so that every clone that merges them decides alike.
  */
-export async function findTwins(
-  { layout, isRunningHere }: Pick<View, 'layout' | 'isRunningHere'>,
+export async function findDuplicateNumber(
+  { layout, isRunningHere }: Pick<Snapshot, 'layout' | 'isRunningHere'>,
   caseId: string,
   number: number,
-): Promise<Twins | { reason: string } | null> {
+): Promise<DuplicateNumber | { reason: string } | null> {
   const path = layout.sessionFile(caseId, number)
   const read = await readRegular(path, {
     maxBytes: 3 * MAX_SESSION_BYTES, // both, and the markers
@@ -43,8 +43,8 @@ export async function findTwins(
   if (!read.ok || !present?.ok || !/^<<<<<<< /m.test(present.text)) return null
   const made = await bothMade(path, MAX_SESSION_BYTES)
   if (!made) return null
-  const ours = await twin(made.ours, made.own === 'ours', caseId, number)
-  const theirs = await twin(made.theirs, made.own === 'theirs', caseId, number)
+  const ours = await numberedSession(made.ours, made.own === 'ours', caseId, number)
+  const theirs = await numberedSession(made.theirs, made.own === 'theirs', caseId, number)
   if ('reason' in ours) return ours
   if ('reason' in theirs) return theirs
   if (ours.session.id === theirs.session.id) return null // one session that came by two ways
@@ -57,16 +57,16 @@ export async function findTwins(
   return { earlier, later, present: read.bytes, isTouched }
 }
 
-async function twin(
+async function numberedSession(
   bytes: Buffer,
   isOwn: boolean,
   caseId: string,
   number: number,
-): Promise<TwinSession | { reason: string }> {
+): Promise<NumberedSession | { reason: string }> {
   const decoded = decodeUtf8(bytes)
   if (!decoded.ok) return { reason: 'one of them is not UTF-8' }
-  const session = await soundSession(decoded.text, caseId, number)
-  if ('reason' in session) return { reason: `one of them is not sound: ${session.reason}` }
+  const session = await validSession(decoded.text, caseId, number)
+  if ('reason' in session) return { reason: `one of them is not valid: ${session.reason}` }
   return { session, bytes, text: decoded.text, isOwn }
 }
 

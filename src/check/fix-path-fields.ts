@@ -9,10 +9,10 @@ import { plainValue } from '../markdown/yaml-value.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { editText } from '../workspace/text-edit.ts'
-import type { Mender } from './mender.ts'
+import type { Fixer } from './fixer.ts'
 
 /** A record file and those of its fields that repeat its place. */
-interface PlacedFile {
+interface PathFile {
   path: string
   maxBytes: number
   problems: readonly Problem[]
@@ -27,16 +27,16 @@ interface PlacedFile {
  * says the folder's name. A folder that was renamed as a whole could as well get its name back. The
  * bytes of a sealed session are not touched, and a verified proof of another case is made proof of no other.
  */
-export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promise<void> {
-  const { layout, catalog } = mender.view
-  const files = placedFiles(mender, entry)
+export async function fixPathFields(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout, catalog } = fixer.snapshot
+  const files = filesWithPathFields(fixer, entry)
   const wrong = files.filter((file) => file.problems.some(isMisplaced))
   if (wrong.length === 0) return
   const within = layout.caseFolder(entry.id)
   const named = await Promise.all(files.map((file) => namedCase(file, within)))
   const isSure = named.includes(entry.id)
   for (const file of wrong) {
-    await mender.mend(file.path, async () => {
+    await fixer.fix(file.path, async () => {
       const reported: string[] = []
       const edited = await editText(file.path, { maxBytes: file.maxBytes, within }, (text) => {
         if (isSealed(text) || isVerifiedElsewhere(text, entry.id)) return text
@@ -55,8 +55,11 @@ export async function mendPlacedFields(mender: Mender, entry: CaseEntry): Promis
   }
 }
 
-function placedFiles({ view }: Mender, { id, file, sessions, proofs }: CaseEntry): PlacedFile[] {
-  const { layout, isRunningHere } = view
+function filesWithPathFields(
+  { snapshot }: Fixer,
+  { id, file, sessions, proofs }: CaseEntry,
+): PathFile[] {
+  const { layout, isRunningHere } = snapshot
   return [
     {
       path: layout.caseFile(id),
@@ -93,7 +96,7 @@ function isVerifiedElsewhere(text: string, id: string): boolean {
 }
 
 async function namedCase(
-  { path, maxBytes, caseKey }: PlacedFile,
+  { path, maxBytes, caseKey }: PathFile,
   within: string,
 ): Promise<string | null> {
   const read = await readRegular(path, { maxBytes, within })

@@ -22,7 +22,7 @@ import { createTexts, type Texts } from '../workspace/texts.ts'
 import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
 
 /** A workspace as its files are at one moment, read without a service and beside one. */
-export interface View {
+export interface Snapshot {
   layout: Layout
   /** Where this machine's state of it would be: it need not be there, and is not made. */
   stateDir: string
@@ -40,21 +40,24 @@ export interface View {
   unknownEntries: Problem[]
 }
 
-/** Reads a workspace chosen as for `serve`, and gives `work` the view of it. Refuses what is no folder. */
-export async function withView<T>(
+/** Reads a workspace chosen as for `serve`, and gives `work` the snapshot of it. Refuses what is no folder. */
+export async function withSnapshot<T>(
   choice: PlaceOptions,
   environment: NodeJS.ProcessEnv,
-  work: (view: View) => Promise<T>,
+  work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
   const leaveParser = useParser()
   try {
-    return await work(await openView(choice, environment))
+    return await work(await openSnapshot(choice, environment))
   } finally {
     await leaveParser()
   }
 }
 
-async function openView(choice: PlaceOptions, environment: NodeJS.ProcessEnv): Promise<View> {
+async function openSnapshot(
+  choice: PlaceOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<Snapshot> {
   const ignored = () => {} // what is damaged in the state folder, the service logs
   const { root, memoryRoot, stateDir, settings } = await findPlaces(choice, environment, ignored)
   const layout = layoutOf(root, memoryRoot)

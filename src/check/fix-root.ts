@@ -7,15 +7,15 @@ import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 import { foldersWithRecords } from '../workspace/leftovers.ts'
-import type { Mender } from './mender.ts'
+import type { Fixer } from './fixer.ts'
 
 /** Writes the git files of the memory root that are not there. */
-export async function mendGitFiles(mender: Mender): Promise<void> {
-  const { memoryRoot } = mender.view.layout
+export async function fixGitFiles(fixer: Fixer): Promise<void> {
+  const { memoryRoot } = fixer.snapshot.layout
   if (!(await isFolder(memoryRoot))) return
   for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
     const path = join(memoryRoot, name)
-    await mender.mend(path, async () => {
+    await fixer.fix(path, async () => {
       const made = createDurable(path, Buffer.from(content)).then(() => 'it is there again')
       return made.catch(nullFor('already_exists'))
     })
@@ -26,11 +26,11 @@ export async function mendGitFiles(mender: Mender): Promise<void> {
  * Removes what a killed process left half-written. Only the owner of the memory root may, so this
  * owns it meanwhile; a service that owns it does the same when it starts.
  */
-export async function mendLeftovers(mender: Mender): Promise<void> {
-  const { layout, stateDir } = mender.view
+export async function removeLeftovers(fixer: Fixer): Promise<void> {
+  const { layout, stateDir } = fixer.snapshot
   const folders = await foldersWithRecords(layout)
   if ((await tempFilesIn(folders)).length === 0) return
-  await mender.mend(layout.memoryRoot, async () => {
+  await fixer.fix(layout.memoryRoot, async () => {
     const { memoryRoot } = layout
     const state = await openStateFolder(stateDir, { memoryRoot })
     const owned = takeOwnership({ memoryRoot, stateDir: state.root })
