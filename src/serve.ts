@@ -5,6 +5,7 @@ import { hasMoreThan } from './files/folder-names.ts'
 import { requestListener } from './http/request-listener.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/stream-registry.ts'
+import { ATTENTION_KINDS } from './model/attention.ts'
 import { openService, type Service } from './service.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
@@ -23,6 +24,8 @@ export interface ServeOptions {
   short?: boolean
   /** Says where it listens as JSON. */
   json?: boolean
+  /** Opens the console in the browser. */
+  open?: boolean
   log?: (line: string) => void
   /** For tests. */
   gitPatienceMs?: number
@@ -117,6 +120,25 @@ async function openOnceFree(options: ServeOptions): Promise<Served> {
   }
 }
 
+/** Says what is served, and what waits for the operator. */
+async function introduce({ layout, lists, start }: Service): Promise<void> {
+  process.stdout.write(`Workspace: ${layout.root}\nPress Ctrl-C to stop.\n`)
+  try {
+    await start.begun
+  } catch {
+    return // `serve` reports it
+  }
+  const needs = ATTENTION_KINDS.filter((kind) => kind !== 'running')
+  const count = lists.count({ needs })
+  const what = count === 0 ? 'No case needs' : count === 1 ? '1 case needs' : `${count} cases need`
+  process.stdout.write(`${what} you.\n`)
+}
+
+async function openInBrowser(url: string, log: (line: string) => void): Promise<void> {
+  const { default: open } = await import('open')
+  await open(url).catch((error: unknown) => log(`the browser did not open: ${String(error)}`))
+}
+
 /** `casefile serve`: prints the address when it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
   const served = await openOnceFree(options)
@@ -126,6 +148,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     : `Casefile is listening on ${url}`
   process.stdout.write(`${where}\n`)
   const stop = stopSignal()
+  if (!options.json) void introduce(served.service)
+  if (options.open) void openInBrowser(url, served.service.log)
   try {
     await Promise.race([stop, served.service.start.begun.then(() => stop)])
   } catch (error) {

@@ -7,22 +7,21 @@ import { askOwner } from '../state/owner/ask-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 import type { FoundPlaces } from '../workspace/settings/places.ts'
 
-/** As the options of a console command give them; a `root` that is not given is looked for. */
+/** As the options of a command give them; without `root` it is looked for. */
 export interface WorkspaceOptions {
   root?: string | undefined
   memoryRoot?: string | undefined
   stateDir?: string | undefined
 }
 
-/** Where a command is at work. */
+/** Where a command works. */
 export interface Workspace extends FoundPlaces {
   stateDir: string
 }
 
 /**
- * The workspace that a console command is about, as git finds its repository: the nearest folder
- * upwards that has `casefile.md` or `memory/cases`. Makes nothing; refuses where there is none, unless
- * a service serves the folder already.
+ * The workspace of a command, found as git finds a repository: the nearest folder upwards with `casefile.md` or
+ * `memory/cases`. Creates nothing; throws if there is none, unless a service already serves the folder.
  */
 export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> {
   const found = choice.root === undefined ? await nearest(process.cwd()) : null
@@ -33,12 +32,12 @@ export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> 
   if ((await askOwner(folders.memoryRoot)).held) return folders
   const where =
     choice.root === undefined
-      ? `This folder (${folders.root}) is in no workspace: neither it nor one above it has`
-      : `${folders.root} is no workspace: it has no`
+      ? `This folder (${folders.root}) isn't in a workspace: neither it nor a folder above it has`
+      : `${folders.root} isn't a workspace: it doesn't have`
   const init = `casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}`
   throw new Refusal(
     'bad_request',
-    `${where} casefile.md or memory/cases. Name another one with --root, or make it one with: ${init}`,
+    `${where} casefile.md or memory/cases. Choose another folder with --root, or set up a workspace here: ${init}`,
   )
 }
 

@@ -7,11 +7,13 @@ import {
   type ServiceLocation,
   type StreamOptions,
   sessionStream,
-  } from './session-stream.ts'
+} from './session-stream.ts'
 
 export interface Answer {
   status: number
   etag: string | null
+  /** How many items a list has in all, where the answer is a page of it. */
+  total: number | null
   // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is the service's to say
   body: any
   /** The body as it came. */
@@ -87,12 +89,17 @@ export function createClient(
     }
   }
 
-  const exchange = (method: string, path: string, options: RequestOptions = {}): Promise<Answer> =>
+  const rawRequest = (
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<Answer> =>
     answered(method, path, options, async (response) => {
       const bytes = await response.bytes()
       return {
         status: response.status,
         etag: response.header('etag'),
+        total: numberIn(response.header('x-total-count')),
         body: bodyOf(response, new TextDecoder().decode(bytes)),
         bytes,
       }
@@ -141,6 +148,10 @@ function endingWith(all: AbortSignal): { signal: AbortSignal; leave(): void } {
   if (all.aborted) end()
   all.addEventListener('abort', end)
   return { signal: own.signal, leave: () => all.removeEventListener('abort', end) }
+}
+
+function numberIn(header: string | null): number | null {
+  return header === null ? null : Number(header)
 }
 
 function bodyOf(response: HttpResponse, text: string): unknown {

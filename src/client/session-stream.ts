@@ -62,7 +62,8 @@ export async function* sessionStream(
   let goneSince: number | null = null
   let tries = 0
   for (;;) {
-    const response = url === null ? null : await open(where.send ?? httpRequest, url + path, last, signal)
+    const response =
+      url === null ? null : await open(where.send ?? httpRequest, url + path, last, signal)
     if (response?.status === 204) return response.end()
     if (response) {
       if (goneSince !== null) options.onBack?.()

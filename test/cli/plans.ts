@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sayNext } from '../../src/cli/commands/approve.ts'
-import { changeText } from '../../src/cli/commands/plan-change.ts'
+import { changeText } from '../../src/cli/output/plan-change.ts'
 import { planView } from '../../src/cli/output/plan-view.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'

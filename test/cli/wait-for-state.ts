@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { type WaitForStateDeps, createWaitForState } from '../../src/cli/follow/wait-for-state.ts'
+import { createWaitForState, type WaitForStateDeps } from '../../src/cli/follow/wait-for-state.ts'
 import { sessionStream } from '../../src/client/session-stream.ts'
 import { SESSION_STATES } from '../../src/model/session-state.ts'
 
 const PLANNED = SESSION_STATES.filter((state) => state !== 'created' && state !== 'planning')
-const silent = { until: PLANNED, isTelling: false }
-const telling = { until: ['plan_ready'], isTelling: true }
-const toTheEnd = { isTelling: true }
+const silent = { until: PLANNED, isPrinting: false }
+const telling = { until: ['plan_ready'], isPrinting: true }
+const toTheEnd = { isPrinting: true }
 
 /** A word is an event: a state that is told, or any other type. */
 const event = (word: string) => {

@@ -5,12 +5,12 @@ import { type EventLine, eventLine, isAgentsRun } from './event-line.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { printOutput, stepOutput } from './step-output.ts'
 
-/** Tells what happens in a session, line by line. */
+/** Prints what happens in a session, line by line. */
 export interface EventPrinter {
-  tell(event: ReceivedEvent): void
+  print(event: ReceivedEvent): void
   /** How many steps of the plan the service runs. */
   expect(steps: number): void
-  /** Of an event only what it means for the progress line. */
+  /** Updates only the progress line. */
   progress(event: ReceivedEvent): void
   end(): void
 }
@@ -44,13 +44,13 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
       const wasSeen = output.finish(String(payload.step))
       if (!wasSeen && payload.tail) printOutput(terminal, String(payload.tail))
     }
-    // the output has these as well, and more of them
+    // the output has these as well, in more detail
     if (OF_OUTPUT.has(type) && output.isOpen()) return
-    const told = eventLine(event, count())
-    if (told) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, told)}\n`)
+    const shown = eventLine(event, count())
+    if (shown) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, shown)}\n`)
   }
 
-  /** Of the steps that are told: a replay begins anew. */
+  /** Counts the steps; a replay starts again. */
   function note(event: ReceivedEvent): void {
     if (event.type === 'resync') position = 0
     if (event.type === 'step_started' && !isAgentsRun(event.payload)) position++
@@ -64,7 +64,7 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
     expect(count) {
       steps = count
     },
-    tell(event) {
+    print(event) {
       note(event)
       line.around(() => print(event))
       progress(event)
@@ -75,11 +75,11 @@ export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrint
 
 const OF_OUTPUT = new Set(['tool_call', 'agent_retry', 'agent_plan'])
 
-/** What goes on in a state in which something does. */
+/** What the progress line says in each state. */
 const PROGRESS: Record<string, string> = {
   created: 'reading the case',
   planning: 'planning',
-  plan_ready: 'the plan waits for approval',
+  plan_ready: 'the plan needs your approval',
   approved: 'starting',
   executing: 'working',
 }

@@ -8,18 +8,18 @@ import { stepArtifacts } from '../../sessions/step-artifacts.ts'
 import { createOutputLog, type OutputLog } from '../../web/text/output-log.ts'
 import { type SessionJson, sessionPath } from '../resolve/session.ts'
 
-/** More than that of what was printed before is not fetched. */
+/** At most so much of earlier output is fetched. */
 const MOST_BYTES = 64 * 1024
-/** So long without an event: the replay is over, and the step that was begun runs. */
+/** So long without an event: the replay is over, and the step is running. */
 const QUIET_MS = 250
-/** A file may be a little behind what is told of it. */
+/** A file may be a little behind the events. */
 const TRIES = 5
 const TRY_MS = 50
 
 export interface OutputBackfill {
-  /** Something may have been printed that nobody told us. */
+  /** Some output may have come without an event. */
   mayMiss(): void
-  /** The same events; in place of `session_output` as it came, each part of the output once. */
+  /** The same events, but with each part of the output exactly once in `session_output`. */
   of(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent>
 }
 
@@ -27,12 +27,12 @@ interface OpenStep {
   name: string
   artifact: string
   log: OutputLog
-  /** Whether the file may have what was not told. */
+  /** Whether the file may have output that came without an event. */
   isBehind: boolean
   isMidLine: boolean
 }
 
-/** What a running step printed before it was followed, or while the service was gone, is fetched. */
+/** Fetches what a running step printed before it was followed, or while the service was gone. */
 export function outputBackfill(client: Client, session: SessionJson): OutputBackfill {
   let open: OpenStep | null = null
 
@@ -52,7 +52,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
         const start = from > log.end() ? lineStart(bytes) : 0
         if (from + start > log.end()) {
           const size = sizeText(from + start - log.end())
-          const what = `… ${size} left out here; all of it is in artifacts/${artifact}\n`
+          const what = `… ${size} omitted; full output in artifacts/${artifact}\n`
           yield add(step, step.isMidLine ? `\n${what}` : what)
           log.skipTo(from + start)
         }
@@ -67,7 +67,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
   async function* piece(step: OpenStep, event: ReceivedEvent): AsyncGenerator<ReceivedEvent> {
     const { offset, text } = event.payload
     if (typeof offset !== 'number') {
-      yield event // words of the service's own
+      yield event // a message of the service itself
       return
     }
     const { log } = step
@@ -76,7 +76,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
     let fresh = take()
     if (log.known() > log.end()) {
       yield* caughtUp(step, log.known())
-      log.skipTo(offset) // what the file does not have will not come any more
+      log.skipTo(offset) // what the file does not have will not come
       fresh = [...fresh, ...take()]
     }
     if (fresh.length > 0) yield add(step, fresh.join(''))
@@ -96,7 +96,7 @@ export function outputBackfill(client: Client, session: SessionJson): OutputBack
       open = null
     }
     if (open && type === 'session_state_changed' && isOver(payload.new_state as SessionState)) {
-      yield* caughtUp(open) // it died with its service
+      yield* caughtUp(open) // the step ended with its service
       open = null
     }
     yield event
@@ -143,14 +143,11 @@ async function isQuiet(next: Promise<unknown>): Promise<boolean> {
     return await Promise.race([quiet, next.then(() => false)])
   } finally {
     timer.abort()
-    await quiet.catch(() => {}) // its own abort
+    await quiet.catch(() => {}) // aborted above
   }
 }
 
-/**
- * The end of the file, or why it is not read. A service that is gone is waited for by the stream: what
- * it has is asked for then.
- */
+/** The end of the file, or why it cannot be read; `gone` while the service is, for which the stream waits. */
 async function lastBytes(client: Client, path: string): Promise<LastBytes | string | null> {
   try {
     return await client.lastBytes(path, MOST_BYTES)

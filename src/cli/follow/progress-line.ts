@@ -1,5 +1,5 @@
-import type { Terminal } from '../output/terminal.ts'
 import { cutTo } from '../output/screen-width.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { elapsed } from '../output/times.ts'
 
 /** One line below all others that says what goes on now; nothing where there is no terminal. */

@@ -7,8 +7,8 @@ import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
 import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn } from './arguments.ts'
-import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
+import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { caseUri } from './uris.ts'
 import { type MemoryJson, memoryRow, proofRow, sessionRow } from './views.ts'
 
@@ -88,7 +88,7 @@ export const caseTools: readonly Tool[] = [
       ),
     },
     run: (access, { query, limit, ...rest }) =>
-      access.served((client) => found(client, { ...rest, q: query, limit: String(limit) })),
+      access.read((client) => found(client, { ...rest, q: query, limit: String(limit) })),
   }),
   tool({
     name: 'get_case',
@@ -112,7 +112,10 @@ export const caseTools: readonly Tool[] = [
   }),
 ]
 
-async function found(client: ApiReader, query: Record<string, string | undefined>): Promise<Outcome> {
+async function found(
+  client: ApiReader,
+  query: Record<string, string | undefined>,
+): Promise<Outcome> {
   const { body } = await client.request('GET', `/search?${queryOf(query)}`)
   const cases = (body as FoundCase[]).map(({ lines, ...each }) => ({
     ...each,
@@ -143,7 +146,8 @@ function queryOf(query: Record<string, string | undefined>): URLSearchParams {
 
 /** A case with all that belongs to it, as far as an answer has room. */
 export async function caseView(client: ApiReader, id: string) {
-  const got = (path: string) => client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
+  const got = (path: string) =>
+    client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
   const [found, gate, sessions, proof, memory] = await Promise.all([
     ...[got(''), got('/gate')],
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],

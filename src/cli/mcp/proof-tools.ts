@@ -2,11 +2,11 @@ import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { type ProofJson, resolveProof, proofsOf, wholeProof } from '../resolve/proof.ts'
+import { type ProofJson, proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { resolveSession } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
-import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { row, type Tool, tool } from './tool.ts'
+import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { proofRow, proofView } from './views.ts'
 
 const ATTACHED =

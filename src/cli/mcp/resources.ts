@@ -1,7 +1,7 @@
 import type { ApiReader } from '../../client/client.ts'
 import { UUID } from '../../model/words.ts'
 import type { ProofJson } from '../resolve/proof.ts'
-import { type SessionJson, resolveSession } from '../resolve/session.ts'
+import { resolveSession, type SessionJson } from '../resolve/session.ts'
 import { caseView } from './case-tools.ts'
 import { memoryText } from './memory-tools.ts'
 import { MOST_CHARACTERS, partOf, rowsOf } from './truncate.ts'
@@ -47,7 +47,11 @@ export const RESOURCE_TEMPLATES = [
 ]
 
 /** What a place holds. What is too long is cut, and says where the rest is. */
-export async function contentsOf(client: ApiReader, uri: string, place: Place): Promise<Contents[]> {
+export async function contentsOf(
+  client: ApiReader,
+  uri: string,
+  place: Place,
+): Promise<Contents[]> {
   const json = (value: unknown) => [
     { uri, mimeType: 'application/json', text: JSON.stringify(value, null, 2) },
   ]

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { type SessionJson, resolveSession, sessionPath, sessionsOf } from '../resolve/session.ts'
+import { resolveSession, type SessionJson, sessionPath, sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
-import { rowRange, rowsOf, rowsShape } from './truncate.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
+import { rowRange, rowsOf, rowsShape } from './truncate.ts'
 import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
 

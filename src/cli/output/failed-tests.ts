@@ -1,8 +1,8 @@
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { SessionJson } from '../resolve/session.ts'
-import type { Terminal } from './terminal.ts'
 import { cutTo } from './screen-width.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The failed tests of a session, each with its place, and its message on the next line. */
 export function printFailedTests(terminal: Terminal, session: SessionJson): void {

@@ -4,8 +4,8 @@ import { visibleText } from '../../model/visible-text.ts'
 import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
 import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
 import type { SessionJson } from '../resolve/session.ts'
-import type { Terminal } from './terminal.ts'
 import { shownLine } from './shown-line.ts'
+import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function planView(
   { plan, provider, state }: Pick<SessionJson, 'plan' | 'provider' | 'state'>,
   settings: TrustedSettings,
   { color, width }: Terminal,
-  /** Why an approve would be refused for something that is not trusted. */
+  /** Why an approval would fail for something that is not trusted. */
   untrusted: string | null = null,
 ): Promise<string> {
   const reading = await readPlan(plan)
@@ -36,7 +36,7 @@ export async function planView(
   return `${[...lines.map((line) => line.trimEnd()), ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
 }
 
-/** An objection is to be told only while an approve is what comes next. */
+/** Why it cannot be approved matters only while it waits for approval. */
 function summary(
   { steps, errors }: PlanReading,
   { text, willRun, objection }: Undertaking,
@@ -44,10 +44,9 @@ function summary(
 ): string[] {
   if (errors.length > 0) {
     const lines = errors.map(({ line, message }) => `  line ${line}: ${message}`)
-    return ['This plan cannot be run as it stands:', ...lines]
+    return ['This plan cannot be run as it is:', ...lines]
   }
-  if (objection !== null)
-    return isWaiting ? [`It cannot be approved as it stands. ${objection}`] : []
+  if (objection !== null) return isWaiting ? [`It cannot be approved yet. ${objection}`] : []
   const running = steps.filter(willRun)
   const names = running.map(({ id, language }) => `${id} (${language})`).join(', ')
   return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]

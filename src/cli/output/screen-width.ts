@@ -3,14 +3,17 @@ import width from 'string-width'
 /** Characters as a reader sees them, so that an emoji or an accent is never torn apart. */
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
+const ASCII = /^[ -~]*$/
+
 /** How many columns a text takes on the screen. */
 export function stringWidth(text: string): number {
-  return width(text)
+  return ASCII.test(text) ? text.length : width(text)
 }
 
 /** As much of a text as fits into so many columns. */
 export function cutTo(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
+  if (ASCII.test(text)) return width > 0 ? `${text.slice(0, width - 1)}…` : ''
   let shown = ''
   let used = 0
   for (const { segment } of graphemes.segment(text)) {

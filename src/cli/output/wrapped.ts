@@ -1,14 +1,17 @@
-import stringWidth from 'string-width'
+import { stringWidth } from './screen-width.ts'
 
-/** Lines broken between words where they are wider than the screen; blanks at a line's beginning stay. */
-export function wrapped(text: string, width: number): string {
+/**
+ * Lines broken between words where they are wider than the screen. Further lines are indented as the line itself is,
+ * or by `hanging`.
+ */
+export function wrapped(text: string, width: number, hanging?: string): string {
   return text
     .split('\n')
-    .map((line) => wrappedLine(line, width))
+    .map((line) => wrappedLine(line, width, hanging))
     .join('\n')
 }
 
-function wrappedLine(line: string, width: number): string {
+function wrappedLine(line: string, width: number, hanging?: string): string {
   if (stringWidth(line) <= width) return line
   const indent = /^ */.exec(line)![0]
   const lines: string[] = []
@@ -17,7 +20,7 @@ function wrappedLine(line: string, width: number): string {
     const longer = present === '' ? indent + word : `${present} ${word}`
     if (present !== '' && stringWidth(longer) > width) {
       lines.push(present)
-      present = indent + word
+      present = (hanging ?? indent) + word
     } else present = longer
   }
   return [...lines, present].join('\n')

@@ -1,8 +1,11 @@
 import type { ApiReader } from '../../client/client.ts'
+import { ask } from '../../demo/question.ts'
+import type { AttentionKind } from '../../model/attention.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { UUID } from '../../model/words.ts'
-import { EXIT, exiting } from '../output/exit-codes.ts'
+import type { ReadContext } from '../context.ts'
+import { EXIT, exiting, usageError } from '../output/exit-codes.ts'
 
 export interface NamedCase {
   id: string
@@ -10,60 +13,87 @@ export interface NamedCase {
   state: string
 }
 
-const MAX_NAMED = 10
+const MOST_SHOWN = 10
 
 /**
- * The id of the case that a word names: its id, a beginning of it, or a part of the title, whatever
- * its case. Refuses where none or several fit; `shown` says to who asked what lists them all.
+ * The id of the case that a word names: its id, the start of its id, or part of its title, case-insensitive.
+ * Throws where none or several fit; `listCommand` lists them for whoever asked.
  */
 export async function resolveCase(
   client: ApiReader,
   word: string,
-  shown = 'casefile list --all',
+  listCommand = 'casefile list --all',
 ): Promise<string> {
-  if (UUID.test(word)) return word // the next request says whether it is there
-  const { body } = await client.request('GET', '/cases')
-  const fitting = casesFitting(body, word)
+  if (UUID.test(word)) return word // the next request says whether it exists
+  const name = word.trim()
+  if (name === '') throw notFound(word, listCommand)
+  const query = new URLSearchParams({ named: name, limit: String(MOST_SHOWN) })
+  const { body, total } = await client.request('GET', `/triage?${query}`)
+  const fitting: NamedCase[] = body
   if (fitting.length === 1) return fitting[0]!.id
-  throw exiting(
-    EXIT.unknown,
-    fitting.length === 0 ? noneFits(word, shown) : severalFit(word, fitting),
-  )
+  throw fitting.length === 0
+    ? notFound(word, listCommand)
+    : ambiguous(word, fitting, total ?? fitting.length)
 }
 
-/** An exact title before all others; else beginnings of ids and parts of titles alike. */
-export function casesFitting(cases: readonly NamedCase[], word: string): NamedCase[] {
-  const wanted = word.trim().toLowerCase()
-  if (wanted === '') return []
-  const exact = cases.filter(({ title }) => title.toLowerCase() === wanted)
-  if (exact.length > 0) return exact
-  return cases.filter(
-    ({ id, title }) => id.startsWith(wanted) || title.toLowerCase().includes(wanted),
-  )
+function notFound(word: string, listCommand: string): Refusal {
+  const message = `No case matches "${visibleText(word)}". Use an id, the start of an id, or part of a title: ${listCommand} shows them.`
+  return exiting(EXIT.unknown, new Refusal('not_found', message))
 }
 
-function noneFits(word: string, shown: string): Refusal {
-  return new Refusal(
-    'not_found',
-    `No case is named by "${visibleText(word)}": expected an id, its beginning, or a part of a title. ${shown} shows them.`,
-  )
+function ambiguous(word: string, fitting: readonly NamedCase[], total: number): Refusal {
+  const more = total > fitting.length ? [`  and ${total - fitting.length} more`] : []
+  const message = [
+    `"${visibleText(word)}" matches ${total} cases. Use more of the id or title:`,
+    ...linesOf(fitting),
+    ...more,
+  ].join('\n')
+  const candidates = fitting.map(({ id, title, state }) => ({ id, title, state }))
+  return exiting(EXIT.unknown, new Refusal('not_found', message, { extra: { candidates } }))
 }
 
-function severalFit(word: string, fitting: NamedCase[]): Refusal {
-  const named = fitting.slice(0, MAX_NAMED)
-  const width = Math.max(...named.map(({ state }) => state.length))
-  const lines = named.map(
+function linesOf(cases: readonly NamedCase[]): string[] {
+  const width = Math.max(...cases.map(({ state }) => state.length))
+  return cases.map(
     ({ id, title, state }) => `  ${id.slice(0, 8)}  ${state.padEnd(width)}  ${visibleText(title)}`,
   )
-  const more = fitting.length > MAX_NAMED ? [`  and ${fitting.length - MAX_NAMED} more`] : []
-  const candidates = fitting.map(({ id, title, state }) => ({ id, title, state }))
-  return new Refusal(
-    'not_found',
-    [
-      `"${visibleText(word)}" could be any of ${fitting.length} cases. Name one by more of its id or title:`,
-      ...lines,
-      ...more,
-    ].join('\n'),
-    { extra: { candidates } },
-  )
+}
+
+export interface Choice {
+  /** The command that needs a case: `approve`. */
+  command: string
+  /** What the cases to choose from need. */
+  needs: AttentionKind
+  /** Such as `a plan to approve`. */
+  what: string
+}
+
+/** The case that a word names; without one, that which the person chooses among those that need something. */
+export async function resolveOrChooseCase(
+  { client, terminal, json, signal }: Pick<ReadContext, 'client' | 'terminal' | 'json' | 'signal'>,
+  word: string | undefined,
+  { command, needs, what }: Choice,
+): Promise<string> {
+  if (word !== undefined) return resolveCase(client, word)
+  const path = `/triage?needs=${needs}&limit=${MOST_SHOWN}`
+  const { body, total } = await client.request('GET', path)
+  const waiting: NamedCase[] = body
+  if (waiting.length === 0) {
+    throw usageError(
+      `No case has ${what}. Name one: casefile ${command} <case>. Next: casefile list`,
+    )
+  }
+  const more = (total ?? 0) > waiting.length ? [`  and ${total! - waiting.length} more`] : []
+  if (json || !terminal.canAsk) {
+    const lines = [`Name a case: casefile ${command} <case>. These have ${what}:`]
+    throw usageError([...lines, ...linesOf(waiting), ...more].join('\n'))
+  }
+  if (waiting.length === 1) return waiting[0]!.id
+  terminal.say(`Cases with ${what}:`)
+  const numbered = linesOf(waiting).map((line, index) => `${String(index + 1).padStart(3)}${line}`)
+  for (const line of [...numbered, ...more]) terminal.say(line)
+  const answer = await ask(`Which one? [1-${waiting.length}] `, signal)
+  const chosen = /^\d+$/.test(answer ?? '') ? waiting[Number(answer) - 1] : undefined
+  if (chosen) return chosen.id
+  throw usageError(`No case was chosen. Name one: casefile ${command} <case>`)
 }

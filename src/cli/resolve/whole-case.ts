@@ -15,7 +15,8 @@ export interface WholeCase<P extends ProofHead = ProofHead> extends CaseJson {
 }
 
 export async function wholeCase(client: ApiReader, id: string): Promise<WholeCase> {
-  const got = (path: string) => client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
+  const got = (path: string) =>
+    client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
   const [found, gate, sessions, proof, memory, history] = await Promise.all([
     ...[got(''), got('/gate')],
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],

@@ -1,23 +1,25 @@
+import type { CaseState } from '../../model/case-state.ts'
 import { durationsText } from '../../model/session-durations.ts'
+import { STATE_GROUP_LABELS, stateGroup } from '../../model/state-groups.ts'
 import { usageText, usageTotal } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { layoutOf } from '../../workspace/layout.ts'
-import type { SessionJson } from '../resolve/session.ts'
-import type { WholeCase } from '../resolve/whole-case.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../output/terminal.ts'
+import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import { table } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
 import { ago } from '../output/times.ts'
-import { gateText } from './gate.ts'
-import { historyText } from './history.ts'
-import { proofTable } from './proof-list.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import type { WholeCase } from '../resolve/whole-case.ts'
+import { gateText } from './gate-text.ts'
+import { historyText } from './history-text.ts'
+import { proofTable } from './proof-text.ts'
 
-/** A case for people: its fields, its text, and one part for each thing that it has. */
-export async function caseText(
+/** A case for people: its fields, its description, and a section for each thing that belongs to it. */
+export function caseText(
   whole: WholeCase,
-  { terminal, workspace }: Pick<ReadingConsole, 'terminal' | 'workspace'>,
-): Promise<string> {
+  { terminal, workspace }: Pick<ReadContext, 'terminal' | 'workspace'>,
+): string {
   const { color } = terminal
   const { description, problems, sessions, proof, memory } = whole
   const folder = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(whole.id)
@@ -29,31 +31,31 @@ export async function caseText(
     .map((line) => `${shownLine(line)}\n`)
   return [
     `${color.bold(visibleText(whole.title))}\n`,
-    await table(fields(whole, folder, terminal)),
+    table(fields(whole, folder, terminal)),
     part('Description', description.trim() === '' ? '' : lines.join('')),
     part('Problems', problems.map(problemLine).join('')),
-    part('Gate', gateText(whole.gate, terminal)),
-    part('Sessions', await sessionTable(sessions, terminal)),
-    part('Proof', proof.length > 0 ? await proofTable(proof, terminal, terminal.width() - 2) : ''),
+    part('Proof checklist', gateText(whole.gate, terminal)),
+    part('Sessions', sessionTable(sessions, terminal)),
+    part('Proof', proof.length > 0 ? proofTable(proof, terminal, terminal.width() - 2) : ''),
     part('History', historyText(whole.history.slice(-SHOWN_ACTS), terminal)),
     part('Memory', memory.map(({ filename }) => `${visibleText(filename)}\n`).join('')),
   ].join('')
 }
 
-/** Of a longer history `casefile history` prints all. */
+/** `casefile history` prints them all. */
 const SHOWN_ACTS = 8
 
 function fields(whole: WholeCase, folder: string, { color, isTerminal }: Terminal) {
   const time = (text: string) => (isTerminal ? ago(text) : text)
   const named: [string, string | null][] = [
     ['id', whole.id],
-    ['state', whole.state],
+    ['state', `${STATE_GROUP_LABELS[stateGroup(whole.state as CaseState)]} (${whole.state})`],
     ['outcome', whole.outcome],
     ['reason', whole.reason],
     ['type', whole.type],
     ['tags', whole.tags.join(', ') || null],
     ['parent', whole.parent],
-    ['works in', whole.workdir],
+    ['working folder', whole.workdir],
     ['provider', whole.provider],
     ['agents used', usageText(usageTotal(whole.sessions.map((each) => each.usage_total))) || null],
     ['created', time(whole.created_at)],
@@ -71,7 +73,7 @@ function problemLine({ code, file, line, message }: WholeCase['problems'][number
 
 const [PROVIDER, DURATIONS] = [3, 5]
 
-function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): Promise<string> {
+function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): string {
   const { color, isTerminal } = terminal
   const rows = sessions.map(({ number, state, ...session }) => [
     { text: String(number), paint: color.cyan },

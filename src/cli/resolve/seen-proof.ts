@@ -3,13 +3,13 @@ import { Refusal } from '../../model/refusal.ts'
 import type { ProofHead, ProofJson } from '../resolve/proof.ts'
 
 interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
-  /** What was shown of it, where it was. */
+  /** Its content as it was shown, if it was. */
   content?: string
 }
 
 /**
- * Verifies a proof for what it said when it was answered, and accepts it with a reason if there is one. One whose
- * content is another by now is refused: the hash in its file would not tell, since editors do not know of it.
+ * Verifies a proof as it was shown, and accepts it with a reason if there is one. Throws if its content has changed
+ * since: the hash in its file does not show that, because editors do not update it.
  */
 export async function verifySeen(
   client: Pick<Client, 'request'>,
@@ -34,6 +34,6 @@ function changed(caseId: string, id: string): Refusal {
   const next = `casefile proof verify ${caseId.slice(0, 8)} ${id.slice(0, 8)}`
   return new Refusal(
     'precondition_failed',
-    `Proof ${id} was changed meanwhile, so it was not verified. Read what it says now, then: ${next}`,
+    `Proof ${id} was changed in the meantime, so it was not verified. Read it again, then: ${next}`,
   )
 }

@@ -2,15 +2,15 @@ import { readPlan } from '../../markdown/plan-steps.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { startObjection } from '../../sessions/objections.ts'
-import type { SessionJson } from '../resolve/session.ts'
+import type { ReadContext } from '../context.ts'
 import { planView } from '../output/plan-view.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../output/terminal.ts'
 import { shownLine } from '../output/shown-line.ts'
+import type { Terminal } from '../output/terminal.ts'
+import type { SessionJson } from '../resolve/session.ts'
 
-type Speaking = Pick<ReadingConsole, 'client' | 'terminal' | 'workspace'>
+type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
 
-/** What a session wants to do, and how to go on from there. */
+/** What a session wants to do, and the commands to go on with. */
 export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
   const { terminal } = console
   const objection = await printPlan(console, session)
@@ -20,19 +20,19 @@ export async function printPlanned(console: Speaking, session: SessionJson): Pro
     terminal.print(`${terminal.color.red('!')} ${shownLine(message)}\n`)
   if (state === 'failed') return sayFailed(terminal, session)
   if (state !== 'plan_ready') {
-    terminal.say(`session ${number} is ${state}; see casefile tail ${place}`)
+    terminal.say(`session ${number} is ${state}\nNext: casefile tail ${place}`)
     return
   }
   const [how, first] =
     objection === null
-      ? ['waits for your approval', [`casefile approve ${place}`, 'carry out exactly this plan']]
-      : ['cannot be approved yet', ['casefile trust', 'look at what is not trusted, and trust it']]
-  terminal.say(`\nsession ${number} ${how}. Go on with one of:`)
+      ? ['needs your approval', [`casefile approve ${place}`, 'run exactly this plan']]
+      : ['cannot be approved yet', ['casefile trust', 'review what is not trusted, and trust it']]
+  terminal.say(`\nsession ${number} ${how}. Next, one of:`)
   for (const [command = '', what] of [
     first,
     [`casefile plan ${place} --edit`, 'change it yourself'],
-    [`casefile revise ${place} -m "…"`, 'have it planned again'],
-    [`casefile abandon ${place}`, 'leave it'],
+    [`casefile revise ${place} -m "…"`, 'request another plan'],
+    [`casefile abandon ${place}`, 'stop the session'],
   ]) {
     terminal.say(`  ${command.padEnd(34)} ${what}`)
   }
@@ -45,17 +45,20 @@ export function sayFailed(
 ): void {
   const place = case_id.slice(0, 8)
   const took = durationsText(durations)
-  terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Go on with one of:`)
+  terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
   for (const [command, what] of [
-    [`casefile start ${place} --again ${number}`, 'plan again, with this failure in the note'],
-    [`casefile show ${place} ${number}`, 'read its output'],
+    [
+      `casefile start ${place} --again ${number}`,
+      'plan again; the agent is told about this failure',
+    ],
+    [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {
     terminal.say(`  ${command.padEnd(34)} ${what}`)
   }
 }
 
-/** Hypothesis and plan, with what will run marked. Returns what is not trusted and so in the way of an approve. */
+/** Hypothesis and plan, with the steps that will run marked. Returns what is not trusted and so prevents an approval. */
 export async function printPlan(
   { client, terminal, workspace }: Speaking,
   session: SessionJson,

@@ -1,18 +1,18 @@
 import { durationsText } from '../../model/session-durations.ts'
 import { runName, usageText } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
+import type { ReadContext } from '../context.ts'
 import { printOutput } from '../follow/step-output.ts'
-import type { SessionJson } from '../resolve/session.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
 import { printFailedTests } from '../output/failed-tests.ts'
 import { printRefused } from '../output/refused-actions.ts'
 import { table } from '../output/table.ts'
 import { ago } from '../output/times.ts'
+import type { SessionJson } from '../resolve/session.ts'
 import { printPlanned } from './planned.ts'
 
-/** A session: what it is to do, what it said, and what came of it. */
+/** A session: its plan, its output, and its result. */
 export async function printSession(
-  console: Pick<ReadingConsole, 'client' | 'terminal' | 'workspace'>,
+  console: Pick<ReadContext, 'client' | 'terminal' | 'workspace'>,
   session: SessionJson,
 ): Promise<void> {
   const { terminal } = console
@@ -27,7 +27,7 @@ export async function printSession(
   printRefused(terminal, session.refused)
   if (tests) {
     const { run, passed, failed } = tests
-    const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} pass`
+    const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} passed`
     print(`\n${color.bold('Tests')}  ${result}\n`)
     printFailedTests(terminal, session)
   }
@@ -39,24 +39,24 @@ export async function printSession(
       { text: `+${additions}`, paint: color.green },
       { text: `-${deletions}`, paint: color.red },
     ])
-    print(await table(rows, { width: terminal.width() }))
+    print(table(rows, { width: terminal.width() }))
   }
-  await printUsage(terminal, session)
+  printUsage(terminal, session)
   if (candidates.length > 0) {
     print(`\n${color.bold('Candidates for proof')}\n`)
     const rows = candidates.map(({ artifact, note }) => [
       { text: `  ${visibleText(artifact)}` },
       { text: visibleText(note) },
     ])
-    print(await table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
+    print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
   }
 }
 
 /** Which models the agent used, and how much, run by run. */
-async function printUsage(
-  { color, print }: ReadingConsole['terminal'],
+function printUsage(
+  { color, print }: ReadContext['terminal'],
   { usage, usage_total }: SessionJson,
-): Promise<void> {
+): void {
   if (usage.every((run) => usageText(run) === '')) return
   const total = usageText(usage_total)
   print(`\n${color.bold('Usage')}\n`)
@@ -65,7 +65,7 @@ async function printUsage(
     { text: visibleText(usageText(run)) || 'not reported' },
   ])
   if (usage.length > 1 && total !== '') rows.push([{ text: '  Total' }, { text: total }])
-  print(await table(rows))
+  print(table(rows))
 }
 
 function size({ additions, deletions }: { additions: number; deletions: number }): number {

@@ -1,7 +1,7 @@
 import { diffTexts } from '../../web/text/diff-lines.ts'
 import type { DiffLine } from '../../web/text/diff-shape.ts'
-import type { Terminal } from '../output/terminal.ts'
 import { shownLine } from '../output/shown-line.ts'
+import type { Terminal } from '../output/terminal.ts'
 
 /** The lines that differ between two texts, with three around them. */
 export function changeText({ color }: Terminal, before: string, after: string): string {

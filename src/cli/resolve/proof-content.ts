@@ -5,21 +5,21 @@ import { readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
 import { decoded } from '../../workspace/record.ts'
-import { wrongUsage } from '../usage.ts'
+import { usageError } from '../output/exit-codes.ts'
 
 export interface ProofSource {
   artifact?: string
   text?: string
 }
 
-/** What is to be attached: the text of a file, of standard input or of the command itself, or a candidate. */
+/** What should be attached: the text of a file, of standard input or of an option, or a file that a session left. */
 export async function contentOf(
   file: string | undefined,
   { artifact, text }: ProofSource,
 ): Promise<{ content: string } | { artifact: string }> {
   const given = [file, artifact, text].filter((each) => each !== undefined)
   if (given.length !== 1) {
-    throw wrongUsage('Say what the proof is: a file, - for standard input, --text, or --artifact.')
+    throw usageError('Name the proof: a file, - for standard input, --text, or --artifact.')
   }
   if (artifact !== undefined) return { artifact }
   if (text !== undefined) return { content: text }
