@@ -153,14 +153,14 @@ type Client = Parameters<typeof resolveCase>[0]
 /** Asks the API, in the workspace that the typed words name. */
 async function reading({ given }: Place, ask: (client: Client) => Promise<Words>): Promise<Words> {
   let words: Words = []
-  const valueOf = (flag: string) => {
+  const optionValue = (flag: string) => {
     const index = given.indexOf(flag)
     return index === -1 ? undefined : given[index + 1]
   }
   const options = {
-    root: valueOf('--root') ?? (process.env.CASEFILE_ROOT || undefined),
-    memoryRoot: valueOf('--memory-root') ?? (process.env.CASEFILE_MEMORY_ROOT || undefined),
-    stateDir: valueOf('--state-dir') ?? (process.env.CASEFILE_STATE_DIR || undefined),
+    root: optionValue('--root') ?? (process.env.CASEFILE_ROOT || undefined),
+    memoryRoot: optionValue('--memory-root') ?? (process.env.CASEFILE_MEMORY_ROOT || undefined),
+    stateDir: optionValue('--state-dir') ?? (process.env.CASEFILE_STATE_DIR || undefined),
   }
   await withReader(options, async ({ client }) => {
     words = await ask(client)

@@ -41,7 +41,7 @@ t.test('an editor', async (t) => {
   const edit = (EDITOR: string) =>
     cli.runWith({ env: { EDITOR, VISUAL: '', TMPDIR } }, 'plan', 'door', '--edit')
   const keptIn = (t: Test, stderr: string) => {
-    const [, path = ''] = /is kept in (\S+)/.exec(stderr) ?? []
+    const [, path = ''] = /was saved in (\S+)/.exec(stderr) ?? []
     t.ok(existsSync(path), stderr)
     return path
   }

@@ -126,7 +126,7 @@ t.test('of much, only whole lines at its end, and where all of it is', async (t)
       yield ends(file.length + 8)
     },
   )
-  t.match(all[1], /^… 72\.7 KiB left out here; all of it is in artifacts\/1-say\.log\na line\n/)
+  t.match(all[1], /^… 72\.7 KiB omitted; full output in artifacts\/1-say\.log\na line\n/)
   t.match(all[1], /\na line\nthe end\n$/)
 })
 

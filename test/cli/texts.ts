@@ -89,8 +89,8 @@ t.test('cases in a narrow terminal', async (t) => {
       shown(80),
       [
         'CASE      STATUS           STATE     TITLE                         NEEDS',
-        'c12d54ae  Waiting for you  PLANNING  The report of the month has…  the plan of…',
-        'c12d54ae  Waiting for you  BLOCKED   Short                         blocked: no…\n',
+        'c12d54ae  Waiting for you  PLANNING  The report of the month has…  Plan',
+        'c12d54ae  Waiting for you  BLOCKED   Short                         no rain\n',
       ].join('\n'),
     )
   })

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { type BuiltService, startBuilt } from '../fixtures/built-service.ts'
-import { type ApiReader, createAsking } from '../fixtures/faults/asking.ts'
+import { type Asking, createAsking } from '../fixtures/faults/asking.ts'
 import { seedOf } from '../fixtures/faults/chance.ts'
 import { differencesFrom, differencesInEvents, leftAfterStart } from '../fixtures/faults/checker.ts'
 import { hooked } from '../fixtures/faults/hooked.ts'
@@ -49,7 +49,7 @@ async function folders(t: import('tap').Test) {
 }
 
 /** Some changes of each kind, so that every call that a change makes is among them. */
-async function changes(asking: ApiReader, id: string, n: number): Promise<void> {
+async function changes(asking: Asking, id: string, n: number): Promise<void> {
   await asking.move(id, MOVES[n % MOVES.length]!)
   await asking.change(id)
   await asking.note(id)

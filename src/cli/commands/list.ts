@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
+import type { CaseState } from '../../model/case-state.ts'
 import {
+  needLabel,
   STATE_GROUP_LABELS,
   STATE_GROUP_TONES,
   stateGroup,
@@ -157,9 +159,19 @@ function cellsOf(
     { text: groupLabel(state, needs), paint: tone },
     { text: exact, short: state, paint: color.dim },
     { text: visibleText(title), paint: isClosed(state) ? color.dim : color.bold },
-    { text: needs ? visibleText(needs.text) : '', paint: isBad ? color.red : tone },
+    {
+      text: needs ? visibleText(needs.text) : '',
+      short: needs ? shortNeed(needs, state) : '',
+      paint: isBad ? color.red : tone,
+    },
     { text: ago(updated_at), paint: color.dim },
   ]
+}
+
+/** What it needs, for a narrow column. */
+function shortNeed({ kind, text }: NonNullable<TriageRow['needs']>, state: CaseState): string {
+  const [, reason] = /^[^:]*: (.*)$/.exec(text) ?? []
+  return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
 function groupLabel(state: TriageRow['state'], needs: TriageRow['needs']): string {

@@ -63,7 +63,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     served: (use) => counted(served(use)),
     async read(use) {
       const client = open ? null : await openReader(await findWorkspace(choice), { signal, log })
-      return client === null ? counted(served(use)) : use(client)
+      return counted(client === null ? served(use) : use(client))
     },
     async service() {
       const owner = await askOwner((await findWorkspace(choice)).memoryRoot)
