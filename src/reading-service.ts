@@ -7,8 +7,8 @@ import { entriesIn } from './files/folder-names.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { realPathOf } from './files/real-path.ts'
 import { createApp } from './http/app.ts'
-import type { HttpNeeds } from './http/needs.ts'
-import { createStreamRegistry } from './http/stream-registry.ts'
+import type { HttpDeps } from './http/deps.ts'
+import { createStreamRegistry } from './http/sse/stream-registry.ts'
 import type { Baseline } from './model/baseline.ts'
 import { Refusal } from './model/refusal.ts'
 import { packageVersion } from './package-files.ts'
@@ -114,13 +114,13 @@ export async function openReadingApp(
     return found
   })
   const begun = Promise.resolve()
-  const service = only<HttpNeeds>({
+  const service = only<HttpDeps>({
     layout,
     catalog,
     lists,
     texts,
-    store: only<HttpNeeds['store']>({ read }),
-    synchronizer: { freshen: readCase, freshenAll: readAll } as HttpNeeds['synchronizer'],
+    store: only<HttpDeps['store']>({ read }),
+    synchronizer: { freshen: readCase, freshenAll: readAll } as HttpDeps['synchronizer'],
     start: {
       stage: () => 'begun',
       indexed: begun,
@@ -135,12 +135,12 @@ export async function openReadingApp(
     sessionTexts: (caseId, { number }) =>
       texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number)),
     settings: placesIn(folders, log).settings,
-    eventLog: only<HttpNeeds['eventLog']>({ subscribe: () => () => {} }),
+    eventLog: only<HttpDeps['eventLog']>({ subscribe: () => () => {} }),
     changes: createBus(ignore),
     outputs: createBus(ignore),
     running: new Set<string>(),
-    sessions: only<HttpNeeds['sessions']>({}),
-    webhooks: only<HttpNeeds['webhooks']>({}),
+    sessions: only<HttpDeps['sessions']>({}),
+    webhooks: only<HttpDeps['webhooks']>({}),
     now: () => new Date().toISOString(),
     newId: randomUUID,
     log,

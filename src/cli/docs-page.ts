@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import { caseOptions, explanationOf } from './command.ts'
+import { caseArgument, caseOptions, explanationOf } from './command.ts'
 import { EXIT_MEANINGS } from './output/exit-codes.ts'
 
 const BEGINNING = `# The command line
@@ -8,7 +8,7 @@ This page is generated from the program by \`npm run docs:cli\`; \`casefile --he
 \`casefile <command> --help\` say the same.
 
 \`\`\`console
-$ casefile list                      # what needs you first
+$ casefile list                      # what needs you comes first
 $ casefile start "sign-in"           # a session plans; nothing runs yet
 $ casefile approve "sign-in"         # read the plan, approve exactly that, watch the run
 $ casefile proof add "sign-in" --artifact 1-test.tap
@@ -39,8 +39,8 @@ move the cursor of your terminal.
 **Completion.** \`casefile completion bash\`, \`zsh\` or \`fish\` prints a script for your shell, which
 completes commands, options, states, cases, sessions and proofs.
 
-**Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`,
-\`CASEFILE_NO_MOUNT\` and \`CASEFILE_DEV\` stand for the options. \`VISUAL\` or \`EDITOR\` is the editor.
+**Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`, \`CASEFILE_NO_MOUNT\` and
+\`CASEFILE_DEV\` replace the options. \`VISUAL\` or \`EDITOR\` names your editor.
 `
 
 const COMMON = new Set(caseOptions().map(({ flags }) => flags))
@@ -83,12 +83,15 @@ function sections(command: Command, parent = ''): string[] {
   const isCommon = (option: Option) =>
     COMMON.has(option.flags) && command.options.some(isNearestRoot)
   const own = command.options.filter((option) => !option.hidden && !isCommon(option))
+  const explained = command.registeredArguments.filter(
+    ({ description }) => description !== caseArgument().description,
+  )
   const { examples = [], exits = [], more } = explanationOf(command) ?? {}
   return [
     `### \`casefile ${name}\``,
     `${command.description()}${more === undefined ? '' : ` ${more}`}`,
     fence([`casefile ${name} ${command.usage()}`.trim()], 'text'),
-    ...(command.registeredArguments.length > 0 ? [argumentTable(command.registeredArguments)] : []),
+    ...(explained.length > 0 ? [argumentTable(explained)] : []),
     ...(own.length > 0 ? [optionTable(own)] : []),
     fence(
       examples.map(([line, does]) => `$ ${line}  # ${does}`),

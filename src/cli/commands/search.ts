@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { FoundCase } from '../../http/search-route.ts'
+import type { FoundCase } from '../../http/routes/search.ts'
 import { STATE_GROUP_LABELS, stateGroup } from '../../model/state-groups.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { LineOfFile } from '../../search/search.ts'
