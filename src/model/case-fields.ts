@@ -59,6 +59,7 @@ export const CASE_FIELDS = {
     about: 'The problem or request, summarized in one line',
     required: true,
     max: TITLE_MAX,
+    option: '--title <text>',
     alwaysWritten: true,
     isBasic: true,
     shownIn: 'head',
