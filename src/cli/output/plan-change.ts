@@ -1,5 +1,5 @@
-import { diffTexts } from '../../rendering/diff/texts.ts'
 import type { DiffLine } from '../../rendering/diff/shape.ts'
+import { diffTexts } from '../../rendering/diff/texts.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
 
