@@ -309,7 +309,7 @@ t.test('a plan is edited with the editor of the person', async (t) => {
   t.match(await cli.run('plan', 'door', '--diff'), { stdout: /^-echo fine\n\+echo better$/m })
   const wrong = await edit(`sed -i 's/sh run/cobol run/'`)
   t.match(wrong, { code: 1, stderr: /your text was saved in \S+\n.*line 3: .cobol/ })
-  const [, kept = ''] = /is kept in (\S+)/.exec(wrong.stderr) ?? []
+  const [, kept = ''] = /was saved in (\S+)/.exec(wrong.stderr) ?? []
   t.ok(existsSync(kept))
 })
 

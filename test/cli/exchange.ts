@@ -146,7 +146,9 @@ t.test('what is there already is left as it is', async (t) => {
     const notes = join(cli.root, 'memory', 'cases', other!, 'github.md')
     const whole = readFileSync(notes, 'utf8')
     rmSync(notes)
-    t.match(await imported(cli, [closed(13)]), { stderr: /^0 cases were created; 1 .* here already/ })
+    t.match(await imported(cli, [closed(13)]), {
+      stderr: /^0 cases were created; 1 .* here already/,
+    })
     t.equal(readFileSync(notes, 'utf8'), whole)
   })
 })
@@ -338,7 +340,10 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
     t.equal(said.json.errors.length, 12)
   })
   t.test('a file that is not there', async (t) => {
-    t.match(await cli.run('import', 'gone.json'), { code: 1, stderr: /gone\.json.* does not exist/ })
+    t.match(await cli.run('import', 'gone.json'), {
+      code: 1,
+      stderr: /gone\.json.* does not exist/,
+    })
   })
 })
 

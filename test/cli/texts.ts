@@ -88,9 +88,9 @@ t.test('cases in a narrow terminal', async (t) => {
     t.equal(
       shown(80),
       [
-        'CASE      STATUS           STATE     TITLE                         NEEDS',
-        'c12d54ae  Waiting for you  PLANNING  The report of the month has…  Plan',
-        'c12d54ae  Waiting for you  BLOCKED   Short                         no rain\n',
+        'CASE      STATUS           STATE     TITLE                       NEEDS',
+        'c12d54ae  Waiting for you  PLANNING  The report of the month h…  Plan',
+        'c12d54ae  Waiting for you  BLOCKED   Short                       no rain\n',
       ].join('\n'),
     )
   })

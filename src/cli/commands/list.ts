@@ -135,9 +135,10 @@ export function listText(
   return table(cells, {
     width,
     cuts: [
-      [REASON, 13],
-      [STATE, 9],
+      [REASON, 16],
       [TITLE, Math.floor(width / 3)],
+      [REASON, 7],
+      [STATE, 9],
       [REASON, 0],
       [STATE, 0],
       [TITLE, 12],

@@ -59,12 +59,14 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     }
   }
 
+  async function read<T>(use: (client: ApiReader) => Promise<T>): Promise<T> {
+    const client = open ? null : await openReader(await findWorkspace(choice), { signal, log })
+    return client === null ? served(use) : use(client)
+  }
+
   return {
     served: (use) => counted(served(use)),
-    async read(use) {
-      const client = open ? null : await openReader(await findWorkspace(choice), { signal, log })
-      return counted(client === null ? served(use) : use(client))
-    },
+    read: (use) => counted(read(use)),
     async service() {
       const owner = await askOwner((await findWorkspace(choice)).memoryRoot)
       if (!owner.held || owner.answer?.short === true) return null

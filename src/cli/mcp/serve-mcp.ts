@@ -76,9 +76,14 @@ async function sayWhere(choice: WorkspaceOptions, warn: (line: string) => void):
 
 /** Passes on what is read, and its end only once everything is answered: the SDK answers nothing after that. */
 function untilAnswered(idle: () => Promise<void>): Transform {
+  let isOpen = false
   return new Transform({
-    transform: (chunk, _, done) => done(null, chunk),
+    transform(chunk: Buffer, _, done) {
+      isOpen = chunk.at(-1) !== 0x0a
+      done(null, chunk)
+    },
     flush(done) {
+      if (isOpen) this.push('\n') // the last line may come without its end
       const answered = async () => {
         for (let turn = 0; turn < 2; turn++) {
           await delay(TURN_MS)
