@@ -163,7 +163,7 @@ t.test('what is closed on GitHub', async (t) => {
   )
   t.strictSame(
     said.json.cases.map(({ state }: { state: string }) => state),
-    ['VERIFYING', 'WONT_FIX', 'NON_ISSUE', 'VERIFYING', 'VERIFYING'],
+    ['COMPRESSED', 'WONT_FIX', 'NON_ISSUE', 'COMPRESSED', 'COMPRESSED'],
     'none is RESOLVED: nothing of it is proof',
   )
   const id = said.json.cases[0].id
@@ -181,7 +181,7 @@ t.test('a dry run says what would be made, and writes nothing', async (t) => {
     const before = readdirSync(cli.root)
     const said = await imported(cli, [ISSUE, closed(13)], '--dry-run')
     t.match(said, {
-      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +VERIFYING +ada\/shop#13/,
+      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +COMPRESSED +ada\/shop#13/,
       stderr: /^2 cases would be created\n1 closed as completed/,
     })
     t.strictSame(readdirSync(cli.root), before)

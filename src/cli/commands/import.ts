@@ -148,12 +148,12 @@ function byState(made: readonly PlannedCase[]): string {
 const RUN_FENCE = /^ {0,3}(?:`{3,}|~{3,})[ \t]*[a-z]+[ \t]+run\b/m
 
 function warnings(made: readonly PlannedCase[]): string[] {
-  const done = made.filter(({ value }) => value.state === 'VERIFYING').length
+  const done = made.filter(({ value }) => value.state === 'COMPRESSED').length
   const runs = made.filter(({ value }) => RUN_FENCE.test(value.description)).length
   return [
     ...(done > 0
       ? [
-          `${done} closed as completed: they are VERIFYING, because only verified proof makes a case RESOLVED`,
+          `${done} closed as completed: they are COMPRESSED, because only verified proof makes a case RESOLVED`,
         ]
       : []),
     ...(runs > 0
