@@ -40,8 +40,9 @@ export async function fieldValues(
   command: For = 'new',
 ): Promise<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
-  for (const { name, kind, required, ...row } of fields) {
-    const given = options[new Option(row.option!).attributeName()]
+  for (const { name, kind, required, option } of fields) {
+    if (option === undefined) continue
+    const given = options[new Option(option).attributeName()]
     if (given === undefined || given === true) continue // true: an editor is asked for
     const isRemoved = given === '' && command === 'edit' && !required
     if (isRemoved) values[name] = null

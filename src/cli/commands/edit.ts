@@ -15,7 +15,8 @@ export function command(): Command {
   const edit = new Command('edit')
     .description('Change the title, description, type, tags or other fields of a case.')
     .addArgument(caseArgument())
-  for (const field of SETTABLE) edit.addOption(fieldOption(field, 'edit'))
+  for (const field of SETTABLE.filter(({ option }) => option))
+    edit.addOption(fieldOption(field, 'edit'))
   edit.action((name: string, options: Options) =>
     withService(options, (context) => run(context, name, options)),
   )

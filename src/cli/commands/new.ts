@@ -9,7 +9,7 @@ import { jsonText } from '../output/json.ts'
 
 type Options = CommandOptions & Readonly<Record<string, unknown>>
 
-const OFFERED = NEW_CASE_FIELDS.filter(({ required }) => !required)
+const OFFERED = NEW_CASE_FIELDS.filter(({ required, option }) => option && !required)
 
 export function command(): Command {
   const create = new Command('new')
