@@ -5,13 +5,17 @@ import { FILTERS } from '../search/query.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 import { jsonWithETag } from './etag.ts'
-import { unknownRoute } from './middleware/allowed-methods.ts'
+import {
+  type ErrorPage,
+  errorHandler,
+  PATHS_WITH_PAGE,
+  redirectToPage,
+} from './middleware/error-format.ts'
 import { withLength } from './middleware/head-length.ts'
 import { knownQuery, PAGING, TRIAGE_FILTERS } from './middleware/known-query.ts'
 import { originCheck } from './middleware/origin-check.ts'
+import { unknownMethod, unknownPath } from './middleware/unknown-route.ts'
 import { caseId } from './params.ts'
-import { problemHandler } from './problem-json.ts'
-import type { RefusalPage } from './refusal-page.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { caseRoutes } from './routes/cases.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -36,8 +40,8 @@ interface AppOptions {
   streams: StreamRegistry
   /** What people open in a browser, behind the same check. */
   pages?: Hono<ServiceEnv>
-  /** Shows them a refusal; without it each is JSON. */
-  refusalPage?: RefusalPage
+  /** Renders an error in a browser; without it every error is JSON. */
+  errorPage?: ErrorPage
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -49,10 +53,11 @@ const LIVE = new Set(['/events'])
 /** The whole HTTP side as one function of the service. */
 export function createApp(
   service: HttpDeps,
-  { port, streams, pages, refusalPage }: AppOptions,
+  { port, streams, pages, errorPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(originCheck(port, refusalPage))
+  app.use(originCheck(port, errorPage))
+  app.use(unknownMethod(app, errorPage))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)
@@ -62,6 +67,7 @@ export function createApp(
     if (method === 'HEAD') return withLength(c, next)
     return READS.has(method) ? next() : withEvents(service, next)
   })
+  if (pages) for (const path of PATHS_WITH_PAGE) app.get(path, redirectToPage)
   const broadcast = createBroadcast(service.eventLog)
   app.route('/', systemRoutes(service))
   app.get('/triage', knownQuery(...TRIAGE_FILTERS, ...PAGING), (c) => triageRoute(service, c))
@@ -87,8 +93,8 @@ export function createApp(
   app.route('/cases', caseRoutes(service))
   if (service.dev) app.route('/providers', providerRoutes(service, streams))
   if (pages) app.route('/', pages)
-  app.notFound(unknownRoute(app, refusalPage))
-  app.onError(problemHandler(service.log))
+  app.notFound(unknownPath(errorPage))
+  app.onError(errorHandler(service.log, errorPage))
   return app
 }
 

@@ -6,9 +6,10 @@ import t from 'tap'
 import { z } from 'zod'
 import type { ServiceEnv } from '../../src/http/context.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
-import { unknownRoute } from '../../src/http/middleware/allowed-methods.ts'
+import { errorHandler } from '../../src/http/middleware/error-format.ts'
+import { unknownMethod, unknownPath } from '../../src/http/middleware/unknown-route.ts'
 import { newestFirst, paginate } from '../../src/http/pagination.ts'
-import { PROBLEMS, problemHandler, problemResponse } from '../../src/http/problem-json.ts'
+import { ERRORS, problemResponse } from '../../src/http/problem-json.ts'
 import { readBytes, readJson } from '../../src/http/request-body.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
@@ -17,7 +18,7 @@ import { type FieldError, REFUSAL_CODES, Refusal } from '../../src/model/refusal
 const MIB = 1024 * 1024
 
 function newApp(log: (line: string) => void = (line) => t.fail(line)) {
-  return new Hono<ServiceEnv>().onError(problemHandler(log))
+  return new Hono<ServiceEnv>().onError(errorHandler(log))
 }
 
 const CaseInput = z.object({
@@ -305,7 +306,7 @@ t.test('every refusal has its status, and standard members that nothing overwrit
   for (const code of REFUSAL_CODES) {
     const refusal = new Refusal(code, 'Why.', { extra: { status: 1, missing: ['x'] } })
     const response = problemResponse(refusal)
-    const { status, title } = PROBLEMS[code]
+    const { status, title } = ERRORS[code]
     t.equal(response.status, status, code)
     t.equal(response.headers.get('content-type'), 'application/problem+json')
     const standard = { type: `urn:casefile:${code}`, title, status, detail: 'Why.', code }
@@ -375,7 +376,8 @@ t.test('a PUT is held to its preconditions', async (t) => {
 t.test('an unknown method is 405 with those there are, an unknown path 404', async (t) => {
   const app = newApp()
   app.use('*', (_c, next) => next())
-  app.notFound(unknownRoute(app))
+  app.use(unknownMethod(app))
+  app.notFound(unknownPath())
   const inner = new Hono<ServiceEnv>()
     .get('/:id', (c) => c.notFound())
     .put('/:id', (c) => c.text(''))

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import type { RefusalCode } from '../../model/refusal.ts'
 import type { Build } from '../deps.ts'
-import { PROBLEMS } from '../problem-json.ts'
+import { ERRORS } from '../problem-json.ts'
 import { anyOfThem, EVENTS, SENT_EVENTS, STREAMED, type Streamed } from '../schemas/event.ts'
 import { problemDetails } from '../schemas/system.ts'
 import { caseOperations } from './case-operations.ts'
@@ -56,7 +56,7 @@ export function openApiDocument({ build, dev }: { build: Build; dev: boolean }):
   const used = JSON.stringify([paths, responses])
   const examples = Object.entries(EXAMPLES.refusals)
     .filter(([code]) => used.includes(`"#/components/examples/${code}"`))
-    .map(([code, value]) => [code, { summary: PROBLEMS[code as RefusalCode].title, value }])
+    .map(([code, value]) => [code, { summary: ERRORS[code as RefusalCode].title, value }])
   const streamed = (Object.keys(STREAMED) as Streamed[]).map((name) => [name, anyOfThem(name)])
   return {
     openapi: '3.1.0',

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../model/refusal.ts'
-import { PROBLEMS } from '../problem-json.ts'
+import { ERRORS } from '../problem-json.ts'
 import { EXAMPLES } from './examples.ts'
 import type { HeaderName } from './headers.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
@@ -41,7 +41,7 @@ const FAILURES = Object.entries({
 
 const FAILED: Json = Object.fromEntries(
   FAILURES.map(([name, [code]]) => [
-    PROBLEMS[code!].status,
+    ERRORS[code!].status,
     { $ref: `#/components/responses/${name}` },
   ]),
 )
@@ -94,14 +94,14 @@ function refusalsOf(path: string, operation: Operation): Json {
   ])
   const byStatus = new Map<number, RefusalCode[]>()
   for (const code of codes) {
-    const { status } = PROBLEMS[code]
+    const { status } = ERRORS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return Object.fromEntries([...byStatus].map(([status, same]) => [status, refusalOf(same)]))
 }
 
 function refusalOf(codes: readonly RefusalCode[]): Json {
-  const description = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ')
+  const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' ')
   // one type for all, so that a client has no other for each answer: which codes it may have, the examples say
   const schema = { $ref: '#/components/schemas/ProblemDetails' }
   const headers = {

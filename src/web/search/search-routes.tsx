@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { queryOf } from '../../http/case-filter.ts'
 import type { ServiceEnv } from '../../http/context.ts'
-import { PROBLEMS } from '../../http/problem-json.ts'
+import { ERRORS } from '../../http/problem-json.ts'
 import { limitOf, SEARCH_LIMIT, searched, wantedQuery } from '../../http/routes/search.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { PageNeeds } from '../needs.ts'
@@ -28,7 +28,7 @@ export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
     try {
       return await searched(service, wantedQuery(query), limitOf(query, SEARCH_LIMIT))
     } catch (error) {
-      if (!(error instanceof Refusal) || PROBLEMS[error.code].status !== 400) throw error
+      if (!(error instanceof Refusal) || ERRORS[error.code].status !== 400) throw error
       return { refused: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }
     }
   }
