@@ -15,7 +15,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
   if (errors.length === 0) return
   throw new Refusal(
     'invalid_plan',
-    `The plan cannot be run as it stands: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
+    `The plan cannot be run: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
     { errors: errors.map(({ line, message }) => ({ path: `plan line ${line}`, message })) },
   )
 }

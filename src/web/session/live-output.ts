@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { HttpDeps } from '../../http/deps.ts'
-import { type ByteRange, leastBytes, withRange } from '../text/byte-ranges.ts'
+import { type ByteRange, leastBytes, withRange } from '../../rendering/live-log/byte-ranges.ts'
 
 /** What the live output of a log adds to the log itself. */
 export interface LiveOutput {

@@ -3,8 +3,8 @@ import { stampOf } from '../../files/safe-read.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Candidate, Session } from '../../model/session.ts'
+import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
-import { type Patch, readPatch } from '../text/patch.ts'
 
 /** What is kept of a patch keeps its text, too. */
 const known = new LRUCache<string, Patch & { characters: number }>({
