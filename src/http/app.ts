@@ -1,7 +1,7 @@
 import { Hono, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { FILTER_NAMES } from '../model/case-fields.ts'
 import { gateOf } from '../model/case-folder.ts'
-import { FILTERS } from '../search/query.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 import { jsonWithETag } from './etag.ts'
@@ -71,7 +71,7 @@ export function createApp(
   const broadcast = createBroadcast(service.eventLog)
   app.route('/', systemRoutes(service))
   app.get('/triage', knownQuery(...TRIAGE_FILTERS, ...PAGING), (c) => triageRoute(service, c))
-  app.get('/search', knownQuery(...FILTERS, 'q', 'limit'), (c) => searchRoute(service, c))
+  app.get('/search', knownQuery(...FILTER_NAMES, 'q', 'limit'), (c) => searchRoute(service, c))
   app.get('/events', knownQuery('after', 'case', 'output'), (c) =>
     eventsRoute(service, { registry: streams, broadcast }, c),
   )

@@ -1,9 +1,10 @@
 import type { MiddlewareHandler } from 'hono'
+import { FILTER_NAMES } from '../../model/case-fields.ts'
 import { type FieldError, Refusal } from '../../model/refusal.ts'
 import type { ServiceEnv } from '../context.ts'
 
 /** What `GET /cases` filters by; the other lists of cases take these too. */
-export const CASE_FILTERS = ['state', 'outcome', 'type', 'tag', 'q'] as const
+export const CASE_FILTERS = [...FILTER_NAMES, 'q'] as const
 export const TRIAGE_FILTERS = ['needs', ...CASE_FILTERS] as const
 export const PAGING = ['limit', 'cursor'] as const
 
@@ -29,11 +30,11 @@ export function checkQuery(
   if (first) throw new Refusal('bad_request', `${first.path}: ${first.message}.`, { errors })
 }
 
-const FILTER_NAMES: ReadonlySet<string> = new Set(TRIAGE_FILTERS)
+const NEVER_EMPTY: ReadonlySet<string> = new Set(TRIAGE_FILTERS)
 
 function emptyMessage(name: string, values: readonly string[]): string | null {
   const content = name === 'q' ? /\S/ : /[^,\s]/ // a comma is a word that can be looked for
-  if (!FILTER_NAMES.has(name) || values.some((value) => content.test(value))) return null
+  if (!NEVER_EMPTY.has(name) || values.some((value) => content.test(value))) return null
   return 'expected a value; it is empty. Leave the parameter out, or give it one'
 }
 

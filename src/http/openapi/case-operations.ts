@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
+import { FILTERED } from '../../model/case-fields.ts'
 import {
   answerSchema,
   caseFieldsSchema,
@@ -21,16 +21,16 @@ import { ANY_FIELD, FILE_REFUSALS, made, type Operations, one } from './operatio
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
 
 /** By the values that lists show. */
-export const caseFilters = {
-  state: oneOf(caseState).describe('States, one of which must fit.'),
-  outcome: oneOf(z.string()).describe(
-    `Outcomes, one of which must fit. Known: ${KNOWN_OUTCOMES.join(', ')}.`,
-  ),
-  type: oneOf(z.string()).describe(
-    `Types, one of which must fit. Known: ${KNOWN_CASE_TYPES.join(', ')}.`,
-  ),
-  tag: oneOf(z.string()).describe('Tags, one of which must fit.'),
-}
+export const caseFilters = Object.fromEntries(
+  FILTERED.map(({ name, filter, known }) => {
+    const value = name === 'state' ? caseState : z.string()
+    const words = known ? ` Known: ${known.join(', ')}.` : ''
+    return [
+      filter!,
+      oneOf(value).describe(`Only cases with one of these values of \`${name}\`.${words}`),
+    ]
+  }),
+)
 
 const filters = {
   ...caseFilters,

@@ -1,12 +1,7 @@
+import { FILTER_NAMES } from '../../model/case-fields.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { TriageRow } from '../../model/triage-row.ts'
-import {
-  type CaseSummary,
-  FILTERS,
-  type Filters,
-  parseQuery,
-  type SearchQuery,
-} from '../../search/query.ts'
+import { filteredValues, type TriageRow } from '../../model/triage-row.ts'
+import { type CaseSummary, type Filters, parseQuery, type SearchQuery } from '../../search/query.ts'
 import type { Hit } from '../../search/search.ts'
 import { type Query, queryOf, valuesOf } from '../case-filter.ts'
 import type { ServiceContext } from '../context.ts'
@@ -43,15 +38,19 @@ export function searched(
   })
 }
 
-function summaryOf({ title, type, state, outcome, tags, updated_at }: TriageRow): CaseSummary {
-  return { title, type, state, outcome, tags, updated_at }
+function summaryOf(row: TriageRow): CaseSummary {
+  return {
+    title: row.title,
+    ...filteredValues(row),
+    updated_at: row.updated_at,
+  }
 }
 
 /** The query with the filters beside it: both must fit. */
 export function wantedQuery(query: Query): SearchQuery {
   const { filters: inText, ...text } = parseQuery(query('q') ?? '')
   const filters: Filters = {}
-  for (const name of FILTERS) {
+  for (const name of FILTER_NAMES) {
     const beside = valuesOf(query, name)
     const within = inText[name]
     const both = beside?.length

@@ -1,5 +1,11 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
+import {
+  type CaseFieldName,
+  FIELD_LIST,
+  FILTERED,
+  type FilteredField,
+} from '../../model/case-fields.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
 import { HISTORY_KINDS, type HistoryEntry } from '../../model/history.ts'
@@ -8,7 +14,8 @@ import { OBJECTION_CODES } from '../../model/support.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { schemaOf } from '../openapi/same-type.ts'
 import type { Deleted } from '../serializers.ts'
-import { caseState, count, id, time } from './primitives.ts'
+import { responseShape } from './case-fields.ts'
+import { count, id, time } from './primitives.ts'
 
 export const problem = schemaOf<Problem>()(
   z.object({
@@ -22,16 +29,7 @@ export const problem = schemaOf<Problem>()(
 export const caseSchema = schemaOf<CaseJson>()(
   z.object({
     id,
-    title: z.string(),
-    type: z.string(),
-    description: z.string(),
-    state: caseState,
-    outcome: z.string().nullable(),
-    tags: z.array(z.string()),
-    parent: z.string().nullable(),
-    reason: z.string().nullable(),
-    workdir: z.string().nullable(),
-    provider: z.string().nullable(),
+    ...responseShape<CaseFieldName>(FIELD_LIST),
     created_at: time,
     updated_at: time.describe('Of the last change of `case.md`.'),
     problems: z.array(problem),
@@ -51,10 +49,7 @@ export const triageRow = schemaOf<TriageRow>()(
   z.object({
     id,
     title: z.string(),
-    type: z.string(),
-    state: caseState,
-    outcome: z.string().nullable(),
-    tags: z.array(z.string()),
+    ...responseShape<FilteredField>(FILTERED),
     updated_at: time.describe('Of the last change of `case.md`, of a trail, or of a proof.'),
     created_at: time,
     needs: needs.nullable(),

@@ -1,53 +1,32 @@
 import * as z from 'zod'
+import { CASE_FIELDS } from '../../model/case-fields.ts'
 import { CASE_STATES, SESSION_TYPES } from '../../model/case-state.ts'
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
-import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX, UUID } from '../../model/words.ts'
-import { oneLine, tag, trimmedLine, upTo, WORDS } from './text-fields.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { SLUG, SLUG_RULE, UUID } from '../../model/words.ts'
+import { settableShape } from './case-fields.ts'
+import { oneLine, trimmedLine, upTo, WORDS } from './text-fields.ts'
 
 /**
  * What request bodies must hold. Unknown fields are dropped (design §4). The API's description is made of
  * these: so a rule is a pattern where it can be one, and `meta` tells what no pattern can.
  */
 
-const title = oneLine(TITLE_MAX)
 const slug = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
-const caseType = slug.meta({
-  description: `Known: ${KNOWN_CASE_TYPES.join(', ')}; or ${SLUG_RULE}.`,
-  examples: [...KNOWN_CASE_TYPES],
-})
 const proofType = slug.meta({
   description: `Known: ${KNOWN_PROOF_TYPES.join(', ')}; or ${SLUG_RULE}.`,
   examples: [...KNOWN_PROOF_TYPES],
 })
-const outcome = z
-  .string()
-  .regex(OUTCOME, `expected ${OUTCOME_RULE}`)
-  .meta({
-    description: `Known: ${KNOWN_OUTCOMES.join(', ')}; or another PascalCase word.`,
-    examples: [...KNOWN_OUTCOMES],
-  })
-const tags = z.array(tag).max(100)
-const folder = oneLine(1000)
 const uuid = z.string().regex(UUID, 'expected a UUID in lower case')
 const text = z.string()
 
-export const newCaseSchema = z.object({
-  title,
-  type: caseType.nullish(),
-  description: text.nullish(),
-  outcome: outcome.nullish(),
-  tags: tags.nullish(),
-  parent: uuid.nullish(),
-  workdir: folder.nullish(),
-  provider: slug.nullish(),
-})
+export const newCaseSchema = z.object(settableShape)
 
 export const caseFieldsSchema = newCaseSchema.partial({ title: true })
 
 export const stateSchema = z.object({
   state: z.string().meta({ enum: [...CASE_STATES] }),
-  outcome: outcome.nullish(),
-  reason: oneLine(2000).nullish(),
+  outcome: settableShape.outcome,
+  reason: oneLine(CASE_FIELDS.reason.max).nullish(),
 })
 
 export const answerSchema = z.object({

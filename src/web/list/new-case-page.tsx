@@ -1,4 +1,5 @@
-import { type Case, DEFAULT_CASE_TYPE } from '../../model/case.ts'
+import type { Case } from '../../model/case.ts'
+import { CASE_FIELDS } from '../../model/case-fields.ts'
 import { KNOWN_CASE_TYPES } from '../../model/known-words.ts'
 import { SLUG_RULE, TITLE_MAX } from '../../model/words.ts'
 import type { Provider } from '../../sessions/providers.ts'
@@ -61,7 +62,7 @@ export function NewCasePage(props: NewCasePageProps) {
               id="new-type"
               name="type"
               list="known-types"
-              placeholder={DEFAULT_CASE_TYPE}
+              placeholder={CASE_FIELDS.type.default}
               data-empty="omit"
               pattern="[a-z0-9][a-z0-9._\-]{0,63}"
               title={`Expected ${SLUG_RULE}`}
