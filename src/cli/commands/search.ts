@@ -1,7 +1,6 @@
 import type { ChalkInstance } from 'chalk'
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { LineOfFile } from '../../search/search.ts'
 import type { ConsoleOptions } from '../console.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { ReadingConsole } from '../reading/reading-console.ts'
@@ -20,7 +19,7 @@ export async function search(
 ): Promise<ExitCode> {
   const query = new URLSearchParams({ q: words.join(' '), limit })
   const { body } = await client.ask('GET', `/search?${query}`)
-  const found = body as FoundCase[]
+  const found = body as FoundCaseJson[]
   if (json) {
     terminal.print(jsonText(found))
     return EXIT.done
@@ -31,7 +30,10 @@ export async function search(
   return EXIT.done
 }
 
-function caseText({ id, state, title, missing, lines }: FoundCase, color: ChalkInstance): string {
+function caseText(
+  { id, state, title, missing, lines }: FoundCaseJson,
+  color: ChalkInstance,
+): string {
   const without =
     missing.length > 0 ? color.dim(`  without ${missing.map(visibleText).join(', ')}`) : ''
   const head = `${color.cyan(id.slice(0, 8))}  ${state}  ${color.bold(visibleText(title))}${without}`
@@ -39,7 +41,10 @@ function caseText({ id, state, title, missing, lines }: FoundCase, color: ChalkI
   return [head, ...shown].map((line) => `${line}\n`).join('')
 }
 
-function lineText({ file, line, text, marks }: LineOfFile, color: ChalkInstance): string {
+function lineText(
+  { file, line, text, marks }: FoundCaseJson['lines'][number],
+  color: ChalkInstance,
+): string {
   let end = 0
   const parts = marks.map(([from, to]) => {
     const part = shownLine(text.slice(end, from)) + color.yellow(shownLine(text.slice(from, to)))

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Asking } from '../../client/client.ts'
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
@@ -114,7 +114,7 @@ export const caseTools: readonly Tool[] = [
 
 async function found(client: Asking, query: Record<string, string | undefined>): Promise<Outcome> {
   const { body } = await client.ask('GET', `/search?${queryOf(query)}`)
-  const cases = (body as FoundCase[]).map(({ lines, ...each }) => ({
+  const cases = (body as FoundCaseJson[]).map(({ lines, ...each }) => ({
     ...each,
     lines: lines.map(({ file, line, text }) => ({ file, line, text })),
     uri: caseUri(each.id),

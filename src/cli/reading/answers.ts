@@ -1,8 +1,9 @@
 import type { Asking } from '../../client/client.ts'
 import { caseHistory } from '../../http/case-history.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
-import { checkQuery, TRIAGE_FILTERS } from '../../http/middleware/known-query.ts'
 import { newestFirst } from '../../http/pagination.ts'
+import { parseQuery } from '../../http/schemas/parse-query.ts'
+import { triageQuery } from '../../http/schemas/query.ts'
 import {
   caseJson,
   serializeProof,
@@ -63,12 +64,9 @@ export function answering(files: Files): Asking {
   async function answer(path: string, query: URLSearchParams): Promise<unknown> {
     if (path === '/triage') {
       const { catalog, lists, readAll } = files
-      checkQuery(
-        [...query].map(([name, value]) => [name, [value]] as const),
-        TRIAGE_FILTERS,
-      )
+      const sent = Object.fromEntries([...query].map(([name, value]) => [name, [value]] as const))
       const service = { catalog, synchronizer: { freshenAll: readAll } }
-      const filters = await triageFilters(service, (name) => query.get(name) ?? undefined)
+      const filters = await triageFilters(service, parseQuery(triageQuery, sent))
       return lists.triage(filters, null, null).map(({ summary }) => JSON.parse(summary))
     }
     if (path === '/cases') {

@@ -81,7 +81,7 @@ function NeedsChips({ filters, list }: ChipsProps) {
   const chosen = filters.needs.join(',')
   const forYou = ATTENTION_KINDS.filter((kind) => kind !== 'running')
   const sum = forYou.reduce((all, kind) => all + list.needs[kind], 0)
-  const to = (needs: string[]) => listAddress(filters, { needs })
+  const to = (needs: Filters['needs']) => listAddress(filters, { needs })
   return (
     <nav class="chips" aria-label="By what is needed">
       <Chip text="All" count={list.anyNeed} address={to([])} current={chosen === ''} />

@@ -1,11 +1,13 @@
-import { type Query, valuesOf } from '../../http/case-filter.ts'
-import { knownState } from '../../http/params.ts'
+import type { ServiceContext } from '../../http/context.ts'
+import { parseQuery } from '../../http/schemas/parse-query.ts'
+import { triageQuery } from '../../http/schemas/query.ts'
+import type { TriageQuery } from '../../http/triage.ts'
 import { CASES } from '../shell/addresses.ts'
 
 /** What the address of the list asks for: a text, and of each other field any of some values. */
 export interface Filters {
   q: string
-  needs: string[]
+  needs: NonNullable<TriageQuery['needs']>
   state: string[]
   type: string[]
   tag: string[]
@@ -14,16 +16,20 @@ export interface Filters {
 
 const LISTS = ['needs', 'state', 'type', 'tag', 'outcome'] as const
 
-/** Refuses with `unknown_state` a state that there is not. */
-export function filtersOf(query: Query): Filters {
-  const values = (name: string) => valuesOf(query, name) ?? []
+/** Throws what `GET /triage` throws, except that a form may send empty fields. */
+export function filtersOf(c: ServiceContext): Filters {
+  const sent = Object.entries(c.req.queries()).flatMap(([name, values]) => {
+    const filled = values.filter((value) => /[^,\s]/.test(value))
+    return name in triageQuery && filled.length > 0 ? [[name, filled] as const] : []
+  })
+  const { q = '', ...lists } = parseQuery(triageQuery, Object.fromEntries(sent))
   return {
-    q: query('q')?.trim() ?? '',
-    needs: values('needs'),
-    state: values('state').map(knownState),
-    type: values('type'),
-    tag: values('tag'),
-    outcome: values('outcome'),
+    q: q.trim(),
+    needs: lists.needs ?? [],
+    state: lists.state ?? [],
+    type: lists.type ?? [],
+    tag: lists.tag ?? [],
+    outcome: lists.outcome ?? [],
   }
 }
 

@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { queryOf } from '../../http/case-filter.ts'
 import type { ServiceEnv } from '../../http/context.ts'
 import { UUID } from '../../model/words.ts'
 import { listProviders } from '../../sessions/providers.ts'
@@ -26,7 +25,7 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const rowsOf = ({ ids }: Chunk) => ids.flatMap((id) => service.catalog.row(id) ?? [])
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
-    const filters = filtersOf(queryOf(c))
+    const filters = filtersOf(c)
     const list = await listing(service, filters)
     const wanted = c.req.query('chunk')
     if (wanted !== undefined) {

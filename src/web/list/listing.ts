@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { HttpDeps } from '../../http/deps.ts'
-import { triageFilters, wantedKinds } from '../../http/triage.ts'
+import { kindsOf, triageFilters } from '../../http/triage.ts'
 import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
 import { CASE_STATES, type CaseState } from '../../model/case-state.ts'
 import { LIST_GROUPS, type ListGroup, listGroup } from '../../model/list-order.ts'
@@ -24,9 +24,9 @@ export async function listing(
 ): Promise<Listing> {
   const { lists } = service
   // counts need those too that are not of the chosen states and kinds
-  const others = await triageFilters(service, queryOf({ ...filters, needs: [], state: [] }))
+  const others = await triageFilters(service, { ...filters, needs: [], state: [] })
   const states = filters.state.length > 0 ? { state: filters.state } : {}
-  const kinds = wantedKinds(queryOf(filters))
+  const kinds = kindsOf(filters.needs)
   const needs = kinds ? { needs: kinds } : {}
   const counts = countsOf(lists.counts(others), filters.state, kinds)
   const ids = lists.pageIds({ ...others, ...states, ...needs })
@@ -78,11 +78,6 @@ function countsOf(
 
 function zeros<K extends string>(keys: readonly K[]): Record<K, number> {
   return Object.fromEntries(keys.map((key) => [key, 0])) as Record<K, number>
-}
-
-function queryOf(filters: Filters): (name: string) => string | undefined {
-  const { q, ...lists } = filters
-  return (name) => (name === 'q' ? q : lists[name as keyof typeof lists]?.join(','))
 }
 
 function orderOf(groups: readonly Group[]): string {

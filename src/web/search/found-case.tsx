@@ -1,4 +1,4 @@
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { placeOf } from '../case/record-file.ts'
 import { casePage } from '../shell/addresses.ts'
@@ -6,7 +6,7 @@ import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
 
 /** A case that was found: what it is, the lines that say why, and what of the query it does not have. */
-export function FoundCaseItem({ of }: { of: FoundCase }) {
+export function FoundCaseItem({ of }: { of: FoundCaseJson }) {
   const { id, title, state, type, outcome, tags, updated_at, missing, lines } = of
   return (
     <li class="card found-case">
@@ -44,7 +44,7 @@ export function FoundCaseItem({ of }: { of: FoundCase }) {
   )
 }
 
-function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] }) {
+function FoundLine({ id, line }: { id: string; line: FoundCaseJson['lines'][number] }) {
   const file = line.file.slice(line.file.lastIndexOf(`${id}/`) + id.length + 1)
   const where = `${visibleText(file)}:${line.line}`
   const address = placeOf(id, { file, line: line.line })
@@ -59,7 +59,7 @@ function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] 
 }
 
 /** The text in its pieces, those that match marked. */
-function marked({ text, marks }: FoundCase['lines'][number]) {
+function marked({ text, marks }: FoundCaseJson['lines'][number]) {
   const ends = [...marks.map(([, to]) => to), text.length]
   return ends.map((end, index) => {
     const from = index === 0 ? 0 : ends[index - 1]!

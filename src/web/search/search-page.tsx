@@ -1,4 +1,4 @@
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import type { Assets } from '../assets.ts'
 import { number } from '../list/number-text.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'
@@ -7,7 +7,7 @@ import { FoundCaseItem } from './found-case.tsx'
 import { SearchBox } from './search-box.tsx'
 
 /** What came of a search; null before anything is looked for. */
-export type SearchOutcome = { total: number; found: FoundCase[] } | { refused: string } | null
+export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { refused: string } | null
 
 interface SearchPageProps {
   assets: Pick<Assets, 'href'>

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
-import { queryOf } from '../../http/case-filter.ts'
-import type { ServiceEnv } from '../../http/context.ts'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { ERRORS } from '../../http/problem-json.ts'
-import { limitOf, SEARCH_LIMIT, searched, wantedQuery } from '../../http/routes/search.ts'
+import { SEARCH_LIMIT, search, searchQuery } from '../../http/routes/search.ts'
+import { parseQuery } from '../../http/schemas/parse-query.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { PageNeeds } from '../needs.ts'
 import { SEARCH } from '../shell/addresses.ts'
@@ -14,19 +14,18 @@ export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.get(SEARCH, pageHeaders({ forms: 'self' }), async (c) => {
     const q = c.req.query('q')?.trim() ?? ''
-    const asked = queryOf(c)
-    const query = (name: string) => (name === 'q' ? q : asked(name))
-    const outcome = q === '' ? null : await outcomeOf(query)
-    const page = <SearchPage {...{ assets, q, outcome, most: SEARCH_LIMIT.most }} />
+    const outcome = q === '' ? null : await outcomeOf(c)
+    const page = <SearchPage {...{ assets, q, outcome, most: SEARCH_LIMIT.max }} />
     const response = await pageResponse(c, page)
     if (outcome === null || !('refused' in outcome)) return response
     return new Response(response.body, { status: 400, headers: response.headers })
   })
   return app
 
-  async function outcomeOf(query: (name: string) => string | undefined): Promise<SearchOutcome> {
+  async function outcomeOf(c: ServiceContext): Promise<SearchOutcome> {
+    const sent = Object.entries(c.req.queries()).filter(([name]) => name in searchQuery)
     try {
-      return await searched(service, wantedQuery(query), limitOf(query, SEARCH_LIMIT))
+      return await search(service, parseQuery(searchQuery, Object.fromEntries(sent)))
     } catch (error) {
       if (!(error instanceof Refusal) || ERRORS[error.code].status !== 400) throw error
       return { refused: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }
