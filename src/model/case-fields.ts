@@ -45,7 +45,7 @@ export interface CaseFieldRow {
   checkedAtStart?: boolean
   /** Whether the form of a new case shows it at once, and not under "More". */
   isBasic?: boolean
-  /** What an empty field of a form stands for. */
+  /** What it means if there is no value. */
   placeholder?: string
   /** Where the page of a case shows it; among the details if it is not given. */
   shownIn?: 'head' | 'state' | 'description'
@@ -151,7 +151,7 @@ export const CASE_FIELDS = {
     max: 1000,
     option: '--workdir <dir>',
     checkedAtStart: true,
-    placeholder: 'the workspace',
+    placeholder: 'workspace folder',
   },
   provider: {
     kind: 'word',
@@ -161,7 +161,7 @@ export const CASE_FIELDS = {
     rule: SLUG_RULE,
     option: '--provider <name>',
     checkedAtStart: true,
-    placeholder: 'the default of the workspace',
+    placeholder: 'workspace default',
   },
 } as const satisfies Record<string, CaseFieldRow>
 
