@@ -15,7 +15,7 @@ import { withFreshCatalog } from '../fresh-catalog.ts'
 import { answerJson } from '../json-body.ts'
 import { knownState } from '../params.ts'
 import { caseIdParam } from '../schemas/params.ts'
-import { caseFilters, wholeNumber } from '../schemas/query.ts'
+import { caseFilters, NEVER_EMPTY, wholeNumber } from '../schemas/query.ts'
 import {
   type FoundCaseJson,
   foundCase,
@@ -35,9 +35,9 @@ const limit = ({ default: usual, max }: typeof SEARCH_LIMIT) =>
 export const searchQuery = {
   q: z
     .string()
-    .min(1)
-    .max(MAX_QUERY_LENGTH)
+    .max(MAX_QUERY_LENGTH, `expected at most ${MAX_QUERY_LENGTH} characters`)
     .optional()
+    .register(NEVER_EMPTY, { content: /\S/ })
     .describe(
       'Words, phrases in `"quotation marks"`, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
     ),
