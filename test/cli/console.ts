@@ -379,7 +379,7 @@ t.test(
     await cli.run('new', 'Door', '-d', marks)
     t.match(await cli.run('start', 'door', '--provider', 'claude'), {
       code: 0,
-      stdout: /The agent claude gets this plan as its order\./,
+      stdout: /claude will carry out this plan\./,
     })
     const plan = `1. Oil it.\n\n${step('echo one', 'sh run id=one proof=log')}\n${step('echo two', 'sh run id=two proof=log')}`
     const { case_id, id } = (await cli.run('show', 'door', '1', '--json')).json
@@ -408,7 +408,7 @@ t.test(
     })
     const page = `/case/${case_id}/session/1`
     const html = await (await fetch(client.url + page, { headers: { accept: 'text/html' } })).text()
-    t.match(textOf(html, 'turn'), /^It completed, but 1 action was refused\./)
+    t.match(textOf(html, 'status'), /^Completed, but 1 action was refused\./)
     t.match(
       textOf(html, 'refused-actions'),
       /^Refused actions 1 action was refused ?\. Bash touch x \S/,

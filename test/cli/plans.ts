@@ -40,11 +40,7 @@ t.test('a plan is shown with what will run marked', async (t) => {
     [
       ...['  Look.', '', '▶ ```sh run id=look', '▶ ls', '▶ ```', ''],
       ...['  ```sh', '  rm -rf /', '  ```', ''],
-      ...[
-        'Casefile itself runs this one step; no agent takes part.',
-        'Run by Casefile: look (sh)',
-        '',
-      ],
+      ...['Casefile runs this one step; no agent takes part.', 'Run by Casefile: look (sh)', ''],
     ].join('\n'),
   )
 })
@@ -56,29 +52,24 @@ t.test('what a terminal would not show stands in it as an escape', async (t) => 
 
 t.test('below a plan stands what approving it starts:', async (t) => {
   const cases: [how: string, plan: string, waiting: Waiting, end: RegExp][] = [
-    [
-      'nothing',
-      '1. Think\n',
-      {},
-      /\n\nNothing in this plan is marked to run: .* nothing done\.\n$/,
-    ],
+    ['nothing', '1. Think\n', {}, /\n\nThis plan has no steps to run\. .* nothing is done\.\n$/],
     [
       'the agent, for a plan in words',
       '1. Mend it.\n',
       { provider: 'claude' },
-      /\n\nThe agent claude gets this plan as its order\. Casefile itself runs none of it\.\n$/,
+      /\n\nclaude will carry out this plan\. Casefile itself runs nothing\.\n$/,
     ],
     [
       'the agent, and behind it the steps that give proof',
       ORDER,
       { provider: 'claude' },
-      /^ {2}ls$[\s\S]*^▶ make$[\s\S]*The agent claude .* runs 1 step marked with proof=: test\.\nRun by Casefile: test \(sh\)\n$/m,
+      /^ {2}ls$[\s\S]*^▶ make$[\s\S]*claude will carry out this plan\. Casefile then runs 1 check: test\.\nRun by Casefile: test \(sh\)\n$/m,
     ],
     [
       'no agent, for a runbook that one wrote',
       RUNBOOK,
       { provider: 'claude' },
-      /Casefile itself runs this one step; no agent takes part\.\n/,
+      /Casefile runs this one step; no agent takes part\.\n/,
     ],
     ['no agent, where one only plans', RUNBOOK, { provider: 'planner' }, /no agent takes part\.\n/],
     [
