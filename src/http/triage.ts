@@ -1,4 +1,5 @@
 import { ATTENTION_KINDS, type AttentionKind } from '../model/attention.ts'
+import { casesNamed } from '../model/case-names.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { type CaseQuery, filtersFor } from './case-filter.ts'
@@ -6,6 +7,8 @@ import { type CaseQuery, filtersFor } from './case-filter.ts'
 /** The filters of `GET /cases`, and kinds of need; `any` is every kind except `running`. */
 export interface TriageQuery extends CaseQuery {
   needs?: readonly (AttentionKind | 'any')[] | undefined
+  /** A title, a part of one, or the beginning of an id. */
+  named?: string | undefined
 }
 
 /** The filters for the database, once all known changes of the files are in it. */
@@ -19,7 +22,23 @@ export async function triageFilters(
   await service.synchronizer.freshenAll()
   const filters = filtersFor(service.catalog, query)
   const needs = kindsOf(query.needs)
-  return needs ? { ...filters, needs } : filters
+  if (needs) filters.needs = needs
+  if (query.named !== undefined) {
+    const ids = idsNamed(service.catalog, query.named)
+    filters.id = filters.id ? ids.filter((id) => filters.id!.includes(id)) : ids
+  }
+  return filters
+}
+
+/** Most cases do not have the word, and are not parsed. */
+function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[] {
+  const wanted = name.trim().toLowerCase()
+  const inJson = JSON.stringify(wanted).slice(1, -1)
+  const maybe: { id: string; title: string }[] = []
+  for (const { id, json } of allJson()) {
+    if (id.startsWith(wanted) || json.toLowerCase().includes(inJson)) maybe.push(JSON.parse(json))
+  }
+  return casesNamed(maybe, wanted).map(({ id }) => id)
 }
 
 export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {

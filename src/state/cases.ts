@@ -136,6 +136,7 @@ const COLUMNS = [
   'needs',
   'triage_place',
   'list_section',
+  'list_place',
   'summary',
 ] as const satisfies (keyof CaseRow)[]
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sayNext } from '../../src/cli/commands/approve.ts'
-import { changeText } from '../../src/cli/commands/plan-change.ts'
-import { planView } from '../../src/cli/plan-view.ts'
+import { changeText } from '../../src/cli/output/plan-change.ts'
+import { planView } from '../../src/cli/output/plan-view.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
 import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'
@@ -76,25 +76,25 @@ t.test('below a plan stands what approving it starts:', async (t) => {
       'nothing, where one only plans and this is no runbook',
       '1. Mend it.\n',
       { provider: 'planner' },
-      /\n\nIt cannot be approved as it stands\. The provider planner only plans, .* revise it\.\n$/,
+      /\n\nIt cannot be approved yet\. The provider planner only plans, .* revise it\.\n$/,
     ],
     [
       'nothing, where the provider is not known',
       RUNBOOK,
       { provider: 'nobody' },
-      /cannot be approved as it stands\. There is no provider "nobody"\.\n$/,
+      /cannot be approved yet\. There is no provider "nobody"\.\n$/,
     ],
     [
       'nothing, where the provider is not trusted',
       RUNBOOK,
       { provider: 'planner', settings: { ...SETTINGS, trust: 'untrusted' } },
-      /cannot be approved as it stands\. casefile\.md defines .*casefile trust/,
+      /cannot be approved yet\. casefile\.md defines .*casefile trust/,
     ],
     [
       'its mistakes',
       '```cobol run\nx\n```\n',
       { provider: 'claude' },
-      /\n\nThis plan cannot be run as it stands:\n {2}line 1: "cobol"/,
+      /\n\nThis plan cannot be run as it is:\n {2}line 1: "cobol"/,
     ],
     [
       'and no objection once that is over',
@@ -141,7 +141,7 @@ t.test('a command to copy names no artifact but those that there may be', async 
   t.equal(
     terminal.text(),
     [
-      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s',
+      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s. Next:',
       '  casefile proof add c12d54ae --artifact 1-say.log',
       '  casefile resolve c12d54ae',
     ].join(''),

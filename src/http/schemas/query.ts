@@ -54,6 +54,13 @@ export const triageQuery = {
   needs: oneOf(
     z.enum(KINDS, { error: `expected any, or some of ${ATTENTION_KINDS.join(', ')}` }),
   ).describe('`any` is every kind except `running`.'),
+  named: z
+    .string()
+    .optional()
+    .register(NEVER_EMPTY, { content: /[^,\s]/ })
+    .describe(
+      'The cases with exactly this title; if there is none, those whose id begins with it or whose title contains it. Case-insensitive.',
+    ),
   ...listFilters,
 }
 

@@ -1,21 +1,21 @@
 import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { ERRORS } from '../../http/problem-json.ts'
-import { SEARCH_LIMIT, search, searchQuery } from '../../http/routes/search.ts'
+import { search, searchQuery } from '../../http/routes/search.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { PageNeeds } from '../needs.ts'
 import { SEARCH } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
-import { type SearchOutcome, SearchPage } from './search-page.tsx'
+import { RESULTS_STEP, type SearchOutcome, SearchPage } from './search-page.tsx'
 
-/** The page of the full text search: what `GET /search` answers. */
+/** The page of the full text search, which has the results of `GET /search`. */
 export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.get(SEARCH, pageHeaders({ forms: 'self' }), async (c) => {
     const q = c.req.query('q')?.trim() ?? ''
     const outcome = q === '' ? null : await outcomeOf(c)
-    const page = <SearchPage {...{ assets, q, outcome, most: SEARCH_LIMIT.max }} />
+    const page = <SearchPage assets={assets} q={q} outcome={outcome} />
     const response = await pageResponse(c, page)
     if (outcome === null || !('refused' in outcome)) return response
     return new Response(response.body, { status: 400, headers: response.headers })
@@ -25,7 +25,8 @@ export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   async function outcomeOf(c: ServiceContext): Promise<SearchOutcome> {
     const sent = Object.entries(c.req.queries()).filter(([name]) => name in searchQuery)
     try {
-      return await search(service, parseQuery(searchQuery, Object.fromEntries(sent)))
+      const query = parseQuery(searchQuery, Object.fromEntries(sent))
+      return await search(service, { ...query, limit: query.limit ?? RESULTS_STEP })
     } catch (error) {
       if (!(error instanceof Refusal) || ERRORS[error.code].status !== 400) throw error
       return { refused: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }

@@ -1,12 +1,12 @@
 import type { ErrorPage } from '../../http/middleware/error-format.ts'
 import { problemJson } from '../../http/problem-json.ts'
 import type { Assets } from '../assets.ts'
-import { CASES } from './addresses.ts'
+import { API_REFERENCE, CASES, SEARCH } from './addresses.ts'
 import { Page } from './page.tsx'
 import { setPageHeaders } from './page-response.ts'
 
 /** Renders an error, with the headers that every page has. */
-export function createErrorPage(assets: Pick<Assets, 'href'>): ErrorPage {
+export function createErrorPage(assets: Pick<Assets, 'href' | 'workspace'>): ErrorPage {
   return (error, retryUrl) => {
     const response = errorPage(assets, error, retryUrl)
     setPageHeaders(response.headers)
@@ -14,19 +14,32 @@ export function createErrorPage(assets: Pick<Assets, 'href'>): ErrorPage {
   }
 }
 
-function errorPage(assets: Pick<Assets, 'href'>, error: unknown, retryUrl?: string): Response {
+function errorPage(
+  assets: Pick<Assets, 'href' | 'workspace'>,
+  error: unknown,
+  retryUrl?: string,
+): Response {
   const { status, title, detail } = problemJson(error)
+  const heading = status === 404 ? 'Page not found' : String(title)
   const page = (
-    <Page title={String(title)} assets={assets} kind="error">
-      <h1>{title}</h1>
-      <p class="lead">{detail}</p>
+    <Page title={heading} assets={assets} kind="error">
+      <h1>{heading}</h1>
+      <p class="lead">{String(detail).replace(' docs/api.md lists all there is.', '')}</p>
       {retryUrl ? (
         <p>
           If you meant to come here, open the address yourself: <a href={retryUrl}>{retryUrl}</a>
         </p>
       ) : (
-        <p>
-          <a href={CASES}>All cases</a>
+        <p class="actions">
+          <a class="button primary" href={CASES}>
+            All cases
+          </a>
+          <a class="button" href={SEARCH}>
+            Search
+          </a>
+          <a class="button" href={API_REFERENCE}>
+            Docs
+          </a>
         </p>
       )}
     </Page>
