@@ -3,11 +3,15 @@ import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { ERRORS } from '../../http/problem-json.ts'
 import { search, searchQuery } from '../../http/routes/search.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
+import { wholeNumber } from '../../http/schemas/query.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { PageNeeds } from '../needs.ts'
 import { SEARCH } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
-import { RESULTS_STEP, type SearchOutcome, SearchPage } from './search-page.tsx'
+import { MOST_RESULTS, RESULTS_STEP, type SearchOutcome, SearchPage } from './search-page.tsx'
+
+/** The page grows by its "Show more", so it takes a higher limit than the endpoint. */
+const pageQuery = { ...searchQuery, limit: wholeNumber(1, MOST_RESULTS).optional() }
 
 /** The page of the full text search, which has the results of `GET /search`. */
 export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
@@ -23,9 +27,9 @@ export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   return app
 
   async function outcomeOf(c: ServiceContext): Promise<SearchOutcome> {
-    const sent = Object.entries(c.req.queries()).filter(([name]) => name in searchQuery)
+    const sent = Object.entries(c.req.queries()).filter(([name]) => name in pageQuery)
     try {
-      const query = parseQuery(searchQuery, Object.fromEntries(sent))
+      const query = parseQuery(pageQuery, Object.fromEntries(sent))
       return await search(service, { ...query, limit: query.limit ?? RESULTS_STEP })
     } catch (error) {
       if (!(error instanceof Refusal) || ERRORS[error.code].status !== 400) throw error
