@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { FILTERED, type FilterName } from '../../model/case-fields.ts'
 import { proofsOf } from '../resolve/proof.ts'
@@ -107,7 +107,7 @@ async function found(
   query: Record<string, string | undefined>,
 ): Promise<Outcome> {
   const { body } = await client.request('GET', `/search?${queryOf(query)}`)
-  const cases = (body as FoundCase[]).map(({ lines, ...each }) => ({
+  const cases = (body as FoundCaseJson[]).map(({ lines, ...each }) => ({
     ...each,
     lines: lines.map(({ file, line, text }) => ({ file, line, text })),
     uri: caseUri(each.id),
