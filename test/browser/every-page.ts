@@ -102,7 +102,7 @@ inBrowser(
       await page.goto(url + path)
       await isLive(page)
       await page.keyboard.press('?')
-      const keys = await help.locator('dt').allInnerTexts()
+      const keys = (await help.locator('dt').allInnerTexts()).flatMap((text) => text.split(' '))
       t.strictSame(
         keys.filter((key) => key !== '?' && !documented.includes(key)),
         [],
