@@ -205,6 +205,7 @@ async function open(
     catalog,
     log: eventLog,
     facts: published,
+    history,
     now,
     compared,
   })

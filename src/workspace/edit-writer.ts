@@ -182,13 +182,13 @@ export function createEditWriter(
     let placed: StagedHistory | null = null
     try {
       placed = await placeHistory(needs, known, lines, staged)
-      const { path, text, before } = placed
+      const { path, text, before, after } = placed
       needs.stability.noteOwnWrite(path)
       await (sync ?? placed.sync)()
       history.written(ids)
       // what somebody else wrote there is published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
-      return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text)) : notes
+      return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text, after)) : notes
     } catch (error) {
       const refusal = error instanceof Refusal ? error : diskRefusal(error)
       if (!refusal) throw error

@@ -21,6 +21,7 @@ import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
 import { createEditWriter, type EditWriterNeeds, type RecordedEdit } from './edit-writer.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
+import { hashOf } from './record.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
@@ -192,6 +193,7 @@ export function createStore(needs: StoreNeeds): Store {
         needs.synchronizer.checkRoot()
       }
       needs.stability.noteOwnWrite(layout.caseFolder(id))
+      needs.history.appending(id, '', hashOf(Buffer.from(history)))
       await createCaseFolder(layout, id, { text, history })
       await made(id, { text, history })
       return folderOf(id)
