@@ -391,8 +391,11 @@ async function open(
   }
 }
 
-/** Said for as long as the service runs that found it. */
-function stateProblems({ setAside }: Database): Problem[] {
-  if (setAside === null) return []
-  return [{ code: 'state_reset', file: DATABASE_FILE, line: null, message: setAside }]
+/** Reported for as long as the service that found them runs. */
+function stateProblems({ setAside, damage }: Database): Problem[] {
+  const place = { file: DATABASE_FILE, line: null }
+  const problems: Problem[] = []
+  if (setAside !== null) problems.push({ code: 'state_reset', ...place, message: setAside })
+  if (damage !== null) problems.push({ code: 'state_damaged', ...place, message: damage })
+  return problems
 }
