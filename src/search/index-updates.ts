@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { yieldIfBusy } from '../files/yielding.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
 import { listCaseFiles, readSearched } from './case-files.ts'
@@ -41,7 +41,6 @@ export interface UpdateDeps {
 const BEGIN_MS = 1000
 /** Sessions write every few moments: their cases are indexed when they pause, or when somebody searches. */
 const QUIET_MS = 4000
-const SLICE_MS = 8
 /** Of all files of a case together. */
 const MAX_CASE_CHARACTERS = 4 * 1024 * 1024
 /** A transaction with more takes too long at once. */
@@ -62,7 +61,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   let isClosed = false
   let running: Promise<void> | null = null
   let timer: NodeJS.Timeout | undefined
-  let sliceBegan = 0
 
   function schedule(ms: number): void {
     clearTimeout(timer)
@@ -85,7 +83,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
 
   async function update(): Promise<void> {
     if (!isLoaded) load()
-    sliceBegan = performance.now()
     for (const [id, how] of changed) {
       if (isClosed || tables.isFailing()) break
       changed.delete(id)
@@ -95,7 +92,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
         if (error instanceof Refusal) throw error // of the database
         log(`the search does not have case ${id} as it is: ${error}`)
       }
-      await pause()
+      await yieldIfBusy()
     }
     await putWaiting()
   }
@@ -109,13 +106,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     for (const id of [...numbers.keys()]) if (!present.has(id)) remove(id)
     for (const id of present) changed.set(id, 'maybe')
     isLoaded = true
-  }
-
-  /** Lets others go on. */
-  async function pause(): Promise<void> {
-    if (performance.now() - sliceBegan < SLICE_MS) return
-    await setImmediate()
-    sliceBegan = performance.now()
   }
 
   /** Many cases are one transaction, which is on the disk before the next begins. */
@@ -180,7 +170,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       const lines = [...searchedLines(place, text)].map(({ text, from }) => text.slice(from))
       const words = indexedText(lines.join('\n'))
       if (words !== '') texts[place] += texts[place] === '' ? words : BREAK + words
-      await pause()
+      await yieldIfBusy()
     }
     return texts
   }
