@@ -12,6 +12,8 @@ import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watch
 export interface FolderWatcher {
   /** Watches the folder that is there now; one that was moved away and made again is another. */
   followRoot(): Promise<void>
+  /** Gives up all watches, and sets them anew: there may be folders that could not be watched. */
+  watchAgain(): void
   /** Grows when watches are set or given up: changes before that may have made no event. */
   generation(): number
   /** Whether every change below the folder makes an event. */
@@ -86,7 +88,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     const stopped = new Promise<void>((resolve) => {
       stopStarting = resolve
     })
-    caseWatches = watchCases({ cases, onEvent, onFlood: restart, onError })
+    caseWatches = watchCases({ cases, onEvent, onFlood: watchAgain, onError })
     await Promise.race([Promise.all([caseWatches.ready, watchRoot()]), stopped])
   }
 
@@ -107,8 +109,8 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     return new Promise((resolve) => watcher.once('ready', resolve))
   }
 
-  /** The kernel may have dropped events silently, such as that of a folder that is new. */
-  function restart(): void {
+  /** After a flood the kernel may have dropped events silently, such as that of a folder that is new. */
+  function watchAgain(): void {
     if (isClosed) return
     identity = null
     isReady = false
@@ -126,6 +128,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
       following = following.then(followRoot, followRoot) // whoever asked for the one before has its error
       return following
     },
+    watchAgain,
     generation: () => generation,
     isWatching: () => isReady && caseWatches !== null && trouble === null,
     health() {
