@@ -18,7 +18,7 @@ const ENTRY_POINTS = {
   index: 'src/embedded-service.ts',
   'parse-worker': 'src/markdown/parse-worker.ts',
   'report-worker': 'src/runners/reports/report-worker.ts',
-  'markdown-worker': 'src/web/text/markdown-worker.ts',
+  'markdown-worker': 'src/rendering/markdown/markdown-worker.ts',
 }
 
 /**

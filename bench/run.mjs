@@ -1,7 +1,7 @@
 /**
  * Measures the built program beside the least that a Node process can do for the same effect, and prints a
  * table for each suite: `node bench/run.mjs [SUITE…] [--program dist/cli.js] [--cases 1000,5000] [--times
- * 300]`. Without names all suites run. docs/benchmarks.md explains the rows.
+ * 300]`. Without names all suites run. bench/README.md explains the rows.
  */
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Build } from './http/needs.ts'
+import type { Build } from './http/deps.ts'
 import { packageFile, packageVersion } from './package-files.ts'
 
 const FOLDER = fileURLToPath(packageFile('.'))

@@ -1,4 +1,4 @@
-import type { Build } from './http/needs.ts'
+import type { Build } from './http/deps.ts'
 import type { WebhooksDeps } from './webhooks/webhooks.ts'
 
 /** What a workspace is opened with; in tests also what else would be another each time. */

@@ -15,7 +15,7 @@ import { publishWorkspaceProblems } from './events/workspace-problems.ts'
 import { createKeyedMutex } from './files/keyed-mutex.ts'
 import { emptyTrash } from './files/remove-folder.ts'
 import { forEachInTurn } from './files/yielding.ts'
-import type { HttpNeeds, StartStage } from './http/needs.ts'
+import type { HttpDeps, StartStage } from './http/deps.ts'
 import { useParser } from './markdown/parser-pool.ts'
 import type { Problem } from './model/problem.ts'
 import { stoppingRefusal } from './model/refusal.ts'
@@ -56,7 +56,7 @@ import type { Synchronizer } from './workspace/sync/synchronizer.ts'
 import { createWorkspaceParts } from './workspace/workspace-parts.ts'
 
 /** The parts put together. */
-export interface Service extends HttpNeeds {
+export interface Service extends HttpDeps {
   database: Database
   changes: Bus<Change>
   outputs: Bus<SessionOutput>

@@ -83,10 +83,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md': 'test/readme.ts',
   'CONTRIBUTING.md': 'they are the tests',
   'docs/agents.md': 'they want an account: test/runners/real-agents.ts',
+  'bench/README.md': 'they take a quarter of an hour',
   'docs/benchmarks.md': 'they take a quarter of an hour',
   'docs/cli.md': 'test/cli/docs.ts',
   'docs/git.md': 'below',
   'docs/mcp.md': 'they want an agent',
+  'docs/walkthrough.md': 'test/readme.ts',
   'docs/webhooks.md': 'test/webhooks/docs.ts',
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createApp } from '../src/http/app.ts'
-import { createStreamRegistry } from '../src/http/stream-registry.ts'
+import { createStreamRegistry } from '../src/http/sse/stream-registry.ts'
 import { SETTING_KEYS } from '../src/markdown/settings-file.ts'
 import { PROBLEM_CODES } from '../src/model/problem.ts'
 import { remedyOf } from '../src/model/problem-remedies.ts'
@@ -17,13 +17,14 @@ import { runBuilt, started } from './fixtures/built-service.ts'
 const page = (name: string) =>
   readFileSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), 'utf8')
 const readme = page('README.md')
+const walkthrough = page('docs/walkthrough.md')
 const needsCurl =
   spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'curl is not installed' }
 
-/** The `sh` fences below a heading, until the next one of that level. */
+/** The `sh` fences of docs/walkthrough.md below a heading, until the next one of that level. */
 function blocksBelow(heading: string): string[] {
-  const from = readme.indexOf(`\n## ${heading}\n`)
-  const text = readme.slice(from + 1, readme.indexOf('\n## ', from + 1))
+  const [, rest = ''] = walkthrough.split(`\n## ${heading}\n`)
+  const [text = ''] = rest.split('\n## ')
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]!)
 }
 
@@ -31,8 +32,8 @@ const ADDRESS = 'http://127.0.0.1:7878'
 const flow = blocksBelow('The whole flow')
 const recipes = blocksBelow('Recipes')
 
-/** As `npm start` does, in a folder that stands for the checkout; on the README's port if that is free. */
-async function startAsReadme(t: Test): Promise<{ folder: string; url: string }> {
+/** As `npm start` does, in a folder that stands for the checkout; on the page's port if that is free. */
+async function startSample(t: Test): Promise<{ folder: string; url: string }> {
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
   const folder = t.testdir()
   const env = { XDG_STATE_HOME: join(folder, 'state') }
@@ -50,7 +51,7 @@ async function startAsReadme(t: Test): Promise<{ folder: string; url: string }> 
 
 /** Runs blocks in one shell, as somebody who pastes them; gives what each printed. */
 async function paste(t: Test, blocks: string[]): Promise<string[]> {
-  const { folder, url } = await startAsReadme(t)
+  const { folder, url } = await startSample(t)
   const script = blocks.map((block) => `${block}\nprintf '\\n<<end of block>>\\n'\n`).join('')
   const who = ['AUTHOR_NAME', 'AUTHOR_EMAIL', 'COMMITTER_NAME', 'COMMITTER_EMAIL']
   const child = spawn('sh', ['-euc', script.replaceAll(ADDRESS, url)], {
@@ -88,7 +89,7 @@ const flowPromises: [what: string, printed: RegExp | Record<string, unknown>][] 
 ]
 const [again = ''] = flow.slice(flowPromises.length)
 
-t.test('the README can be pasted', needsCurl, async (t) => {
+t.test('docs/walkthrough.md can be pasted', needsCurl, async (t) => {
   t.equal(flow.length, flowPromises.length + 1)
 
   t.test('from the first block to the last', async (t) => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { readPage } from './fixtures/doc-code.ts'
 
-const page = readPage('docs/reliability.md')
+const page = readPage('test/RELIABILITY.md')
 const [promises = '', others = ''] = page.split('\n## What does not apply\n')
 
 /** A text in the source, between any quotes. */
@@ -40,7 +40,7 @@ function listed() {
   })
 }
 
-t.test('docs/reliability.md names tests that are there', async (t) => {
+t.test('the register names tests that are there', async (t) => {
   const all = listed()
   t.ok(all.length > 50, `${all.length} promises`)
   for (const { prose, ids, named } of all) {

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { Session } from '../model/session.ts'
 import { TRAILS_FOLDER } from '../state/state-folder.ts'
 import { createTrailMemory } from '../workspace/trail-memory.ts'
-import type { View } from './view.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** A trail that a fix has changed is no change by hand for the next start of the service. */
 export function acceptTrail(
-  { stateDir }: Pick<View, 'stateDir'>,
+  { stateDir }: Pick<Snapshot, 'stateDir'>,
   session: Session,
   text: string,
 ): Promise<void> {

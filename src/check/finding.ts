@@ -5,8 +5,8 @@ import { textProblems } from '../sessions/text-problems.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
 import { isLatestWrong } from '../workspace/latest.ts'
 import type { Layout } from '../workspace/layout.ts'
-import { findTwins } from './twin-sessions.ts'
-import type { View } from './view.ts'
+import { findDuplicateNumber } from './duplicate-numbers.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** A problem as `casefile check` tells it. */
 export interface Finding {
@@ -20,17 +20,17 @@ export interface Finding {
 }
 
 /** Every problem that there is, by file and line. */
-export async function findingsIn(view: View): Promise<Finding[]> {
-  const { layout, catalog } = view
+export async function findingsIn(snapshot: Snapshot): Promise<Finding[]> {
+  const { layout, catalog } = snapshot
   const found = [
-    ...view.settingsProblems.map((problem) => finding(layout, null, layout.root, problem)),
-    ...view.unknownEntries.map((problem) => finding(layout, null, layout.memoryRoot, problem)),
+    ...snapshot.settingsProblems.map((problem) => finding(layout, null, layout.root, problem)),
+    ...snapshot.unknownEntries.map((problem) => finding(layout, null, layout.memoryRoot, problem)),
   ]
   for (const id of catalog.ids()) {
-    for (const problem of await caseProblems(view, id)) {
+    for (const problem of await caseProblems(snapshot, id)) {
       found.push({
         ...finding(layout, id, layout.caseFolder(id), problem),
-        ...(await twinWords(view, id, problem)),
+        ...(await duplicateNumberWords(snapshot, id, problem)),
       })
     }
   }
@@ -38,7 +38,10 @@ export async function findingsIn(view: View): Promise<Finding[]> {
 }
 
 /** What `problems` of the case shows, and of each of its sessions. */
-async function caseProblems({ catalog, texts, hasServed }: View, id: string): Promise<Problem[]> {
+async function caseProblems(
+  { catalog, texts, hasServed }: Snapshot,
+  id: string,
+): Promise<Problem[]> {
   const folder = catalog.folder(id)
   const found = [...(folder?.problems ?? []), ...latestProblems(catalog.entry(id), hasServed)]
   for (const session of folder?.sessions ?? []) {
@@ -65,16 +68,20 @@ function latestProblems(entry: CaseEntry | undefined, hasServed: boolean): Probl
 }
 
 /** Conflict markers that two new sessions left are named as what they are. */
-async function twinWords(view: View, id: string, problem: Problem): Promise<Partial<Finding>> {
+async function duplicateNumberWords(
+  snapshot: Snapshot,
+  id: string,
+  problem: Problem,
+): Promise<Partial<Finding>> {
   const number = /^sessions\/(\d+)\.md$/.exec(problem.file)?.[1]
   const isCandidate = number !== undefined && isBreaking(problem)
-  const twins = isCandidate ? await findTwins(view, id, Number(number)) : null
-  if (!twins) return {}
-  if ('reason' in twins) {
-    return { message: `two branches both made session ${number}, but ${twins.reason}` }
+  const duplicate = isCandidate ? await findDuplicateNumber(snapshot, id, Number(number)) : null
+  if (!duplicate) return {}
+  if ('reason' in duplicate) {
+    return { message: `two branches both made session ${number}, but ${duplicate.reason}` }
   }
   return {
-    message: `two branches both made session ${number}: one at ${twins.earlier.session.started_at}, one at ${twins.later.session.started_at}`,
+    message: `two branches both made session ${number}: one at ${duplicate.earlier.session.started_at}, one at ${duplicate.later.session.started_at}`,
     remedy:
       'Run casefile check --fix: the earlier one keeps the number, the later one gets the next that is free.',
   }

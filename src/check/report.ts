@@ -1,7 +1,7 @@
 import { counted } from '../model/amounts.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { Finding } from './finding.ts'
-import type { Mending } from './mender.ts'
+import type { FixReport } from './fixer.ts'
 
 /** What a person reads: a line for each problem as compilers write it, what to do below it, the count. */
 export function reportText(findings: readonly Finding[]): string {
@@ -17,7 +17,7 @@ export function reportText(findings: readonly Finding[]): string {
   return [...lines, last].map((line) => `${line}\n`).join('')
 }
 
-export function mendingText({ fixed, left }: Mending): string {
+export function fixReportText({ fixed, left }: FixReport): string {
   const lines = [
     ...fixed.map((what) => `fixed: ${what}`),
     ...left.map((what) => `not fixed: ${what}`),

@@ -1,43 +1,41 @@
 import type { Argument, Command, Option } from 'commander'
-import { consoleCommand } from './definitions/arguments.ts'
+import { caseArgument, consoleCommand } from './definitions/arguments.ts'
 import { explanationOf } from './definitions/explained.ts'
 import { EXIT_MEANINGS } from './exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-This page is made from the program's own definitions by \`npm run docs:cli\`; \`casefile --help\` and
+This page is made from the program's definitions by \`npm run docs:cli\`. \`casefile --help\` and
 \`casefile <command> --help\` say the same.
 
 \`\`\`console
-$ casefile list                      # what needs you first
+$ casefile list                      # what needs you comes first
 $ casefile start "sign-in"           # a session plans; nothing runs yet
-$ casefile approve "sign-in"         # shows the plan, asks, carries out exactly that, and tells
+$ casefile approve "sign-in"         # shows the plan, asks, then runs exactly that
 $ casefile proof add "sign-in" --artifact 1-test.tap
 $ casefile proof verify "sign-in" --all   # once you have read it: casefile proof show
 $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 \`\`\`
 
-**Where.** A command about cases finds its workspace as git finds a repository: the nearest folder
-upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
+**Workspace.** A command finds its workspace as git finds a repository: the nearest folder upwards with \`casefile.md\` or
+\`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
 
-**With a service, and without.** Where \`casefile serve\` runs for the workspace, the commands use it.
-Without one \`list\`, \`show\`, \`gate\`, \`proof list\`, \`proof show\` and \`export\` read the files and change none of them, unless a
-service that was killed left something to put right. Where they had to read 200 cases or more, they keep
-what they read in the state folder for the next time. Any other command owns the files for as long as it takes, and a session that it follows ends with it. So leave a service running for what is to go on by itself: \`--detach\` needs one. A command that
-finds another one at work waits for it, or uses it.
+**With a service, and without.** If \`casefile serve\` runs for the workspace, commands use it. Without a running service, \`list\`,
+\`show\`, \`gate\`, \`proof list\`, \`proof show\` and \`export\` only read the files. (They write only to clean up after a killed
+service, and with 200 cases or more they keep what they read in the state folder.) Other commands lock the workspace
+while they run, and wait for each other. A session that such a command starts ends with the command, so \`--detach\` needs a
+running service.
 
-**Names.** A case is named by its id, the beginning of its id, or a part of its title, whatever the case
-of its letters. Where several fit they are listed, and nothing is done. A session is named by its number,
-its id, or \`latest\`.
+**Names.** Name a \`<case>\` by its id, the beginning of its id, or a part of its title (case-insensitive). If several fit, they are
+listed and nothing is done. Name a session by its number, its id, or \`latest\`.
 
-**For programs.** With \`--json\` a command prints one JSON document on standard output, as
-[the API](api.md) gives it; a refusal is then the problem object of the API. \`tail\` prints one event on
-each line. What is said to people is on standard error. Colours are for a terminal alone (\`NO_COLOR\` and
-\`FORCE_COLOR\` count), and what is piped is never cut to a width. Nothing that an agent wrote can move the
-cursor of your terminal.
+**For programs.** With \`--json\` a command prints one JSON document on standard output, as [the API](api.md) gives it, also for an
+error. \`tail\` prints one event on each line. Messages for people go to standard error. Colours are for terminals only (see
+\`NO_COLOR\` and \`FORCE_COLOR\`), and piped output is never cut to a width. Text from agents cannot move the cursor of your
+terminal.
 
-**Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`,
-\`CASEFILE_NO_MOUNT\` and \`CASEFILE_DEV\` stand for the options. \`VISUAL\` or \`EDITOR\` is the editor.
+**Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`, \`CASEFILE_NO_MOUNT\` and
+\`CASEFILE_DEV\` replace the options. \`VISUAL\` or \`EDITOR\` names your editor.
 `
 
 const COMMON = new Set(consoleCommand('', '').options.map(({ flags }) => flags))
@@ -66,13 +64,13 @@ function exitCodes(): string {
   return ['## Exit codes', '', '| code | meaning |', '| --- | --- |', ...rows].join('\n')
 }
 
-/** Told once, in place of twenty times. */
+/** The options that all these commands share, listed once. */
 function everyOption(): string {
   const { options } = consoleCommand('', '')
-  return `## Options of all commands below Cases, Sessions and Proof\n\n${optionTable(options)}`
+  return `## Options of all commands under Cases, Sessions and Proof\n\n${optionTable(options)}`
 }
 
-/** A command, or those that it has. */
+/** A command, or those that it has. The names of cases are explained once, above all commands. */
 function sections(command: Command, parent = ''): string[] {
   const name = `${parent}${command.name()}`
   if (command.commands.length > 0) {
@@ -81,12 +79,15 @@ function sections(command: Command, parent = ''): string[] {
   const isCommon = (option: Option) =>
     COMMON.has(option.flags) && command.options.some(isConsoleRoot)
   const own = command.options.filter((option) => !option.hidden && !isCommon(option))
+  const explained = command.registeredArguments.filter(
+    ({ description }) => description !== caseArgument().description,
+  )
   const { examples = [], exits = [], more } = explanationOf(command) ?? {}
   return [
     `### \`casefile ${name}\``,
     `${sentence(command.description())}${more === undefined ? '' : ` ${more}`}`,
     fence([`casefile ${name} ${command.usage()}`.trim()], 'text'),
-    ...(command.registeredArguments.length > 0 ? [argumentTable(command.registeredArguments)] : []),
+    ...(explained.length > 0 ? [argumentTable(explained)] : []),
     ...(own.length > 0 ? [optionTable(own)] : []),
     fence(
       examples.map(([line, does]) => `$ ${line}  # ${does}`),

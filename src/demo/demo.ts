@@ -71,7 +71,7 @@ async function play(
     narrator.title('Casefile: from a bug to its proof')
     narrator.say(
       `workspace  ${workspace}`,
-      '           a copy of the sample, and a git repository of its own',
+      '           a copy of the sample, in its own git repository',
       `service    ${served.url}`,
     )
     await tour({
@@ -92,7 +92,7 @@ async function play(
       ...(keep ? [] : ['Keep it next time, to look around, with --keep.']),
       'To go on by yourself, with such a copy, where this bug waits for your approval:',
       'casefile sample workspace && casefile serve --root workspace (in a checkout: npm start).',
-      'README.md gives the requests, docs/files.md explains the files.',
+      'docs/walkthrough.md gives the requests, docs/files.md explains the files.',
     )
   } finally {
     await served.close()

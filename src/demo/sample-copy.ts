@@ -50,7 +50,7 @@ export async function copySample(
   if (present === 'copy' && !options.force) {
     throw new Refusal(
       'already_exists',
-      `${to} is a copy of the sample already: --keep leaves it as it is, --force makes it anew and loses its changes`,
+      `${to} is a copy of the sample already: --keep leaves it as it is, --force recreates it and discards its changes`,
     )
   }
   if (present === 'other') {

@@ -95,7 +95,7 @@ export async function tour(scene: Scene): Promise<void> {
   await tell('PUT', `/cases/${id}/state`, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug' }, 200)
   narrator.wrote(await written())
 
-  narrator.chapter('What is left: the mended program, and a record that anybody can read')
+  narrator.chapter('What is left: the fixed program, and a record that anybody can read')
   narrator.command('npm test')
   await showTests(scene)
   for (const args of [

@@ -2,7 +2,7 @@ import { MAX_WHO, oneLine } from '../markdown/history-file.ts'
 import { type Actor, isPlace, PLACES } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
-import type { HttpNeeds } from './needs.ts'
+import type { HttpDeps } from './deps.ts'
 
 export const ACTOR_HEADER = 'casefile-actor'
 export const CLIENT_HEADER = 'casefile-client'
@@ -12,7 +12,7 @@ export const CLIENT_HEADER = 'casefile-client'
  * Refuses (`bad_request`) headers that say nothing usable.
  */
 export async function actorOf(
-  { operator }: Pick<HttpNeeds, 'operator'>,
+  { operator }: Pick<HttpDeps, 'operator'>,
   c: ServiceContext,
 ): Promise<Actor> {
   const sent = c.req.header(ACTOR_HEADER)

@@ -1,40 +1,40 @@
 import { Hono, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { FILTER_NAMES } from '../model/case-fields.ts'
 import { gateOf } from '../model/case-folder.ts'
-import { FILTERS } from '../search/query.ts'
-import { unknownRoute } from './allowed-methods.ts'
-import { artifactRoutes } from './artifact-routes.ts'
-import { caseRoutes } from './case-routes.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
+import type { HttpDeps } from './deps.ts'
 import { jsonWithETag } from './etag.ts'
-import { eventsRoute } from './events-route.ts'
-import { createFanOut } from './fan-out.ts'
-import { guard } from './guard.ts'
-import { withLength } from './head-length.ts'
-import { knownQuery, PAGING, TRIAGE_FILTERS } from './known-query.ts'
-import { memoryRoutes } from './memory-routes.ts'
-import type { HttpNeeds } from './needs.ts'
+import { unknownRoute } from './middleware/allowed-methods.ts'
+import { withLength } from './middleware/head-length.ts'
+import { knownQuery, PAGING, TRIAGE_FILTERS } from './middleware/known-query.ts'
+import { originCheck } from './middleware/origin-check.ts'
 import { caseId } from './params.ts'
-import { planRoutes } from './plan-routes.ts'
 import { problemHandler } from './problem-json.ts'
-import { proofRoutes } from './proof-routes.ts'
-import { providerRoutes } from './provider-routes.ts'
 import type { RefusalPage } from './refusal-page.ts'
-import { searchRoute } from './search-route.ts'
-import { sessionRoutes } from './session-routes.ts'
-import { similarRoute } from './similar-route.ts'
-import type { StreamRegistry } from './stream-registry.ts'
-import { streamRoute } from './stream-route.ts'
-import { systemRoutes } from './system-routes.ts'
-import { triageRoute } from './triage-route.ts'
-import { caseAddress, globalAddress } from './webhook-address.ts'
-import { webhookRoutes } from './webhook-routes.ts'
+import { artifactRoutes } from './routes/artifacts.ts'
+import { caseRoutes } from './routes/cases.ts'
+import { eventsRoute } from './routes/events.ts'
+import { memoryRoutes } from './routes/memory.ts'
+import { planRoutes } from './routes/plans.ts'
+import { proofRoutes } from './routes/proof.ts'
+import { providerRoutes } from './routes/providers.ts'
+import { searchRoute } from './routes/search.ts'
+import { streamRoute } from './routes/session-stream.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { similarRoute } from './routes/similar.ts'
+import { systemRoutes } from './routes/system.ts'
+import { triageRoute } from './routes/triage.ts'
+import { caseAddress, globalAddress } from './routes/webhook-address.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
+import { createBroadcast } from './sse/broadcast.ts'
+import type { StreamRegistry } from './sse/stream-registry.ts'
 
 interface AppOptions {
   /** The port that a Host header must name. */
   port: () => number
   streams: StreamRegistry
-  /** What people open in a browser, behind the same guard. */
+  /** What people open in a browser, behind the same check. */
   pages?: Hono<ServiceEnv>
   /** Shows them a refusal; without it each is JSON. */
   refusalPage?: RefusalPage
@@ -48,11 +48,11 @@ const LIVE = new Set(['/events'])
 
 /** The whole HTTP side as one function of the service. */
 export function createApp(
-  service: HttpNeeds,
+  service: HttpDeps,
   { port, streams, pages, refusalPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(guard(port, refusalPage))
+  app.use(originCheck(port, refusalPage))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)
@@ -62,12 +62,12 @@ export function createApp(
     if (method === 'HEAD') return withLength(c, next)
     return READS.has(method) ? next() : withEvents(service, next)
   })
-  const fanOut = createFanOut(service.eventLog)
+  const broadcast = createBroadcast(service.eventLog)
   app.route('/', systemRoutes(service))
   app.get('/triage', knownQuery(...TRIAGE_FILTERS, ...PAGING), (c) => triageRoute(service, c))
-  app.get('/search', knownQuery(...FILTERS, 'q', 'limit'), (c) => searchRoute(service, c))
+  app.get('/search', knownQuery(...FILTER_NAMES, 'q', 'limit'), (c) => searchRoute(service, c))
   app.get('/events', knownQuery('after', 'case', 'output'), (c) =>
-    eventsRoute(service, { registry: streams, fanOut }, c),
+    eventsRoute(service, { registry: streams, broadcast }, c),
   )
   app.get('/cases/:id/gate', async (c) => {
     return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
@@ -93,14 +93,14 @@ export function createApp(
 }
 
 /** For a request that came before all is known that it needs. */
-async function afterStart({ start }: HttpNeeds, c: ServiceContext, next: Next): Promise<void> {
+async function afterStart({ start }: HttpDeps, c: ServiceContext, next: Next): Promise<void> {
   const isRead = READS.has(c.req.method) && !LIVE.has(c.req.path)
   await (isRead ? start.indexed : start.begun)
   await next()
 }
 
 /** For a request that changes something. */
-async function withEvents({ eventLog }: HttpNeeds, next: Next): Promise<void> {
+async function withEvents({ eventLog }: HttpDeps, next: Next): Promise<void> {
   // nothing is changed while its events could not be stored
   if (eventLog.failure) await eventLog.flushed()
   await next()

@@ -1,3 +1,4 @@
+import { FILTER_NAMES } from '../model/case-fields.ts'
 import type { CaseJson } from '../model/case-json.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
@@ -14,10 +15,10 @@ export interface CaseQuery {
   words: string[]
 }
 
-/** `state=A,B`, `outcome=`, `type=`, `tag=` name values, `q=` words; null when none is given. */
+/** The filters of fields name values, as `state=A,B`, and `q=` words; null when none is given. */
 export function caseQuery(query: Query): CaseQuery | null {
   const filters: CaseFilters = {}
-  for (const name of ['state', 'outcome', 'type', 'tag'] as const) {
+  for (const name of FILTER_NAMES) {
     const values = valuesOf(query, name)
     if (name === 'state') values?.forEach(knownState)
     if (values?.length) filters[name] = values
@@ -60,7 +61,7 @@ function hasWords({ id, title, description }: CaseJson, words: readonly string[]
   )
 }
 
-const LISTS = new Set(['state', 'outcome', 'type', 'tag', 'needs'])
+const LISTS = new Set<string>([...FILTER_NAMES, 'needs'])
 
 /** Of a field that takes several values, each that it is given: many clients repeat it in place of the commas. */
 export function queryOf(c: ServiceContext): Query {

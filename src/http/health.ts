@@ -1,6 +1,6 @@
 import type { Problem } from '../model/problem.ts'
 import type { WebhookSummary } from '../webhooks/webhooks.ts'
-import type { HttpNeeds } from './needs.ts'
+import type { HttpDeps } from './deps.ts'
 
 export interface HealthJson {
   status: 'ok'
@@ -8,7 +8,7 @@ export interface HealthJson {
   indexing: boolean
   /** While indexing, those that were read so far. */
   cases: number
-  watching: ReturnType<HttpNeeds['watching']>['watching']
+  watching: ReturnType<HttpDeps['watching']>['watching']
   /** What is wrong with the watcher, and what helps, where it is `degraded`. */
   message?: string
   remedy?: string
@@ -17,7 +17,7 @@ export interface HealthJson {
 }
 
 /** What `GET /health` says (specification §4.7), once what is known to have changed was looked at; while indexing at once. */
-export async function healthOf(service: HttpNeeds): Promise<HealthJson> {
+export async function healthOf(service: HttpDeps): Promise<HealthJson> {
   const indexing = service.start.stage() === 'indexing'
   if (!indexing) await service.synchronizer.freshenAll()
   const { watching, trouble } = service.watching()

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type FieldError, Refusal } from '../model/refusal.ts'
-import { fieldPath } from './zod-issues.ts'
+import { fieldPath } from './schemas/parse-fields.ts'
 
 /** No request of ours is nested deeper than a few levels. Later code may therefore walk a body recursively. */
 const MAX_DEPTH = 64

@@ -1,7 +1,7 @@
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { memoryName, readMemory } from '../workspace/memory-files.ts'
-import { unreadable } from './unreadable-file.ts'
+import { fileReadError } from './file-read-error.ts'
 
 /** A memory file as it is. Refuses where there is none, or it cannot be read. */
 export async function memoryBytes(
@@ -11,5 +11,5 @@ export async function memoryBytes(
 ): Promise<Buffer> {
   const read = await readMemory(layout, folder.case.id, memoryName(layout, folder, filename))
   if (read.ok) return read.bytes
-  throw unreadable(filename, read)
+  throw fileReadError(filename, read)
 }

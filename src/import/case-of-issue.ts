@@ -1,6 +1,7 @@
 import { newCaseText } from '../markdown/case-file.ts'
 import { withFields } from '../markdown/field-edit.ts'
-import { type Case, DEFAULT_CASE_TYPE } from '../model/case.ts'
+import type { Case } from '../model/case.ts'
+import { CASE_FIELDS } from '../model/case-fields.ts'
 import { newCase } from '../model/decide-case.ts'
 import { TAG, TITLE_MAX } from '../model/words.ts'
 import type { GithubIssue } from './github-schema.ts'
@@ -60,7 +61,7 @@ function endOf(issue: GithubIssue): Pick<Case, 'state' | 'outcome' | 'reason'> {
 
 function typeOf(labels: readonly string[]): string {
   if (labels.some((label) => BUG.test(label))) return 'bug'
-  return labels.some((label) => FEATURE.test(label)) ? 'feature' : DEFAULT_CASE_TYPE
+  return labels.some((label) => FEATURE.test(label)) ? 'feature' : CASE_FIELDS.type.default
 }
 
 /** `good first issue` becomes `good-first-issue`; a label with no letter in it is in the notes alone. */

@@ -1,6 +1,6 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { utf16Name } from '../files/utf-16.ts'
-import { parseFields } from '../http/zod-issues.ts'
+import { parseFields } from '../http/schemas/parse-fields.ts'
 import { type FieldError, Refusal } from '../model/refusal.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { brokenEntry } from './broken-entry.ts'

@@ -90,7 +90,7 @@ async function keepInGit(
   if ((await presentKind(memoryRoot, code)) === kind) return
   if (kind === 'own-repo') {
     await makeOwnRepository(memoryRoot)
-    say(`made ${name}/ a git repository of its own`)
+    say(`made ${name}/ its own git repository`)
   } else {
     const branch = await makeWorktree(memoryRoot, code)
     say(`made ${name}/ a worktree of the branch ${branch}`)

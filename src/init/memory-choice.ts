@@ -5,17 +5,17 @@ import { DEFAULT_KIND } from './needs.ts'
 /** What each way means, for somebody who has not thought about it yet. docs/git.md says more. */
 const MEANINGS: Record<MemoryKind, string[]> = {
   'with-code': [
-    'in the repository of the code. Cases follow its branches: what was done on a branch is',
-    'recorded on that branch, and comes to the others by merge. But checkout, stash and clean',
-    'take cases along, and a case is seen on its own branch only.',
+    "in the code's repository. Cases follow its branches: what is done on a branch is recorded",
+    'on that branch, and reaches the others by merge. But checkout, stash and clean also act on',
+    'cases, and you see a case on its own branch only.',
   ],
   'own-repo': [
-    'in a repository of its own, which that of the code ignores. Checkout, stash and clean of',
-    'the code never touch cases; you see all of them always. You commit and push them apart.',
+    "in a separate repository, which the code's repository ignores. Checkout, stash and clean of",
+    'the code never touch cases, and you always see all of them. You commit and push them separately.',
   ],
   'orphan-worktree': [
-    `on a branch of its own, "${MEMORY_BRANCH}", of the same repository, checked out as memory/. Cases keep`,
-    'out of the way of the code as with own-repo, and are pushed to the same place.',
+    `on the separate branch "${MEMORY_BRANCH}" of the same repository, checked out as memory/. Cases stay`,
+    'apart from the code as with own-repo, and are pushed to the same place.',
   ],
 }
 

@@ -1,14 +1,17 @@
+import type { Case, CaseEdit } from '../model/case.ts'
 import {
-  CASE_KEYS,
-  type Case,
-  type CaseEdit,
-  CONSTANT_CASE_KEYS,
-  DEFAULT_CASE_TYPE,
-} from '../model/case.ts'
-import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
+  CASE_FIELDS,
+  type CaseFieldRow,
+  type CaseValues,
+  emptyValue,
+  FIELD_LIST,
+  FILE_KEYS,
+  type FrontmatterField,
+  type NamedField,
+} from '../model/case-fields.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 import { isBreaking, type Problem } from '../model/problem.ts'
-import { OUTCOME, OUTCOME_RULE, SLUG, SLUG_RULE, TITLE_MAX } from '../model/words.ts'
+import { TITLE_MAX } from '../model/words.ts'
 import {
   checklistNow,
   checklistOf,
@@ -52,7 +55,7 @@ export const CASE_LAYOUT: SectionLayout = {
   },
 }
 
-/** What a hand-made file leaves out is derived from these (design §2). */
+/** Default values for what a file made by hand leaves out. */
 interface CaseOrigin {
   id: string
   created_at: string
@@ -121,17 +124,13 @@ function caseIn(
   } else reader.placed('id', origin.id)
   const value: Case = {
     id: origin.id,
-    title: reader.text('title') ?? titleOf(head.text.slice(head.bodyStart)) ?? origin.id,
     created_at: reader.time('created_at') ?? origin.created_at,
-    state: stateOf(reader),
-    type: reader.shaped('type', SLUG, SLUG_RULE) ?? DEFAULT_CASE_TYPE,
-    outcome: reader.shaped('outcome', OUTCOME, OUTCOME_RULE),
-    tags: reader.texts('tags'),
-    parent: reader.text('parent'),
-    reason: reader.text('reason'),
-    workdir: reader.text('workdir'),
-    provider: reader.text('provider'),
-    description,
+    ...valuesOf((field) => {
+      if (field.kind === 'markdown') return description
+      const found = valueIn(reader, field)
+      if (found !== null || field.name !== 'title') return found
+      return titleOf(head.text.slice(head.bodyStart)) ?? origin.id
+    }),
     checklist: countedItems(checklist),
   }
   const problems = [...reader.problems, ...checklistProblems(head.text, CASE_FILE, checklist)]
@@ -141,12 +140,23 @@ function caseIn(
   return isMisplaced ? { value: null, problems, shown: value } : { value: null, problems }
 }
 
-function stateOf(reader: FieldReader): CaseState {
-  const state = reader.text('state')
-  if (state === null) return 'OPEN'
-  if (isCaseState(state)) return state
-  reader.problem('state', 'unknown_state', `state: ${state} is none of ${CASE_STATES.join(', ')}`)
-  return 'OPEN'
+type FieldValue = string | string[] | null
+
+/** What `find` gives for each field, and for null the value of a case that has none. */
+function valuesOf(find: (field: NamedField) => FieldValue): CaseValues {
+  const values = FIELD_LIST.map((field) => [field.name, find(field) ?? emptyValue(field)])
+  return Object.fromEntries(values) as CaseValues
+}
+
+function valueIn(reader: FieldReader, field: NamedField): FieldValue {
+  const { name, kind, values, pattern, rule = '', checkedAtStart } = field
+  if (kind === 'words') return reader.texts(name)
+  if (pattern && !checkedAtStart) return reader.shaped(name, pattern, rule)
+  const text = reader.text(name)
+  if (text === null || !values || values.includes(text)) return text
+  const code = name === 'state' ? 'unknown_state' : 'wrong_type'
+  reader.problem(name, code, `${name}: ${text} is none of ${values.join(', ')}`)
+  return null
 }
 
 /** The first `# Title` line, else the first line that says something. */
@@ -180,29 +190,39 @@ const UNKNOWN_ITEM: ChecklistItem = {
  */
 export function roughCase(text: string, origin: CaseOrigin): Case {
   const fields = roughFields(text)
-  const value = (key: string) => fields.get(key) ?? null
-  const shaped = (key: string, shape: RegExp) => (shape.test(value(key) ?? '') ? value(key) : null)
-  const state = value('state') ?? ''
+  const value = ({ name, kind, pattern, values, checkedAtStart }: NamedField) => {
+    const found = fields.get(name)
+    if (found === undefined || kind === 'words' || kind === 'markdown' || checkedAtStart)
+      return null
+    if (pattern && !pattern.test(found)) return null
+    return values && !values.includes(found) ? null : found
+  }
   return {
     id: origin.id,
-    title: value('title') ?? titleOf(text.split(/^---[ \t]*$/m, 3).at(-1)!) ?? origin.id,
     created_at: origin.created_at,
-    state: isCaseState(state) ? state : 'OPEN',
-    type: shaped('type', SLUG) ?? DEFAULT_CASE_TYPE,
-    outcome: shaped('outcome', OUTCOME),
-    tags: [],
-    parent: value('parent'),
-    reason: value('reason'),
-    workdir: null,
-    provider: null,
-    description: '',
-    checklist: state === 'RESOLVED' ? [UNKNOWN_ITEM] : [],
+    ...valuesOf((field) => {
+      if (field.name !== 'title') return value(field)
+      return value(field) ?? titleOf(text.split(/^---[ \t]*$/m, 3).at(-1)!) ?? origin.id
+    }),
+    checklist: fields.get('state') === 'RESOLVED' ? [UNKNOWN_ITEM] : [],
   }
 }
 
+function isSet(key: string, value: unknown): boolean {
+  const row: CaseFieldRow | undefined = CASE_FIELDS[key as FrontmatterField]
+  return row !== undefined && JSON.stringify(value) !== JSON.stringify(emptyValue(row))
+}
+
+/** The keys that a new file has. */
+const ALWAYS_WRITTEN: ReadonlySet<string> = new Set([
+  'id',
+  'created_at',
+  ...FIELD_LIST.filter(({ alwaysWritten }) => alwaysWritten).map(({ name }) => name),
+])
+
 /** The text of a new case.md: every constant key in its order, then the description. */
 export async function newCaseText(value: Case): Promise<string> {
-  const keys = CASE_KEYS.filter((key) => CONSTANT_CASE_KEYS.includes(key) || value[key] !== null)
+  const keys = FILE_KEYS.filter((key) => ALWAYS_WRITTEN.has(key) || isSet(key, value[key]))
   const head = newFrontmatter(keys.map((key) => [key, value[key]]))
   return withSection(head + plainRegion('', true, '\n'), CASE_LAYOUT, LEAD, value.description)
 }
@@ -216,10 +236,10 @@ export async function editedCase(text: string, present: Case, edit: CaseEdit): P
   const read = readHead(text)
   const written = read.ok ? read.head.fields : undefined
   const values = { ...present, ...fields }
-  const set = CASE_KEYS.filter((key) =>
+  const set = FILE_KEYS.filter((key) =>
     written?.has(key)
       ? key in fields
-      : CONSTANT_CASE_KEYS.includes(key) || (key in fields && values[key] !== null),
+      : ALWAYS_WRITTEN.has(key) || (key in fields && isSet(key, values[key])),
   )
   let edited = text
   if (description !== undefined) edited = await withSection(edited, CASE_LAYOUT, LEAD, description)

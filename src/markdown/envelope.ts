@@ -23,7 +23,7 @@ export type EnvelopeResult =
 /**
  * Splits frontmatter from body. gray-matter only splits, and the YAML goes to our one engine: its
  * other engines execute what a file says, and its own cache returns shared objects, so they are
- * shut off and options are always passed (reliability §5.1).
+ * shut off and options are always passed.
  */
 export function readEnvelope(text: string): EnvelopeResult {
   const start = text.startsWith('\ufeff') ? 1 : 0

@@ -137,7 +137,7 @@ export function fieldNames(text: string, file: string): ReadonlySet<string> {
 
 const ROUGH_LINE = /^([a-z_]+):[ \t]+(?:"([^"\\]*)"|'([^'\\]*)'|([^\s#"'[{&*!|>%@`].*))$/
 
-/** What plain `key: value` lines give, for a file whose frontmatter does not parse (design §2, 3). */
+/** What plain `key: value` lines give, for a file whose frontmatter does not parse. */
 export function roughFields(text: string): Map<string, string> {
   const fields = new Map<string, string>()
   for (const line of linesOf(text.slice(0, 8192))) {

@@ -1,11 +1,25 @@
+import { FILE_KEYS } from '../model/case-fields.ts'
 import { type Line, linesOf } from './lines.ts'
 
+const SESSION_AND_PROOF_KEYS = [
+  'number',
+  'case_id',
+  'case_title',
+  'session_type',
+  'started_at',
+  'completed_at',
+  'plan_sha256',
+  'session_id',
+  'sha256',
+  'verified',
+  'verified_at',
+]
+const SETTING_KEYS = ['timeout', 'env', 'steps', 'providers', 'memory_root']
 /** Fields that records and settings have: some of them tell a block of fields from other text. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
-  ...['id', 'title', 'created_at', 'state', 'type', 'outcome', 'tags', 'parent', 'reason'],
-  ...['workdir', 'provider', 'number', 'case_id', 'case_title', 'session_type', 'started_at'],
-  ...['completed_at', 'plan_sha256', 'session_id', 'sha256', 'verified', 'verified_at'],
-  ...['timeout', 'env', 'steps', 'providers', 'memory_root'],
+  ...FILE_KEYS,
+  ...SESSION_AND_PROOF_KEYS,
+  ...SETTING_KEYS,
 ])
 /** Frontmatter that was pushed down or lost a line starts within so many lines, and is no longer. */
 const MAX_LINES = 200

@@ -10,7 +10,7 @@ export interface Parsed {
   /** Top-level paragraphs and rows of tables. */
   lines: ParsedLines[]
   fences: ParsedFence[]
-  /** Whether anything but run fences, prose and headings stands at top level (design §6). */
+  /** Lists at top level: a plan that has any is no runbook. */
   topLevelLists: number
 }
 

@@ -5,8 +5,8 @@ import { createWorkerPool, useWorkers } from './worker-pool.ts'
 const parser = createWorkerPool<Parsed>(workerFile('markdown/parse-worker.ts'))
 
 /**
- * What remark sees in `text`, parsed in a worker thread; null when that takes more than 2 s
- * (reliability MD-3): the file is then problem `too_complex`. Rejects with `stopping` where the
+ * What remark sees in `text`, parsed in a worker thread; null when that takes more than 2 s:
+ * the file is then problem `too_complex`. Rejects with `stopping` where the
  * workers are closed first.
  */
 export function parsedMarkdown(text: string): Promise<Parsed | null> {

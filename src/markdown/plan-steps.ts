@@ -27,7 +27,7 @@ export interface PlanReading {
 }
 
 /**
- * The steps of a plan: every fence with `run` as the first word behind its language (design §6).
+ * The steps of a plan: every fence with `run` as the first word behind its language (docs/sessions.md#steps).
  * Anything that is not understood is an error with its line, never a step that runs differently.
  */
 export async function readPlan(plan: string): Promise<PlanReading> {

@@ -108,7 +108,7 @@ export function sectionText(sections: Sectioned, name: string): string | null {
 
 /**
  * The file with one section's text replaced and every other byte as it was: plainly where re-reading
- * the whole gives back exactly this text and its neighbours', else in a verbatim fence (design §2).
+ * the whole gives back exactly this text and its neighbours', else in a verbatim fence.
  */
 export async function withSection(
   text: string,

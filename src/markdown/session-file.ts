@@ -28,8 +28,8 @@ export interface SessionReading {
 
 /**
  * Reads the head and the trail of a session file; its sections are read when asked for
- * (`session-texts.ts`). The last trail line that names a state is the session's state; the
- * frontmatter's is a copy (design §2).
+ * (`session-texts.ts`). The last trail line that names a state is the session's state; `state`
+ * in the frontmatter is a copy for readers.
  */
 export function readSession(text: string, origin: SessionOrigin): SessionReading {
   const file = `sessions/${origin.number}.md`
@@ -48,7 +48,7 @@ export function readSession(text: string, origin: SessionOrigin): SessionReading
     reader.problems.push({ code: 'missing_state', file, line: null, message })
   }
   const journal = stateInTrail(lines) ?? written
-  // a state by hand moves nothing, but for one that only takes power away (design §2)
+  // a state set by hand is ignored, except `abandoned`: that only takes power away
   const open = !isEnded(journal, false) && !isSealed({ trail: lines })
   const byHand = said === 'abandoned'
   const state = byHand && open ? 'abandoned' : journal

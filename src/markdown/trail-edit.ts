@@ -7,7 +7,7 @@ import { readTrail, TRAIL_HEADING, type TrailPart } from './trail-lines.ts'
 
 /**
  * The file with lines appended to its trail. `known` are the lines that must stand there already:
- * where a person's save removed or changed any, they are put back (design §2). Other text among the
+ * where a person's save removed or changed any, they are put back. Other text among the
  * lines stays.
  */
 export function withTrail(

@@ -25,7 +25,7 @@ const MOST_RECENT = 3
 
 /**
  * Reads frontmatter as YAML 1.2 core and nothing more: no alias, tag, merge key, directive or second
- * document, no duplicate or prototype key, at most 20 levels (reliability YM-3). Never throws for
+ * document, no duplicate or prototype key, at most 20 levels. Never throws for
  * bad text. What it gives may be given again, and is not to be changed.
  */
 export function readYaml(source: string): YamlResult {

@@ -1,20 +1,10 @@
+import { type CaseValues, FIELD_LIST } from './case-fields.ts'
 import { type CaseFolder, shownState } from './case-folder.ts'
-import type { CaseState } from './case-state.ts'
 import type { Problem } from './problem.ts'
 
 /** A case as requests are answered. Key order is part of the interface. */
-export interface CaseJson {
+export interface CaseJson extends CaseValues {
   id: string
-  title: string
-  type: string
-  description: string
-  state: CaseState
-  outcome: string | null
-  tags: string[]
-  parent: string | null
-  reason: string | null
-  workdir: string | null
-  provider: string | null
   created_at: string
   updated_at: string
   problems: Problem[]
@@ -22,21 +12,14 @@ export interface CaseJson {
 
 /** `mtimeMs`: that of case.md, 0 where it is missing. */
 export function caseJson(folder: CaseFolder, mtimeMs: number): CaseJson {
-  const { case: fields, problems } = folder
+  const { case: present, problems } = folder
+  const values = FIELD_LIST.map(({ name }) => [name, present[name]])
   return {
-    id: fields.id,
-    title: fields.title,
-    type: fields.type,
-    description: fields.description,
+    id: present.id,
+    ...(Object.fromEntries(values) as CaseValues),
     state: shownState(folder),
-    outcome: fields.outcome,
-    tags: fields.tags,
-    parent: fields.parent,
-    reason: fields.reason,
-    workdir: fields.workdir,
-    provider: fields.provider,
-    created_at: fields.created_at,
-    updated_at: laterOf(new Date(mtimeMs).toISOString(), fields.created_at),
+    created_at: present.created_at,
+    updated_at: laterOf(new Date(mtimeMs).toISOString(), present.created_at),
     problems,
   }
 }

@@ -1,24 +1,28 @@
 import { isSameItem } from './baseline.ts'
-import { type Case, type CaseFields, changedFields, DEFAULT_CASE_TYPE } from './case.ts'
+import { type Case, changedFields } from './case.ts'
+import {
+  type CaseFields,
+  type CaseValues,
+  emptyValue,
+  FIELD_LIST,
+  type SettableFields,
+} from './case-fields.ts'
 import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
 import { Refusal } from './refusal.ts'
 
-export function newCase(wanted: CaseFields & { title: string }, id: string, now: string): Case {
+export function newCase(
+  wanted: SettableFields & { title: string },
+  id: string,
+  created_at: string,
+): Case {
+  const given: CaseFields = wanted
+  const values = FIELD_LIST.map((field) => [field.name, given[field.name] ?? emptyValue(field)])
   return {
     id,
-    title: wanted.title,
-    created_at: now,
-    state: 'OPEN',
-    type: wanted.type ?? DEFAULT_CASE_TYPE,
-    outcome: wanted.outcome ?? null,
-    tags: wanted.tags ?? [],
-    parent: wanted.parent ?? null,
-    reason: null,
-    workdir: wanted.workdir ?? null,
-    provider: wanted.provider ?? null,
-    description: wanted.description ?? '',
+    created_at,
+    ...(Object.fromEntries(values) as CaseValues),
     checklist: [],
   }
 }

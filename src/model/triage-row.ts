@@ -1,16 +1,11 @@
 import { type Attention, attentionOf, runningSession } from './attention.ts'
+import { type CaseValues, FILTERED, type FilteredField } from './case-fields.ts'
 import { type CaseFolder, gateOf } from './case-folder.ts'
 import type { CaseJson } from './case-json.ts'
-import type { CaseState } from './case-state.ts'
 
 /** A case in the list of what the operator is to look at. */
-export interface TriageRow {
+export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
   id: string
-  title: string
-  type: string
-  state: CaseState
-  outcome: string | null
-  tags: string[]
   /** When something was last written of it: case.md, the trail of a session, a proof. */
   updated_at: string
   created_at: string
@@ -23,15 +18,12 @@ export interface TriageRow {
 }
 
 export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
-  const { id, title, type, outcome, tags, created_at } = json
+  const { id, title, created_at } = json
   const gate = gateOf(folder)
   return {
     id,
     title,
-    type,
-    state: json.state,
-    outcome,
-    tags,
+    ...filteredValues(json),
     updated_at: lastTime(folder, json.updated_at),
     created_at,
     needs: attentionOf(folder, gate),
@@ -40,6 +32,14 @@ export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
     problems: folder.problems.length,
     gate: { open: gate.open, verified: gate.verified, missing: gate.missing.length },
   }
+}
+
+/** What lists are filtered by. */
+export function filteredValues(
+  values: Pick<CaseValues, FilteredField>,
+): Pick<CaseValues, FilteredField> {
+  const entries = FILTERED.map(({ name }) => [name, values[name as FilteredField]])
+  return Object.fromEntries(entries) as Pick<CaseValues, FilteredField>
 }
 
 function lastTime({ sessions, proofs }: CaseFolder, updated_at: string): string {

@@ -5,8 +5,8 @@ import type { UsageCounts } from '../model/usage.ts'
 import type { Guard } from './process/guard.ts'
 
 /**
- * What plans and executes a session. The service owns states and files; a runner only reports
- * (design §6). Aborting a request's signal cancels it: the method then ends the processes that it
+ * What plans and executes a session. The service owns states and files; a runner only reports.
+ * Aborting a request's signal cancels it: the method then ends the processes that it
  * started, and settles.
  */
 export interface Runner {

@@ -47,7 +47,7 @@ function testScript(text: string): string | null {
     const { scripts } = JSON.parse(text) as { scripts?: { test?: unknown } }
     return typeof scripts?.test === 'string' ? scripts.test : null
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return null // not ours to mend
+    if (error instanceof SyntaxError || error instanceof TypeError) return null // not ours to fix
     throw error
   }
 }

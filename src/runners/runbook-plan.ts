@@ -10,7 +10,7 @@ const RUNBOOK_FILE = 'runbook.md'
 /**
  * Plans without an agent, from what is written already, the first that there is: the case's
  * runbook.md, the run fences of its description, the steps of casefile.md, the project's own test
- * command, and at last a checklist with nothing to run (design §6).
+ * command, and at last a checklist with nothing to run.
  */
 export async function planRunbook(request: PlanRequest): Promise<PlanResult> {
   const plan =
@@ -61,7 +61,7 @@ function block(info: string, script: string): string {
   return `${fence}${info}\n${script}\n${fence}`
 }
 
-/** The description's `## Hypothesis`, else its first paragraph, else a sentence from the title (design §6). */
+/** The description's `## Hypothesis`, else its first paragraph, else a sentence from the title. */
 export async function hypothesisOf({ description, title }: Case): Promise<string> {
   const [heading] = (await outline(description, ['Hypothesis'])) ?? []
   if (heading) {

@@ -5,7 +5,7 @@ import { createPipeSupply, type PipeSupply } from './output/output-pipe.ts'
 import { runStepProcess } from './process/step-process.ts'
 import { planRunbook } from './runbook-plan.ts'
 
-/** Runs the `run` fences of a plan, one after the other; needs no account and no network (design §6). */
+/** Runs the `run` fences of a plan, one after the other; needs no account and no network. */
 export const runbook: Runner = {
   kind: 'runbook',
   capabilities: { isAgent: false, executesAny: true },

@@ -1,5 +1,7 @@
 import { yieldIfBusy } from '../files/yielding.ts'
+import type { FilteredField } from '../model/case-fields.ts'
 import { Refusal } from '../model/refusal.ts'
+import { fieldColumns } from '../state/case-filters.ts'
 import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
 import { listCaseFiles, readSearched } from './case-files.ts'
 import type { CaseSummary } from './query.ts'
@@ -129,15 +131,16 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       remove(id)
       return
     }
-    const { title, state, type, outcome, tags, updated_at } = summary
+    const { title, outcome, tags, updated_at } = summary
+    const columns = Object.entries(fieldColumns(summary)).map(([name, value]) => [
+      name,
+      value ?? '',
+    ])
     const indexed: IndexedCase = {
       id,
       stamp,
       names: names.join('\n'),
-      state,
-      type,
-      outcome: outcome ?? '',
-      tags: JSON.stringify(tags),
+      ...(Object.fromEntries(columns) as Record<FilteredField, string>),
       updated_at,
     }
     const known = number === undefined ? undefined : tables.words(number)

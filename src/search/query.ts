@@ -1,19 +1,21 @@
 /** Parses the query language: words, phrases in quotes, filters such as `state:OPEN`. */
 
+import {
+  FILTER_NAMES,
+  FILTERED,
+  type FilteredField,
+  type FilterName,
+} from '../model/case-fields.ts'
 import { isCaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import { isCommon, plainWordsIn, wordsIn } from './words.ts'
 
-export const FILTERS = ['state', 'type', 'tag', 'outcome'] as const
-export type FilterName = (typeof FILTERS)[number]
 /** By name, the values of which one must fit. */
 export type Filters = Partial<Record<FilterName, string[]>>
 
 /** What decides whether a case fits a filter, where it is among others, and how it is shown when it is found. */
-export type CaseSummary = Readonly<
-  Pick<TriageRow, 'title' | 'type' | 'state' | 'outcome' | 'tags' | 'updated_at'>
->
+export type CaseSummary = Readonly<Pick<TriageRow, 'title' | FilteredField | 'updated_at'>>
 
 /** A word of the query, or a name that is made of several. */
 export interface Wanted {
@@ -36,7 +38,7 @@ export const MAX_QUERY_LENGTH = 1000
 /** Of those that have blanks between them: of others each pair of characters is looked for. */
 const MAX_WORDS = 32
 const LEAST_PASTED = 3
-const NAMES = FILTERS.join('|')
+const NAMES = FILTER_NAMES.join('|')
 const FILTER = new RegExp(`^(${NAMES}):(.*)$`, 'is')
 /** A filter, whose values may be in quotation marks; what is in them; or a word. */
 const PIECE = new RegExp(`(?<!\\S)(?:${NAMES}):(?:"[^"]*"|[^\\s"]+)+|"[^"]*"|[^\\s"]+`, 'gi')
@@ -97,10 +99,10 @@ function addFilter(filters: Filters, name: FilterName, text: string): void {
     .split(',')
     .filter((value) => value !== '')
   if (values.length === 0) {
-    throw wrong(`expected a value after "${name}:", as in ${EXAMPLES[name]}`)
+    throw wrong(`expected a value after "${name}:", as in ${exampleOf(name)}`)
   }
   if (/\s/.test(text)) {
-    throw wrong(`expected a value without blanks after "${name}:", as in ${EXAMPLES[name]}`)
+    throw wrong(`expected a value without blanks after "${name}:", as in ${exampleOf(name)}`)
   }
   const known = filters[name] ?? []
   filters[name] = [...known, ...values.map((value) => (name === 'state' ? stateOf(value) : value))]
@@ -112,11 +114,8 @@ function stateOf(value: string): string {
   return isCaseState(state) ? state : value
 }
 
-const EXAMPLES: Record<FilterName, string> = {
-  state: 'state:RESOLVED',
-  type: 'type:bug',
-  tag: 'tag:auth',
-  outcome: 'outcome:ConfirmedCodeBug',
+function exampleOf(name: FilterName): string {
+  return `${name}:${FILTERED.find(({ filter }) => filter === name)!.example}`
 }
 
 function wrong(message: string): Refusal {

@@ -26,8 +26,8 @@ export interface AgentPlanning {
 
 /**
  * Lets an agent plan where it cannot write: in a copy of the working folder, the folder itself mounted
- * read-only where that works. What it wrote all the same fails the planning (design §6). An agent's
- * own plan mode is taken for advice.
+ * read-only where that works. What it wrote all the same fails the planning. An agent's
+ * own plan mode is not relied on.
  */
 export async function planWithAgent(
   needs: SessionNeeds,

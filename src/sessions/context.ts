@@ -100,7 +100,7 @@ async function similarOf(needs: ContextNeeds, id: string): Promise<ResolvedCase[
       }),
     ])
   } catch (error) {
-    needs.log(`the agent is told of no similar cases: ${String(error)}`)
+    needs.log(`the agent gets no similar cases: ${String(error)}`)
     return []
   } finally {
     enough.abort()

@@ -20,7 +20,7 @@ export interface Withheld {
   unset: string[]
 }
 
-/** What a step may see of the service's environment (design §6), and the marks of its run. */
+/** The variables of the service's environment that a step gets (docs/sessions.md#the-environment-of-a-step), and the marks of its run. */
 export function stepEnvironment(
   service: NodeJS.ProcessEnv,
   run: { mark: string; case_id: string; session_id: string },

@@ -16,7 +16,7 @@ import { type TestResults, testNote } from '../runners/reports/test-results.ts'
 import type { Layout } from '../workspace/layout.ts'
 import { endOf, stepsOf, type TrailStep, workStepsOf } from './trail-steps.ts'
 
-/** `## Execution output` holds at most this; the whole is in artifacts/ (design §2). */
+/** `## Execution output` holds at most this; all of the output is in artifacts/. */
 const MAX_OUTPUT_BYTES = 64 * 1024
 const MAX_REPORT_BYTES = 21 * 1024 * 1024
 

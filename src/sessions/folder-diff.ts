@@ -40,7 +40,7 @@ export interface DiffPlace {
 }
 
 /**
- * Takes a snapshot of the working folder by git's means, to tell later what changed (design §6).
+ * Takes a snapshot of the working folder by git's means, to tell later what changed.
  * Without a repository, or where git fails, there is no diff, and the reason is kept: never rejects.
  */
 export async function startDiff(workdir: string, place: DiffPlace): Promise<DiffTaker> {

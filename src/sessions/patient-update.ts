@@ -6,8 +6,8 @@ import type { Store, UpdateOptions } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
 
 const PAUSE_MS = 200
-/** How long a run waits for a person to mend the file that its record belongs in, or the disk. */
-const MENDED_MS = 10 * 60_000
+/** How long a run waits for a person to fix the file that its record belongs in, or the disk. */
+const FIXED_MS = 10 * 60_000
 /** And where the operator has abandoned it, so that its working folder gets free. */
 const ABANDONED_MS = 30_000
 /** How long it puts up with somebody who saves the file all the time. */
@@ -47,9 +47,9 @@ function patienceWith(error: unknown, ending: Job['ending']): number {
     case 'unreadable_file':
     case 'storage_full':
     case 'storage_failed':
-      return ending === 'abandon' ? ABANDONED_MS : MENDED_MS
+      return ending === 'abandon' ? ABANDONED_MS : FIXED_MS
     case 'git_busy':
-      return MENDED_MS
+      return FIXED_MS
     case 'changed_meanwhile':
       return CHANGED_MS
     default:

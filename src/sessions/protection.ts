@@ -26,7 +26,7 @@ export async function planGuard(needs: ProtectionNeeds, scene: Scene): Promise<G
   )
 }
 
-/** While a session works the records of the cases are out of its programs' reach (design §6). */
+/** While a session works, its programs cannot write the records of the cases. */
 export async function workGuard(needs: ProtectionNeeds, scene: Scene): Promise<Guard> {
   const { memoryRoot } = needs.layout
   if (isWithin(memoryRoot, scene.workdir)) {

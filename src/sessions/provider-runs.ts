@@ -25,7 +25,7 @@ export interface ProviderResult extends PlanResult {
   text: string
 }
 
-/** What `--dev` answers about providers (design §4). */
+/** What `GET /providers` and `POST /providers/:id/run` answer with `--dev`. */
 export interface Providers {
   statuses(): Promise<ProviderStatus[]>
   /**

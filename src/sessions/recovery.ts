@@ -18,7 +18,7 @@ const GRACE_MS = 800
 
 /**
  * Ends what a service that died left running: its processes are gone, its sessions `failed` with the
- * output they had (design §3). Runs before the address is printed.
+ * output they had. Runs before the address is printed.
  */
 export async function recover(needs: SessionNeeds): Promise<void> {
   const records = needs.runs.all()

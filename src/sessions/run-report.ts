@@ -66,7 +66,7 @@ async function ofThisRun(
 }
 
 /**
- * In the order of the calls, though a line may wait for a person to mend the file: what comes meanwhile, or in
+ * In the order of the calls, though a line may wait for a person to fix the file: what comes meanwhile, or in
  * the same turn of the event loop, is written together.
  */
 function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {

@@ -2,7 +2,7 @@ import { readPlan } from '../markdown/plan-steps.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Provider } from './providers.ts'
 
-/** A plan that says anything the runner would not understand is refused whole (design §6). */
+/** Rejects a whole plan if any of its steps is not understood. */
 export async function mustBeRunnable(plan: string): Promise<void> {
   if (plan.trim() === '') {
     throw new Refusal(
@@ -15,7 +15,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
   if (errors.length === 0) return
   throw new Refusal(
     'invalid_plan',
-    `The plan cannot be run as it stands: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
+    `The plan cannot be run: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
     { errors: errors.map(({ line, message }) => ({ path: `plan line ${line}`, message })) },
   )
 }

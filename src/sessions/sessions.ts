@@ -222,7 +222,7 @@ const ABANDON_MS = 25_000
 function stillOpen({ number }: Session, ms: number): Refusal {
   return new Refusal(
     'unreadable_file',
-    `Session ${number} is told to end, and has not recorded its end within ${ms / 1000} s. If sessions/${number}.md cannot be written as it stands, mend it in an editor; then look again.`,
+    `Session ${number} was stopped, but has not recorded its end within ${ms / 1000} s. If sessions/${number}.md cannot be written, fix it in an editor, then look again.`,
   )
 }
 

@@ -68,9 +68,9 @@ export async function openPlanFolders(
     await mustHaveGit(options.folder, gitLimits(options))
     const folders = await openFolders(workdir, options)
     const copyChanges = () =>
-      folders.copyChanges().catch(refuse('What changed in the copy cannot be told'))
+      folders.copyChanges().catch(refuse('What changed in the copy is unknown'))
     const folderChanges = () =>
-      folders.folderChanges().catch(refuse('What changed in the working folder cannot be told'))
+      folders.folderChanges().catch(refuse('What changed in the working folder is unknown'))
     return { ...folders, copyChanges, folderChanges, close }
   } catch (error) {
     await close()
@@ -92,7 +92,7 @@ function refuse(what: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof Error && error.name === 'Error')) throw error
     const why = plainText(error.message).slice(0, 1000).toWellFormed()
-    const message = `${what}: ${why.trim().replace(/\.$/, '')}. Mend that, then plan again.`
+    const message = `${what}: ${why.trim().replace(/\.$/, '')}. Fix that, then plan again.`
     throw new Refusal('storage_failed', message, { cause: error })
   }
 }

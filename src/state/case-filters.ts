@@ -1,15 +1,38 @@
-/** By name, the values of which one must fit. A name with no values fits nothing. */
-export type CaseFilters = Partial<
-  Record<'state' | 'type' | 'tag' | 'outcome' | 'needs' | 'id', readonly string[]>
->
+import {
+  type CaseValues,
+  FILTERED,
+  type FilteredField,
+  type FilterName,
+  type NamedField,
+} from '../model/case-fields.ts'
 
-const CONDITIONS: Record<keyof CaseFilters, string> = {
-  state: 'state IN (SELECT value FROM json_each(?))',
-  type: 'type IN (SELECT value FROM json_each(?))',
-  outcome: 'outcome IN (SELECT value FROM json_each(?))',
-  tag: 'EXISTS (SELECT 1 FROM json_each(tags) AS own, json_each(?) AS wanted WHERE own.value = wanted.value)',
+/** By name, the values of which one must fit. A name with no values fits nothing. */
+export type CaseFilters = Partial<Record<FilterName | 'needs' | 'id', readonly string[]>>
+
+/** The fields that are filtered by, as columns: a list of words is a JSON list. */
+export type FieldColumns = Record<FilteredField, string | null>
+
+/** Their names, which are those of the fields. */
+export const FIELD_COLUMNS = FILTERED.map(({ name }) => name) as readonly FilteredField[]
+
+export function fieldColumns(values: Pick<CaseValues, FilteredField>): FieldColumns {
+  const columns = FIELD_COLUMNS.map((name) => {
+    const value: string | string[] | null = values[name]
+    return [name, Array.isArray(value) ? JSON.stringify(value) : value]
+  })
+  return Object.fromEntries(columns) as FieldColumns
+}
+
+const CONDITIONS = {
+  ...Object.fromEntries(FILTERED.map((field) => [field.filter, conditionOf(field)])),
   needs: 'needs IN (SELECT value FROM json_each(?))',
   id: 'id IN (SELECT value FROM json_each(?))',
+} as Record<keyof CaseFilters, string>
+
+function conditionOf({ name, kind }: NamedField): string {
+  return kind === 'words'
+    ? `EXISTS (SELECT 1 FROM json_each(${name}) AS own, json_each(?) AS wanted WHERE own.value = wanted.value)`
+    : `${name} IN (SELECT value FROM json_each(?))`
 }
 
 /** The filters as SQL conditions of a table that has these columns, and the values of their parameters. */

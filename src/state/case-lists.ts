@@ -4,17 +4,19 @@
  */
 
 import type { AttentionKind } from '../model/attention.ts'
+import { CASE_FIELDS, type FilteredField } from '../model/case-fields.ts'
 import type { CaseState } from '../model/case-state.ts'
-import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
+import {
+  type CaseFilters,
+  conditionsOf,
+  FIELD_COLUMNS,
+  type FieldColumns,
+  whereAll,
+} from './case-filters.ts'
 import type { Database } from './database.ts'
 
 /** What lists show of a case, and the columns that they filter and sort by. */
-export interface ListColumns {
-  state: CaseState
-  type: string
-  outcome: string | null
-  /** A JSON list. */
-  tags: string
+export interface ListColumns extends FieldColumns {
   /** The kind of what it needs from the operator. */
   needs: AttentionKind | null
   /** By what triage is ordered, from high to low, and then by id. */
@@ -53,7 +55,7 @@ export interface CaseLists {
   count(filters: CaseFilters): number
   counts(filters: CaseFilters): CaseCount[]
   /** What all cases have in a column, the most frequent first. */
-  frequent(column: 'type' | 'outcome' | 'tags', limit: number): string[]
+  frequent(column: FilteredField, limit: number): string[]
 }
 
 /** How many cases are in a state and need this. */
@@ -70,10 +72,7 @@ export interface TriageItem extends Place {
 const PLACE = ['id', 'created_at'] as const
 const ALL = [
   ...PLACE,
-  'state',
-  'type',
-  'outcome',
-  'tags',
+  ...FIELD_COLUMNS,
   'needs',
   'triage_place',
   'list_section',
@@ -155,7 +154,7 @@ export function createCaseLists(
     frequent(column, limit) {
       // few cases have tags of their own, so most lists of tags are taken apart once
       const words =
-        column === 'tags'
+        CASE_FIELDS[column].kind === 'words'
           ? 'SELECT tag.value AS word, count FROM grouped, json_each(word) AS tag'
           : 'SELECT word, count FROM grouped WHERE word IS NOT NULL'
       return database

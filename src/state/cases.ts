@@ -3,6 +3,7 @@
  * files that changed. Losing them costs a slower start.
  */
 
+import { FIELD_COLUMNS } from './case-filters.ts'
 import type { ListColumns } from './case-lists.ts'
 import type { Database, Run } from './database.ts'
 
@@ -131,10 +132,7 @@ const COLUMNS = [
   'parent',
   'names',
   'print',
-  'state',
-  'type',
-  'outcome',
-  'tags',
+  ...FIELD_COLUMNS,
   'needs',
   'triage_place',
   'list_section',

@@ -20,7 +20,7 @@ import { basename, join } from 'node:path'
 import { makeFolder, syncFolder } from '../files/durable-write.ts'
 import { Refusal } from '../model/refusal.ts'
 import { createGroupCommit } from './group-commit.ts'
-import { ForeignDatabase, migrate, mustBeOurs } from './schema.ts'
+import { ForeignDatabase, migrate, missingColumns, mustBeOurs } from './schema.ts'
 import {
   connect,
   type SqliteConnection,
@@ -305,7 +305,9 @@ export function openToRead(folder: string): ReadOnlyDatabase | null {
     mustBeOurs(connection)
     const database = readingOf(connection)
     database.all('SELECT 1 FROM meta LIMIT 1')
-    return database
+    if (missingColumns(connection).length === 0) return database
+    connection.close()
+    return null
   } catch (error) {
     connection.close()
     if (error instanceof ForeignDatabase || sqliteFault(error) === 'damaged') return null

@@ -1,5 +1,6 @@
 /** The tables of casefile.db and their migrations. */
 
+import { FIELD_COLUMNS } from './case-filters.ts'
 import type { SqliteConnection } from './sqlite.ts'
 
 /** Marks the file as ours: "case" in ASCII. */
@@ -98,10 +99,14 @@ export function mustBeOurs(connection: SqliteConnection): void {
 /** Brings the tables up to date. */
 export function migrate(connection: SqliteConnection): void {
   const version = pragma(connection, 'user_version')
-  if (version === SCHEMA_VERSION) return
+  if (version === SCHEMA_VERSION && missingColumns(connection).length === 0) return
   connection.exec('BEGIN IMMEDIATE')
   try {
     for (const step of MIGRATIONS.slice(version)) connection.exec(step)
+    for (const { table, column } of missingColumns(connection)) {
+      connection.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`)
+      connection.exec(`UPDATE ${table} SET ${FIELD_TABLES[table]}`)
+    }
     connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
     connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     connection.exec('COMMIT')
@@ -109,6 +114,26 @@ export function migrate(connection: SqliteConnection): void {
     connection.exec('ROLLBACK')
     throw error
   }
+}
+
+/** The tables with a column for each field that cases are filtered by, and what makes their rows be read again. */
+const FIELD_TABLES = {
+  cases: 'print = NULL',
+  search_cases: "stamp = ''",
+}
+
+/** Columns of fields that cases are filtered by only since a later version than that of the tables. */
+export function missingColumns(
+  connection: SqliteConnection,
+): { table: keyof typeof FIELD_TABLES; column: string }[] {
+  return (Object.keys(FIELD_TABLES) as (keyof typeof FIELD_TABLES)[]).flatMap((table) => {
+    const rows = connection.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[]
+    const present = new Set(rows.map(({ name }) => name))
+    return FIELD_COLUMNS.filter((column) => !present.has(column)).map((column) => ({
+      table,
+      column,
+    }))
+  })
 }
 
 /** A file that SQLite can read, and Casefile cannot use. */

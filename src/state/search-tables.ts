@@ -1,6 +1,7 @@
 /** The tables of the full-text index (FTS5), which `search/` fills and asks. */
 
-import { type CaseFilters, conditionsOf, whereAll } from './case-filters.ts'
+import type { FilteredField } from '../model/case-fields.ts'
+import { type CaseFilters, conditionsOf, FIELD_COLUMNS, whereAll } from './case-filters.ts'
 import type { Database } from './database.ts'
 
 /** The words of a case by where they are, as the index takes them: separated by blanks. */
@@ -14,17 +15,12 @@ export const SEARCHED_COLUMNS = [
 ] as const
 export type SearchedWords = Record<(typeof SEARCHED_COLUMNS)[number], string>
 
-export interface IndexedCase {
+export interface IndexedCase extends Record<FilteredField, string> {
   id: string
   /** Changes with the files; empty when the files had just changed and have to be read again. */
   stamp: string
   /** The names of its files, one a line. */
   names: string
-  state: string
-  type: string
-  outcome: string
-  /** A JSON list. */
-  tags: string
   updated_at: string
 }
 
@@ -63,16 +59,7 @@ export interface SearchTables {
   isFailing(): boolean
 }
 
-const CASE_COLUMNS = [
-  'id',
-  'stamp',
-  'names',
-  'state',
-  'type',
-  'outcome',
-  'tags',
-  'updated_at',
-] as const
+const CASE_COLUMNS = ['id', 'stamp', 'names', ...FIELD_COLUMNS, 'updated_at'] as const
 
 interface RankedRow {
   number: number

@@ -69,6 +69,6 @@ function mustBeReadable({ problems }: Settings): void {
   const place = line === null ? file : `${file}, line ${line}`
   throw new Refusal(
     'unreadable_file',
-    `${place}: ${visibleText(message)}. Mend it, then look at what it asks for.`,
+    `${place}: ${visibleText(message)}. Fix it, then look at what it asks for.`,
   )
 }

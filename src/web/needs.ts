@@ -1,8 +1,8 @@
-import type { HttpNeeds } from '../http/needs.ts'
+import type { HttpDeps } from '../http/deps.ts'
 import type { Assets } from './assets.ts'
 
 /** What every page is a function of. */
 export interface PageNeeds {
-  service: HttpNeeds
+  service: HttpDeps
   assets: Assets
 }

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../http/context.ts'
-import type { HttpNeeds } from '../http/needs.ts'
+import type { HttpDeps } from '../http/deps.ts'
 import type { RefusalPage } from '../http/refusal-page.ts'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
@@ -21,7 +21,7 @@ interface Pages {
  * The operator's pages. They read as the JSON endpoints read and change nothing themselves: their
  * script sends what the operator does to those endpoints, so that every rule holds for it too.
  */
-export function pages(service: HttpNeeds): Pages {
+export function pages(service: HttpDeps): Pages {
   const assets = loadAssets()
   const needs: PageNeeds = { service, assets }
   const app = new Hono<ServiceEnv>()

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
 import { createApp } from '../http/app.ts'
-import type { HttpNeeds } from '../http/needs.ts'
+import type { HttpDeps } from '../http/deps.ts'
 import { requestListener } from '../http/request-listener.ts'
-import type { StreamRegistry } from '../http/stream-registry.ts'
+import type { StreamRegistry } from '../http/sse/stream-registry.ts'
 import { pages } from './pages.ts'
 
 interface SiteOptions {
@@ -13,7 +13,7 @@ interface SiteOptions {
 
 /** Everything that is answered: the endpoints, and the pages for people. */
 export function siteListener(
-  service: HttpNeeds,
+  service: HttpDeps,
   { port, streams, hasPages }: SiteOptions,
 ): RequestListener {
   const app = createApp(service, { port, streams, ...(hasPages ? pages(service) : {}) })

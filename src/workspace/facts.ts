@@ -45,7 +45,9 @@ function fieldsHash({ case: value }: CaseFolder): string {
   const known = hashes.get(value)
   if (known !== undefined) return known
   const { id: _, state: __, created_at: ___, ...fields } = value
-  const hash = hashOf('sha256', JSON.stringify(fields)).slice(0, 16)
+  // a field that a later version adds has no value in the cases there are, and is no change of them
+  const set = Object.entries(fields).filter(([, field]) => field !== null && field.length > 0)
+  const hash = hashOf('sha256', JSON.stringify(set)).slice(0, 16)
   hashes.set(value, hash)
   return hash
 }

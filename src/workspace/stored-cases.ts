@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'
 import { listSection, triagePlace } from '../model/list-order.ts'
 import type { TriageRow } from '../model/triage-row.ts'
+import { fieldColumns } from '../state/case-filters.ts'
 import type { ListColumns, UnsavedCase } from '../state/case-lists.ts'
 import type { CaseRows, KnownCase, ReadCaseRows } from '../state/cases.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -198,13 +199,9 @@ export function createStoredCases(rows: CaseRows): StoredCases {
 }
 
 function listColumns(summary: TriageRow): ListColumns {
-  const { state, type, outcome, tags, needs } = summary
   return {
-    state,
-    type,
-    outcome,
-    tags: JSON.stringify(tags),
-    needs: needs?.kind ?? null,
+    ...fieldColumns(summary),
+    needs: summary.needs?.kind ?? null,
     triage_place: triagePlace(summary),
     list_section: listSection(summary),
     summary: JSON.stringify(summary),

@@ -160,16 +160,16 @@ t.test('beside a service, what runs there is no problem', async (t) => {
   t.strictSame(codesOf(elsewhere), ['foreign_session'], 'as on any other machine')
 })
 
-interface MendCase {
+interface FixCase {
   name: string
   cases: () => Promise<Tree> | Tree
   fixed: RegExp
-  /** The file that is mended, and what has changed in it. */
+  /** The file that is fixed, and what has changed in it. */
   file: string[]
   change(text: string): string
 }
 
-const mends: MendCase[] = [
+const fixes: FixCase[] = [
   {
     name: 'the id in a copy of a case',
     cases: () => ({
@@ -219,8 +219,8 @@ const mends: MendCase[] = [
   },
 ]
 
-for (const { name, cases, fixed, file, change } of mends) {
-  t.test(`--fix mends ${name}, and no other byte`, async (t) => {
+for (const { name, cases, fixed, file, change } of fixes) {
+  t.test(`--fix fixes ${name}, and no other byte`, async (t) => {
     const space = workspace(t, await cases())
     const before = space.read(...file)
     t.not((await space.check()).findings.length, 0)

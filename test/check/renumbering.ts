@@ -260,17 +260,17 @@ const refused: {
   {
     name: 'one of which was changed after its seal',
     change: (text) => text.replace('Look at', 'Look hard at'),
-    message: /both made session 2, but one of them is not sound: .*changed after it was sealed/,
+    message: /both made session 2, but one of them is not valid: .*changed after it was sealed/,
   },
   {
     name: 'one of which cannot be read',
     change: (text) => text.replace('session_type: implementing', 'session_type: [oh'),
-    message: /both made session 2, but one of them is not sound/,
+    message: /both made session 2, but one of them is not valid/,
   },
   {
     name: 'one of which has no id of its own',
     change: (text) => text.replace(/^id: .*\n/m, '').replace(/^4\. \S+ session_sealed.*\n/m, ''),
-    message: /one of them is not sound: it states no id of its own/,
+    message: /one of them is not valid: it has no id/,
   },
   {
     name: 'that are one session, changed on both sides',

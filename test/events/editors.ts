@@ -22,7 +22,7 @@ import { clientOf, ran, step } from '../fixtures/session-client.ts'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const REPEATS = 20
-// reliability.md WA-7 in full: 1,000 writes, 400 saves
+// RELIABILITY.md WA-7 in full: 1,000 writes, 400 saves
 const TURNS = isFull ? 20 : 6
 const SAVES = isFull ? 50 : 10
 

@@ -30,7 +30,7 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 const execute = promisify(execFile)
 const WHO = ['-c', 'user.name=T', '-c', 'user.email=t@example.com']
 
-/** Of two files each: reliability.md WA-3 in full. */
+/** Of two files each: RELIABILITY.md WA-3 in full. */
 const MANY = isFull ? 300 : 100
 const FEW = 80
 const SENT = ['case_created', 'case_deleted', ...DEFAULT_EVENTS]
@@ -183,7 +183,7 @@ function onDisk(app: TestService): Map<string, Seen> {
   return seen
 }
 
-/** The events of design §5 for what differs, by case. */
+/** The events that docs/events.md promises for what differs, by case. */
 function eventsOf(before: Map<string, Seen>, after: Map<string, Seen>): Record<string, string[]> {
   const events: Record<string, string[]> = {}
   for (const id of new Set([...before.keys(), ...after.keys()])) {

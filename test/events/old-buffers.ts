@@ -1,5 +1,5 @@
 // An editor that shows an old text saves it over what the service has written since: nothing of that is silent
-// (reliability.md OC-4).
+// (RELIABILITY.md OC-4).
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { stolenTime } from '../fixtures/cpu-time.ts'

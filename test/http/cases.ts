@@ -565,7 +565,7 @@ t.test('a PUT that names none of the fields is 400', async (t) => {
   for (const body of [{}, { state: 'BLOCKED' }, { nonsense: 1 }]) {
     const reply = await request('PUT', `/cases/${id}`, body)
     t.equal(reply.status, 400)
-    t.match(reply.json.detail, /title, description, type, outcome, tags, parent, workdir, provider/)
+    t.match(reply.json.detail, /title, type, description, outcome, tags, parent, workdir, provider/)
   }
 })
 

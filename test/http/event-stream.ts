@@ -8,20 +8,20 @@ import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { LogEvent } from '../../src/events/event-log.ts'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
+import type { HttpDeps } from '../../src/http/deps.ts'
+import { originCheck } from '../../src/http/middleware/origin-check.ts'
+import { requestListener } from '../../src/http/request-listener.ts'
+import { eventsRoute } from '../../src/http/routes/events.ts'
+import { listen } from '../../src/http/server.ts'
+import { createBroadcast } from '../../src/http/sse/broadcast.ts'
 import {
   type EventStream,
   type EventStreamOptions,
   openEventStream,
   resumePoint,
-} from '../../src/http/event-stream.ts'
-import { eventsRoute } from '../../src/http/events-route.ts'
-import { createFanOut } from '../../src/http/fan-out.ts'
-import { guard } from '../../src/http/guard.ts'
-import type { HttpNeeds } from '../../src/http/needs.ts'
-import { requestListener } from '../../src/http/request-listener.ts'
-import { listen } from '../../src/http/server.ts'
-import { createFeed } from '../../src/http/session-feed.ts'
-import { createStreamRegistry } from '../../src/http/stream-registry.ts'
+} from '../../src/http/sse/event-stream.ts'
+import { createEventQueue } from '../../src/http/sse/session-stream.ts'
+import { createStreamRegistry } from '../../src/http/sse/stream-registry.ts'
 import { anyCharacter } from '../fixtures/any-character.ts'
 import { connect } from '../fixtures/event-source.ts'
 import { isFull } from '../fixtures/full.ts'
@@ -37,7 +37,7 @@ async function serveStreams(
   const waiting: ((stream: EventStream) => void)[] = []
   const app = new Hono<ServiceEnv>()
   let port = 0
-  app.use(guard(() => port))
+  app.use(originCheck(() => port))
   app.get('/events', (c) => {
     if (typeof options === 'function') return options(c)
     const stream = openEventStream(c, options)
@@ -317,7 +317,7 @@ t.test(
       letGo = () => resolve(true)
     })
     const ended = new Promise<void>((resolve) => {
-      const feed = createFeed(
+      const feed = createEventQueue(
         {
           isOpen: true,
           send: ({ event, id }) => sent.push(`${id ?? event}`) > 0,
@@ -347,7 +347,7 @@ t.test(
 
 t.test('what waits for a slow client has an end: more than 1 MiB of output drops it', async (t) => {
   const calls: string[] = []
-  const feed = createFeed(
+  const feed = createEventQueue(
     {
       isOpen: true,
       send: () => true,
@@ -382,8 +382,8 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
         yield* []
       },
     },
-  } as unknown as HttpNeeds
-  const parts = { registry: createStreamRegistry(), fanOut: createFanOut(needs.eventLog) }
+  } as unknown as HttpDeps
+  const parts = { registry: createStreamRegistry(), broadcast: createBroadcast(needs.eventLog) }
   const { url } = await serveStreams(t, (c) => eventsRoute(needs, parts, c))
   const client = await connect(url)
   for (let id = 2; id < 10_002; id++) publish({ id, type: 'a', envelope: '{}' })
@@ -395,7 +395,7 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
 
 t.test('who joins gets nothing that was told before', async (t) => {
   let publish: (event: LogEvent) => void = () => {}
-  const fanOut = createFanOut({
+  const broadcast = createBroadcast({
     subscribe(listener) {
       publish = listener
       return () => {}
@@ -406,11 +406,11 @@ t.test('who joins gets nothing that was told before', async (t) => {
       .toString()
       .match(/(?<=id: )\d+/g)
   const [first, second]: Uint8Array[][] = [[], []]
-  fanOut.join({ sendBytes: (bytes) => first!.push(bytes) > 0 })
+  broadcast.subscribe({ sendBytes: (bytes) => first!.push(bytes) > 0 })
   publish({ id: 1, type: 'a', envelope: '{}' })
-  fanOut.join({ sendBytes: (bytes) => second!.push(bytes) > 0 })
+  broadcast.subscribe({ sendBytes: (bytes) => second!.push(bytes) > 0 })
   publish({ id: 2, type: 'a', envelope: '{}' })
-  fanOut.flush()
+  broadcast.flush()
   t.strictSame([ids(first!), ids(second!)], [['1', '2'], ['2']])
 })
 

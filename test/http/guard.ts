@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import t from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
-import { guard } from '../../src/http/guard.ts'
+import { originCheck } from '../../src/http/middleware/origin-check.ts'
 import { problemHandler } from '../../src/http/problem-json.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
@@ -12,7 +12,7 @@ const log = (line: string) => t.fail(line)
 let reached = 0
 let port = 0
 const app = new Hono<ServiceEnv>()
-app.use(guard(() => port))
+app.use(originCheck(() => port))
 app.onError(problemHandler(() => {}))
 app.all('/x', (c) => c.json({ reached: ++reached }))
 app.get('/broken', () => {
@@ -158,7 +158,7 @@ t.test('without the node server only the headers are judged', async (t) => {
 })
 
 t.test('a port of 80 may be left out', async (t) => {
-  const plain = new Hono<ServiceEnv>().use(guard(() => 80)).get('/x', (c) => c.text('ok'))
+  const plain = new Hono<ServiceEnv>().use(originCheck(() => 80)).get('/x', (c) => c.text('ok'))
   const ask = async (headers: Record<string, string>) =>
     (await plain.request('/x', { headers })).status
   t.equal(await ask({ host: 'localhost' }), 200)

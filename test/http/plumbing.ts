@@ -4,12 +4,12 @@ import { connect as dial } from 'node:net'
 import { Hono } from 'hono'
 import t from 'tap'
 import { z } from 'zod'
-import { unknownRoute } from '../../src/http/allowed-methods.ts'
-import { readBytes, readJson } from '../../src/http/body.ts'
 import type { ServiceEnv } from '../../src/http/context.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
-import { newestFirst, page } from '../../src/http/page.ts'
+import { unknownRoute } from '../../src/http/middleware/allowed-methods.ts'
+import { newestFirst, paginate } from '../../src/http/pagination.ts'
 import { PROBLEMS, problemHandler, problemResponse } from '../../src/http/problem-json.ts'
+import { readBytes, readJson } from '../../src/http/request-body.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 import { type FieldError, REFUSAL_CODES, Refusal } from '../../src/model/refusal.ts'
@@ -407,7 +407,7 @@ t.test('a list', async (t) => {
   const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
   let items = ['e', 'd', 'c', 'b', 'a'].map((id) => ({ id, created_at: at(id < 'c' ? 1 : 2) }))
   items.sort(newestFirst)
-  const app = newApp().get('/list', (c) => page(c, items))
+  const app = newApp().get('/list', (c) => paginate(c, items))
   const ids = async (response: Response) =>
     ((await response.json()) as { id: string }[]).map(({ id }) => id).join('')
   const next = (response: Response) =>
@@ -449,7 +449,9 @@ t.test('a list', async (t) => {
         return { id, content: 'x'.repeat(MIB / 2) }
       }
       const four = ['d', 'c', 'b', 'a'].map((id) => ({ id, created_at: at(1) })).sort(newestFirst)
-      const app = newApp().get('/big', (c) => page(c, four, { present, maxCharacters: 2 * MIB }))
+      const app = newApp().get('/big', (c) =>
+        paginate(c, four, { present, maxCharacters: 2 * MIB }),
+      )
       const first = await app.request('/big?limit=2')
       t.equal(await ids(first), 'ab')
       t.strictSame(shown, ['a', 'b'])

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
-import type { HttpNeeds } from '../../src/http/needs.ts'
-import { notWhilePlanning, operatorOnly } from '../../src/http/operator-only.ts'
+import type { HttpDeps } from '../../src/http/deps.ts'
+import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
 import { problemHandler } from '../../src/http/problem-json.ts'
 import type { DeniedRequest } from '../../src/sessions/own-requests.ts'
 import { isFull } from '../fixtures/full.ts'
@@ -137,7 +137,9 @@ t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => 
   const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
   const app = new Hono<ServiceEnv>()
     .onError(problemHandler((line) => t.fail(line)))
-    .post('/', operatorOnly(needs as unknown as HttpNeeds, 'approve'), (c) => c.text('carried out'))
+    .post('/', requireOperator(needs as unknown as HttpDeps, 'approve'), (c) =>
+      c.text('carried out'),
+    )
   // as of a connection that is closed
   const answer = await app.request('/', { method: 'POST' }, { incoming: { socket: {} } })
   t.equal(answer.status, 403)
@@ -155,7 +157,7 @@ t.test('a session that plans may only read', { ...linuxOnly }, async (t) => {
     const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
     const app = new Hono<ServiceEnv>()
       .onError(problemHandler((line) => t.fail(line)))
-      .post('/', notWhilePlanning(needs as unknown as HttpNeeds, 'attach proof'), (c) =>
+      .post('/', notWhilePlanning(needs as unknown as HttpDeps, 'attach proof'), (c) =>
         c.text('ok'),
       )
     const answer = await app.request('/', { method: 'POST' }, { incoming: { socket: {} } })
@@ -262,7 +264,7 @@ t.test('the operator goes on while a session runs', async (t) => {
   await must(service, 'POST', `${running.path}/abandon`)
 })
 
-/** reliability.md AX-3 in full. */
+/** RELIABILITY.md AX-3 in full. */
 const TIMES = isFull ? 100 : 30
 
 t.test('a session that asks in a loop does not fill its trail', { ...linuxOnly }, async (t) => {

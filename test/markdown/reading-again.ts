@@ -18,7 +18,7 @@ import { openTestService } from '../fixtures/workspace.ts'
 
 t.teardown(useParser())
 
-// reliability.md YM-2 in full
+// RELIABILITY.md YM-2 in full
 const FILES = isFull ? 10_000 : 1000
 
 const origin = { id: CASE_ID, created_at: NOW }

@@ -11,7 +11,7 @@ import { hostileText, markdownText } from '../fixtures/markdown-text.ts'
 
 t.teardown(useParser())
 
-// reliability.md MD-1 in full: 10,000 texts, two at a time
+// RELIABILITY.md MD-1 in full: 10,000 texts, two at a time
 const RUNS = isFull ? 5000 : 300
 
 const EMPTY = [

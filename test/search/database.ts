@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import type { FoundCase } from '../../src/http/search-route.ts'
+import type { FoundCase } from '../../src/http/routes/search.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'

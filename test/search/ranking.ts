@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { FoundCase } from '../../src/http/search-route.ts'
+import type { FoundCase } from '../../src/http/routes/search.ts'
 import { must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { FoundCase } from '../../src/http/search-route.ts'
+import type { FoundCase } from '../../src/http/routes/search.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
@@ -21,7 +21,7 @@ await t.test('the cases of these tests', async () => {
     title: 'Login times out under load',
     tags: ['auth'],
     description:
-      'Since the release the server answers ECONNRESET.\n\nSee src/http/body.ts, foo_bar.',
+      'Since the release the server answers ECONNRESET.\n\nSee src/http/request-body.ts, foo_bar.',
   })
   login = made.id
   await app.newCase({
@@ -52,7 +52,7 @@ t.test('it finds', async (t) => {
       ['econreset', first],
     ] as const),
     ...([
-      ['src/http/body.ts', first],
+      ['src/http/request-body.ts', first],
       ['body.ts', first],
       ['foo_bar', first],
     ] as const),

@@ -1,5 +1,5 @@
 // Texts that a markdown parser takes very long for: a request that brings one, or asks for what it stands in, is
-// answered soon, and the others meanwhile at once (reliability.md MD-3).
+// answered soon, and the others meanwhile at once (RELIABILITY.md MD-3).
 import { randomUUID } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'

@@ -426,7 +426,7 @@ t.test('where there is nothing to trust, or where it cannot be told', async (t) 
       'a file that cannot be read',
       '---\nenv: [A\n',
       ['--yes'],
-      { code: 1, stdout: '', stderr: /^casefile: casefile\.md, line 1: .*Mend it/ },
+      { code: 1, stdout: '', stderr: /^casefile: casefile\.md, line 1: .*Fix it/ },
     ],
     [
       'a state folder in the workspace',

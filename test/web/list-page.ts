@@ -89,7 +89,7 @@ t.test('a few cases', async (t) => {
     const state = { state: 'NEEDS_USER_INPUT', reason: 'the old or the new one?' }
     await asking.request('PUT', `/cases/${id}/state`, state)
     const html = await get(asking, '/')
-    t.match(outline(html), ['Needs you 1', 'Question | Which vault? | Needs user input'])
+    t.match(outline(html), ['Needs you 1', 'Question | Which vault? | Needs your input'])
     t.match(html, /class="row-reason">the old or the new one\?</)
   })
 

@@ -1,4 +1,4 @@
-// A write changes the bytes that it means to change, and no others, whatever stands around them (reliability.md FD-5).
+// A write changes the bytes that it means to change, and no others, whatever stands around them (RELIABILITY.md FD-5).
 import { randomUUID } from 'node:crypto'
 import { chmodSync, readFileSync, statSync } from 'node:fs'
 import fc from 'fast-check'

@@ -1,5 +1,5 @@
 // What every object of JavaScript has by its names is nothing in a file or request: no state, no type,
-// no provider, no setting, no proof (reliability.md YM-6).
+// no provider, no setting, no proof (RELIABILITY.md YM-6).
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

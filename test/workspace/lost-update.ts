@@ -49,7 +49,7 @@ import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
 const PERSON = fileURLToPath(new URL('../fixtures/saving-person.mjs', import.meta.url))
 
-// reliability.md OC-3 in full, 1,000 saves at 50 a second against 100 writes, takes two minutes
+// RELIABILITY.md OC-3 in full, 1,000 saves at 50 a second against 100 writes, takes two minutes
 const SAVES = isFull ? 1000 : 150
 const SAVES_PER_S = isFull ? 50 : 100
 const WRITES_PER_S = isFull ? 100 : 200

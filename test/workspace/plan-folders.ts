@@ -1025,7 +1025,7 @@ t.test('what git cannot read again is told by what is certain, else by a refusal
   await t.rejects(again.folderChanges(), {
     name: 'Refusal',
     code: 'storage_failed',
-    message: /^What changed in the working folder cannot be told: ENOENT.* Mend that/,
+    message: /^What changed in the working folder is unknown: ENOENT.* Fix that/,
   })
 })
 
@@ -1058,6 +1058,6 @@ t.test('without git', async (t) => {
   await t.rejects(open(t, newFolder(t)), {
     code: 'storage_failed',
     message:
-      'The working folder cannot be copied to plan in: git was not found on the PATH. Mend that, then plan again.',
+      'The working folder cannot be copied to plan in: git was not found on the PATH. Fix that, then plan again.',
   })
 })

@@ -1,5 +1,5 @@
-import { diffTexts } from '../../web/text/diff-lines.ts'
-import type { DiffLine } from '../../web/text/diff-shape.ts'
+import type { DiffLine } from '../../rendering/diff/shape.ts'
+import { diffTexts } from '../../rendering/diff/texts.ts'
 import type { Terminal } from '../terminal.ts'
 import { shownLine } from '../text/shown-line.ts'
 

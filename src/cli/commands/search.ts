@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk'
-import type { FoundCase } from '../../http/search-route.ts'
+import type { FoundCase } from '../../http/routes/search.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import type { LineOfFile } from '../../search/search.ts'
 import type { ConsoleOptions } from '../console.ts'

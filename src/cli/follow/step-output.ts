@@ -1,4 +1,4 @@
-import { createTerminalFilter } from '../../web/text/plain-terminal.ts'
+import { createTerminalFilter } from '../../rendering/ansi/terminal.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** What steps print, by whole lines: pieces need not end where lines do. */

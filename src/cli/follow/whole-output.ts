@@ -4,8 +4,8 @@ import type { ReceivedEvent } from '../../client/session-stream.ts'
 import { sizeText } from '../../model/amounts.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { isOver, type SessionState } from '../../model/session-state.ts'
+import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
 import { stepArtifacts } from '../../sessions/step-artifacts.ts'
-import { createOutputLog, type OutputLog } from '../../web/text/output-log.ts'
 import { type SessionJson, sessionPath } from '../named/session.ts'
 
 /** More than that of what was printed before is not fetched. */

@@ -1,9 +1,14 @@
 import type { Asking } from '../../client/client.ts'
 import { caseHistory } from '../../http/case-history.ts'
-import { checkQuery, TRIAGE_FILTERS } from '../../http/known-query.ts'
 import { memoryBytes } from '../../http/memory-bytes.ts'
-import { newestFirst } from '../../http/page.ts'
-import { caseJson, proofHeadJson, proofJson, sessionJson } from '../../http/present.ts'
+import { checkQuery, TRIAGE_FILTERS } from '../../http/middleware/known-query.ts'
+import { newestFirst } from '../../http/pagination.ts'
+import {
+  caseJson,
+  serializeProof,
+  serializeProofHead,
+  serializeSession,
+} from '../../http/serializers.ts'
 import { triageFilters } from '../../http/triage.ts'
 import { type CaseFolder, gateOf, proofOf, sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -23,13 +28,13 @@ const OF_CASE: Record<
       folder.sessions
         .map((session) => ({ id: session.id, created_at: session.started_at, session }))
         .sort(newestFirst)
-        .map(({ session }) => sessionJson(files, folder, session)),
+        .map(({ session }) => serializeSession(files, folder, session)),
     ),
   '/proof': (files, folder, query) => {
     const all = [...folder.proofs].sort(newestFirst)
     return query.get('content') === 'false'
-      ? all.map((proof) => proofHeadJson(folder, proof))
-      : Promise.all(all.map((proof) => proofJson(files, folder, proof)))
+      ? all.map((proof) => serializeProofHead(folder, proof))
+      : Promise.all(all.map((proof) => serializeProof(files, folder, proof)))
   },
   '/history': (files, folder) => caseHistory(files, folder),
   '/memory': ({ layout }, folder) => listMemory(layout, folder),
@@ -37,8 +42,8 @@ const OF_CASE: Record<
 
 /** What agents ask of it by name as well. */
 const PART_OF_CASE: Record<string, (files: Files, folder: CaseFolder, name: string) => unknown> = {
-  sessions: (files, folder, id) => sessionJson(files, folder, sessionOf(folder, id)),
-  proof: (files, folder, id) => proofJson(files, folder, proofOf(folder, id)),
+  sessions: (files, folder, id) => serializeSession(files, folder, sessionOf(folder, id)),
+  proof: (files, folder, id) => serializeProof(files, folder, proofOf(folder, id)),
   memory: async ({ layout }, folder, filename) =>
     new TextDecoder().decode(await memoryBytes(layout, folder, filename)),
 }

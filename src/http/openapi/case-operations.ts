@@ -1,29 +1,36 @@
 import * as z from 'zod'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
+import { FILTERED } from '../../model/case-fields.ts'
 import {
   answerSchema,
   caseFieldsSchema,
   checklistItemSchema,
   newCaseSchema,
   stateSchema,
-} from '../schemas.ts'
-import { caseSchema, deleted, gate, gateItem, historyEntry, triageRow } from './case-schemas.ts'
+} from '../schemas/case.ts'
+import {
+  caseSchema,
+  deleted,
+  gate,
+  gateItem,
+  historyEntry,
+  triageRow,
+} from '../schemas/case-responses.ts'
+import { caseState } from '../schemas/primitives.ts'
 import { ANY_FIELD, FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
-import { caseState } from './words.ts'
 
 /** By the values that lists show. */
-export const caseFilters = {
-  state: oneOf(caseState).describe('States, one of which must fit.'),
-  outcome: oneOf(z.string()).describe(
-    `Outcomes, one of which must fit. Known: ${KNOWN_OUTCOMES.join(', ')}.`,
-  ),
-  type: oneOf(z.string()).describe(
-    `Types, one of which must fit. Known: ${KNOWN_CASE_TYPES.join(', ')}.`,
-  ),
-  tag: oneOf(z.string()).describe('Tags, one of which must fit.'),
-}
+export const caseFilters = Object.fromEntries(
+  FILTERED.map(({ name, filter, known }) => {
+    const value = name === 'state' ? caseState : z.string()
+    const words = known ? ` Known: ${known.join(', ')}.` : ''
+    return [
+      filter!,
+      oneOf(value).describe(`Only cases with one of these values of \`${name}\`.${words}`),
+    ]
+  }),
+)
 
 const filters = {
   ...caseFilters,

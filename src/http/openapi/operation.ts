@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { RefusalCode } from '../../model/refusal.ts'
-import type { Streamed } from './event-schemas.ts'
+import type { Streamed } from '../schemas/event.ts'
 import type { HeaderName } from './headers.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { newProofSchema, verifySchema } from '../schemas.ts'
+import { newProofSchema, verifySchema } from '../schemas/case.ts'
+import { listedProof, memoryFile, proof, writtenFile } from '../schemas/session.ts'
 import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, paging } from './paging.ts'
-import { listedProof, memoryFile, proof, writtenFile } from './session-schemas.ts'
 
 const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes of the file.' }
 

@@ -1,11 +1,13 @@
 import * as z from 'zod'
+import { FILTERED, type FilteredField } from '../../model/case-fields.ts'
 import { MAX_QUERY_LENGTH } from '../../search/query.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
-import type { FoundCase } from '../search-route.ts'
+import type { FoundCase } from '../routes/search.ts'
+import { responseShape } from '../schemas/case-fields.ts'
+import { caseState, id, time } from '../schemas/primitives.ts'
 import { caseFilters } from './case-operations.ts'
 import type { Operations } from './operation.ts'
 import { schemaOf } from './same-type.ts'
-import { caseState, id, time } from './words.ts'
 
 const offset = z.int().min(0)
 
@@ -30,8 +32,9 @@ const shown = {
 
 const foundCase = schemaOf<FoundCase>()(
   z.object({
-    ...shown,
-    tags: z.array(z.string()),
+    id,
+    title: z.string(),
+    ...responseShape<FilteredField>(FILTERED),
     updated_at: time,
     score: z.number().min(0).describe('To be compared within one answer alone.'),
     missing: z

@@ -5,10 +5,10 @@ import {
   newSessionSchema,
   planSchema,
   reviseSchema,
-} from '../schemas.ts'
+} from '../schemas/case.ts'
+import { artifact, revision, session } from '../schemas/session.ts'
 import { FILE_REFUSALS, made, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, paging } from './paging.ts'
-import { artifact, revision, session } from './session-schemas.ts'
 
 const now = one(session, 'The session as it is now.')
 const ENDED = ['session_ended', 'wrong_state'] as const

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { UUID } from '../../model/words.ts'
-import { promptSchema } from '../schemas.ts'
+import { promptSchema } from '../schemas/case.ts'
+import { health, provider, providerResult, version } from '../schemas/system.ts'
 import { type Operations, one } from './operation.ts'
 import { resuming } from './session-operations.ts'
-import { health, provider, providerResult, version } from './system-schemas.ts'
 
 export const systemOperations: Operations = {
   'GET /health': {

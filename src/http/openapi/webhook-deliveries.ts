@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { signedHeaders } from '../../webhooks/message.ts'
-import { eventName } from './event-schemas.ts'
+import { eventName } from '../schemas/event.ts'
 import { EXAMPLES } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
 

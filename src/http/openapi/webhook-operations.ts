@@ -1,9 +1,15 @@
 import * as z from 'zod'
-import { newWebhookSchema, webhookChangeSchema } from '../webhook-schemas.ts'
-import { deleted } from './case-schemas.ts'
+import { deleted } from '../schemas/case-responses.ts'
+import { newWebhookSchema, webhookChangeSchema } from '../schemas/webhook.ts'
+import {
+  delivery,
+  tested,
+  webhook,
+  webhookWithSecret,
+  wholeDelivery,
+} from '../schemas/webhook-responses.ts'
 import { ANY_FIELD, made, type Operation, type Operations, one } from './operation.ts'
 import { LIST_REFUSALS, listOf, oneOf, paging } from './paging.ts'
-import { delivery, tested, webhook, webhookWithSecret, wholeDelivery } from './webhook-schemas.ts'
 
 const state = oneOf(z.enum(['delivered', 'retrying', 'dead'])).describe('One of which must fit.')
 

@@ -65,7 +65,7 @@ async function whyPathOutside(
   if (word.isQuoted && isAbsolute(path) && !(await isRooted(path))) return null
   const base = word.folder === '' ? folder : await realOf(word.folder, folder)
   const real = base === null ? null : await realOf(path, base)
-  if (real === null) return `where ${shown(path)} leads cannot be told`
+  if (real === null) return `where ${shown(path)} leads is unknown`
   if ([ground.workdir, ...ground.temporary].some((each) => isWithin(each, real))) {
     const isOfGit = word.isTarget && isInGit(real, ground)
     return isOfGit ? `it writes ${shown(path)}, which is git's own` : null

@@ -17,7 +17,7 @@ export async function whyOutside(call: ToolCall, ground: Ground): Promise<string
   if (!call.isWhole) return 'it names more paths than are looked at'
   for (const path of call.paths) {
     const real = await realOf(path, ground.workdir)
-    if (real === null) return `where ${shown(path)} leads cannot be told`
+    if (real === null) return `where ${shown(path)} leads is unknown`
     if (!isInside(real, ground)) return `${shown(path)} is outside the working folder`
     if (isClosed(real, ground)) return `${shown(path)} is in the memory of the cases`
     if (changesFiles(call) && isInGit(real, ground))

@@ -29,7 +29,7 @@ export async function judgeWork(call: ToolCall, ground: Ground): Promise<Verdict
   if (outside !== null) return denied(outside)
   if (isBookkeeping(call) || isOfUsersServer(call)) return { is: 'allowed' }
   if (call.paths.length === 0 && !WITHOUT_PATHS.includes(call.kind ?? '')) {
-    return denied('it names no path, so that it stays in the working folder cannot be told')
+    return denied('it names no path, so whether it stays in the working folder is unknown')
   }
   return { is: 'allowed' }
 }

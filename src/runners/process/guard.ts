@@ -5,7 +5,7 @@ import { findProgram } from './find-program.ts'
 import { type GuardedFolders, LOOK, MOUNT_ALL, planMounts } from './guard-mounts.ts'
 import { shareMounts } from './shared-mounts.ts'
 
-/** What keeps the processes of a run from writing where they must not (design §6). */
+/** What keeps the processes of a run from writing where they must not. */
 export type Guard =
   | {
       kind: 'mount'

@@ -1,5 +1,5 @@
 import { raw } from 'hono/html'
-import { ansiHtml } from '../text/ansi-html.ts'
+import { ansiHtml } from '../../rendering/ansi/look.ts'
 
 /** Text as a terminal would show it; stands in a `<pre>`. */
 export function AnsiText({ text }: { text: string }) {

@@ -1,12 +1,12 @@
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
-import { Field } from '../shell/field.tsx'
+import { SETTABLE } from '../../model/case-fields.ts'
+import { CaseFields } from '../shell/case-fields.tsx'
 import type { CaseView } from './case-view.ts'
 import { FoldActions } from './fold-actions.tsx'
 
+const EDITED = SETTABLE.filter(({ kind }) => kind !== 'markdown')
+
 /** The fields of case.md; the description has a form of its own. */
 export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseView }) {
-  // no request makes such a tag, but a person in an editor may
-  const hasBlank = json.tags.some((tag) => /\s/.test(tag))
   return (
     <details class="fold needs-script" id="edit-case" data-close>
       <summary class="button" data-key="e">
@@ -21,99 +21,16 @@ export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseVi
         data-conflict={`/cases/${id}`}
         data-only-changed
       >
-        <Field id="edit-title" label="Title">
-          <input id="edit-title" name="title" value={json.title} required maxlength={500} />
-        </Field>
-        <div class="field-row">
-          <Field id="edit-type" label="Type" hint="One of the known, or a word of your own">
-            <input
-              id="edit-type"
-              aria-describedby="edit-type-hint"
-              name="type"
-              value={json.type}
-              list="case-types"
-              required
-              autocomplete="off"
-            />
-          </Field>
-          <Field
-            id="edit-tags"
-            label="Tags"
-            hint={`Words with ${hasBlank ? 'commas' : 'blanks'} between them`}
-          >
-            <input
-              id="edit-tags"
-              aria-describedby="edit-tags-hint"
-              name="tags"
-              value={json.tags.join(hasBlank ? ', ' : ' ')}
-              data-as={hasBlank ? 'list' : 'words'}
-            />
-          </Field>
-        </div>
-        <div class="field-row">
-          <Field id="edit-outcome" label="Outcome" hint="One PascalCase word, or nothing">
-            <input
-              id="edit-outcome"
-              aria-describedby="edit-outcome-hint"
-              name="outcome"
-              value={json.outcome ?? ''}
-              list="outcomes"
-              data-empty="null"
-              autocomplete="off"
-            />
-          </Field>
-          <Field id="edit-parent" label="Parent" hint="The id of the case that this is a part of">
-            <input
-              id="edit-parent"
-              aria-describedby="edit-parent-hint"
-              name="parent"
-              value={json.parent ?? ''}
-              data-empty="null"
-              autocomplete="off"
-            />
-          </Field>
-        </div>
-        <div class="field-row">
-          <Field id="edit-workdir" label="Working folder" hint="Relative to the workspace">
-            <input
-              id="edit-workdir"
-              aria-describedby="edit-workdir-hint"
-              name="workdir"
-              value={json.workdir ?? ''}
-              placeholder="the workspace"
-              data-empty="null"
-            />
-          </Field>
-          <Field id="edit-provider" label="Provider" hint="What new sessions run with">
-            <input
-              id="edit-provider"
-              aria-describedby="edit-provider-hint"
-              name="provider"
-              value={json.provider ?? ''}
-              placeholder="that of the workspace"
-              list="providers"
-              data-empty="null"
-              autocomplete="off"
-            />
-          </Field>
-        </div>
+        <CaseFields
+          form="edit"
+          fields={EDITED}
+          values={json}
+          choices={{
+            provider: providers.map(({ id, title }) => ({ value: id, label: `${id}: ${title}` })),
+          }}
+        />
         <FoldActions submit="Save" primary />
       </form>
-      <datalist id="case-types">
-        {KNOWN_CASE_TYPES.map((type) => (
-          <option value={type} />
-        ))}
-      </datalist>
-      <datalist id="outcomes">
-        {KNOWN_OUTCOMES.map((outcome) => (
-          <option value={outcome} />
-        ))}
-      </datalist>
-      <datalist id="providers">
-        {providers.map(({ id, title }) => (
-          <option value={id}>{title}</option>
-        ))}
-      </datalist>
     </details>
   )
 }

@@ -1,7 +1,7 @@
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleProse } from '../text/visible-text.ts'
 import { CaseForm } from './case-form.tsx'
 import type { CaseView } from './case-view.ts'
 import { FoldRest } from './fold-rest.tsx'

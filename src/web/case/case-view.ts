@@ -1,8 +1,8 @@
 import { caseHistory } from '../../http/case-history.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
-import { caseJson } from '../../http/present.ts'
+import { caseJson } from '../../http/serializers.ts'
 import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
 import type { CaseJson } from '../../model/case-json.ts'
@@ -67,7 +67,7 @@ export interface ProviderChoice {
   trusted: boolean
 }
 
-export async function caseView(service: HttpNeeds, folder: CaseFolder): Promise<CaseView> {
+export async function caseView(service: HttpDeps, folder: CaseFolder): Promise<CaseView> {
   const { id } = folder.case
   const json = caseJson(service, folder)
   const sessions = [...folder.sessions].reverse()
@@ -112,7 +112,7 @@ function inOrder(files: readonly MemoryListing[]): MemoryListing[] {
 const MOST_SESSIONS = 5
 
 async function candidatesOf(
-  { catalog, texts }: HttpNeeds,
+  { catalog, texts }: HttpDeps,
   sessions: readonly Session[],
 ): Promise<SessionCandidates[]> {
   const found: SessionCandidates[] = []
@@ -125,14 +125,14 @@ async function candidatesOf(
   return found
 }
 
-function childrenOf(service: HttpNeeds, id: string): CaseName[] {
+function childrenOf(service: HttpDeps, id: string): CaseName[] {
   return service.catalog
     .children(id)
     .map((each) => nameOf(service, each))
     .sort((a, b) => (a.title < b.title ? -1 : 1))
 }
 
-function nameOf(service: HttpNeeds, id: string): CaseName {
+function nameOf(service: HttpDeps, id: string): CaseName {
   const folder = service.catalog.folder(id)
   if (!folder) return { id, title: id, state: null }
   return { id, title: folder.case.title, state: caseJson(service, folder).state }

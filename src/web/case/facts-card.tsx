@@ -1,3 +1,4 @@
+import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
@@ -5,6 +6,11 @@ import type { CaseName, CaseView } from './case-view.ts'
 import { FoldRest } from './fold-rest.tsx'
 
 const MOST_PARTS = 15
+
+/** Those that are shown as they are; a parent is a link, and a provider may be the workspace's. */
+const PLAIN = FIELD_LIST.filter(
+  ({ name, shownIn }) => !shownIn && name !== 'parent' && name !== 'provider',
+)
 
 /** What else there is to know: where it lies, what belongs to it. */
 export function FactsCard({ view }: { view: CaseView }) {
@@ -15,7 +21,7 @@ export function FactsCard({ view }: { view: CaseView }) {
       <dl class="fact-list">
         {parent && (
           <>
-            <dt>Parent</dt>
+            <dt>{CASE_FIELDS.parent.label}</dt>
             <dd>
               <Name name={parent} />
             </dd>
@@ -43,12 +49,21 @@ export function FactsCard({ view }: { view: CaseView }) {
             </dd>
           </>
         )}
-        <dt>Working folder</dt>
-        <dd>{json.workdir ?? 'the workspace'}</dd>
-        <dt>Provider</dt>
+        {PLAIN.map(({ name, label, placeholder }) => {
+          const text = textOf(json[name]) ?? placeholder
+          return (
+            text && (
+              <>
+                <dt>{label}</dt>
+                <dd dir="auto">{text}</dd>
+              </>
+            )
+          )
+        })}
+        <dt>{CASE_FIELDS.provider.label}</dt>
         <dd>
           {provider}
-          {json.provider === null && <span class="muted"> (of the workspace)</span>}
+          {json.provider === null && <span class="muted"> (workspace default)</span>}
         </dd>
         <dt>Created</dt>
         <dd>
@@ -64,6 +79,11 @@ export function FactsCard({ view }: { view: CaseView }) {
       </dl>
     </section>
   )
+}
+
+function textOf(value: string | readonly string[] | null): string | null {
+  const text = typeof value === 'string' ? value : (value ?? []).join(', ')
+  return text === '' ? null : text
 }
 
 function Name({ name: { id, title, state } }: { name: CaseName }) {

@@ -1,8 +1,8 @@
 import { HISTORY_FILE, type HistoryEntry, stateChange } from '../../model/history.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleProse, visibleText } from '../text/visible-text.ts'
 import type { CaseView } from './case-view.ts'
 import { FoldRest } from './fold-rest.tsx'
 

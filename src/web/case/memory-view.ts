@@ -1,6 +1,6 @@
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Problem } from '../../model/problem.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -42,7 +42,7 @@ const UNREADABLE: Record<string, string> = {
 
 /** Refuses a name that is none, or that of a session that there is not. */
 export async function memoryView(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,
   filename: string,
 ): Promise<MemoryView> {
@@ -70,7 +70,7 @@ export async function memoryView(
 
 /** The file of a proof that cannot be read as one: shown as it stands. */
 export function lostProofView(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,
   proof: string,
 ): Promise<MemoryView> {

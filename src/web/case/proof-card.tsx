@@ -1,7 +1,7 @@
 import { counted, sizeText } from '../../model/amounts.ts'
 import type { ReportCounts } from '../../model/proof.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
-import { visibleText } from '../text/visible-text.ts'
 import { AnsiText, groundOf } from './ansi-text.tsx'
 import { AttachForm } from './attach-form.tsx'
 import { Candidates } from './candidates.tsx'

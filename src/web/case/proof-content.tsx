@@ -1,6 +1,6 @@
 import { sizeText } from '../../model/amounts.ts'
-import { DiffView } from '../text/diff-view.tsx'
-import { readPatch } from '../text/patch.ts'
+import { readPatch } from '../../rendering/diff/patch.ts'
+import { DiffView } from '../../rendering/diff/view.tsx'
 import { AnsiText, groundOf } from './ansi-text.tsx'
 
 /** A longer content is shown in part: its beginning, and its end, where reports sum up. */

@@ -1,22 +1,22 @@
-import type { HttpNeeds } from '../../http/needs.ts'
-import { proofJson } from '../../http/present.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { serializeProof } from '../../http/serializers.ts'
 import { sizeText } from '../../model/amounts.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { failedTestPlace } from '../../model/failed-test.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
 import { CASES, casePage, changesOf, proofText, sessionPage } from '../shell/addresses.ts'
 import { Field } from '../shell/field.tsx'
 import { Page } from '../shell/page.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import { Accepted, testsText, Verified, VerifyForm } from './proof-card.tsx'
 import { ProofContent } from './proof-content.tsx'
 import { ProofTimes } from './proof-times.tsx'
 import { proofEtag } from './proof-view.ts'
 
 interface ProofPageProps {
-  service: HttpNeeds
+  service: HttpDeps
   assets: Pick<Assets, 'href'>
   folder: CaseFolder
   proof: Proof
@@ -25,7 +25,7 @@ interface ProofPageProps {
 /** One proof with its content. */
 export async function ProofPage({ service, assets, folder, proof }: ProofPageProps) {
   const { id, title } = folder.case
-  const json = await proofJson(service, folder, proof)
+  const json = await serializeProof(service, folder, proof)
   const session = folder.sessions.find((each) => each.id === proof.session_id)
   const verified = countsAsVerified(proof)
   const objection = objectionTo(proof, folder.sessions)

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
-import { proofJson } from '../../http/present.ts'
+import { serializeProof } from '../../http/serializers.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { countsAsVerified, type Proof } from '../../model/proof.ts'
 import { acceptedDespite, objectionTo } from '../../model/support.ts'
@@ -34,7 +34,7 @@ const MOST_SHOWN = 25
 const known = new LRUCache<string, ProofText>({ max: 500 })
 
 /** The proof of a case, newest first. */
-export async function proofViews(service: HttpNeeds, folder: CaseFolder): Promise<ProofView[]> {
+export async function proofViews(service: HttpDeps, folder: CaseFolder): Promise<ProofView[]> {
   const newest = [...folder.proofs].reverse()
   const views: ProofView[] = []
   for (const proof of newest) {
@@ -49,13 +49,13 @@ export async function proofViews(service: HttpNeeds, folder: CaseFolder): Promis
   return views
 }
 
-async function proofText(service: HttpNeeds, folder: CaseFolder, proof: Proof): Promise<ProofText> {
+async function proofText(service: HttpDeps, folder: CaseFolder, proof: Proof): Promise<ProofText> {
   const hash = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)?.hash
   // a session that fails changes what its proof is worth, and so the ETag
   const key = JSON.stringify([hash, proof, objectionTo(proof, folder.sessions)])
   const found = known.get(key)
   if (found) return found
-  const json = await proofJson(service, folder, proof)
+  const json = await serializeProof(service, folder, proof)
   const text: ProofText = {
     etag: proofEtag(json),
     size: Buffer.byteLength(json.content),
@@ -65,6 +65,6 @@ async function proofText(service: HttpNeeds, folder: CaseFolder, proof: Proof): 
   return text
 }
 
-export function proofEtag(json: Awaited<ReturnType<typeof proofJson>>): string {
+export function proofEtag(json: Awaited<ReturnType<typeof serializeProof>>): string {
   return etagOf(jsonBody(json))
 }

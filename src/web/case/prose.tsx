@@ -1,7 +1,7 @@
 import { raw } from 'hono/html'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import { renderMarkdown } from '../../rendering/markdown/markdown.ts'
 import { memoryPage } from '../shell/addresses.ts'
-import { renderMarkdown } from '../text/markdown.ts'
-import { visibleText } from '../text/visible-text.ts'
 
 interface ProseProps {
   /** Of the case, whose memory files links may name. */

@@ -1,4 +1,4 @@
-import { visibleProse } from '../text/visible-text.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 import type { CaseView } from './case-view.ts'
 
 /** The question of a case that needs the operator's input, and the box that answers it. */

@@ -1,4 +1,4 @@
-import { visibleProse } from '../text/visible-text.ts'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
 
 const MOST = 400
 

@@ -1,11 +1,11 @@
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { isMemoryName } from '../../model/memory-name.ts'
 import { isBreaking, type Problem } from '../../model/problem.ts'
 import { memoryPage, proofPage } from '../shell/addresses.ts'
 
 /** Why the values of case.md cannot be read, so that nothing of it can be changed here; null where they can. */
-export function brokenCase({ catalog }: Pick<HttpNeeds, 'catalog'>, folder: CaseFolder) {
+export function brokenCase({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder) {
   const file = catalog.entry(folder.case.id)?.file
   if (!file || file.readable) return null
   return file.problems.find(isBreaking) ?? file.problems[0] ?? null

@@ -1,8 +1,8 @@
 import { SESSION_TYPES, type SessionType } from '../../model/case-state.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { StartObjections } from '../../sessions/objections.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { Field } from '../shell/field.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { CaseView } from './case-view.ts'
 
 /** What each type asks of the provider; they differ in nothing else but the state that the case gets. */

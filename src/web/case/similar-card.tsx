@@ -1,4 +1,4 @@
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { isClosed } from '../../model/attention.ts'
 import { type ResolvedCase, resolvedLike } from '../../sessions/resolved-like.ts'
 import { casePage, proofPage } from '../shell/addresses.ts'
@@ -10,7 +10,7 @@ const MOST = 3
 
 /** Null where they are to be asked for first; nothing for a case that is closed itself. */
 export async function similarOf(
-  service: HttpNeeds,
+  service: HttpDeps,
   { id, json }: CaseView,
   isAsked: boolean,
 ): Promise<ResolvedCase[] | null> {

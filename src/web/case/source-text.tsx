@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 
 /** A text of more lines is shown without their numbers: each is an element of its own. */
 const MAX_LINES = 10_000

@@ -1,9 +1,17 @@
+import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
-import { StateBadge, stateText } from '../shell/badges.tsx'
+import { stateLabel } from '../../model/state-groups.ts'
+import { StateBadge } from '../shell/badges.tsx'
+import { CaseFields } from '../shell/case-fields.tsx'
 import { Field } from '../shell/field.tsx'
 import type { CaseView } from './case-view.ts'
 import { FoldActions } from './fold-actions.tsx'
 import { Reason } from './reason.tsx'
+
+/** Both are shown as they are, and an empty one is removed from the case. */
+const ENDING = FIELD_LIST.filter(({ name }) => name === 'reason' || name === 'outcome')
+const WHY = 'Why it is in this state, or what is asked. Leave it empty to have none.'
+const WHAT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Leave it empty to have none.`
 
 /** Where the case is, and where the operator may take it. */
 export function StateCard({ view }: { view: CaseView }) {
@@ -44,32 +52,18 @@ function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
                 selected={state === json.state}
                 disabled={state === 'RESOLVED' && !gate.open}
               >
-                {stateText(state)}
+                {stateLabel(state)}
                 {state === 'RESOLVED' && !gate.open ? ' (proof is missing)' : ''}
               </option>
             ))}
           </select>
         </Field>
-        <Field id="state-reason" label="Reason" hint="Optional: why it is blocked, what is asked">
-          <input
-            id="state-reason"
-            aria-describedby="state-reason-hint"
-            name="reason"
-            value={json.reason ?? ''}
-            data-empty="null"
-            maxlength={2000}
-          />
-        </Field>
-        <Field id="state-outcome" label="Outcome" hint="Optional: stays as it is if left empty">
-          <input
-            id="state-outcome"
-            aria-describedby="state-outcome-hint"
-            name="outcome"
-            list="outcomes"
-            data-empty="omit"
-            autocomplete="off"
-          />
-        </Field>
+        <CaseFields
+          form="state"
+          fields={ENDING}
+          values={json}
+          hints={{ reason: WHY, outcome: WHAT }}
+        />
         <FoldActions submit="Set the state" />
       </form>
     </details>
@@ -86,31 +80,12 @@ function ResolveForm({ view: { id, json } }: { view: CaseView }) {
       action={`/cases/${id}/state`}
     >
       <input type="hidden" name="state" value="RESOLVED" />
-      <Field
-        id="resolve-outcome"
-        label="Outcome"
-        hint="Choose one, or write your own, such as ConfirmedCodeBug"
-      >
-        <input
-          id="resolve-outcome"
-          name="outcome"
-          list="outcomes"
-          value={json.outcome ?? ''}
-          data-empty="omit"
-          autocomplete="off"
-        />
-      </Field>
-      <Field id="resolve-reason" label="Reason" hint="Optional: what was wrong, and what fixed it">
-        <input
-          id="resolve-reason"
-          aria-describedby="resolve-reason-hint"
-          name="reason"
-          value={json.reason ?? ''}
-          data-empty="null"
-          maxlength={2000}
-          autocomplete="off"
-        />
-      </Field>
+      <CaseFields
+        form="resolve"
+        fields={ENDING}
+        values={json}
+        hints={{ reason: 'Optional: what was wrong, and what fixed it.', outcome: WHAT }}
+      />
       <button type="submit" class="primary">
         Resolve this case
       </button>

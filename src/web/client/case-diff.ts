@@ -1,6 +1,6 @@
-import { diffTexts } from '../text/diff-lines.ts'
-import type { DiffLine } from '../text/diff-shape.ts'
-import { visibleText } from '../text/visible-text.ts'
+import type { DiffLine } from '../../rendering/diff/shape.ts'
+import { diffTexts } from '../../rendering/diff/texts.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { make } from './case-elements.ts'
 
 const MAX_LINES = 400

@@ -1,6 +1,6 @@
-import { type AnsiLine, createAnsiReader } from '../text/ansi.ts'
-import { lookOf } from '../text/ansi-look.ts'
-import type { LogText } from '../text/output-log.ts'
+import { type AnsiLine, createAnsiReader } from '../../rendering/ansi/lines.ts'
+import { lookOf } from '../../rendering/ansi/look.ts'
+import type { LogText } from '../../rendering/live-log/output-log.ts'
 
 /** Lines of output in a `<pre>`, the last of which may still grow. */
 export interface OutputLines {

@@ -1,6 +1,10 @@
-import { type ByteRange, readRanges } from '../text/byte-ranges.ts'
-import { beginningOf, CUT } from '../text/cut-line.ts'
-import { createOutputLog, type LivePiece, type LogText } from '../text/output-log.ts'
+import { type ByteRange, readRanges } from '../../rendering/live-log/byte-ranges.ts'
+import { beginningOf, CUT } from '../../rendering/live-log/cut-line.ts'
+import {
+  createOutputLog,
+  type LivePiece,
+  type LogText,
+} from '../../rendering/live-log/output-log.ts'
 import { logEnd, logPart } from './output-fetch.ts'
 import { outputLines } from './output-lines.ts'
 

@@ -1,4 +1,4 @@
-import type { LivePiece } from '../text/output-log.ts'
+import type { LivePiece } from '../../rendering/live-log/output-log.ts'
 import { onServiceEvent } from './events.ts'
 import { startFollowing } from './output-follow.ts'
 import { type OutputPane, outputPane } from './output-pane.ts'

@@ -1,5 +1,5 @@
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofTypeOf } from '../case/proof-type.ts'
-import { visibleText } from '../text/visible-text.ts'
 import { make } from './case-elements.ts'
 import { focusAfter } from './focus-after.ts'
 import { fieldsOf, holdForm } from './form-fields.ts'

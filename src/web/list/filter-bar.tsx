@@ -1,7 +1,7 @@
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
+import { stateLabel } from '../../model/state-groups.ts'
 import { searchPage } from '../shell/addresses.ts'
-import { stateText } from '../shell/badges.tsx'
 import { AttentionIcon } from './attention-icons.tsx'
 import { ATTENTION_WORDS } from './attention-words.ts'
 import { Chip } from './chip.tsx'
@@ -106,7 +106,7 @@ function StateChips({ filters, list }: ChipsProps) {
       {CASE_STATES.filter((state) => list.states[state] > 0 || filters.state.includes(state)).map(
         (state) => (
           <Chip
-            text={stateText(state)}
+            text={stateLabel(state)}
             count={list.states[state]}
             address={listAddress(filters, { state: toggled(filters.state, state) })}
             current={filters.state.includes(state)}

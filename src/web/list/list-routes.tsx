@@ -50,7 +50,7 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
     return pageResponse(
       c,
-      <NewCasePage {...{ assets, words, providers, parent }} usualProvider={settings.provider} />,
+      <NewCasePage {...{ assets, words, providers, parent }} defaultProvider={settings.provider} />,
     )
   })
   return app

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { triageFilters, wantedKinds } from '../../http/triage.ts'
 import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
 import { CASE_STATES, type CaseState } from '../../model/case-state.ts'
@@ -19,7 +19,7 @@ export interface Listing extends Counts {
 
 /** Refuses what `GET /triage` refuses. */
 export async function listing(
-  service: Pick<HttpNeeds, 'catalog' | 'lists' | 'synchronizer'>,
+  service: Pick<HttpDeps, 'catalog' | 'lists' | 'synchronizer'>,
   filters: Filters,
 ): Promise<Listing> {
   const { lists } = service

@@ -1,10 +1,9 @@
-import { type Case, DEFAULT_CASE_TYPE } from '../../model/case.ts'
-import { KNOWN_CASE_TYPES } from '../../model/known-words.ts'
-import { SLUG_RULE, TITLE_MAX } from '../../model/words.ts'
+import type { Case } from '../../model/case.ts'
+import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import type { Provider } from '../../sessions/providers.ts'
 import type { Assets } from '../assets.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
-import { Field } from '../shell/field.tsx'
+import { CaseFields } from '../shell/case-fields.tsx'
 import { Page } from '../shell/page.tsx'
 import type { Words } from './words.ts'
 
@@ -12,16 +11,28 @@ interface NewCasePageProps {
   assets: Pick<Assets, 'href'>
   words: Words
   providers: readonly Provider[]
-  /** What runs where a case names no provider. */
-  usualProvider: string
+  /** What runs a case that names no provider. */
+  defaultProvider: string
   /** The case that the new one is to be part of. */
   parent: Case | undefined
 }
 
 /** The form of a new case. It leads to the page of the case. */
 export function NewCasePage(props: NewCasePageProps) {
-  const { assets, words, parent } = props
-  const types = [...new Set([...words.types, ...KNOWN_CASE_TYPES])]
+  const { assets, words, parent, providers, defaultProvider } = props
+  const shared = {
+    form: 'new' as const,
+    values: parent ? { parent: parent.id } : {},
+    hints: { parent: parent && `Part of: ${parent.title}` },
+    words: { type: words.types },
+    placeholders: { provider: `workspace default (${defaultProvider})` },
+    choices: {
+      provider: providers.map(({ id, trusted }) => ({
+        value: id,
+        label: trusted ? id : `${id} (not trusted yet)`,
+      })),
+    },
+  }
   return (
     <Page title="New case" assets={assets} kind="new-case">
       <nav class="crumbs" aria-label="Where this is">
@@ -46,57 +57,13 @@ export function NewCasePage(props: NewCasePageProps) {
         data-then="/case/{id}"
         autocomplete="off"
       >
-        <Field id="new-title" label="Title" hint="What is wrong, or what is wanted, in one line.">
-          <input
-            id="new-title"
-            name="title"
-            required
-            maxlength={TITLE_MAX}
-            aria-describedby="new-title-hint"
-          />
-        </Field>
-        <div class="new-case-pair">
-          <Field id="new-type" label="Type" hint="One of the known, or a word of your own.">
-            <input
-              id="new-type"
-              name="type"
-              list="known-types"
-              placeholder={DEFAULT_CASE_TYPE}
-              data-empty="omit"
-              pattern="[a-z0-9][a-z0-9._\-]{0,63}"
-              title={`Expected ${SLUG_RULE}`}
-              aria-describedby="new-type-hint"
-            />
-            <datalist id="known-types">
-              {types.map((type) => (
-                <option value={type} />
-              ))}
-            </datalist>
-          </Field>
-          <Field id="new-tags" label="Tags" hint="Words with blanks or commas between them.">
-            <input
-              id="new-tags"
-              name="tags"
-              data-as="words"
-              data-empty="omit"
-              aria-describedby="new-tags-hint"
-            />
-          </Field>
-        </div>
-        <Field
-          id="new-description"
-          label="Description"
-          hint="Markdown. What a session is told of the case: what happens, what should, how to see it."
-        >
-          <textarea
-            id="new-description"
-            name="description"
-            rows={10}
-            data-empty="omit"
-            aria-describedby="new-description-hint"
-          />
-        </Field>
-        <More {...props} />
+        <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => isBasic)} />
+        <details open={parent !== undefined}>
+          <summary>More</summary>
+          <div class="form">
+            <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => !isBasic)} />
+          </div>
+        </details>
         <div class="actions">
           <button type="submit" class="primary">
             Create the case
@@ -110,56 +77,5 @@ export function NewCasePage(props: NewCasePageProps) {
         </div>
       </form>
     </Page>
-  )
-}
-
-function More({ parent, providers, usualProvider }: NewCasePageProps) {
-  return (
-    <details open={parent !== undefined}>
-      <summary>More: parent case, folder, provider</summary>
-      <div class="form">
-        <Field
-          id="new-parent"
-          label="Parent case"
-          hint={parent ? `Part of: ${parent.title}` : 'The id of the case that it is part of.'}
-        >
-          <input
-            id="new-parent"
-            name="parent"
-            value={parent?.id}
-            data-empty="omit"
-            pattern="[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-            title="Expected the UUID of a case in lower case"
-            aria-describedby="new-parent-hint"
-          />
-        </Field>
-        <Field
-          id="new-workdir"
-          label="Folder to work in"
-          hint="Where its sessions run, seen from the workspace; empty: the workspace itself."
-        >
-          <input
-            id="new-workdir"
-            name="workdir"
-            placeholder="."
-            data-empty="omit"
-            aria-describedby="new-workdir-hint"
-          />
-        </Field>
-        <Field id="new-provider" label="Provider" hint="What plans and works in its sessions.">
-          <select
-            id="new-provider"
-            name="provider"
-            data-empty="omit"
-            aria-describedby="new-provider-hint"
-          >
-            <option value="">The usual one ({usualProvider})</option>
-            {providers.map(({ id, trusted }) => (
-              <option value={id}>{trusted ? id : `${id} (not trusted yet)`}</option>
-            ))}
-          </select>
-        </Field>
-      </div>
-    </details>
   )
 }

@@ -1,10 +1,10 @@
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 
 /** What is wrong with the workspace and belongs to no case; nothing where all is well. */
 export async function WorkspaceNotice({
   service,
 }: {
-  service: Pick<HttpNeeds, 'problems' | 'watching'>
+  service: Pick<HttpDeps, 'problems' | 'watching'>
 }) {
   const problems = await service.problems()
   const { trouble } = service.watching()

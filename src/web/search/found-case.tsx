@@ -1,9 +1,9 @@
-import type { FoundCase } from '../../http/search-route.ts'
+import type { FoundCase } from '../../http/routes/search.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { placeOf } from '../case/record-file.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 
 /** A case that was found: what it is, the lines that say why, and what of the query it does not have. */
 export function FoundCaseItem({ of }: { of: FoundCase }) {

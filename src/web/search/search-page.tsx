@@ -1,4 +1,4 @@
-import type { FoundCase } from '../../http/search-route.ts'
+import type { FoundCase } from '../../http/routes/search.ts'
 import type { Assets } from '../assets.ts'
 import { number } from '../list/number-text.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { contentHash } from '../../markdown/proof-file.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Proof } from '../../model/proof.ts'
@@ -20,7 +20,7 @@ export interface CandidateRow extends Candidate {
 }
 
 export async function candidateRows(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   folder: CaseFolder,
   session: Session,
   candidates: readonly Candidate[],
@@ -45,7 +45,7 @@ const hashes = new LRUCache<string, { sha256: string | null }>({ max: 500 })
 
 /** Null for what cannot be proof: it is no text, or too large. */
 async function hashOf(
-  layout: HttpNeeds['layout'],
+  layout: HttpDeps['layout'],
   caseId: string,
   artifact: string,
   version: string,
@@ -60,7 +60,7 @@ async function hashOf(
 }
 
 async function textOf(
-  layout: HttpNeeds['layout'],
+  layout: HttpDeps['layout'],
   caseId: string,
   artifact: string,
 ): Promise<string | null> {

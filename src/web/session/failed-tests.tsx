@@ -1,6 +1,6 @@
 import { counted } from '../../model/amounts.ts'
 import { type FailedTest, failedTestPlace } from '../../model/failed-test.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { SessionView } from './session-view.ts'
 
 /** As many are shown at once; the others take a click. */

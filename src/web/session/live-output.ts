@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { HttpNeeds } from '../../http/needs.ts'
-import { type ByteRange, leastBytes, withRange } from '../text/byte-ranges.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { type ByteRange, leastBytes, withRange } from '../../rendering/live-log/byte-ranges.ts'
 
 /** What the live output of a log adds to the log itself. */
 export interface LiveOutput {
@@ -22,7 +22,7 @@ const NOTHING: Heard = { stderr: [], isSilent: false, open: null }
  * of what is behind the end of the live output, nobody knows any more.
  */
 export function trackLiveOutput(
-  outputs: HttpNeeds['outputs'],
+  outputs: HttpDeps['outputs'],
 ): (caseId: string, artifact: string) => LiveOutput {
   const heard = new LRUCache<string, Heard>({ max: 500 })
   const keyOf = (caseId: string, artifact: string) => `${caseId}/${artifact}`

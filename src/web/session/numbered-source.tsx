@@ -1,4 +1,4 @@
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 
 /** A row for each of a hundred thousand lines would keep the service from everything else. */
 const MAX_NUMBERED = 4000

@@ -1,8 +1,8 @@
 import { isClosed } from '../../model/attention.ts'
 import { type CaseFolder, shownState } from '../../model/case-folder.ts'
 import type { Session } from '../../model/session.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
-import { visibleText } from '../text/visible-text.ts'
 
 /** Whether planning again is what comes next: the newest session failed, and its case is not closed. */
 export function mayPlanAgain({

@@ -1,6 +1,6 @@
+import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
 import { type KeptRevision, revisionText } from '../../sessions/plan-history.ts'
 import type { PlanTexts } from '../../state/plans.ts'
-import { diffTexts, type TextDiff } from '../text/diff-lines.ts'
 
 export interface PlanComparison {
   with: KeptRevision

@@ -1,7 +1,7 @@
 import { counted } from '../../model/amounts.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionView } from './session-view.ts'
 
 /** The path of the session in the API. */

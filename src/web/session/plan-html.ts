@@ -1,5 +1,5 @@
 import type { PlanReading } from '../../markdown/plan-steps.ts'
-import { renderEverything, renderMarkdown } from '../text/markdown.ts'
+import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
 
 export interface RenderedPlan {
   hypothesisHtml: string | null

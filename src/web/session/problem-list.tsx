@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 
 /** What is wrong with the session's file. */
 export function ProblemList({ problems }: { problems: readonly Problem[] }) {

@@ -1,5 +1,5 @@
 import { refusedActions, refusedCount, refusedText } from '../../model/refused-actions.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { SessionView } from './session-view.ts'
 
 /** What the agent wanted to do and was not allowed to: it may be why the result is not what was asked for. */

@@ -1,7 +1,7 @@
 import { counted } from '../../model/amounts.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionView } from './session-view.ts'
 
 export const WRITERS = {

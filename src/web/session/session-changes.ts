@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Candidate, Session } from '../../model/session.ts'
+import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
-import { type Patch, readPatch } from '../text/patch.ts'
 
 /** What is kept of a patch keeps its text, too. */
 const known = new LRUCache<string, Patch & { characters: number }>({
@@ -15,7 +15,7 @@ const known = new LRUCache<string, Patch & { characters: number }>({
 
 /** What the session's patch says of the changed files; null where there is none on this machine. */
 export async function changesOf(
-  { layout }: Pick<HttpNeeds, 'layout'>,
+  { layout }: Pick<HttpDeps, 'layout'>,
   { case_id, number }: Session,
   candidates: readonly Candidate[],
 ): Promise<Patch | null> {
@@ -29,7 +29,7 @@ export async function changesOf(
   return patch
 }
 
-async function read(layout: HttpNeeds['layout'], caseId: string, artifact: string) {
+async function read(layout: HttpDeps['layout'], caseId: string, artifact: string) {
   try {
     const text = await readArtifact(layout, caseId, artifact, undefined, true)
     return text === null ? null : { ...readPatch(text), characters: text.length }

@@ -1,9 +1,9 @@
 import { durationsText } from '../../model/session-durations.ts'
 import { lastOf, type TrailLine } from '../../model/trail.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { CASES, casePage, memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import type { SessionView } from './session-view.ts'
 

@@ -1,13 +1,13 @@
 import { readSlice } from '../../files/read-slice.ts'
-import type { HttpNeeds } from '../../http/needs.ts'
+import type { HttpDeps } from '../../http/deps.ts'
 import type { Session } from '../../model/session.ts'
 import { isOver } from '../../model/session-state.ts'
+import { type AnsiLine, createAnsiReader } from '../../rendering/ansi/lines.ts'
+import { type ByteRange, splitBy } from '../../rendering/live-log/byte-ranges.ts'
+import { beginningOf, CUT } from '../../rendering/live-log/cut-line.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath } from '../../runners/output/artifacts.ts'
 import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
-import { type AnsiLine, createAnsiReader } from '../text/ansi.ts'
-import { type ByteRange, splitBy } from '../text/byte-ranges.ts'
-import { beginningOf, CUT } from '../text/cut-line.ts'
 import type { LiveOutput } from './live-output.ts'
 
 /** What a page shows of a step's log: its end, since that is what is looked for. */
@@ -43,7 +43,7 @@ export interface StepOutput {
 }
 
 export interface OutputNeeds {
-  service: Pick<HttpNeeds, 'layout'>
+  service: Pick<HttpDeps, 'layout'>
   liveOutput(caseId: string, artifact: string): LiveOutput
 }
 

@@ -1,17 +1,17 @@
 import { etagOf } from '../../http/etag.ts'
 import { jsonBody } from '../../http/json-body.ts'
-import { sessionJson } from '../../http/present.ts'
+import { serializeSession } from '../../http/serializers.ts'
 import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { isBreaking } from '../../model/problem.ts'
 import type { Proof } from '../../model/proof.ts'
 import { hasEnded, type Session } from '../../model/session.ts'
+import type { Patch } from '../../rendering/diff/patch.ts'
 import { startObjection } from '../../sessions/objections.ts'
 import { type KeptRevision, revisionsOf, savedAt } from '../../sessions/plan-history.ts'
 import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
 import type { PageNeeds } from '../needs.ts'
 import { memoryPage } from '../shell/addresses.ts'
-import type { Patch } from '../text/patch.ts'
 import { type CandidateRow, candidateRows } from './candidate-rows.ts'
 import { mayPlanAgain } from './plan-again.tsx'
 import { comparison, type PlanComparison } from './plan-comparison.ts'
@@ -36,7 +36,7 @@ export interface SessionQuery {
   withOutput: boolean
 }
 
-export type SessionJson = Awaited<ReturnType<typeof sessionJson>>
+export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
 
 /** All that a session's page shows. */
 export interface SessionView extends RenderedPlan {
@@ -71,7 +71,7 @@ export async function sessionView(
   query: SessionQuery,
 ): Promise<SessionView> {
   const { service } = needs
-  const json = await sessionJson(service, folder, session)
+  const json = await serializeSession(service, folder, session)
   const etag = etagOf(jsonBody(json))
   const plan = await readPlan(json.plan)
   const settings = await service.settings()

@@ -1,5 +1,5 @@
 import { spanText } from '../../model/amounts.ts'
-import { stepFacts } from '../text/step-figure.ts'
+import { stepFacts } from '../../rendering/markdown/step-figure.ts'
 import type { SessionView } from './session-view.ts'
 import type { StepRow, StepState } from './step-rows.ts'
 

@@ -1,8 +1,8 @@
 import { counted } from '../../model/amounts.ts'
 import type { TrailLine } from '../../model/trail.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
-import { visibleText } from '../text/visible-text.ts'
 import type { SessionView } from './session-view.ts'
 
 const NEWEST = 200

@@ -1,5 +1,5 @@
 import { runName, usageText } from '../../model/usage.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { SessionView } from './session-view.ts'
 
 /** Which models the agent used, and how much, run by run. */

@@ -23,7 +23,7 @@ import { MAX_REPLACED_BYTES } from './replaced-file.ts'
 /**
  * Saves that come between the last check of a file and the rename that replaces it. An editor that had the replaced file
  * open writes into a file without a name; the service keeps that file, checks it again for some seconds, and merges what
- * the editor saved into the new file, or writes it beside that as a conflict copy (docs/reliability.md).
+ * the editor saved into the new file, or writes it beside that as a conflict copy (docs/events.md#edits-by-hand).
  */
 export interface LateSaves extends ReplacedFileTrackers {
   /** Merges late saves that a killed service had not merged yet. Comes at a start before anything is read or written. */

@@ -1,0 +1,30 @@
+import { fixDuplicateNumbers } from './fix-duplicate-numbers.ts'
+import { fixLatest } from './fix-latest.ts'
+import { fixOrphanedArtifacts } from './fix-orphaned-artifacts.ts'
+import { fixPathFields } from './fix-path-fields.ts'
+import { fixGitFiles, removeLeftovers } from './fix-root.ts'
+import { fixMovedSessions, fixStateCopies, fixTrails } from './fix-sessions.ts'
+import { createFixer, type FixReport } from './fixer.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/**
+ * Fixes what has one right answer, and nothing that a person has written: where two answers are
+ * possible, the problem stays. Safe beside a service, since each file is written only if it is still
+ * what the fix was made on, and none of a session that runs.
+ */
+export async function fixAll(snapshot: Snapshot, now: () => string): Promise<FixReport> {
+  const fixer = createFixer(snapshot, now)
+  await removeLeftovers(fixer)
+  await fixGitFiles(fixer)
+  for (const id of snapshot.catalog.ids()) {
+    const entry = snapshot.catalog.entry(id)!
+    await fixDuplicateNumbers(fixer, entry)
+    await fixPathFields(fixer, entry)
+    await fixMovedSessions(fixer, entry)
+    await fixTrails(fixer, entry)
+    await fixStateCopies(fixer, entry)
+    await fixOrphanedArtifacts(fixer, entry)
+    await fixLatest(fixer, entry)
+  }
+  return fixer.done
+}

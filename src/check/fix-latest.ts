@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { kindsNow, sessionNumbers } from '../files/folder-names.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import { keepStrayLatest, pointLatest, removeLatest } from '../workspace/latest-link.ts'
+import type { Fixer } from './fixer.ts'
+
+/** Lets `latest.md` name the newest session. A file in its place, which an editor left, is kept as a copy. */
+export async function fixLatest(fixer: Fixer, { id }: CaseEntry): Promise<void> {
+  const folder = fixer.snapshot.layout.sessions(id)
+  await fixer.fix(join(folder, 'latest.md'), async () => {
+    const kinds = kindsNow(folder)
+    if (!kinds || kinds === 'hidden') return null
+    const newest = sessionNumbers([...kinds.keys()]).at(-1)
+    if (newest === undefined) {
+      if (kinds.get('latest.md') !== 'link') return null
+      await removeLatest(folder)
+      return 'it is removed, since there is no session'
+    }
+    if (kinds.get('latest.md') === 'file') {
+      await keepStrayLatest(folder, fixer.now())
+      await pointLatest(folder, newest)
+      return `it leads to session ${newest} again; the file in its place is kept as a conflict copy`
+    }
+    const result = await pointLatest(folder, newest)
+    return result === 'pointed' ? `it leads to session ${newest}` : null
+  })
+}

@@ -1,0 +1,116 @@
+import { decodeUtf8, readRegular } from '../files/safe-read.ts'
+import { MAX_CASE_BYTES } from '../markdown/case-file.ts'
+import { readEnvelope } from '../markdown/envelope.ts'
+import { withFields } from '../markdown/field-edit.ts'
+import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
+import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
+import { readTrail } from '../markdown/trail-lines.ts'
+import { plainValue } from '../markdown/yaml-value.ts'
+import type { Problem } from '../model/problem.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import { editText } from '../workspace/text-edit.ts'
+import type { Fixer } from './fixer.ts'
+
+/** A record file and those of its fields that repeat its place. */
+interface PathFile {
+  path: string
+  maxBytes: number
+  problems: readonly Problem[]
+  /** Which field names the case. */
+  caseKey: 'id' | 'case_id'
+  expected: Record<string, string>
+}
+
+/**
+ * Corrects `id` and `case_id` where they contradict the place of their file and the place is surely
+ * right: the case that they name is there too, so that this is a copy, or another file in the folder
+ * says the folder's name. A folder that was renamed as a whole could as well get its name back. The
+ * bytes of a sealed session are not touched, and a verified proof of another case is made proof of no other.
+ */
+export async function fixPathFields(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout, catalog } = fixer.snapshot
+  const files = filesWithPathFields(fixer, entry)
+  const wrong = files.filter((file) => file.problems.some(isMisplaced))
+  if (wrong.length === 0) return
+  const within = layout.caseFolder(entry.id)
+  const named = await Promise.all(files.map((file) => namedCase(file, within)))
+  const isSure = named.includes(entry.id)
+  for (const file of wrong) {
+    await fixer.fix(file.path, async () => {
+      const reported: string[] = []
+      const edited = await editText(file.path, { maxBytes: file.maxBytes, within }, (text) => {
+        if (isSealed(text) || isVerifiedElsewhere(text, entry.id)) return text
+        const fields = Object.entries(file.expected).filter(([key, expected]) => {
+          const stated = statedIn(text, key)
+          if (stated === null || stated === expected) return false
+          return key !== file.caseKey || isSure || catalog.entry(stated) !== undefined
+        })
+        reported.push(
+          ...fields.map(([key, is]) => `${key} is ${is} now, not ${statedIn(text, key)}`),
+        )
+        return withFields(text, fields)
+      })
+      return edited ? reported.join('; ') : null
+    })
+  }
+}
+
+function filesWithPathFields(
+  { snapshot }: Fixer,
+  { id, file, sessions, proofs }: CaseEntry,
+): PathFile[] {
+  const { layout, isRunningHere } = snapshot
+  return [
+    {
+      path: layout.caseFile(id),
+      maxBytes: MAX_CASE_BYTES,
+      problems: file.problems,
+      caseKey: 'id',
+      expected: { id },
+    },
+    ...[...sessions].map(([number, record]) => ({
+      path: layout.sessionFile(id, number),
+      maxBytes: MAX_SESSION_BYTES,
+      problems: record.value && isRunningHere(record.value.id) ? [] : record.problems,
+      caseKey: 'case_id' as const,
+      expected: { case_id: id },
+    })),
+    ...[...proofs].map(([proofId, record]) => ({
+      path: layout.proofFile(id, proofId),
+      maxBytes: MAX_PROOF_BYTES,
+      problems: record.problems,
+      caseKey: 'case_id' as const,
+      expected: { id: proofId, case_id: id },
+    })),
+  ]
+}
+
+function isMisplaced({ code, file }: Problem): boolean {
+  return code === 'id_mismatch' || (code === 'duplicate_id' && file === 'case.md')
+}
+
+/** Somebody has looked at this proof and found that it proves another case. */
+function isVerifiedElsewhere(text: string, id: string): boolean {
+  const stated = statedIn(text, 'case_id')
+  return stated !== null && stated !== id && statedIn(text, 'verified') === 'true'
+}
+
+async function namedCase(
+  { path, maxBytes, caseKey }: PathFile,
+  within: string,
+): Promise<string | null> {
+  const read = await readRegular(path, { maxBytes, within })
+  const text = read.ok ? decodeUtf8(read.bytes) : null
+  return text?.ok ? statedIn(text.text, caseKey) : null
+}
+
+/** What a field of the frontmatter says; null where it is not there or the frontmatter is unreadable. */
+export function statedIn(text: string, key: string): string | null {
+  const read = readEnvelope(text)
+  const value = read.ok ? plainValue(read.envelope.front?.map.pairs.get(key)) : null
+  return value === null || value === undefined || typeof value === 'object' ? null : String(value)
+}
+
+export function isSealed(text: string): boolean {
+  return readTrail(text)?.lines.some((each) => each.line.event === 'session_sealed') ?? false
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { createDurable } from '../files/durable-write.ts'
+import { isFolder } from '../files/folder-names.ts'
+import { removeTempFiles, tempFilesIn } from '../files/temp-files.ts'
+import { Refusal, type RefusalCode } from '../model/refusal.ts'
+import { takeOwnership } from '../state/owner/ownership.ts'
+import { openStateFolder } from '../state/state-folder.ts'
+import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
+import { foldersWithRecords } from '../workspace/leftovers.ts'
+import type { Fixer } from './fixer.ts'
+
+/** Writes the git files of the memory root that are not there. */
+export async function fixGitFiles(fixer: Fixer): Promise<void> {
+  const { memoryRoot } = fixer.snapshot.layout
+  if (!(await isFolder(memoryRoot))) return
+  for (const [name, content] of Object.entries(MEMORY_ROOT_FILES)) {
+    const path = join(memoryRoot, name)
+    await fixer.fix(path, async () => {
+      const made = createDurable(path, Buffer.from(content)).then(() => 'it is there again')
+      return made.catch(nullFor('already_exists'))
+    })
+  }
+}
+
+/**
+ * Removes what a killed process left half-written. Only the owner of the memory root may, so this
+ * owns it meanwhile; a service that owns it does the same when it starts.
+ */
+export async function removeLeftovers(fixer: Fixer): Promise<void> {
+  const { layout, stateDir } = fixer.snapshot
+  const folders = await foldersWithRecords(layout)
+  if ((await tempFilesIn(folders)).length === 0) return
+  await fixer.fix(layout.memoryRoot, async () => {
+    const { memoryRoot } = layout
+    const state = await openStateFolder(stateDir, { memoryRoot })
+    const owned = takeOwnership({ memoryRoot, stateDir: state.root })
+    const ownership = await owned.catch(nullFor('already_active'))
+    if (!ownership) return null
+    try {
+      const count = await removeTempFiles(folders)
+      return count > 0 ? `removed ${count} half-written files that a killed process left` : null
+    } finally {
+      await ownership.release()
+    }
+  })
+}
+
+function nullFor(code: RefusalCode): (error: unknown) => null {
+  return (error) => {
+    if (error instanceof Refusal && error.code === code) return null
+    throw error
+  }
+}

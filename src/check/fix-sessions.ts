@@ -1,0 +1,115 @@
+import { withFields } from '../markdown/field-edit.ts'
+import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
+import { keyLineValue, withKeyLines } from '../markdown/session-plain.ts'
+import { renumberedSession } from '../markdown/session-renumbering.ts'
+import { editedSession } from '../markdown/session-texts.ts'
+import { readTrail } from '../markdown/trail-lines.ts'
+import { type Session, serviceFields } from '../model/session.ts'
+import { trueLines } from '../model/trail.ts'
+import type { CaseEntry } from '../workspace/case-entry.ts'
+import { editText } from '../workspace/text-edit.ts'
+import { isSameTrail } from '../workspace/trail-guard.ts'
+import { acceptTrail } from './accept-trail.ts'
+import { isSealed, statedIn } from './fix-path-fields.ts'
+import type { Fixer } from './fixer.ts'
+import { validSession } from './valid-session.ts'
+
+/**
+ * Puts the lines back that somebody changed in a trail, as far as this machine remembers them. Lines out of order,
+ * which do not count either, stay: who wrote them is not known.
+ */
+export async function fixTrails(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout, isRunningHere } = fixer.snapshot
+  for (const [number, { value, problems }] of entry.sessions) {
+    if (
+      !value ||
+      isRunningHere(value.id) ||
+      !problems.some((each) => each.code === 'trail_changed')
+    ) {
+      continue
+    }
+    await fixer.fix(layout.sessionFile(entry.id, number), async () => {
+      const edited = await edit(fixer, entry.id, number, (text) => {
+        const lines = trueLines(readTrail(text)?.lines.map((each) => each.line) ?? [])
+        if (isSameTrail(lines, value.trail)) return text
+        return editedSession(text, value, { fields: serviceFields(value) })
+      })
+      return edited ? 'its audit trail has the lines again that this machine wrote' : null
+    })
+  }
+}
+
+/**
+ * Takes back a `state` that was written by hand, which moves nothing: the trail says what it is. But
+ * `abandoned` is meant, and carried out by the service.
+ */
+export async function fixStateCopies(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout, isRunningHere } = fixer.snapshot
+  for (const [number, { value, problems }] of entry.sessions) {
+    if (
+      !value ||
+      isRunningHere(value.id) ||
+      !problems.some((each) => each.code === 'state_by_hand')
+    ) {
+      continue
+    }
+    const path = layout.sessionFile(entry.id, number)
+    await fixer.fix(path, async () => {
+      const edited = await edit(fixer, entry.id, number, async (text) => {
+        const inFront = statedIn(text, 'state')
+        const stated = inFront ?? keyLineValue(text, 'state')
+        if (stated === null || stated === 'abandoned') return text
+        const set = inFront === null ? withKeyLines : withFields
+        const fixed = set(text, [['state', value.state]])
+        const isValid = !('reason' in (await validSession(fixed, entry.id, number)))
+        return isValid || !isSealed(text) ? fixed : text
+      })
+      if (!edited) return null
+      return isOurs(fixer, entry.id, value)
+        ? `state is ${value.state} again, as its audit trail has it`
+        : `state is ${value.state} now, as the last line of its audit trail has it; this machine did not write that trail and cannot say who did`
+    })
+  }
+}
+
+function isOurs({ snapshot }: Fixer, caseId: string, { id }: Session): boolean {
+  return snapshot.trails.recall(caseId, id) !== null
+}
+
+/**
+ * Makes a session file that was moved to another number by hand into a session of that number. Not
+ * a copy of one that is there still, and no sealed one, which belongs back where it came from.
+ */
+export async function fixMovedSessions(fixer: Fixer, entry: CaseEntry): Promise<void> {
+  const { layout, isRunningHere } = fixer.snapshot
+  const ids = [...entry.sessions.values()].map((record) => record.value?.id)
+  for (const [number, { problems }] of entry.sessions) {
+    if (!problems.some((each) => each.code === 'id_mismatch')) continue
+    const path = layout.sessionFile(entry.id, number)
+    await fixer.fix(path, async () => {
+      let from = number
+      let renumbered = ''
+      const edited = await edit(fixer, entry.id, number, async (text) => {
+        from = Number(statedIn(text, 'number') ?? number)
+        const session = await validSession(text, entry.id, from)
+        if (from === number || 'reason' in session || isSealed(text)) return text
+        if (ids.includes(session.id) || isRunningHere(session.id)) return text
+        renumbered = await renumberedSession(text, { from, to: number, time: fixer.now() })
+        return renumbered
+      })
+      const session = edited ? await validSession(renumbered, entry.id, number) : null
+      if (session && !('reason' in session)) await acceptTrail(fixer.snapshot, session, renumbered)
+      return edited ? `session ${from} is session ${number} now, as the file's name says` : null
+    })
+  }
+}
+
+function edit(
+  { snapshot: { layout } }: Fixer,
+  id: string,
+  number: number,
+  change: (text: string) => string | Promise<string>,
+): Promise<boolean> {
+  const place = { maxBytes: MAX_SESSION_BYTES, within: layout.caseFolder(id) }
+  return editText(layout.sessionFile(id, number), place, change)
+}

@@ -1,0 +1,128 @@
+import { join } from 'node:path'
+import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { stampNow } from '../files/read-now.ts'
+import { useParser } from '../markdown/parser-pool.ts'
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import type { Problem } from '../model/problem.ts'
+import { Refusal } from '../model/refusal.ts'
+import { readBaselines } from '../state/baselines.ts'
+import { readDatabase } from '../state/database.ts'
+import { readRuns } from '../state/runs.ts'
+import { TRAILS_FOLDER } from '../state/state-folder.ts'
+import { hasDatabase, openStoredTexts } from '../state/stored-texts.ts'
+import { type Catalog, createCatalog } from '../workspace/catalog.ts'
+import { isInGit } from '../workspace/git/git-contents.ts'
+import { type LastGood, partsOfKey } from '../workspace/last-good.ts'
+import { type Layout, layoutOf, MEMORY_ROOT_FILES } from '../workspace/layout.ts'
+import { createScan } from '../workspace/scan.ts'
+import type { PlaceOptions } from '../workspace/settings/folders.ts'
+import { findPlaces } from '../workspace/settings/places.ts'
+import { createStabilityDetector } from '../workspace/sync/stability.ts'
+import { createTexts, type Texts } from '../workspace/texts.ts'
+import { readTrailMemory, type TrailMemory } from '../workspace/trail-memory.ts'
+
+/** A workspace as its files are at one moment, read without a service and beside one. */
+export interface Snapshot {
+  layout: Layout
+  /** Where this machine's state of it would be: it need not be there, and is not made. */
+  stateDir: string
+  /** Whether a service of this machine has served it. */
+  hasServed: boolean
+  catalog: Catalog
+  texts: Texts
+  /** What the trails of this machine's sessions said last. */
+  trails: TrailMemory
+  /** Whether a run record says that the session runs on this machine. */
+  isRunningHere(sessionId: string): boolean
+  /** Of casefile.md. */
+  settingsProblems: Problem[]
+  /** What lies among the cases and is none. */
+  unknownEntries: Problem[]
+}
+
+/** Reads a workspace chosen as for `serve`, and gives `work` the snapshot of it. Refuses what is no folder. */
+export async function withSnapshot<T>(
+  choice: PlaceOptions,
+  environment: NodeJS.ProcessEnv,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  const leaveParser = useParser()
+  try {
+    return await work(await openSnapshot(choice, environment))
+  } finally {
+    await leaveParser()
+  }
+}
+
+async function openSnapshot(
+  choice: PlaceOptions,
+  environment: NodeJS.ProcessEnv,
+): Promise<Snapshot> {
+  const ignored = () => {} // what is damaged in the state folder, the service logs
+  const { root, memoryRoot, stateDir, settings } = await findPlaces(choice, environment, ignored)
+  const layout = layoutOf(root, memoryRoot)
+  await mustBeWorkspace(layout)
+
+  const held = new Set<string>()
+  const isRunningHere = (id: string) => held.has(id)
+  const lookForRuns = async () => {
+    const runs = readDatabase(stateDir, (database) => readRuns(database, ignored)) ?? []
+    for (const { session_id } of runs) held.add(session_id)
+  }
+  const baselines = readDatabase(stateDir, (database) => readBaselines(database, ignored))
+  const pins = new Map([
+    ...Object.entries(baselines?.watch?.cases ?? {}),
+    ...(baselines?.own ?? []),
+  ])
+  const catalog = createCatalog({ isRunningHere, pins: (id) => pins.get(id) })
+  const trails = readTrailMemory(join(stateDir, TRAILS_FOLDER))
+  const storedTexts = openStoredTexts(stateDir)
+  const scan = createScan({
+    layout,
+    lastGood: KEEPS_NOTHING,
+    isRunningHere,
+    catalog,
+    mutex: createKeyedMutex(),
+    stability: createStabilityDetector(),
+    isGits: () => false,
+    trails,
+    // for trails alone: what a broken file said before is not in it
+    lastText: (key) => storedTexts.text(...partsOfKey(key)),
+    isInGit: (names) => isInGit(memoryRoot, names),
+    publish() {},
+    onUnstable() {}, // everything is taken as it is
+  })
+  await lookForRuns()
+  await scan.all()
+  await lookForRuns() // a run that began meanwhile
+  storedTexts.close()
+  return {
+    layout,
+    stateDir,
+    catalog,
+    trails,
+    isRunningHere,
+    hasServed: hasDatabase(stateDir),
+    texts: createTexts(layout, KEEPS_NOTHING),
+    settingsProblems: (await settings()).problems,
+    unknownEntries: scan.unknownEntries(),
+  }
+}
+
+function isThere(path: string): boolean {
+  return stampNow(path) !== null
+}
+
+/** Rejects a folder without cases: it is probably not the one that was meant, and "no problems" would mislead. */
+async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<void> {
+  const isNew = join(root, 'memory') === memoryRoot && isThere(join(root, SETTINGS_FILE))
+  const places = [cases, ...Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))]
+  if (isNew || places.some((path) => isThere(path))) return
+  throw new Refusal(
+    'not_found',
+    `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that has cases/ in it with --memory-root; casefile init makes a new one.`,
+  )
+}
+
+/** Reading leaves no trace, not even in the state folder. */
+const KEEPS_NOTHING: LastGood = { remember() {}, recall: () => null, forget() {} }

@@ -1,0 +1,80 @@
+import type { Bus } from '../events/bus.ts'
+import type { SessionOutput } from '../events/envelope.ts'
+import type { EventLog } from '../events/event-log.ts'
+import type { Problem } from '../model/problem.ts'
+import type { Session, SessionTexts } from '../model/session.ts'
+import type { AgentSpec } from '../runners/agents/agent-spec.ts'
+import type { Search } from '../search/search.ts'
+import type { Providers } from '../sessions/provider-runs.ts'
+import type { RunGuard } from '../sessions/run-guard.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import type { CaseLists } from '../state/case-lists.ts'
+import type { PlanTexts } from '../state/plans.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
+import type { Change } from '../workspace/case-entry.ts'
+import type { Catalog } from '../workspace/catalog.ts'
+import type { LateSaves } from '../workspace/late-saves/late-saves.ts'
+import type { Layout } from '../workspace/layout.ts'
+import type { Scan } from '../workspace/scan.ts'
+import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
+import type { Store } from '../workspace/store.ts'
+import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
+import type { Texts } from '../workspace/texts.ts'
+
+/** Which program this is: `commit` is null where it was not built from a git checkout. */
+export interface Build {
+  version: string
+  commit: string | null
+}
+
+export type StartStage = 'indexing' | 'publishing' | 'begun'
+
+/** How far the service is, which answers from the first moment. Both reject where the start fails or is given up. */
+export interface Start {
+  stage(): StartStage
+  /** Resolves when all files are read. */
+  indexed: Promise<void>
+  /** Resolves when what changed while no service ran is published, so that something may be changed. */
+  begun: Promise<void>
+}
+
+/** What the HTTP side is a function of. */
+export interface HttpDeps {
+  layout: Layout
+  catalog: Catalog
+  lists: CaseLists
+  store: Store
+  scan: Scan
+  lateSaves: LateSaves
+  texts: Texts
+  /** The sections of a session; a Refusal where its file cannot be read as it stands. */
+  sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
+  synchronizer: Pick<Synchronizer, 'freshen' | 'freshenAll'>
+  eventLog: EventLog
+  /** Problems that belong to no case. */
+  problems(): Promise<Problem[]>
+  watching: Synchronizer['health']
+  start: Start
+  sessions: Sessions
+  /** Ids of the sessions that plan or execute in this process. */
+  running: ReadonlySet<string>
+  providers: Providers
+  /** The known agents on the PATH that act on files of a project by themselves. */
+  agents: readonly AgentSpec[]
+  webhooks: Webhooks
+  search: Pick<Search, 'find' | 'similar' | 'isReady'>
+  runGuard: Pick<RunGuard, 'confirm'>
+  plans: PlanTexts
+  settings: () => Promise<TrustedSettings>
+  changes: Bus<Change>
+  outputs: Bus<SessionOutput>
+  /** The name of the operator, for requests that do not say who sends them. */
+  operator: () => Promise<string>
+  now: () => string
+  newId: () => string
+  log: (line: string) => void
+  /** Whether the provider endpoints are answered. */
+  dev: boolean
+  build: Build
+  startedAt: string
+}

@@ -1,0 +1,151 @@
+import { type FieldError, Refusal } from '../model/refusal.ts'
+import type { ServiceContext } from './context.ts'
+import { jsonWithETag } from './etag.ts'
+import { endLine } from './json-body.ts'
+
+const MAX_LIMIT = 1000
+/** Of JSON in one answer: below what a string of V8 can hold, and what a client would want. */
+const MAX_CHARACTERS = 64 * 1024 * 1024
+
+interface PageOptions<T> {
+  present?: (item: T) => Promise<unknown>
+  /** The JSON of an item, where it is at hand; undefined for one that is gone. */
+  text?: (item: T) => string | undefined
+  maxCharacters?: number
+}
+
+/** Where an item is in its list: by `created_at` from late to early, or what stands for it, then by `id`. */
+export interface SortKey {
+  created_at: string
+  id: string
+}
+
+/** A list that is read page by page, so that a page costs no more than its items. */
+export interface ListSource<T> {
+  count(): Promise<number> | number
+  /** The items behind a place, in order; from the beginning, or to the end, where it is null. */
+  after(last: SortKey | null, limit: number | null): Promise<readonly T[]> | readonly T[]
+}
+
+export function isPart(c: ServiceContext): boolean {
+  return c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
+}
+
+/**
+ * Answers a list, which must come in the order of `newestFirst`: whole, or with `?limit=` the page
+ * after `?cursor=`. The cursor names the last item given, not a position, so that items which come
+ * or go in between neither repeat nor hide others. `present` makes an item what is shown of it, and
+ * is asked for those on the page alone. Refuses with `too_large` an answer over 64 MiB.
+ */
+export function paginate<T extends SortKey>(
+  c: ServiceContext,
+  items: readonly T[],
+  options: PageOptions<T> = {},
+): Promise<Response> {
+  const source: ListSource<T> = {
+    count: () => items.length,
+    after(last, limit) {
+      const start = last === null ? 0 : startAfter(items, last)
+      return items.slice(start, limit === null ? undefined : start + limit)
+    },
+  }
+  return paginateSource(c, source, options)
+}
+
+/** The same for a list that is not at hand. */
+export async function paginateSource<T extends SortKey>(
+  c: ServiceContext,
+  source: ListSource<T>,
+  options: PageOptions<T> = {},
+): Promise<Response> {
+  const limit = c.req.query('limit')
+  const cursor = c.req.query('cursor')
+  if (limit === undefined) {
+    if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
+    return jsonWithETag(c, null, {
+      json: await jsonOf(await source.after(null, null), options),
+    })
+  }
+  const size = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : 0
+  if (size < 1 || size > MAX_LIMIT) {
+    throw wrong('limit', `expected a whole number from 1 to ${MAX_LIMIT}; got ${quoted(limit)}`)
+  }
+  const found = await source.after(cursor === undefined ? null : decodeCursor(cursor), size + 1)
+  const shown = found.slice(0, size)
+  const headers: Record<string, string> = { 'x-total-count': String(await source.count()) }
+  const last = shown.at(-1)
+  if (last !== undefined && found.length > size) {
+    headers.link = nextLink(c, last)
+  }
+  headers['content-type'] = 'application/json'
+  return c.body(await jsonOf(shown, options), 200, headers)
+}
+
+/** One after the other: what does not fit is not all loaded before that is known. */
+async function jsonOf<T>(
+  items: readonly T[],
+  { present = async (item) => item, text, maxCharacters = MAX_CHARACTERS }: PageOptions<T>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: string[] = []
+  let characters = 0
+  for (const item of items) {
+    const part = text ? text(item) : JSON.stringify(await present(item))
+    if (part === undefined) continue
+    characters += part.length
+    if (characters > maxCharacters) throw tooLarge(parts.length, items.length, maxCharacters)
+    parts.push(part)
+  }
+  return new TextEncoder().encode(endLine(`[${parts.join(',')}]`))
+}
+
+function tooLarge(fitting: number, all: number, maxCharacters: number): Refusal {
+  const limit = maxCharacters / 1024 / 1024
+  const advice =
+    fitting > 0 ? `Ask for fewer at a time, as with ?limit=${fitting}` : 'Ask for it by its id'
+  return new Refusal(
+    'too_large',
+    `These ${all} items are over ${limit} MiB of JSON in one answer. ${advice}.`,
+  )
+}
+
+/** Compares for `sort`: by created_at from late to early, then by id. */
+export function newestFirst(a: SortKey, b: SortKey): number {
+  if (a.created_at !== b.created_at) return a.created_at > b.created_at ? -1 : 1
+  if (a.id === b.id) return 0
+  return a.id < b.id ? -1 : 1
+}
+
+function startAfter(items: readonly SortKey[], last: SortKey): number {
+  const index = items.findIndex((item) => newestFirst(last, item) < 0)
+  return index === -1 ? items.length : index
+}
+
+/** A relative reference (RFC 8288): the client knows by which name it reached us. */
+function nextLink(c: ServiceContext, last: SortKey): string {
+  const url = new URL(c.req.url)
+  url.searchParams.set('cursor', encodeCursor(last))
+  return `<${url.pathname}${url.search}>; rel="next"`
+}
+
+function encodeCursor({ created_at, id }: SortKey): string {
+  return Buffer.from(JSON.stringify([created_at, id])).toString('base64url')
+}
+
+function decodeCursor(cursor: string): SortKey {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, created_at, id] = /^\["([^"\\]*)","([^"\\]*)"\]$/.exec(text) ?? []
+  if (created_at === undefined || id === undefined) {
+    const advice = 'take it from the Link header of the page before'
+    throw wrong('cursor', `${quoted(cursor)} is no cursor of this list; ${advice}`)
+  }
+  return { created_at, id }
+}
+
+function wrong(path: string, message: string): Refusal {
+  const errors: FieldError[] = [{ path, message }]
+  return new Refusal('bad_request', `${path}: ${message}.`, { errors })
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

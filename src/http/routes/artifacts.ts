@@ -1,0 +1,114 @@
+import { Hono } from 'hono'
+import { readSlice, sliceStream } from '../../files/read-slice.ts'
+import { sessionOf } from '../../model/case-folder.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { listArtifacts } from '../../runners/output/artifact-listing.ts'
+import { artifactPath, isArtifactOf, MAX_ARTIFACT_BYTES } from '../../runners/output/artifacts.ts'
+import { byteRange } from '../byte-range.ts'
+import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { HttpDeps } from '../deps.ts'
+import { jsonWithETag } from '../etag.ts'
+import { caseId, sessionId } from '../params.ts'
+import { PLAIN_TEXT, PLAIN_TEXT_HEADERS, plainText } from '../plain-text.ts'
+import { problemResponse } from '../problem-json.ts'
+import { type ArtifactJson, serializeSession } from '../serializers.ts'
+
+const HEADERS = {
+  ...PLAIN_TEXT_HEADERS,
+  'content-type': PLAIN_TEXT,
+  'accept-ranges': 'bytes',
+}
+
+/** `/cases/:id/sessions/:sid/artifacts`: what the steps of a session printed, while they do too. */
+export function artifactRoutes(service: HttpDeps): Hono<ServiceEnv> {
+  const { store, layout } = service
+  const app = new Hono<ServiceEnv>()
+
+  app.get('/', async (c) => {
+    const id = caseId(c)
+    const folder = await store.read(id)
+    const session = sessionOf(folder, sessionId(c))
+    const { candidates } = await serializeSession(service, folder, session)
+    const notes = new Map(candidates.map(({ artifact, note }) => [artifact, note]))
+    const files = await listArtifacts(layout, id, session.number)
+    const listed = files.map((file): ArtifactJson => {
+      const { artifact } = file
+      return { ...file, candidate: notes.has(artifact), note: notes.get(artifact) ?? null }
+    })
+    return jsonWithETag(c, listed)
+  })
+
+  app.get('/:name', async (c) => {
+    const id = caseId(c)
+    const name = c.req.param('name')
+    const { number } = sessionOf(await store.read(id), sessionId(c))
+    if (!isArtifactOf(name, number)) throw missing(number, name)
+    // If-Range names a version, and an artifact that grows has none that could be told for little
+    const field = c.req.header('if-range') === undefined ? c.req.header('range') : undefined
+    let isPart = false
+    let isStream = false
+    const slice = (size: number) => {
+      const range = byteRange(field, size, MAX_ARTIFACT_BYTES)
+      isPart = range !== null
+      isStream = range === null && size > MAX_ARTIFACT_BYTES
+      if (range === 'none' || isStream) return { from: 0, length: 0 }
+      const { first, last } = range ?? { first: 0, last: size - 1 }
+      return { from: first, length: last - first + 1 }
+    }
+    const path = artifactPath(layout, id, name)
+    const guard = { within: layout.caseFolder(id) }
+    const read = await readSlice(path, slice, guard)
+    if (!read.ok) {
+      throw read.reason === 'missing' ? missing(number, name) : unreadable(name, read.reason)
+    }
+    if (isStream) return streamed(c, sliceStream(path, read.size, guard), read.size)
+    return answered(c, name, read, isPart)
+  })
+
+  return app
+}
+
+interface Slice {
+  bytes: Buffer
+  from: number
+  size: number
+}
+
+function answered(c: ServiceContext, name: string, read: Slice, isPart: boolean): Response {
+  const { bytes, from, size } = read
+  if (!isPart) {
+    const response = plainText(c, bytes)
+    response.headers.set('accept-ranges', 'bytes')
+    return response
+  }
+  if (bytes.length === 0) {
+    const message = `${name} has ${size} bytes, and none of those that Range asks for. Ask again when it has grown.`
+    const response = problemResponse(new Refusal('range_not_satisfiable', message))
+    response.headers.set('content-range', `bytes */${size}`)
+    return response
+  }
+  const range = `bytes ${from}-${from + bytes.length - 1}/${size}`
+  const body = bytes as Uint8Array<ArrayBuffer>
+  return c.body(body, 206, { ...HEADERS, 'content-range': range })
+}
+
+/** No ETag: of so much none is made for each answer. */
+function streamed(c: ServiceContext, body: ReadableStream<Uint8Array>, size: number): Response {
+  const headers = { ...HEADERS, 'content-length': String(size) }
+  return c.body(body, 200, headers)
+}
+
+function missing(number: number, name: string): Refusal {
+  const came = `"${name.slice(0, 120).toWellFormed()}"`
+  return new Refusal(
+    'not_found',
+    `Session ${number} has no artifact ${came} on this machine. Artifacts stay where they were made, and are listed by GET …/artifacts.`,
+  )
+}
+
+function unreadable(name: string, reason: string): Refusal {
+  return new Refusal(
+    'unreadable_file',
+    `The artifact ${name} is not read (${reason}): only plain files are. Look at what stands in its place.`,
+  )
+}

@@ -1,0 +1,158 @@
+import { Hono } from 'hono'
+import { CASE_FILE } from '../../markdown/case-file.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import { HISTORY_FILE } from '../../model/history.ts'
+import { fileActs } from '../../model/history-acts.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { SESSION_FILE } from '../../model/words.ts'
+import type { ConfirmedFile } from '../../sessions/run-guard.ts'
+import {
+  checkCaseFile,
+  checkHistoryFile,
+  checkNewCaseFile,
+  checkSessionFile,
+} from '../../sessions/whole-file.ts'
+import {
+  listMemory,
+  MAX_MEMORY_BYTES,
+  type MemoryName,
+  memoryName,
+  memoryPath,
+  readMemory,
+  writeMemory,
+} from '../../workspace/memory-files.ts'
+import type { WorkDone } from '../../workspace/store.ts'
+import { actorOf } from '../actor.ts'
+import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { HttpDeps } from '../deps.ts'
+import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from '../etag.ts'
+import { fileReadError } from '../file-read-error.ts'
+import { answerJson } from '../json-body.ts'
+import { memoryBytes } from '../memory-bytes.ts'
+import { notWhilePlanning, requireOperator } from '../middleware/require-operator.ts'
+import { caseId, memoryFilename } from '../params.ts'
+import { harmless } from '../plain-text.ts'
+import { readBytes } from '../request-body.ts'
+import type { WrittenFile } from '../serializers.ts'
+
+/** `/cases/:id/memory` (specification §4.4): markdown files as they are, byte for byte. */
+export function memoryRoutes(service: HttpDeps): Hono<ServiceEnv> {
+  const { store, layout } = service
+  const app = new Hono<ServiceEnv>()
+
+  app.get('/', async (c) => {
+    return jsonWithETag(c, await listMemory(layout, await store.read(caseId(c))))
+  })
+
+  app.get('/:filename', async (c) => {
+    const filename = memoryFilename(c)
+    const folder = await store.read(caseId(c))
+    const bytes = await memoryBytes(layout, folder, filename)
+    return harmless(bytesWithETag(c, bytes, 'text/markdown; charset=utf-8'))
+  })
+
+  const isOperators = requireOperator(service, 'write record', isRecord)
+  const isForWork = notWhilePlanning(service, 'write memory file')
+  app.put('/:filename', isOperators, isForWork, async (c) => {
+    const id = caseId(c)
+    const filename = memoryFilename(c)
+    const bytes = await readBytes(c, MAX_MEMORY_BYTES)
+    if (bytes.byteLength === 0) mustBeMeant(c, filename)
+    if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
+      const by = await actorOf(service, c)
+      await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
+      return written(c, { id, filename, bytes, isNew: true })
+    }
+    const work = async (folder: CaseFolder, { wrote, acts }: WorkDone) => {
+      const name = memoryName(layout, folder, filename)
+      const present = await readMemory(layout, id, name)
+      if (!present.ok && present.reason !== 'missing') throw fileReadError(filename, present)
+      requireMatch(c, present.ok ? etagOf(present.bytes) : null)
+      const isNew = !present.ok || !present.bytes.equals(bytes)
+      const before = present.ok ? present.bytes : null
+      const counting = await checked(service, folder, name, { bytes, isNew, before })
+      if (isNew && name.kind === 'notes' && filename === HISTORY_FILE && present.ok) {
+        checkHistoryFile(present.bytes, bytes)
+      }
+      if (isNew) {
+        await writeMemory(service, id, name, { bytes, present: before })
+        wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
+      }
+      if (counting) await service.runGuard.confirm(id, counting, isNew)
+      if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
+      return !present.ok
+    }
+    const made = await store.alone(id, work, await actorOf(service, c))
+    return written(c, { id, filename, bytes, isNew: made })
+  })
+
+  return app
+}
+
+/** A request without any body is more likely a slip than the wish to empty a file. */
+function mustBeMeant(c: ServiceContext, filename: string): void {
+  const isStated = c.req.header('content-length') ?? c.req.header('transfer-encoding')
+  if (isStated !== undefined) return
+  throw new Refusal(
+    'bad_request',
+    `The request has no body, so ${filename} was left as it is. Send the text of the file; to empty it, send Content-Length: 0.`,
+  )
+}
+
+interface Put {
+  id: string
+  filename: string
+  bytes: Uint8Array
+  isNew: boolean
+}
+
+function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Response {
+  const headers = {
+    etag: etagOf(bytes),
+    ...(isNew ? { location: `/cases/${id}/memory/${encodeURIComponent(filename)}` } : {}),
+  }
+  const file: WrittenFile = { filename, size: bytes.byteLength }
+  return answerJson(c, file, isNew ? 201 : 200, headers)
+}
+
+/** Only who says so: a PUT to a case that was deleted meanwhile must not bring it back. */
+function mayMakeCase(c: ServiceContext): boolean {
+  return c.req.header('if-none-match')?.trim() === '*'
+}
+
+async function isUnknown({ store }: HttpDeps, id: string): Promise<boolean> {
+  try {
+    await store.read(id)
+    return false
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'not_found') return true
+    throw error
+  }
+}
+
+/** Holds the bytes to what the file is for; gives what is to count of it from now on. */
+async function checked(
+  { sessionTexts }: HttpDeps,
+  folder: CaseFolder,
+  name: MemoryName,
+  { bytes, isNew, before }: { bytes: Uint8Array; isNew: boolean; before: Uint8Array | null },
+): Promise<ConfirmedFile | null> {
+  if (name.kind === 'case') return { case: await checkCaseFile(folder, bytes, before) }
+  if (name.kind === 'notes') return null
+  const { number } = name
+  const isHeld = folder.ignored.some(({ file }) => file === `sessions/${number}.md`)
+  if (isHeld && !isNew) return { number } // its own words, sealed or not
+  await checkSessionFile(sessionTexts, folder, number, bytes)
+  return null
+}
+
+/** Case, session and history files; anybody who works on the case may write the others. */
+function isRecord(c: ServiceContext): boolean {
+  const filename = memoryFilename(c)
+  return (
+    filename === 'case.md' ||
+    filename === HISTORY_FILE ||
+    filename === 'latest.md' ||
+    SESSION_FILE.test(filename)
+  )
+}

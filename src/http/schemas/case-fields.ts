@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import { MAX_CASE_BYTES } from '../../markdown/case-file.ts'
+import {
+  CASE_FIELDS,
+  type CaseFieldName,
+  type CaseFieldRow,
+  type CaseValues,
+  emptyValue,
+  type NamedField,
+  SETTABLE,
+  type SettableFields,
+} from '../../model/case-fields.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { UUID } from '../../model/words.ts'
+import { mustFit } from '../request-body.ts'
+import { caseState } from './primitives.ts'
+import { oneLine, tag } from './text-fields.ts'
+
+/** What a request must hold for this field. */
+export function requestField(row: CaseFieldRow): z.ZodType {
+  const { kind, about, max, pattern, rule, known, values } = row
+  const schema = () => {
+    switch (kind) {
+      case 'line':
+        return oneLine(max!)
+      case 'words':
+        return z.array(tag).max(max!)
+      case 'case':
+        return z.string().regex(UUID, 'expected a UUID in lower case')
+      case 'markdown':
+        return z.string()
+      case 'word':
+        return values ? z.enum(values) : z.string().regex(pattern!, `expected ${rule}`)
+      default:
+        return kind satisfies never
+    }
+  }
+  if (!known) return schema().meta({ description: `${about}.` })
+  return schema().meta({
+    description: `${about}. Known: ${known.join(', ')}; or ${rule}.`,
+    examples: [...known],
+  })
+}
+
+type Nullish<Value> = z.ZodOptional<z.ZodNullable<z.ZodType<NonNullable<Value>>>>
+type RequestShape = { title: z.ZodType<string> } & {
+  [N in Exclude<keyof SettableFields, 'title'>]-?: Nullish<SettableFields[N]>
+}
+
+/** What a request may hold that makes or changes a case. */
+export const settableShape = Object.fromEntries(
+  SETTABLE.map((field) => {
+    const schema = requestField(field)
+    return [field.name, field.required ? schema : schema.nullish()]
+  }),
+) as RequestShape
+
+/** What an answer has of these fields. */
+export function responseShape<Name extends CaseFieldName>(
+  fields: readonly NamedField[],
+): { [N in Name]: z.ZodType<CaseValues[N]> } {
+  const shape = fields.map((field) => [field.name, responseField(field)])
+  return Object.fromEntries(shape)
+}
+
+function responseField({ name, kind, about, values, required, ...row }: NamedField): z.ZodType {
+  if (name === 'state') return caseState
+  const isNullable = !required && row.default === undefined
+  const text = values ? z.enum(values) : z.string()
+  const schema = kind === 'words' ? z.array(z.string()) : text
+  return (isNullable ? schema.nullable() : schema).describe(`${about}.`)
+}
+
+/** A case.md over its limit could not be read again; the rest is for its other fields. */
+const MAX_DESCRIPTION_BYTES = MAX_CASE_BYTES - 16 * 1024
+
+/** What a body says of a new case. */
+export function newFields({
+  title,
+  ...rest
+}: CaseFieldsAsSent & { title: string }): SettableFields & { title: string } {
+  return { ...cleared(rest), title }
+}
+
+/** What a body says that is to change. Refuses one that says nothing. */
+export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
+  const fields = cleared(sent)
+  if (Object.keys(fields).length > 0) return fields
+  throw new Refusal(
+    'bad_request',
+    `Nothing to update: name at least one of ${SETTABLE.map(({ name }) => name).join(', ')}.`,
+  )
+}
+
+/** As a schema gives it. */
+type CaseFieldsAsSent = { [key in keyof SettableFields]?: SettableFields[key] | null | undefined }
+
+/** Null clears: the field gets the value of a case that has none. */
+function cleared(sent: CaseFieldsAsSent): SettableFields {
+  const fields: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(sent)) {
+    if (value !== undefined)
+      fields[key] = value ?? emptyValue(CASE_FIELDS[key as keyof SettableFields])
+  }
+  const { description = '' } = fields as SettableFields
+  mustFit('description', description, MAX_DESCRIPTION_BYTES, 'Put long texts into a memory file.')
+  return fields as SettableFields
+}

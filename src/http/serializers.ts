@@ -1,0 +1,160 @@
+import { sha256 } from '../markdown/session-file.ts'
+import type { CaseFolder } from '../model/case-folder.ts'
+import { type CaseJson, caseJson as jsonOf } from '../model/case-json.ts'
+import { isPlanUnchanged } from '../model/plan-revisions.ts'
+import { countsAsVerified, type Proof } from '../model/proof.ts'
+import { refusedActions } from '../model/refused-actions.ts'
+import { hasProof, type Session } from '../model/session.ts'
+import { sessionDurations } from '../model/session-durations.ts'
+import { objectionTo } from '../model/support.ts'
+import { sessionUsage, usageTotal } from '../model/usage.ts'
+import type { ArtifactFile } from '../runners/output/artifact-listing.ts'
+import { textProblems } from '../sessions/text-problems.ts'
+import type { Build, HttpDeps } from './deps.ts'
+import { etagOf } from './etag.ts'
+import { endLine, jsonBody } from './json-body.ts'
+
+export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
+export type ProofHeadJson = ReturnType<typeof serializeProofHead>
+export type ProofJson = Awaited<ReturnType<typeof serializeProof>>
+
+export interface VersionJson extends Build {
+  node: string
+  started_at: string
+}
+
+/** What a DELETE answers. */
+export interface Deleted {
+  id: string
+  deleted: true
+}
+
+/** What a PUT of a memory file answers. */
+export interface WrittenFile {
+  filename: string
+  size: number
+}
+
+/** An artifact as in the list of its session. */
+export interface ArtifactJson extends ArtifactFile {
+  candidate: boolean
+  /** That of the candidate. */
+  note: string | null
+}
+
+const shown = new WeakMap<CaseFolder, CaseJson>()
+
+/** A case; computed once for each state of its files. */
+export function caseJson({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseJson {
+  const known = shown.get(folder)
+  if (known) return known
+  const json = jsonOf(folder, catalog.entry(folder.case.id)?.file.mtimeMs ?? 0)
+  shown.set(folder, json)
+  return json
+}
+
+/** A case as the body of an answer, with its ETag. */
+export interface CaseBody {
+  text: string
+  etag: string
+}
+
+const bodies = new WeakMap<CaseFolder, CaseBody>()
+
+/** A case as the body of an answer: made once for each state of its files. */
+export function caseBody(service: Pick<HttpDeps, 'catalog'>, folder: CaseFolder): CaseBody {
+  const known = bodies.get(folder)
+  if (known) return known
+  const { id } = folder.case
+  const isPresent = service.catalog.folder(id) === folder // then the catalog has the JSON
+  const text = isPresent ? endLine(service.catalog.json(id)!) : jsonBody(caseJson(service, folder))
+  const body: CaseBody = {
+    text,
+    etag: etagOf(text),
+  }
+  bodies.set(folder, body)
+  return body
+}
+
+/** A session with its sections, which are read now if they have changed. */
+export async function serializeSession(
+  service: Pick<HttpDeps, 'catalog' | 'texts'>,
+  folder: CaseFolder,
+  session: Session,
+) {
+  const file = `sessions/${session.number}.md`
+  const record = service.catalog.entry(session.case_id)?.sessions.get(session.number)
+  const texts = record?.value ? await service.texts.session(session.case_id, record) : null
+  const { hypothesis = '', plan = '', output = '', candidates = [] } = texts?.value ?? {}
+  const usage = sessionUsage(session.trail)
+  return {
+    id: session.id,
+    case_id: session.case_id,
+    number: session.number,
+    state: session.state,
+    type: session.type,
+    hypothesis,
+    plan,
+    output,
+    diff: session.diff,
+    tests: session.tests,
+    failed_tests: session.failed_tests,
+    refused: refusedActions(session.trail),
+    proof_attached: hasProof(session, folder.proofs),
+    created_at: session.started_at,
+    updated_at: session.trail.at(-1)?.time ?? session.completed_at ?? session.started_at,
+    provider: session.provider,
+    started_at: session.started_at,
+    completed_at: session.completed_at,
+    durations: sessionDurations(session.trail),
+    usage,
+    usage_total: usageTotal(usage),
+    plan_sha256: plan === '' ? null : sha256(plan),
+    plan_unchanged: isPlanUnchanged(session.trail),
+    candidates,
+    problems: [
+      ...folder.problems.filter((problem) => problem.file === file),
+      ...(texts ? await textProblems(texts, session) : []),
+    ],
+  }
+}
+
+/** A proof without its content: as a list shows it where that is asked for. */
+export function serializeProofHead(folder: CaseFolder, proof: Proof) {
+  const objection = objectionTo(proof, folder.sessions)
+  return {
+    id: proof.id,
+    case_id: proof.case_id,
+    session_id: proof.session_id,
+    type: proof.type,
+    verified: countsAsVerified(proof),
+    verified_at: proof.verified_at,
+    tests: proof.tests,
+    failed_tests: proof.failed_tests,
+    exit_code: proof.exit_code,
+    accepted: proof.accepted,
+    supports: objection === null,
+    why_not: objection?.text ?? null,
+    sha256: proof.sha256,
+    created_at: proof.created_at,
+    updated_at: proof.verified_at ?? proof.created_at,
+  }
+}
+
+export async function serializeProof(
+  service: Pick<HttpDeps, 'catalog' | 'texts'>,
+  folder: CaseFolder,
+  proof: Proof,
+) {
+  const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)
+  const content = record?.value ? await service.texts.proof(proof.case_id, record) : ''
+  const { id, case_id, session_id, type, ...others } = serializeProofHead(folder, proof)
+  return {
+    id,
+    case_id,
+    session_id,
+    type,
+    content,
+    ...others,
+  }
+}

@@ -1,0 +1,169 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { ServiceContext } from '../context.ts'
+import { createBackpressure } from './backpressure.ts'
+import type { StreamRegistry } from './stream-registry.ts'
+
+const PING_MS = 15_000
+const MAX_UNSENT = 1024 * 1024
+const STALL_MS = 2000
+/** How long a replay waits for the client to take what was sent. */
+const DRAIN_MS = 10_000
+/** How long an ended stream waits for a client that does not read what is left. */
+const LINGER_MS = 30_000
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+}
+
+export interface StreamEvent {
+  event: string
+  data: string
+  id?: string | number
+}
+
+export interface EventStream {
+  /** What the route returns. Trap: middleware must not set headers on it, they have been sent. */
+  readonly response: Response
+  readonly isOpen: boolean
+  /** False when the client is gone, or was dropped just now because it does not read. */
+  send(event: StreamEvent): boolean
+  /** The same for events that are encoded already. */
+  sendBytes(bytes: Uint8Array): boolean
+  /**
+   * Resolves when the client has taken what was sent; to false when it is gone, or was dropped
+   * because it took nothing for long. Wait for it between the parts of a long replay, else a client
+   * that reads well is dropped too.
+   */
+  drained(): Promise<boolean>
+  end(): void
+  /** Cuts the connection, for a client that does not keep up. */
+  drop(): void
+}
+
+export interface EventStreamOptions {
+  /** Runs exactly once, however the stream ends, and never before `openEventStream` has returned. */
+  onClose?: () => void
+  registry?: StreamRegistry
+  pingMs?: number
+  maxUnsentBytes?: number
+  stallMs?: number
+  drainMs?: number
+}
+
+/**
+ * Server-sent events on node's own response: Hono's stream swallows errors and does not tell how
+ * much the client has yet to take. A client that does not read is cut off and delays nobody. A HEAD request
+ * gets the headers and a stream that is closed already.
+ */
+export function openEventStream(c: ServiceContext, options: EventStreamOptions = {}): EventStream {
+  const res = c.env?.outgoing
+  if (res === undefined) throw new Error('an event stream needs the node server')
+  const { onClose, registry, pingMs = PING_MS } = options
+  const { maxUnsentBytes = MAX_UNSENT, stallMs = STALL_MS, drainMs = DRAIN_MS } = options
+  const backlog = createBackpressure(res, { maxUnsentBytes, stallMs })
+  const isHead = c.req.method === 'HEAD'
+  let isOpen = true
+  let linger: NodeJS.Timeout | undefined
+  const ping = setInterval(() => stream.send(pingEvent()), pingMs).unref()
+
+  const stream: EventStream = {
+    response: isHead ? c.body(null, 200, HEADERS) : RESPONSE_ALREADY_SENT,
+    get isOpen() {
+      return isOpen
+    },
+    send: (event) => stream.sendBytes(Buffer.from(encodeEvent(event))),
+    sendBytes(bytes) {
+      if (!isOpen) return false
+      if (backlog.isStalled()) {
+        stream.drop()
+        return false
+      }
+      backlog.sent(bytes.length)
+      res.write(bytes)
+      return true
+    },
+    drained() {
+      if (!isOpen || !res.writableNeedDrain) return Promise.resolve(isOpen)
+      return new Promise((resolve) => {
+        const late = setTimeout(() => {
+          stream.drop()
+          settle()
+        }, drainMs)
+        const settle = () => {
+          clearTimeout(late)
+          res.off('drain', settle).off('close', settle)
+          resolve(isOpen)
+        }
+        res.on('drain', settle).on('close', settle)
+      })
+    },
+    end() {
+      if (!isOpen) return
+      close()
+      linger = setTimeout(() => res.destroy(), LINGER_MS).unref()
+      res.end()
+    },
+    drop() {
+      if (!isOpen) return
+      close()
+      res.destroy()
+    },
+  }
+
+  const close = () => {
+    if (!isOpen) return
+    isOpen = false
+    clearInterval(ping)
+    registry?.delete(stream)
+    if (onClose !== undefined) queueMicrotask(onClose)
+  }
+
+  if (isHead || res.destroyed || res.closed) {
+    close()
+    return stream
+  }
+  res.on('close', () => {
+    clearTimeout(linger)
+    close()
+  })
+  // A write that loses the race with a disconnect ends here; 'close' comes after it.
+  res.on('error', close)
+  res.writeHead(200, HEADERS)
+  res.write('retry: 3000\n\n')
+  registry?.add(stream)
+  return stream
+}
+
+type ResumePoint = { kind: 'none' } | { kind: 'after'; id: number } | { kind: 'unknown' }
+
+/** Where the client wants to go on: `Last-Event-ID`, or `?after=` for one that cannot set a header. */
+export function resumePoint(c: ServiceContext): ResumePoint {
+  const text = c.req.header('last-event-id') || c.req.query('after')
+  if (text === undefined || text === '') return { kind: 'none' }
+  const id = Number(text)
+  if (!/^(?:0|[1-9]\d*)$/.test(text) || !Number.isSafeInteger(id)) return { kind: 'unknown' }
+  return { kind: 'after', id }
+}
+
+/** One event as it goes over the wire. */
+export function encodeEvent({ event, data, id }: StreamEvent): string {
+  for (const field of [event, String(id ?? '')]) {
+    if (/[\r\n\0]/.test(field))
+      throw new TypeError(`not a field of an event: ${inspectable(field)}`)
+  }
+  const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
+  return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}${lines.join('')}\n`
+}
+
+function inspectable(text: string): string {
+  return JSON.stringify(text.slice(0, 60))
+}
+
+/** An envelope like any other, so that a client may parse the data of all it gets. */
+function pingEvent(): StreamEvent {
+  const envelope = { event_type: 'ping', timestamp: new Date().toISOString(), payload: {} }
+  return { event: 'ping', data: JSON.stringify(envelope) }
+}

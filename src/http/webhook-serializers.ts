@@ -1,0 +1,65 @@
+import type { Envelope } from '../events/envelope.ts'
+import { type Attempt, type Delivery, isSuccess } from '../model/delivery.ts'
+import type { Disabled, Webhook } from '../model/webhook.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
+
+export interface WebhookJson {
+  id: string
+  case_id: string | null
+  url: string
+  events: readonly string[]
+  active: boolean
+  disabled: Disabled | null
+  retrying: number
+  dead: number
+  failing_since: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** Field by field, so that no secret gets out. */
+export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJson {
+  const { retrying, dead, failing_since } = webhooks.status(webhook.id)
+  return {
+    id: webhook.id,
+    case_id: webhook.case_id,
+    url: webhook.url,
+    events: webhook.events,
+    active: webhook.active,
+    disabled: webhook.disabled,
+    retrying,
+    dead,
+    failing_since,
+    created_at: webhook.created_at,
+    updated_at: webhook.updated_at,
+  }
+}
+
+/** As in a list; a delivery by itself has its `envelope` too. None is made while the webhook is not active. */
+export function serializeDelivery(delivery: Delivery, { active }: Pick<Webhook, 'active'>) {
+  return {
+    id: delivery.id,
+    event_id: delivery.event,
+    event_type: delivery.type,
+    state: delivery.state,
+    created_at: envelopeOf(delivery).timestamp,
+    next_attempt_at: active ? delivery.next_at : null,
+    attempts: delivery.attempts.map(({ at, ms, status, error }) => ({ at, ms, status, error })),
+  }
+}
+
+export function serializeDeliveryWithEnvelope(
+  delivery: Delivery,
+  webhook: Pick<Webhook, 'active'>,
+) {
+  return { ...serializeDelivery(delivery, webhook), envelope: envelopeOf(delivery) }
+}
+
+export function serializeTest(id: string, attempt: Attempt) {
+  const { status, error, ms } = attempt
+  return { id, event_type: 'ping', delivered: isSuccess(attempt), status, error, ms }
+}
+
+function envelopeOf({ envelope }: Delivery): Envelope {
+  return JSON.parse(envelope) as Envelope
+}

@@ -1,0 +1,165 @@
+import { visibleText } from '../hidden-characters.ts'
+import type { DiffHunk, DiffLine, FileDiff } from './shape.ts'
+
+export interface DiffViewProps {
+  files: readonly FileDiff[]
+  /** About the whole, as that it was cut. */
+  notes?: readonly string[]
+  /** How many lines are shown in all; one of more than 200 characters counts as several. */
+  maxLines?: number
+  /** Files are unfolded until that many lines are in sight. */
+  openLines?: number
+}
+
+const MAX_LINES = 2000
+const OPEN_LINES = 400
+/** A file with more changed lines than that is folded, however few the others have. */
+const MAX_OPEN_FILE = 300
+const CHARACTERS_OF_LINE = 200
+
+/** Changed files, each in its `<details>`. What is over the limit is left out, and counted. */
+export function DiffView({
+  files,
+  notes = [],
+  maxLines = MAX_LINES,
+  openLines = OPEN_LINES,
+}: DiffViewProps) {
+  let room = maxLines
+  let seen = 0
+  return (
+    <div class="diff-files">
+      {notes.map((note) => (
+        <p class="diff-note">{note}</p>
+      ))}
+      {files.map((file) => {
+        const { hunks, shown, cost, left } = within(file.hunks, room)
+        const open = shown + left <= MAX_OPEN_FILE && seen + shown <= openLines
+        room -= cost
+        if (open) seen += shown
+        return <FileView file={file} hunks={hunks} left={left + (file.unread ?? 0)} open={open} />
+      })}
+    </div>
+  )
+}
+
+/** One difference without a file, as between two revisions of a plan. */
+export function HunksView(props: { hunks: readonly DiffHunk[]; label: string; maxLines?: number }) {
+  const { hunks, left } = within(props.hunks, props.maxLines ?? MAX_LINES)
+  return (
+    <>
+      <HunkTable hunks={hunks} label={props.label} />
+      <LeftOut lines={left} />
+    </>
+  )
+}
+
+function FileView(props: {
+  file: FileDiff
+  hunks: readonly DiffHunk[]
+  left: number
+  open: boolean
+}) {
+  const { file, hunks, left, open } = props
+  const name = visibleText(file.file)
+  const notes = file.binary
+    ? ['A binary file: its content is not shown.', ...file.notes]
+    : file.notes
+  return (
+    <details class="file" open={open} data-file={name}>
+      <summary>
+        <span class="file-name">
+          {file.from !== null && <span class="file-from">{`${visibleText(file.from)} → `}</span>}
+          {name}
+        </span>{' '}
+        {file.status !== 'changed' && (
+          <>
+            <span class={`file-status ${file.status}`}>{file.status}</span>{' '}
+          </>
+        )}
+        <span class="additions">{`+${file.additions}`}</span>{' '}
+        <span class="deletions">{`−${file.deletions}`}</span>
+      </summary>
+      {notes.map((note) => (
+        <p class="diff-note">{note}</p>
+      ))}
+      {hunks.length > 0 && (
+        <section class="diff-scroll" tabindex={0} aria-label={`Changes in ${name}`}>
+          <HunkTable hunks={hunks} label={`Lines of ${name}`} />
+        </section>
+      )}
+      <LeftOut lines={left} />
+    </details>
+  )
+}
+
+function LeftOut({ lines }: { lines: number }) {
+  if (lines === 0) return null
+  const count = lines === 1 ? '1 more line is' : `${lines} more lines are`
+  return <p class="diff-note left-out">{`${count} left out here.`}</p>
+}
+
+function HunkTable({ hunks, label }: { hunks: readonly DiffHunk[]; label: string }) {
+  return (
+    <table class="diff" aria-label={label}>
+      {hunks.map(({ header, lines }) => (
+        <tbody>
+          <tr class="hunk">
+            <td colspan={4}>{visibleText(header)}</td>
+          </tr>
+          {lines.map((line) => (
+            <LineRow line={line} />
+          ))}
+        </tbody>
+      ))}
+    </table>
+  )
+}
+
+const KINDS = { ' ': 'same', '+': 'added', '-': 'removed' }
+
+function LineRow({ line }: { line: DiffLine }) {
+  return (
+    <tr class={KINDS[line.kind]}>
+      <td class="line-number">{line.old}</td>
+      <td class="line-number">{line.new}</td>
+      <td class="sign">{line.kind}</td>
+      <td class="code">
+        {line.parts?.map(({ text, changed }) =>
+          changed ? <mark>{visibleText(text)}</mark> : visibleText(text),
+        ) ?? visibleText(line.text)}
+        {line.noNewline && <span class="no-newline"> (no line end)</span>}
+      </td>
+    </tr>
+  )
+}
+
+/** As many lines as there is room for, and how many are left. */
+function within(
+  hunks: readonly DiffHunk[],
+  room: number,
+): { hunks: DiffHunk[]; shown: number; cost: number; left: number } {
+  let shown = 0
+  let cost = 0
+  const kept: DiffHunk[] = []
+  for (const { header, lines: all } of hunks) {
+    const before = cost
+    const lines: DiffLine[] = []
+    cost += costOf(header) - 1
+    for (const line of all) {
+      if (cost + costOf(line.text) > room) break
+      cost += costOf(line.text)
+      lines.push(line)
+    }
+    shown += lines.length
+    if (lines.length > 0) kept.push({ header, lines })
+    else cost = before
+    if (lines.length < all.length) break
+  }
+  const total = hunks.reduce((sum, { lines }) => sum + lines.length, 0)
+  return { hunks: kept, shown, cost, left: total - shown }
+}
+
+/** A line is shown whole or not at all, so that what is left out is always counted. */
+function costOf(text: string): number {
+  return 1 + Math.floor(text.length / CHARACTERS_OF_LINE)
+}

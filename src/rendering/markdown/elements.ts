@@ -1,0 +1,151 @@
+import type { Element, ElementContent, Root } from 'hast'
+import { visibleProse, visibleText } from '../hidden-characters.ts'
+import { element, text } from './hast.ts'
+import { imageTarget, type LinkPlace, linkTarget, slugOf } from './links.ts'
+import type { MarkdownOptions } from './markdown.ts'
+import { stepFigure } from './step-figure.ts'
+
+const EXTERNAL = { rel: ['noopener', 'noreferrer', 'nofollow'], target: '_blank' }
+const MAX_LABEL = 200
+
+/** Gives the sanitized elements of a text what the page adds to them. */
+export function decorate(options: MarkdownOptions & LinkPlace): (root: Root) => void {
+  const steps = options.steps ?? []
+  const byLine = new Map(steps.map((step, index) => [step.line, { step, index }]))
+  const slugs = new Map<string, number>()
+  const footnotes = new Set<unknown>()
+  let marked = 0
+
+  return (root) => {
+    root.children = root.children.flatMap((child) =>
+      child.type === 'element' || child.type === 'text' ? directed(decorated(child, {})) : [],
+    )
+    if (marked !== steps.length) {
+      throw new Error(`${steps.length - marked} steps are not at their lines of the text`)
+    }
+  }
+
+  /** `inLink` and `inCode`: within such an element. */
+  type Where = { inLink?: boolean; inCode?: boolean }
+
+  function decorated(node: ElementContent, where: Where): ElementContent {
+    if (node.type === 'text')
+      return text(where.inCode ? visibleCode(node.value) : visibleProse(node.value))
+    if (node.type !== 'element') return text('')
+    const { tagName } = node
+    if (tagName === 'img') return image(node, where)
+    const inside = {
+      inLink: where.inLink || tagName === 'a',
+      inCode: where.inCode || tagName === 'code',
+    }
+    const children = node.children.map((child) => decorated(child, inside))
+    const copy = { ...node, children }
+    if (tagName === 'a') return link(copy, where)
+    if (tagName === 'pre') return codeBlock(copy)
+    if (tagName === 'table') return scrollable(copy)
+    if (tagName === 'li') labelBox(copy)
+    if (tagName === 'div') dropTakenId(copy)
+    if (isEmptyList(copy.properties.className)) delete copy.properties.className
+    if (/^h[1-6]$/.test(tagName)) return heading(copy)
+    return copy
+  }
+
+  function heading(node: Element): Element {
+    const level = Math.min(6, Number(node.tagName[1]) + (options.headingShift ?? 0))
+    const slug = slugOf(plainText(node)) || 'section'
+    const times = slugs.get(slug) ?? 0
+    slugs.set(slug, times + 1)
+    const id = options.idPrefix + slug + (times > 0 ? `-${times}` : '')
+    return element(`h${level}`, { id }, node.children)
+  }
+
+  /** A link leads to the first of several footnotes of one name. */
+  function dropTakenId({ properties }: Element): void {
+    if (footnotes.has(properties.id)) delete properties.id
+    else footnotes.add(properties.id)
+  }
+
+  function link(node: Element, { inLink }: Where): Element {
+    const target = linkTarget(String(node.properties.href ?? ''), options)
+    if (!target || inLink) return element('span', { className: ['dead-link'] }, node.children)
+    const { href, kind } = target
+    return element('a', kind === 'external' ? { href, ...EXTERNAL } : { href }, node.children)
+  }
+
+  function codeBlock(node: Element): Element {
+    const pre = element('pre', { ...node.properties, tabIndex: 0 }, node.children)
+    const found = byLine.get(node.position?.start.line ?? 0)
+    if (!found) return pre
+    marked++
+    const code = plainText(node)
+    const only = element('code', {}, [text(code)])
+    return stepFigure(found.step, found.index + 1, element('pre', { tabIndex: 0 }, [only]))
+  }
+}
+
+/** A block that has text from right to left takes its direction from its first letter; code does not. */
+function directed(node: ElementContent): ElementContent {
+  if (node.type !== 'element' || node.tagName === 'pre' || !FROM_RIGHT.test(plainText(node)))
+    return node
+  return { ...node, properties: { ...node.properties, dir: 'auto' } }
+}
+
+const FROM_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/** It is never loaded: what it would show may come from anywhere, and would tell that somebody reads. */
+function image({ properties }: Element, { inLink }: { inLink?: boolean }): Element {
+  const href = imageTarget(String(properties.src ?? ''))
+  const alt = String(properties.alt ?? '') || href || 'no description'
+  const mark = element('span', { className: ['image-mark'] }, [text('image')])
+  const children = [mark, text(' '), text(visibleProse(alt))]
+  const className = ['image']
+  if (!href || inLink) return element('span', { className }, children)
+  return element('a', { className, href, ...EXTERNAL }, children)
+}
+
+function scrollable(table: Element): Element {
+  const head = table.children.find((child) => child.type === 'element' && child.tagName === 'thead')
+  const names = head
+    ? plainText(head)
+        .trim()
+        .split(/\s*\n\s*/)
+        .join(', ')
+    : ''
+  const label = names === '' ? 'Table' : `Table: ${names.slice(0, MAX_LABEL)}`
+  const properties = { className: ['table-scroll'], tabIndex: 0, role: 'region', ariaLabel: label }
+  return element('div', properties, [table])
+}
+
+/** The box of a task gets the task's text as its label. */
+function labelBox(item: Element): void {
+  const paragraph = item.children.find((child) => child.type === 'element' && child.tagName === 'p')
+  const own = paragraph?.type === 'element' && boxOf(paragraph) ? paragraph : item
+  const box = boxOf(own)
+  if (!box) return
+  const inline = own.children.filter((child) => !(child.type === 'element' && isBlock(child)))
+  const label = inline.map(plainText).join('').trim().slice(0, MAX_LABEL)
+  box.properties.ariaLabel = label === '' ? 'Task' : label
+}
+
+function boxOf({ children }: Element): Element | undefined {
+  const box = children.find((child) => child.type === 'element' && child.tagName === 'input')
+  return box as Element | undefined
+}
+
+function isBlock({ tagName }: Element): boolean {
+  return ['ul', 'ol', 'pre', 'blockquote', 'div', 'figure'].includes(tagName)
+}
+
+/** Line ends within code are written as they are; a CR of their own is shown. */
+function visibleCode(value: string): string {
+  return visibleText(value.replace(/\r\n/g, '\n'))
+}
+
+function plainText(node: ElementContent): string {
+  if (node.type === 'text') return node.value
+  return node.type === 'element' ? node.children.map(plainText).join('') : ''
+}

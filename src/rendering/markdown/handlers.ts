@@ -1,0 +1,48 @@
+import type { ElementContent } from 'hast'
+import type { FootnoteDefinition, FootnoteReference, Html, Nodes, Parents, Root } from 'mdast'
+import type { Options } from 'remark-rehype'
+import { element } from './hast.ts'
+import { slugOf } from './links.ts'
+
+const MAX_ADDRESS = 2000
+const BLOCK_PARENTS = ['root', 'blockquote', 'listItem', 'footnoteDefinition']
+
+/**
+ * How markdown becomes elements where the usual way would leave something out: raw HTML is text, and
+ * each footnote stands where it was written, also one that nothing refers to. A plan whose step stood
+ * in such a footnote would run what nobody has seen.
+ */
+export const HANDLERS: NonNullable<Options['handlers']> = {
+  html(_, node: Html, parent: Parents | undefined): ElementContent {
+    if (/^<br\s*\/?>$/i.test(node.value)) return element('br', {}, [])
+    const code = element('code', { className: ['raw-html'] }, [{ type: 'text', value: node.value }])
+    const isBlock = BLOCK_PARENTS.includes(parent?.type ?? 'root')
+    return isBlock ? element('pre', { className: ['raw-html'] }, [code]) : code
+  },
+  footnoteReference(_, { identifier, label }: FootnoteReference): ElementContent {
+    const text = { type: 'text', value: label ?? identifier } as const
+    return element('sup', {}, [element('a', { href: `#fn-${slugOf(identifier)}` }, [text])])
+  },
+  footnoteDefinition(state, node: FootnoteDefinition): ElementContent {
+    const { identifier, label } = node
+    const text = { type: 'text', value: `[${label ?? identifier}]` } as const
+    const name = element('span', { className: ['footnote-label'] }, [text])
+    const properties = { className: ['footnote'], id: `fn-${slugOf(identifier)}` }
+    return element('div', properties, [name, ...state.all(node)])
+  },
+}
+
+/**
+ * One long address behind a thousand short references would make a huge page of a small text. With
+ * `everything` that of a link itself is left, which stands there once.
+ */
+export function withoutLongAddresses(everything: boolean): (root: Root) => void {
+  const visit = (node: Nodes): void => {
+    if (!everything || node.type === 'definition') {
+      if ('url' in node && node.url.length > MAX_ADDRESS) node.url = ''
+      if ('title' in node) node.title = null
+    }
+    if ('children' in node) for (const child of node.children) visit(child)
+  }
+  return visit
+}

@@ -1,0 +1,46 @@
+import type { Element, ElementContent } from 'hast'
+import type { StepProof } from '../../model/plan-step.ts'
+import { element, text } from './hast.ts'
+import type { MarkedStep } from './markdown.ts'
+
+/** A fence that will run, with what the operator has to know of it. `number` is its 1-based place. */
+export function stepFigure(step: MarkedStep, number: number, pre: Element): Element {
+  const caption: ElementContent[] = [
+    span('step-number', String(number)),
+    text(' '),
+    span('step-id', step.id),
+    text(' '),
+    span('step-facts', stepFacts(step).join(' · ')),
+  ]
+  const properties = { className: ['step'], id: `step-${step.id}`, dataStep: step.id }
+  return element('figure', properties, [element('figcaption', {}, caption), pre])
+}
+
+/** As in `sh`, `at most 2 min`, `reports TAP`: what differs from a step that says nothing. */
+export function stepFacts(step: MarkedStep): string[] {
+  const facts: string[] = [step.language]
+  if (step.timeoutMs !== null) facts.push(`at most ${durationText(step.timeoutMs)}`)
+  if (step.cwd !== '.') facts.push(`in ${step.cwd}`)
+  if (step.expect.join() !== '0') facts.push(`expects exit ${step.expect.join(' or ')}`)
+  if (step.continue) facts.push('goes on if it fails')
+  if (step.proof !== null) facts.push(PROOFS[step.proof])
+  return facts
+}
+
+const PROOFS: Record<StepProof, string> = {
+  tap: 'reports TAP',
+  junit: 'reports JUnit',
+  go: 'reports Go tests',
+  log: 'its log is proof',
+}
+
+function durationText(ms: number): string {
+  if (ms < 1000) return `${ms} ms`
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000} h`
+  if (ms % 60_000 === 0) return `${ms / 60_000} min`
+  return `${ms / 1000} s`
+}
+
+function span(className: string, words: string): Element {
+  return element('span', { className: [className] }, [text(words)])
+}

@@ -1,0 +1,152 @@
+import type { CaseFieldName, CaseValues, NamedField } from '../../model/case-fields.ts'
+import { UUID } from '../../model/words.ts'
+import { Field } from './field.tsx'
+
+export interface Choice {
+  value: string
+  label: string
+}
+
+interface CaseFieldsProps {
+  /** The ids of the controls begin with it, as in `edit-title`. */
+  form: 'edit' | 'new' | 'state' | 'resolve'
+  fields: readonly NamedField[]
+  values: Partial<CaseValues>
+  /** The only values that a field can get, beside none and the one it has. */
+  choices?: Partial<Record<CaseFieldName, readonly Choice[]>>
+  /** Words that are suggested, beside those of the field. */
+  words?: Partial<Record<CaseFieldName, readonly string[]>>
+  /** A hint in place of the usual one. */
+  hints?: Partial<Record<CaseFieldName, string | undefined>>
+  /** What no value means, in place of the usual text. */
+  placeholders?: Partial<Record<CaseFieldName, string>>
+}
+
+/** Fields of a case in a form, by their rows in model/case-fields.ts. */
+export function CaseFields({ fields, ...props }: CaseFieldsProps) {
+  const isShort = ({ kind, required }: NamedField) => kind !== 'markdown' && !required
+  return (
+    <>
+      {fields
+        .filter(({ required }) => required)
+        .map((field) => (
+          <CaseField field={field} {...props} />
+        ))}
+      <div class="field-row">
+        {fields.filter(isShort).map((field) => (
+          <CaseField field={field} {...props} />
+        ))}
+      </div>
+      {fields
+        .filter(({ kind }) => kind === 'markdown')
+        .map((field) => (
+          <CaseField field={field} {...props} />
+        ))}
+    </>
+  )
+}
+
+type CaseFieldProps = Omit<CaseFieldsProps, 'fields'> & { field: NamedField }
+
+function CaseField({ form, field, values, ...given }: CaseFieldProps) {
+  const { name, kind, label, required, max, known = [] } = field
+  const { choices, words, hints, placeholders } = given
+  const usual = typeof field.default === 'string' ? field.default : undefined
+  const placeholder = placeholders?.[name] ?? field.placeholder ?? usual
+  const id = `${form}-${name}`
+  const value: string | readonly string[] = values[name] ?? ''
+  const hint = hints?.[name] ?? hintOf(field, hasBlank(value))
+  const text = typeof value === 'string' ? value : value.join(hasBlank(value) ? ', ' : ' ')
+  const shared = {
+    'aria-describedby': `${id}-hint`,
+    // a new case gets the default; of one that has a value, an empty field removes it
+    'data-empty': form === 'new' ? 'omit' : 'null',
+  }
+  const own = choices?.[name]
+  if (own) {
+    return (
+      <Field id={id} label={label} hint={hint}>
+        <Select shared={{ id, name, ...shared }} choices={own} value={text} none={placeholder} />
+      </Field>
+    )
+  }
+  if (kind === 'markdown') {
+    return (
+      <Field id={id} label={label} hint={hint}>
+        <textarea id={id} name={name} {...shared} rows={10}>
+          {text === '' ? '' : `\n${text}`}
+        </textarea>
+      </Field>
+    )
+  }
+  const suggested = [...new Set([...(words?.[name] ?? []), ...known])]
+  return (
+    <Field id={id} label={label} hint={hint}>
+      <input
+        id={id}
+        name={name}
+        value={text}
+        {...shared}
+        required={required}
+        maxlength={kind === 'line' ? max : undefined}
+        {...patternOf(field, text)}
+        placeholder={placeholder}
+        data-as={kind === 'words' ? (hasBlank(value) ? 'list' : 'words') : undefined}
+        data-empty={kind === 'words' || required ? undefined : shared['data-empty']}
+        list={suggested.length > 0 ? `${id}-words` : undefined}
+        autocomplete="off"
+      />
+      {suggested.length > 0 && (
+        <datalist id={`${id}-words`}>
+          {suggested.map((word) => (
+            <option value={word} />
+          ))}
+        </datalist>
+      )}
+    </Field>
+  )
+}
+
+interface SelectProps {
+  shared: object
+  choices: readonly Choice[]
+  value: string
+  none: string | undefined
+}
+
+function Select({ shared, choices, value, none = 'none' }: SelectProps) {
+  const isKnown = value === '' || choices.some((choice) => choice.value === value)
+  const all = isKnown ? choices : [{ value, label: value }, ...choices]
+  return (
+    <select {...shared}>
+      <option value="">{none}</option>
+      {all.map((choice) => (
+        <option value={choice.value} selected={choice.value === value}>
+          {choice.label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function hintOf({ kind, about, example, known }: NamedField, isBlank: boolean): string {
+  if (kind === 'words') return `${about}. Separate with ${isBlank ? '' : 'spaces or '}commas.`
+  if (kind === 'case') return `${about}, by its id.`
+  return known ? `${about}, e.g. ${example}.` : `${about}.`
+}
+
+/** No request makes such a tag, but a person in an editor may. */
+function hasBlank(value: string | readonly string[]): boolean {
+  return Array.isArray(value) && value.some((word) => /\s/.test(word))
+}
+
+/** None where a value from a file does not have this form: it would keep all others from being saved. */
+function patternOf({ kind, pattern, rule }: NamedField, value: string) {
+  const shape = kind === 'case' ? UUID : kind === 'word' ? pattern : undefined
+  if (!shape || (value !== '' && !shape.test(value))) return {}
+  return {
+    // an attribute is anchored, and takes no bare - at the end of a class
+    pattern: shape.source.replace(/^\^|\$$/g, '').replaceAll('-]', '\\-]'),
+    title: `Expected ${kind === 'case' ? 'the UUID of a case in lower case' : rule}`,
+  }
+}

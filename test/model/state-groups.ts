@@ -1,0 +1,54 @@
+import t from 'tap'
+import { ATTENTION_KINDS } from '../../src/model/attention.ts'
+import { CASE_STATES } from '../../src/model/case-state.ts'
+import {
+  NEED_LABELS,
+  needLabel,
+  STATE_GROUP_LABELS,
+  STATE_GROUP_TONES,
+  STATE_GROUPS,
+  stateGroup,
+  stateLabel,
+} from '../../src/model/state-groups.ts'
+
+t.test('a state belongs to one of six words', async (t) => {
+  const grouped = STATE_GROUPS.map((group) => [
+    STATE_GROUP_LABELS[group],
+    CASE_STATES.filter((state) => stateGroup(state) === group).join(' '),
+  ])
+  t.strictSame(grouped, [
+    ['Waiting for you', 'BLOCKED NEEDS_USER_INPUT'],
+    ['To verify', 'VERIFYING'],
+    ['Running', ''],
+    ['Open', 'OPEN INVESTIGATING PLANNING IMPLEMENTING'],
+    ['Parked', 'WATCHLIST'],
+    ['Done', 'RESOLVED NON_ISSUE WONT_FIX COMPRESSED'],
+  ])
+  t.strictSame(Object.keys(STATE_GROUP_TONES), [...STATE_GROUPS])
+})
+
+t.test('what a case needs counts more than its state', async (t) => {
+  const groups = ATTENTION_KINDS.map((kind) => `${NEED_LABELS[kind]}: ${stateGroup('OPEN', kind)}`)
+  t.strictSame(groups, [
+    'Plan: waiting',
+    'Problem: waiting',
+    'Blocked: waiting',
+    'Failed: waiting',
+    'Proof: verify',
+    'Ready to resolve: verify',
+    'Running: running',
+  ])
+  t.equal(stateGroup('RESOLVED', 'plan'), 'waiting')
+  t.equal(stateGroup('RESOLVED', null), 'done')
+})
+
+t.test('labels', async (t) => {
+  t.equal(needLabel('blocked', 'NEEDS_USER_INPUT'), 'Question')
+  t.equal(needLabel('blocked', 'BLOCKED'), 'Blocked')
+  t.strictSame(['WONT_FIX', 'NEEDS_USER_INPUT', 'NON_ISSUE', 'plan_ready'].map(stateLabel), [
+    'Won’t fix',
+    'Needs your input',
+    'Non issue',
+    'Plan ready',
+  ])
+})

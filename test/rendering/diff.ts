@@ -1,0 +1,370 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { readPatch } from '../../src/rendering/diff/patch.ts'
+import type { DiffHunk, FileDiff } from '../../src/rendering/diff/shape.ts'
+import { diffTexts } from '../../src/rendering/diff/texts.ts'
+import { DiffView, HunksView } from '../../src/rendering/diff/view.tsx'
+import { cpuTime } from '../fixtures/cpu-time.ts'
+
+/** As in `-1 x`, `+1 y`, ` 2=2 z`. */
+function linesOf(hunks: readonly DiffHunk[]): string[] {
+  return hunks.flatMap(({ lines }) =>
+    lines.map(({ kind, old, new: after, text, noNewline }) => {
+      const at = [old, after].filter((line) => line !== null).join('=')
+      return `${kind}${at} ${text}${noNewline ? '¬' : ''}`
+    }),
+  )
+}
+
+function brief({ file, from, status, binary, additions, deletions, notes }: FileDiff): string {
+  const name = from === null ? file : `${from} → ${file}`
+  const kind = binary ? `${status}, binary` : status
+  return [`${name}: ${kind} +${additions} -${deletions}`, ...notes].join(' | ')
+}
+
+t.test("git's patch of all kinds of change", async (t) => {
+  const patch = String.raw`diff --git a/bin b/bin
+index bdc955b..8835708 100644
+Binary files a/bin and b/bin differ
+diff --git a/del.txt b/del.txt
+deleted file mode 100644
+index 286c5f5..0000000
+--- a/del.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+diff --git a/empty b/empty
+new file mode 100644
+index 0000000..e69de29
+diff --git a/mode.sh b/mode.sh
+old mode 100644
+new mode 100755
+diff --git a/old.txt b/new b.txt
+similarity index 85%
+rename from old.txt
+rename to new b.txt
+index b414108..06e567b 100644
+--- a/old.txt
++++ b/new b.txt	
+@@ -4,3 +4,5 @@ fn main()
+ 4
+ 5
+ 6
++7
++8
+@@ -20 +22,2 @@
+ 20
+
+diff --git a/nonl b/nonl
+index 1a9d148..7adf2e5 100644
+--- a/nonl
++++ b/nonl
+@@ -1 +1 @@
+-nonl
+\ No newline at end of file
++nonl2
+\ No newline at end of file
+diff --git a/q b/x b/q b/x
+new file mode 100644
+index 0000000..8ba3a16
+--- /dev/null
++++ b/q b/x	
+@@ -0,0 +1 @@
++n
+diff --git a/sql b/sql
+index d914525..72402cd 100644
+--- a/sql
++++ b/sql
+@@ -1 +1 @@
+--- x
++++ y
+diff --git "a/t\303\244\"b.txt" "b/t\303\244\"b.txt"
+index 587be6b..975fbec 100644
+--- "a/t\303\244\"b.txt"
++++ "b/t\303\244\"b.txt"
+@@ -1 +1 @@
+-x
++y
+`
+  const { files, notes } = readPatch(patch)
+  t.strictSame(notes, [])
+  t.strictSame(files.map(brief), [
+    'old.txt → new b.txt: renamed +2 -0 | 1 line of it could not be read.',
+    'nonl: changed +1 -1',
+    'sql: changed +1 -1',
+    'tä"b.txt: changed +1 -1',
+    'del.txt: deleted +0 -1',
+    'q b/x: new +1 -0',
+    'bin: changed, binary +0 -0',
+    'empty: new +0 -0',
+    'mode.sh: changed +0 -0 | The mode changed from 100644 to 100755.',
+  ])
+  t.strictSame(linesOf(files[0]!.hunks), [
+    ' 4=4 4',
+    ' 5=5 5',
+    ' 6=6 6',
+    '+7 7',
+    '+8 8',
+    ' 20=22 20',
+  ])
+  t.equal(files[0]!.hunks[0]!.header, '@@ -4,3 +4,5 @@ fn main()')
+  t.strictSame(linesOf(files[1]!.hunks), ['-1 nonl¬', '+1 nonl2¬'])
+  t.strictSame(linesOf(files[2]!.hunks), ['-1 -- x', '+1 ++ y'])
+})
+
+t.test('a patch that is not whole', async (t) => {
+  const head = 'diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n'
+  const cases: [string, string, string[], string[], string[]][] = [
+    [
+      'cut by casefile',
+      `${head}@@ -1,9 +1,9 @@\n a\n-b\n+c\n\n[casefile: the patch was cut here at 5 MiB]\n`,
+      ['x: changed +1 -1'],
+      [' 1=1 a', '-2 b', '+2 c'],
+      ['The patch was cut here at 5 MiB.'],
+    ],
+    [
+      'cut in the head of a file',
+      `${head}@@ -1 +1 @@\n-b\n+c\ndiff --git a/y b/y\nindex 1..2 100644\n--- a/y\n`,
+      ['x: changed +1 -1', 'y: changed +0 -0'],
+      ['-1 b', '+1 c'],
+      [],
+    ],
+    [
+      'with fewer lines than its counts, as after a redaction',
+      `${head}@@ -1,4 +1,5 @@\n a\n+[redacted]\n@@ -20 +21 @@\n-b\n+c\n`,
+      ['x: changed +2 -1'],
+      [' 1=1 a', '+2 [redacted]', '-20 b', '+21 c'],
+      [],
+    ],
+    [
+      'with a CR before what looks like a file',
+      `${head}@@ -1 +1 @@\n-b\rdiff --git a/z b/z\n+c\r@@ -1 +1 @@\n`,
+      ['x: changed +1 -1'],
+      ['-1 b\rdiff --git a/z b/z', '+1 c\r@@ -1 +1 @@'],
+      [],
+    ],
+    ['nothing', '', [], [], []],
+    ['no patch', 'hello\n', [], [], ['What stands before the first file is no part of a patch.']],
+    [
+      'without line numbers',
+      `${head}@@ x @@\n-b\n`,
+      ['x: changed +0 -0 | A part of it could not be read: its line numbers are missing.'],
+      [],
+      [],
+    ],
+  ]
+  for (const [name, text, files, lines, notes] of cases) {
+    t.test(name, async (t) => {
+      const patch = readPatch(text)
+      t.strictSame(patch.files.map(brief), files)
+      t.strictSame(linesOf(patch.files.flatMap(({ hunks }) => hunks)), lines)
+      t.strictSame(patch.notes, notes)
+    })
+  }
+  t.test('whatever the text is, it is read', async (t) => {
+    const word = fc.constantFrom(
+      ...[
+        'diff --git ',
+        'a/x b/x',
+        '"a/x',
+        '\n',
+        '--- a/x',
+        '+++ ',
+        '/dev/null',
+        '@@ -1 +1 @@',
+        '+',
+        '-',
+      ],
+      ...['rename from y', 'new file mode 1', 'Binary files ', '\\ ', 'a', ' ', '\r', '\\', '"'],
+    )
+    const text = fc.array(word, { maxLength: 30 }).map((words) => words.join(''))
+    fc.assert(
+      fc.property(text, (each) => {
+        const patch = `diff --git ${each}`
+        t.not(readPatch(patch).files.length, 0, JSON.stringify(patch))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+t.test('of a patch without end a part is read, and the rest is counted', async (t) => {
+  const head = (name: string) => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n`
+  const one = '@@ -1 +1 @@\n-a\n+b\n'
+  t.test('of many files the first', async (t) => {
+    const patch = readPatch(['a', 'b', 'c', 'd'].map((name) => head(name) + one).join(''), {
+      files: 2,
+    })
+    t.strictSame(patch.files.map(brief), ['a: changed +1 -1', 'b: changed +1 -1'])
+    t.strictSame(patch.notes, ['2 more files are left out here.'])
+  })
+  t.test('of a large file the beginning, and of all the numbers', async (t) => {
+    const large = `${head('a')}@@ -1 +1,6 @@\n 1\n+2\n+3\n-4\n@@ -9 +9 @@\n+5\n`
+    const patch = readPatch(large + head('b') + one, { linesOfFile: 3 })
+    t.strictSame(patch.files.map(brief), ['a: changed +3 -1', 'b: changed +1 -1'])
+    t.strictSame(linesOf(patch.files[0]!.hunks), [' 1=1 1', '+2 2'])
+    t.equal(patch.files[0]!.unread, 3)
+    const html = String(DiffView({ files: patch.files }))
+    t.match(html, '3 more lines are left out here.')
+  })
+  t.test('a line that is longer than all there is room for is left out, and counted', async (t) => {
+    const { files } = readPatch(`${head('a')}@@ -1 +1 @@\n-a\n+${'x'.repeat(500_000)}\n`)
+    const html = String(DiffView({ files }))
+    t.ok(html.length < 2000, `${html.length}`)
+    t.match(html, '1 more line is left out here.')
+  })
+  const hostile = {
+    files: 'diff --git \n',
+    'files with a hunk': head('a') + one,
+    lines: '+\n',
+    hunks: '@@ -1 +1 @@\n',
+    'hunks that cannot be read': '@@ \n',
+    'lines of a head': 'index \n',
+  }
+  for (const [name, part] of Object.entries(hostile)) {
+    t.test(`4 MiB of ${name} take no second`, async (t) => {
+      const start = part.startsWith('+') ? `${head('a')}@@ -1 +1 @@\n` : head('a')
+      const text = start + part.repeat((4 * 1024 * 1024) / part.length)
+      const took = await cpuTime(() => void String(DiffView(readPatch(text))), { tries: 2 })
+      t.ok(took < 700, `${took} ms`)
+    })
+  }
+})
+
+t.test('two texts', async (t) => {
+  t.test('that are equal', async (t) => {
+    t.strictSame(diffTexts('a\n', 'a\n'), { hunks: [], additions: 0, deletions: 0 })
+  })
+  t.test('that differ in a word of a line', async (t) => {
+    const lines = '1\n2\n3\n4\n'
+    const diff = diffTexts(`${lines}run the tests now\n`, `${lines}run all tests now\nand stop`)!
+    t.strictSame(linesOf(diff.hunks), [
+      ' 2=2 2',
+      ' 3=3 3',
+      ' 4=4 4',
+      '-5 run the tests now',
+      '+5 run all tests now',
+      '+6 and stop¬',
+    ])
+    t.equal(diff.hunks[0]!.header, '@@ -2,4 +2,5 @@')
+    t.strictSame([diff.additions, diff.deletions], [2, 1])
+    const [before, after] = diff.hunks[0]!.lines.filter(({ parts }) => parts)
+    const changed = (line: typeof before) =>
+      line!.parts!.map(({ text, changed }) => (changed ? `[${text}]` : text)).join('')
+    t.equal(changed(before), 'run [the] tests now')
+    t.equal(changed(after), 'run [all] tests now')
+  })
+  t.test('with little in common have no words marked', async (t) => {
+    const diff = diffTexts('alpha beta gamma\n', 'one two three\n')!
+    t.notOk(diff.hunks[0]!.lines.some(({ parts }) => parts))
+  })
+  t.test('put together again from the parts and from the lines', async (t) => {
+    const text = fc
+      .array(fc.constantFrom('a b c d\n', 'a x c d\n', '\n', 'e', '\r\n'))
+      .map((x) => x.join(''))
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        for (const line of diffTexts(before, after)!.hunks.flatMap(({ lines }) => lines)) {
+          if (line.parts) t.equal(line.parts.map((part) => part.text).join(''), line.text)
+          const source = (line.kind === '-' ? before : after).split('\n')
+          t.equal(source[(line.new ?? line.old)! - 1], line.text)
+        }
+      }),
+    )
+  })
+  t.test('that are too large, or too different, end in null within the limits', async (t) => {
+    const lines = (salt: string) =>
+      Array.from({ length: 20_000 }, (_, i) => `${salt}${i}\n`).join('')
+    t.equal(diffTexts('a'.repeat(600_000), 'b'.repeat(600_000)), null)
+    const took = await cpuTime(() => t.equal(diffTexts(lines('a'), lines('b')), null), { tries: 2 })
+    t.ok(took < 1500, `${took} ms`)
+    t.equal(diffTexts('a\nb\n', 'c\nd\n', { maxEdits: 1 }), null)
+  })
+  t.test('in one long line each', async (t) => {
+    const words = (salt: string) => `${salt} word`.repeat(700)
+    const took = await cpuTime(() => diffTexts(words('a'), words('b')), { tries: 2 })
+    t.ok(took < 1500, `${took} ms`)
+  })
+})
+
+t.test('on the page', async (t) => {
+  const file = (name: string, count: number): FileDiff => ({
+    file: name,
+    from: null,
+    status: 'changed',
+    binary: false,
+    additions: count,
+    deletions: 0,
+    hunks: [
+      {
+        header: '@@ -0,0 +1 @@',
+        lines: Array.from({ length: count }, (_, index) => ({
+          kind: '+',
+          text: `line ${index}`,
+          old: null,
+          new: index + 1,
+        })),
+      },
+    ],
+    notes: [],
+  })
+  const html = (props: Parameters<typeof DiffView>[0]) => String(DiffView(props))
+
+  t.test('a file has its name, its numbers and its lines', async (t) => {
+    const text = 'a\u202e<b>\x1b'
+    const lines: FileDiff['hunks'][number]['lines'] = [
+      { kind: '-', text, old: 1, new: null },
+      { kind: '+', text: 'xy', old: null, new: 1, noNewline: true },
+    ]
+    lines[1]!.parts = [
+      { text: 'x', changed: false },
+      { text: 'y', changed: true },
+    ]
+    const hunks = [{ header: '@@ -1 +1 @@', lines }]
+    const renamed = { ...file('new<.txt', 1), from: 'old.txt', status: 'renamed' as const }
+    t.equal(
+      html({ files: [{ ...renamed, deletions: 1, hunks, notes: ['A note.'] }], notes: ['Cut.'] }),
+      [
+        '<div class="diff-files"><p class="diff-note">Cut.</p>',
+        '<details class="file" open="" data-file="new&lt;.txt"><summary>',
+        '<span class="file-name"><span class="file-from">old.txt → </span>new&lt;.txt</span> ',
+        '<span class="file-status renamed">renamed</span> ',
+        '<span class="additions">+1</span> <span class="deletions">−1</span></summary>',
+        '<p class="diff-note">A note.</p>',
+        '<section class="diff-scroll" tabindex="0" aria-label="Changes in new&lt;.txt">',
+        '<table class="diff" aria-label="Lines of new&lt;.txt"><tbody>',
+        '<tr class="hunk"><td colspan="4">@@ -1 +1 @@</td></tr>',
+        '<tr class="removed"><td class="line-number">1</td><td class="line-number"></td>',
+        '<td class="sign">-</td><td class="code">a[U+202E]&lt;b&gt;␛</td></tr>',
+        '<tr class="added"><td class="line-number"></td><td class="line-number">1</td>',
+        '<td class="sign">+</td><td class="code">x<mark>y</mark>',
+        '<span class="no-newline"> (no line end)</span></td></tr>',
+        '</tbody></table></section></details></div>',
+      ].join(''),
+    )
+  })
+  t.test('what is over the limit is counted, and not shown', async (t) => {
+    const shown = html({ files: [file('a', 30), file('b', 30), file('c', 1)], maxLines: 40 })
+    t.equal(shown.match(/<tr class="added">/g)?.length, 40)
+    t.match(shown, '20 more lines are left out here.')
+    t.match(shown, '1 more line is left out here.')
+  })
+  t.test('only the first files are unfolded', async (t) => {
+    const files = [file('a', 30), file('b', 5), file('c', 5)]
+    t.equal(html({ files, openLines: 35 }).match(/ open=""/g)?.length, 2)
+  })
+  t.test('a long file is folded, and those behind it are not', async (t) => {
+    const shown = html({ files: [file('a', 301), file('b', 300)] })
+    t.match(shown, '<details class="file" data-file="a">')
+    t.match(shown, '<details class="file" open="" data-file="b">')
+  })
+  t.test('a binary file says so', async (t) => {
+    const shown = html({ files: [{ ...file('a', 0), hunks: [], binary: true }] })
+    t.match(shown, 'A binary file: its content is not shown.')
+  })
+  t.test('one difference stands without a file', async (t) => {
+    const { hunks } = diffTexts('a\n', 'b\n')!
+    const shown = String(HunksView({ hunks, label: 'Changes of the plan' }))
+    t.match(shown, /^<table class="diff" aria-label="Changes of the plan">/)
+  })
+})
