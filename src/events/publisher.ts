@@ -156,7 +156,7 @@ function historyHash(facts: CaseFacts | null): string {
   return facts?.notes[HISTORY_FILE]?.hash ?? ''
 }
 
-/** When the file that an event is about was changed: for what nobody saw happen. */
+/** When the file that an event is about was changed: for changes that were made while no service ran. */
 function timeOf(entry: CaseEntry, payload: Record<string, unknown>): string | null {
   const { proof_id, filename } = payload
   const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))

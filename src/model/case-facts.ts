@@ -42,7 +42,7 @@ export type CaseEvent =
   | { session_id: string; after: number }
 
 /**
- * The events of a change, in the order in which they are sent; null stands for a case that did not exist before, or does not any more.
+ * The events of a change, in the order in which they are sent; null is a case that did not exist before, or does not exist any more.
  * `wrote` names the memory files that a request has just written: each has its event, also where the file was
  * put back to what it was, or deleted, before anybody read it. `isOwnHistory`: history.md has other lines than before,
  * and the service wrote them all.

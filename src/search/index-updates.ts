@@ -212,7 +212,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await running?.catch(() => {}) // whoever asked for it was told
+      await running?.catch(() => {}) // its caller has the error
     },
   }
 }

@@ -45,7 +45,7 @@ export interface Search {
   find(query: SearchQuery, limit: number): Promise<FindAnswer>
   /** Resolved cases that resemble this one, the most alike first. */
   similar(id: string, limit: number): Promise<SimilarCase[]>
-  /** Whether the index is up to date, but for a few cases: then an answer takes no time to speak of. */
+  /** Whether the index is up to date except for a few cases: then an answer is fast. */
   isReady(): boolean
   /** Files of a case have changed, or it is gone: then its words leave the index at once. */
   change(id: string): void

@@ -69,15 +69,17 @@ export interface TriageItem extends Place {
   summary: string
 }
 
-const PLACE = ['id', 'created_at'] as const
-const ALL = [
-  ...PLACE,
+/** Their names, as in the table. */
+export const LIST_COLUMNS = [
   ...FIELD_COLUMNS,
   'needs',
   'triage_place',
   'list_section',
   'summary',
-] as const satisfies (keyof ListColumns | (typeof PLACE)[number])[]
+] as const satisfies (keyof ListColumns)[]
+
+const PLACE = ['id', 'created_at'] as const
+const ALL = [...PLACE, ...LIST_COLUMNS] as const
 
 export function createCaseLists(
   database: Pick<Database, 'all' | 'get'>,
@@ -94,7 +96,7 @@ export function createCaseLists(
     return JSON.stringify(rows)
   }
 
-  function page(
+  function rowsBehind(
     order: 'created_at' | 'triage_place',
     columns: readonly string[],
     filters: CaseFilters,
@@ -128,10 +130,10 @@ export function createCaseLists(
 
   return {
     newest: (filters, after, limit) =>
-      page('created_at', columnsFor(filters), filters, after, limit),
-    newestRows: (after, limit) => page('created_at', ALL, {}, after, limit),
+      rowsBehind('created_at', columnsFor(filters), filters, after, limit),
+    newestRows: (after, limit) => rowsBehind('created_at', ALL, {}, after, limit),
     newestIds: () => ids(PLACE, {}, 'created_at DESC, id'),
-    triage: (filters, after, limit) => page('triage_place', ALL, filters, after, limit),
+    triage: (filters, after, limit) => rowsBehind('triage_place', ALL, filters, after, limit),
     pageIds: (filters) => ids(ALL, filters, 'list_section, triage_place DESC, id'),
     count(filters) {
       const { conditions, values } = conditionsOf(filters)
@@ -170,7 +172,7 @@ export function createCaseLists(
   }
 }
 
-/** The table `listed`: the rows, but for those of which the JSON in the first parameter has others, and these. */
+/** The table `listed`: the rows of `cases`, replaced by those in the JSON of the first parameter if it has the case. */
 function listed(columns: readonly string[]): string {
   // with the type of the column, or SQLite would sort all rows instead of merging two sorted lists
   const values = columns.map((name) => {

@@ -135,7 +135,7 @@ export async function openDatabase(
     )
   }
 
-  /** Deleted or replaced while the service runs: what it holds is still whole, and is written to its place again. */
+  /** The file was deleted or replaced while the service runs: the open one is still whole, and is written there again. */
   async function restoreFile(): Promise<void> {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found?.ino === inode) return

@@ -26,7 +26,7 @@ export interface ChangedFile {
   before: string | null
 }
 
-/** An act that was seen in the files and is written when they stand still; `key` says what it is about. */
+/** An act that was seen in the files, and is written once they stop changing; `key` says what it is about. */
 export interface NotedAct {
   key: string
   /** ISO 8601. */

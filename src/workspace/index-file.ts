@@ -27,7 +27,7 @@ export interface IndexFile {
   close(): Promise<void>
 }
 
-interface IndexFileNeeds {
+interface IndexFileDeps {
   layout: Pick<Layout, 'memoryRoot'>
   /** The rows of all cases behind a place, the newest first. */
   rows: CaseLists['newestRows']
@@ -52,7 +52,7 @@ const QUIET_MS = 2000
  * Neither makes the memory root nor takes the place of a file that is not its own, which is said
  * once. The same cases give the same bytes, and the same bytes are not written again.
  */
-export function createIndexFile(needs: IndexFileNeeds): IndexFile {
+export function createIndexFile(needs: IndexFileDeps): IndexFile {
   const { layout, rows, log, now = Date.now, everyMs = 1000 } = needs
   const path = join(layout.memoryRoot, 'index.md')
   let isStale = false
@@ -159,7 +159,7 @@ function isOurs(bytes: Buffer): boolean {
 const RUN = 200
 
 /** The newest first. What changes while they are read makes the file stale again. */
-async function allRows(rows: IndexFileNeeds['rows']): Promise<IndexRow[]> {
+async function allRows(rows: IndexFileDeps['rows']): Promise<IndexRow[]> {
   const all: IndexRow[] = []
   for (let last: Place | null = null; ; ) {
     const found = rows(last, RUN)

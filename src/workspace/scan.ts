@@ -12,7 +12,7 @@ import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { KnownCase } from '../state/cases.ts'
 import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
-import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
+import { type CaseLookDeps, gone, hiddenProblem, lookAtCase } from './case-look.ts'
 import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
@@ -26,11 +26,11 @@ import {
   type StabilityDetector,
 } from './sync/stability.ts'
 
-/** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
+/** Reads changed files into the catalog, and publishes what it finds while it has the case's mutex. */
 export interface Scan {
   /** Whether the folder of all cases could be listed. If not, no case is known to be gone. */
   canList(): boolean
-  /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
+  /** Looks at every file of one case by its stamp, and reads those that differ. The caller has its mutex. */
   one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
@@ -49,27 +49,27 @@ export interface Written {
   notes: readonly string[]
 }
 
-export interface ScanNeeds extends CaseLookNeeds {
+export interface ScanDeps extends CaseLookDeps {
   catalog: Catalog
   mutex: KeyedMutex
   stability: StabilityDetector
   /** Called for every case that may have changed, with what of its records has. */
   publish(change: CaseChange): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
-  found?(id: string): KnownCase | undefined
+  rowFromLastRun?(id: string): KnownCase | undefined
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a read in `ms`. */
   onUnstable(caseId: string, ms: number): void
 }
 
-export function createScan(needs: ScanNeeds): Scan {
+export function createScan(needs: ScanDeps): Scan {
   const { layout, catalog, mutex, publish } = needs
   let isListed = true
   let unknownEntries: Problem[] = []
-  /** Problems of folders that hold no record, by the id that they are named by. */
+  /** Problems of folders without any record, by the id in their name. */
   const noCases = new Map<string, Problem[]>()
-  const looking: ScanNeeds = {
+  const looking: ScanDeps = {
     ...needs,
     sawNoCase: (id, problems) => {
       const file = (each: string) => `cases/${id}/${each}`
@@ -87,7 +87,7 @@ export function createScan(needs: ScanNeeds): Scan {
   ): Promise<ReadPass> {
     const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : needs.found?.(id)
+    const stored = catalog.has(id) ? undefined : needs.rowFromLastRun?.(id)
     const stamps = stored ?? catalog.known(id)
     if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)

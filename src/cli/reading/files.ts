@@ -56,7 +56,7 @@ export async function openFiles({ root, memoryRoot, stateDir }: Folders): Promis
     catalog,
     mutex: createKeyedMutex(),
     // values that are frozen count whatever a row says
-    ...(pins.size === 0 ? { found: stored.found } : {}),
+    ...(pins.size === 0 ? { rowFromLastRun: stored.rowFromLastRun } : {}),
     stability: createStabilityDetector(),
     isGits: () => false,
     lastText: stored.recall,

@@ -1,4 +1,4 @@
-/** Hears that something in a case's folder changed, and tells the synchronizer which case. It reads nothing. */
+/** Watches the folders of cases, and names each case that changed to the synchronizer. It reads no file. */
 
 import { basename, dirname } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
@@ -12,7 +12,7 @@ import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watch
 export interface FolderWatcher {
   /** Watches the folder that is there now; one that was moved away and made again is another. */
   followRoot(): Promise<void>
-  /** Gives up all watches, and sets them anew: there may be folders that could not be watched. */
+  /** Gives up all watches and sets them again: some folders could not be watched before. */
   watchAgain(): void
   /** Grows when watches are set or given up: changes before that may have made no event. */
   generation(): number
@@ -125,7 +125,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
 
   return {
     followRoot() {
-      following = following.then(followRoot, followRoot) // whoever asked for the one before has its error
+      following = following.then(followRoot, followRoot) // its error went to the caller before
       return following
     },
     watchAgain,
