@@ -68,6 +68,7 @@ const pages = await build({
     { in: 'src/web/style/main.css', out: 'console' },
   ],
   outdir: 'dist/web/assets',
+  tsconfig: 'src/web/client/tsconfig.json',
   bundle: true,
   minify: true,
   format: 'esm',

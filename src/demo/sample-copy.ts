@@ -14,13 +14,15 @@ import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
+import { takeOwnership } from '../state/owner/ownership.ts'
+import { defaultStateFolder, openStateFolder } from '../state/state-folder.ts'
 import { gitText } from '../workspace/git/git-command.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
 
 interface SampleCopyOptions {
   /** Leave a copy that is already there as it is. */
   keep?: boolean
-  /** Replace a copy that is already there, with all that was changed in it. */
+  /** Replace a copy that is already there, with everything that was changed in it and its state folder. */
   force?: boolean
 }
 
@@ -70,13 +72,29 @@ export async function copySample(
     const git = await makeRepository(copy)
     const mark = git ? GIT_MARK : PLAIN_MARK
     await writeFile(join(copy, mark), 'made by: casefile sample\n')
-    if (present === 'copy') await rename(target, join(workshop, 'old'))
+    if (present === 'copy') {
+      await removeState(target)
+      await rename(target, join(workshop, 'old'))
+    }
     if (present === 'empty') await fill(target, copy, mark)
     else await rename(copy, target)
     return { made: true, git }
   } finally {
     await rm(workshop, { recursive: true, force: true })
   }
+}
+
+/**
+ * Removes what this machine remembers about a copy; a service would restore the sessions of the old copy from it.
+ * Refuses (`already_active`) while a service uses the copy.
+ */
+async function removeState(target: string): Promise<void> {
+  const memoryRoot = join(target, 'memory')
+  const folder = await defaultStateFolder(memoryRoot, process.env)
+  const state = await openStateFolder(folder, { memoryRoot, workspaceRoot: target })
+  const ownership = await takeOwnership({ memoryRoot, stateDir: state.root, short: true })
+  await ownership.release()
+  await rm(state.root, { recursive: true, force: true })
 }
 
 /** What tells a copy from a folder of the user's own; outside the work tree where there is git. */

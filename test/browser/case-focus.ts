@@ -27,7 +27,15 @@ inBrowser('the focus goes on with the work; a case that goes says so', async (t,
 
   await page.click('#edit-case > summary')
   await service.request('PUT', `/cases/${id}`, { title: 'Renamed' })
-  await page.locator('.meanwhile', { hasText: 'Title: changed meanwhile' }).waitFor()
+  const title = page.locator('#edit-title')
+  await eventually(
+    () => title.inputValue(),
+    (value) => value === 'Renamed',
+  )
+  await title.fill('Mine')
+  await service.request('PUT', `/cases/${id}`, { title: 'Renamed again' })
+  await page.getByText('The case changed while you were editing').waitFor()
+  t.equal(await title.inputValue(), 'Mine', 'what is written stays')
 
   const away = `${service.file(id)}-away`
   renameSync(service.file(id), away)

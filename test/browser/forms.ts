@@ -15,7 +15,7 @@ inBrowser('Ctrl+Enter sends the form it is written in, and no button', async (t,
   await approve.evaluate((button: HTMLButtonElement) => {
     button.disabled = true
   })
-  const edit = page.getByRole('button', { name: 'Edit', exact: true })
+  const edit = page.getByRole('button', { name: 'Edit the plan', exact: true })
   await edit.focus()
   await page.keyboard.press('Control+Enter')
   await approve.evaluate((button: HTMLButtonElement) => {
@@ -34,8 +34,8 @@ inBrowser('an answer sweeps nothing away that is typed while it is awaited', asy
   const { id } = await must(service, 'POST', '/cases', { title: 'Slow' })
   const page = await openCase(visitor, service.url, id)
   const goOn = await holdBack(page, `**/cases/${id}/proof/checklist`)
-  await page.getByText('Add an item', { exact: true }).click()
-  const field = page.getByLabel('What is to be proved')
+  await page.getByText('Add a requirement', { exact: true }).click()
+  const field = page.getByLabel('What has to be proved?')
   await field.fill('All tests pass')
   await field.press('Enter')
   await page.locator('#add-item-form[data-busy]').waitFor()
@@ -45,7 +45,7 @@ inBrowser('an answer sweeps nothing away that is typed while it is awaited', asy
   t.equal(await field.inputValue(), 'All tests pass', 'it takes no letter')
   goOn()
   await page.locator('#gate').getByText('Missing: All tests pass').waitFor()
-  await page.getByText('Add an item', { exact: true }).click()
+  await page.getByText('Add a requirement', { exact: true }).click()
   await field.fill('Another one')
   t.equal(await field.inputValue(), 'Another one', 'and then it does again')
 })
@@ -86,19 +86,17 @@ inBrowser('a conflict that cannot be read is said in the form', async (t, visito
   const page = await openCase(visitor, service.url, id)
   await page.locator('#edit-case > summary').click()
   await page.getByLabel('Title').fill('Mine')
+  const address = page.url()
+  await page.route(address, (route) => route.abort())
   await must(service, 'PUT', `/cases/${id}`, { title: 'Theirs, again' })
-  const api = `**/cases/${id}`
-  await page.route(api, (route) =>
-    route.request().method() === 'GET' ? route.abort() : route.continue(),
-  )
   const save = page.locator('#edit-case').getByRole('button', { name: 'Save', exact: true })
   await save.click()
   await page.getByText('Your text is still here').waitFor()
   t.equal(await page.getByLabel('Title').inputValue(), 'Mine')
-  await page.unroute(api)
+  await page.unroute(address)
   await save.click()
   await page.getByText('Theirs, again', { exact: true }).last().waitFor()
-  await page.getByRole('button', { name: 'Save mine over it' }).click()
+  await page.getByRole('button', { name: 'Overwrite with mine' }).click()
   await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor()
 })
 
@@ -141,8 +139,8 @@ inBrowser('a proof that changes under the pointer is asked about', async (t, vis
   const file = service.file(id, 'proof', `${proof.id}.md`)
   writeFileSync(file, readFileSync(file, 'utf8').replace('what was read', 'something else'))
   await page.locator('#proof').getByText('something else').waitFor()
-  await page.locator('#proof').getByRole('button', { name: 'Verify' }).click()
-  await page.getByRole('dialog').getByText('was changed while the page was open').waitFor()
+  await page.locator('#proof').getByRole('button', { name: 'Verify log' }).click()
+  await page.getByRole('dialog').getByText('changed while the page was open').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   const { verified } = await must(service, 'GET', `/cases/${id}/proof/${proof.id}`)

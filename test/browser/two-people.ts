@@ -28,7 +28,7 @@ inBrowser('what one approves, another one sees without a reload', async (t, visi
   }
   await eventually(
     () => list.locator(`#case-${ref.case_id}`).innerText(),
-    (text) => !/plan waits/i.test(text),
+    (text) => !/plan/i.test(text),
   )
   for (const page of [grace, list])
     t.equal(await page.evaluate(() => 'sameDocument' in window), true, 'the same document')
@@ -54,7 +54,7 @@ inBrowser(
     await page.keyboard.press('a')
     t.equal((await must(service, 'GET', ref.path)).state, 'plan_ready', 'nothing has run')
 
-    await page.getByRole('button', { name: /read/i }).click()
+    await page.getByRole('button', { name: "I've reviewed the changes" }).click()
     await eventually(() => isArmed(page))
     await button.click()
     await page.locator('#terminal').getByText('the second text runs').waitFor()
@@ -79,8 +79,10 @@ inBrowser(
     change('first', 'second')
     await shows('echo the second text runs')
     const notice = page.locator('#plan-changed')
-    t.match(await notice.innerText(), /changed just now/)
-    const early = await page.getByRole('button', { name: 'I have read it' }).elementHandle()
+    t.match(await notice.innerText(), /just changed/)
+    const early = await page
+      .getByRole('button', { name: "I've reviewed the changes" })
+      .elementHandle()
 
     change('second', 'third')
     await shows('echo the third text runs')
@@ -88,7 +90,7 @@ inBrowser(
     t.equal(await notice.count(), 1)
     await early!.evaluate((button: HTMLElement) => button.click())
     t.equal(await isArmed(page), false, 'the button that stood by the second text arms nothing')
-    await page.getByRole('button', { name: 'I have read it' }).click()
+    await page.getByRole('button', { name: "I've reviewed the changes" }).click()
     await eventually(() => isArmed(page))
     t.equal(await notice.count(), 0)
 
@@ -161,10 +163,7 @@ inBrowser(
     )
     await grace.locator('#memory-editor').getByText('What Ada adds.').first().waitFor()
     t.match(await grace.getByRole('textbox').first().inputValue(), /What Grace adds/)
-    await grace
-      .getByRole('button', { name: /save|keep mine/i })
-      .first()
-      .click()
+    await grace.getByRole('button', { name: 'Overwrite with mine' }).click()
     await eventually(
       async () => (await service.request('GET', api)).text,
       (text) => /What Grace adds/.test(text),

@@ -24,14 +24,14 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   t.equal(await page.locator('strong', { hasText: 'must' }).count(), 1, 'markdown is rendered')
   t.match(await page.locator('#gate').innerText(), /At least one verified proof/)
 
-  await page.getByText('Add an item', { exact: true }).click()
-  await page.getByLabel('What is to be proved').fill('The tests pass')
-  await page.getByRole('button', { name: 'Add the item' }).click()
+  await page.getByText('Add a requirement', { exact: true }).click()
+  await page.getByLabel('What has to be proved?').fill('The tests pass')
+  await page.locator('#add-item').getByRole('button', { name: 'Add' }).click()
   await page.locator('#gate').getByText('Missing: The tests pass').waitFor()
 
   await page.getByText('New file', { exact: true }).click()
   await page.getByLabel('Name').fill('runbook.md')
-  await page.getByRole('button', { name: 'Write it' }).click()
+  await page.getByRole('button', { name: 'Create file' }).click()
   await page.waitForURL('**/memory/runbook.md')
   await page.getByRole('textbox').fill(RUNBOOK)
   await page.getByRole('button', { name: 'Save' }).click()
@@ -40,14 +40,15 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
 
   await page.goto(casePage)
   await page.getByText('New session', { exact: true }).click()
-  await page.getByRole('radio', { name: 'implementing' }).check()
-  await page.getByRole('button', { name: 'Plan it' }).click()
+  await page.getByText('Something else', { exact: true }).click()
+  await page.getByRole('radio', { name: 'Make the change implementing' }).check()
+  await page.getByRole('button', { name: 'Start planning' }).click()
   await page.waitForURL('**/session/1')
   const approve = page.getByRole('button', { name: 'Approve and run 2 steps' })
   await approve.click()
 
   await page.locator('#terminal').getByText('hello from the step').waitFor()
-  const attach = page.getByRole('button', { name: 'Attach: 1-test.tap' })
+  const attach = page.getByRole('button', { name: 'Attach 1-test.tap as test-log' })
   await attach.waitFor()
   t.equal(
     await page.locator('#terminal .fg-2').first().innerText(),
@@ -57,13 +58,13 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   t.strictSame(
     await page
       .locator('#steps .step-row')
-      .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-step-state'))),
+      .evaluateAll((rows) => rows.map((row) => row.className.replace('step-row ', ''))),
     ['ok', 'ok'],
     'the steps say how they ended',
   )
   t.match(await page.locator('#changes').innerText(), /made\.txt/, 'and what changed')
   await attach.click()
-  await page.locator('#evidence').getByText('not verified yet').waitFor()
+  await page.locator('#evidence').getByText('not verified').waitFor()
 
   await page.goto(casePage)
   await page.locator('#proof').getByRole('button', { name: 'Verify' }).click()
@@ -89,8 +90,8 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await must(service, 'PUT', `/cases/${id}/memory/runbook.md`, RUNBOOK)
 
   await page.keyboard.press('s')
-  await tabTo(page, page.getByRole('radio', { name: 'investigating' }))
-  await tabTo(page, page.getByRole('button', { name: 'Plan it' }))
+  await tabTo(page, page.getByRole('radio', { name: 'Find the cause investigating' }))
+  await tabTo(page, page.getByRole('button', { name: 'Start planning' }))
   await page.keyboard.press('Enter')
   await page.waitForURL('**/session/1')
   await page.getByRole('button', { name: 'Approve and run 2 steps' }).waitFor()
@@ -100,11 +101,11 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await eventually(() => isFocused(approve))
   t.equal((await sessionOf()).state, 'plan_ready', 'the key alone approves nothing')
   await page.keyboard.press('Enter')
-  const attach = page.getByRole('button', { name: 'Attach: 1-test.tap' })
+  const attach = page.getByRole('button', { name: 'Attach 1-test.tap as test-log' })
   await attach.waitFor()
   await tabTo(page, attach)
   await page.keyboard.press('Enter')
-  await page.locator('#evidence').getByText('not verified yet').waitFor()
+  await page.locator('#evidence').getByText('not verified').waitFor()
 
   await tabTo(page, page.getByRole('link', { name: 'Typed without a mouse' }).first())
   await page.keyboard.press('Enter')

@@ -12,6 +12,7 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { copySample } from '../../src/demo/sample-copy.ts'
+import { runBuilt, started } from '../fixtures/built-service.ts'
 
 const sample = fileURLToPath(new URL('../../sample-workspace', import.meta.url))
 const hasGit = spawnSync('git', ['--version']).status === 0
@@ -239,3 +240,25 @@ t.test("the demo's plan mends the sample", async (t) => {
 
   t.not(start(process.execPath, mend).status, 0, 'the same step again finds nothing to replace')
 })
+
+t.test(
+  'force brings a session back to its waiting plan; a service must be stopped first',
+  async (t) => {
+    t.teardown(() => {}) // or tap removes the testdir before the service has ended
+    const folder = t.testdir()
+    const env = { XDG_STATE_HOME: join(folder, 'state') }
+    const workspace = join(folder, 'workspace')
+    const casefile = (...args: string[]) => runBuilt(args, env, folder)
+    const force = () => casefile('sample', 'workspace', '--force')
+    t.match(await casefile('sample', 'workspace'), { code: 0 })
+    t.match(await casefile('abandon', 'right after', '--root', workspace), { code: 0 })
+
+    const service = await started(['serve', '--root', workspace, '--port', '0'], env, folder)
+    t.match(await force(), { code: 1, stderr: /process \d+ at http.*stop it/ })
+    await service.stop('SIGTERM')
+
+    t.match(await force(), { code: 0 })
+    const { stdout } = await casefile('list', '--root', workspace)
+    t.match(stdout, /^c12d54ae .* the plan of session 1 waits for approval/)
+  },
+)

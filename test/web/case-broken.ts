@@ -16,17 +16,17 @@ t.test('a case whose file cannot be read says so, and has no forms for what it s
   const { id } = await app.newCase({ title: 'Broken since' })
   writeFileSync(app.file(id, 'case.md'), '---\ntitle: Broken since\ntags: 5\n---\n\nWords\n')
   const html = await pageOf(`/case/${id}`)
-  t.match(textOf(html, 'description'), 'case.md cannot be read, see the problem above.')
+  t.match(textOf(html, 'description'), "case.md can't be read; see the problem above.")
   t.notMatch(html, 'No description yet.')
   for (const form of ['edit-case', 'edit-description', 'set-state', 'add-item', 'resolve'])
     t.notMatch(html, `id="${form}"`, form)
-  t.match(html, /<a class="button" href="[^"]*\/memory\/case\.md\?source#L3">Mend case\.md<\/a>/)
+  t.match(html, /<a class="button" href="[^"]*\/memory\/case\.md\?source#L3">Fix case\.md<\/a>/)
 
   await t.test('its source has the line marked, with the problem', async (t) => {
     const source = await pageOf(`/case/${id}/memory/case.md?source`)
-    t.match(source, /id="L3" data-line="3" data-bad="">tags: 5\n<\/span><span class="source-prob/)
-    t.match(textOf(source, 'memory-head'), /Line 3 *: .*What to do: /)
-    t.match(source, 'id="memory-editor"', 'and can be mended there')
+    t.match(source, /class="source-line bad" id="L3">tags: 5\n<\/span><span class="source-prob/)
+    t.match(textOf(source, 'problems'), /case\.md, line 3 *: .*What to do: /)
+    t.match(source, 'id="memory-editor"', 'and can be fixed there')
   })
 })
 
@@ -42,7 +42,7 @@ t.test('a session file that cannot be read is shown as it stands, and not edited
   t.match(textOf(html, 'memory-head'), app.file(id, 'sessions', '1.md'), 'where it lies')
   t.match(html, '&lt;b&gt;raw')
   t.notMatch(html, 'id="memory-editor"')
-  t.notMatch(html, 'data-edit-memory')
+  t.notMatch(html, 'id="edit-memory"')
   t.notMatch(html, `/case/${id}/session/1"`, 'there is no such page')
   t.equal((await app.request('GET', `/case/${id}/memory/2.md`)).status, 404)
 })
@@ -53,7 +53,7 @@ t.test('so is a file of proof', async (t) => {
   writeFileSync(app.file(id, 'proof', `${PROOF}.md`), BROKEN)
   const html = await pageOf(`/case/${id}/proof/${PROOF}`)
   t.match(textOf(html, 'memory-head'), `proof/${PROOF}.md`)
-  t.match(html, 'data-bad=""')
+  t.match(html, 'class="source-line bad"')
 })
 
 t.test('much of anything is folded', async (t) => {

@@ -67,9 +67,9 @@ t.test('the gate', async (t) => {
     const html = await pageOf(`/case/${id}`)
     t.match(
       textOf(html, 'gate'),
-      /Incomplete.*Missing: All tests pass test-log, required read and verify it/,
+      /Incomplete.*Missing: All tests pass test-log, required Review and verify/,
     )
-    t.match(textOf(html, 'gate'), '2 things missing for RESOLVED')
+    t.match(textOf(html, 'gate'), '2 requirements left')
     t.match(textOf(html, 'proof'), /test-log not verified Verify/)
     t.match(html, '<span class="fg-2">ok</span> 1 - &lt;all&gt;')
     t.match(html, 'id="proof-type" name="type" value="test-log"', 'the type that is missing')
@@ -85,8 +85,8 @@ t.test('the gate', async (t) => {
   await t.test('open, it names the proof, and the case can be resolved', async (t) => {
     await app.request('PUT', `/cases/${id}/proof/${pid}/verify`)
     const html = await pageOf(`/case/${id}`)
-    t.match(textOf(html, 'gate'), /Complete.*There: All tests pass.*the proof/)
-    t.match(html, `<a class="small" href="/case/${id}/proof/${pid}">the proof`)
+    t.match(textOf(html, 'gate'), /Complete.*Met: All tests pass.*View proof/)
+    t.match(html, `<a class="small" href="/case/${id}/proof/${pid}">View proof`)
     t.match(formTag(html, 'resolve'), `action="/cases/${id}/state"`)
     t.notMatch(html, `id="verify-${pid}"`)
   })
@@ -109,11 +109,11 @@ t.test('a proof with failures says what failed, and asks for a reason', async (t
   const report = { type: 'test-log', content }
   const { id: pid } = (await app.request('POST', `/cases/${id}/proof`, report)).json
   const ofCase = await pageOf(`/case/${id}`)
-  t.match(textOf(ofCase, 'gate'), 'test-log supports nothing: 1 of 2 tests failed: in &lt;b&gt;')
-  t.match(textOf(ofCase, 'proof'), 'Supports nothing: 1 of 2 tests failed: in &lt;b&gt;')
+  t.match(textOf(ofCase, 'gate'), "test-log doesn't count: 1 of 2 tests failed: in &lt;b&gt;")
+  t.match(textOf(ofCase, 'proof'), "Doesn't count: 1 of 2 tests failed: in &lt;b&gt;")
   t.notMatch(ofCase, `id="verify-${pid}"`, 'it is read first')
   const html = await pageOf(`/case/${id}/proof/${pid}`)
-  t.match(textOf(html, 'proof-objection'), 'This proof supports nothing: 1 of 2 tests failed')
+  t.match(textOf(html, 'proof-objection'), "This proof doesn't count: 1 of 2 tests failed")
   t.match(textOf(html, 'failed-tests'), 'Failed tests in &lt;b&gt;')
   t.match(formTag(html, `accept-${pid}`), `action="/cases/${id}/proof/${pid}/verify"`)
   await app.request('PUT', `/cases/${id}/proof/${pid}/verify`, { accept: 'It is <flaky>.' })
@@ -137,9 +137,9 @@ t.test('parents and parts lead to one another', async (t) => {
 t.test('a plan that waits comes first', async (t) => {
   const { case_id: id } = await planned(app, { runbook: step('true') })
   const html = await pageOf(`/case/${id}`)
-  t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 waits for your approval.')
+  t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 needs your approval.')
   t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
-  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready waits for your approval runbook/)
+  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready needs your approval runbook/)
 })
 
 t.test('a session that failed comes next, with what to do', async (t) => {
@@ -163,13 +163,14 @@ t.test('what a session offers is attached with one click', async (t) => {
   const html = await pageOf(`/case/${ref.case_id}`)
   t.match(textOf(html, 'session-1'), /implementing Complete runbook 1 test passed/)
   const artifact = session.candidates[0].artifact as string
-  t.match(textOf(html, 'offer-1'), `${artifact} 1 of 1 test passed Attach as test-log`)
+  t.match(textOf(html, 'candidates'), `${artifact} 1 of 1 test passed`)
+  t.match(textOf(html, 'candidates'), `Attach ${artifact} as test-log`)
   t.match(formTag(html, `attach-${artifact}`), `action="/cases/${ref.case_id}/proof"`)
   t.match(html, `name="session_id" value="${ref.id}"`)
   const fields = { artifact, session_id: ref.id, type: 'test-log' }
   t.equal((await app.request('POST', `/cases/${ref.case_id}/proof`, fields)).status, 201)
   const after = await pageOf(`/case/${ref.case_id}`)
-  t.match(textOf(after, 'proof'), /test-log not verified Verify session 1 .*ok 1 - sums/)
+  t.match(textOf(after, 'proof'), /test-log not verified Verify test-log session 1 .*ok 1 - sums/)
 })
 
 t.test('problems have a place, a message and what to do', async (t) => {

@@ -35,7 +35,7 @@ t.test("an agent's runs that made the plan stand apart from the work", async (t)
   ])
 })
 
-t.test('only what was ended from outside is broken off', async (t) => {
+t.test('only what was ended from outside is interrupted', async (t) => {
   const ended = (reason: string, fields: object, state: Session['state'] = 'failed') =>
     rowsOf(
       session(state, [
@@ -46,8 +46,8 @@ t.test('only what was ended from outside is broken off', async (t) => {
       ]),
     )[0]![2]
   const stopped = 'The service was stopped while the session was executing.'
-  t.equal(ended(stopped, { exit: null, signal: 'SIGTERM' }), 'broken_off')
-  t.equal(ended('', { exit: 143 }, 'abandoned'), 'broken_off')
+  t.equal(ended(stopped, { exit: null, signal: 'SIGTERM' }), 'interrupted')
+  t.equal(ended('', { exit: 143 }, 'abandoned'), 'interrupted')
   t.equal(ended('', { exit: 0 }, 'abandoned'), 'ok')
   t.equal(ended('The run stopped: step a.', { exit: null, signal: 'SIGSEGV' }), 'failed')
   t.equal(ended('The run stopped: step a.', { exit: 3 }), 'failed')

@@ -1,24 +1,21 @@
 import { SETTABLE } from '../../model/case-fields.ts'
 import { CaseFields } from '../shell/case-fields.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldActions } from './fold-actions.tsx'
+import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
+import type { CasePageData } from './case-data.ts'
 
 const EDITED = SETTABLE.filter(({ kind }) => kind !== 'markdown')
 
 /** The fields of case.md; the description has a form of its own. */
-export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseView }) {
+export function CaseForm({ data: { id, json, etag, providers } }: { data: CasePageData }) {
   return (
-    <details class="fold needs-script" id="edit-case" data-close>
-      <summary class="button" data-key="e">
-        Edit
-      </summary>
+    <FormDisclosure id="edit-case" label="Edit" about="the fields" shortcut="e">
       <form
         class="form card"
         id="edit-case-form"
         data-send="PUT"
         action={`/cases/${id}`}
         data-if-match={etag}
-        data-conflict={`/cases/${id}`}
+        data-conflict="The case"
         data-only-changed
       >
         <CaseFields
@@ -29,8 +26,8 @@ export function CaseForm({ view: { id, json, etag, providers } }: { view: CaseVi
             provider: providers.map(({ id, title }) => ({ value: id, label: `${id}: ${title}` })),
           }}
         />
-        <FoldActions submit="Save" primary />
+        <FormActions submit="Save" primary />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }

@@ -1,56 +1,223 @@
+import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
+import { failedStep, failureText } from '../../model/session-failure.ts'
+import {
+  needLabel,
+  STATE_GROUP_LABELS,
+  STATE_GROUP_TONES,
+  stateGroup,
+  stateLabel,
+} from '../../model/state-groups.ts'
+import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
 import type { ResolvedCase } from '../../sessions/resolved-like.ts'
 import type { Assets } from '../assets.ts'
-import { changesOf } from '../shell/addresses.ts'
+import { PlanAgain } from '../session/plan-again.tsx'
+import { casesWithTag, changesOf, pathTo, sessionPage } from '../shell/addresses.ts'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
+import { ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
-import { CaseHead } from './case-head.tsx'
-import type { CaseView } from './case-view.ts'
-import { DangerCard } from './danger-card.tsx'
+import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
+import { Time } from '../shell/time.tsx'
+import type { CasePageData } from './case-data.ts'
+import { CaseForm } from './case-form.tsx'
 import { DescriptionCard } from './description-card.tsx'
-import { FactsCard } from './facts-card.tsx'
+import { DeleteForm, DetailsCard, FilesCard, SimilarCard } from './details-cards.tsx'
 import { GateCard } from './gate-card.tsx'
 import { HistoryCard } from './history-card.tsx'
-import { MemoryCard } from './memory-card.tsx'
-import { FailureNotice, PlanNotices, ProblemsCard } from './needs-first.tsx'
 import { ProofCard } from './proof-card.tsx'
-import { QuestionNotice } from './question-notice.tsx'
 import { SessionsCard } from './sessions-card.tsx'
-import { SimilarCard } from './similar-card.tsx'
 import { StateCard } from './state-card.tsx'
 
 interface CasePageProps {
-  view: CaseView
+  data: CasePageData
   similar: ResolvedCase[] | null
   assets: Pick<Assets, 'href'>
 }
 
 /** A case, with what waits for the operator first. */
-export function CasePage({ view, similar, assets }: CasePageProps) {
-  const { id, json } = view
+export function CasePage({ data, similar, assets }: CasePageProps) {
+  const { id, json, broken } = data
   return (
     <Page title={json.title} assets={assets} kind="case" live={changesOf(id)}>
-      <CaseHead view={view} />
-      <QuestionNotice view={view} />
-      <PlanNotices view={view} />
-      <FailureNotice view={view} />
-      <ProblemsCard view={view} />
+      <CaseHead data={data} />
+      <Question data={data} />
+      <WaitingPlans data={data} />
+      <FailedSession data={data} />
+      <ProblemsList
+        caseId={id}
+        problems={json.problems}
+        consequence={
+          broken
+            ? "case.md can't be read. You're seeing the last good version; editing is off until it's fixed."
+            : undefined
+        }
+      />
       <div class="case-grid">
         <div class="case-aside aside-first">
-          <StateCard view={view} />
-          <GateCard view={view} />
+          <StateCard data={data} />
+          <GateCard data={data} />
         </div>
         <div class="case-body">
-          <DescriptionCard view={view} />
-          <HistoryCard view={view} />
-          <SessionsCard view={view} />
-          <ProofCard view={view} />
+          <DescriptionCard data={data} />
+          <HistoryCard data={data} />
+          <SessionsCard data={data} />
+          <ProofCard data={data} />
         </div>
         <div class="case-aside aside-rest">
-          <MemoryCard view={view} />
+          <FilesCard data={data} />
           <SimilarCard id={id} cases={similar} />
-          <FactsCard view={view} />
-          <DangerCard view={view} />
+          <DetailsCard data={data} />
+          <DeleteForm data={data} />
         </div>
       </div>
     </Page>
+  )
+}
+
+const MAX_TAGS = 20
+
+/** Title, state, type and tags, with the form to change them. */
+function CaseHead({ data }: { data: CasePageData }) {
+  const { id, json, parent, broken, attention } = data
+  const group = stateGroup(json.state, attention?.kind)
+  const need = attention && needLabel(attention.kind, json.state)
+  return (
+    <div class="record-head" id="record-head">
+      <Breadcrumbs
+        above={parent ? pathTo(parent.id, parent.title) : pathTo()}
+        current={visibleProse(json.title)}
+      />
+      <div class="record-title">
+        <h1 dir="auto">{visibleProse(json.title)}</h1>
+        {broken ? <FixFileLink caseId={id} problem={broken} /> : <CaseForm data={data} />}
+      </div>
+      <div class="record-tags">
+        <span class="group-badge" data-tone={STATE_GROUP_TONES[group]}>
+          {STATE_GROUP_LABELS[group]}
+          {need && need !== STATE_GROUP_LABELS[group] && <>: {need.toLowerCase()}</>}
+        </span>
+        <span class="small muted">{stateLabel(json.state)}</span>
+        {json.outcome && (
+          <span class="tag outcome" data-tone={outcomeTone(json.outcome)}>
+            {visibleText(outcomeLabel(json.outcome))}
+          </span>
+        )}
+        <span class="tag">{json.type}</span>
+        <ShowMore
+          id="more-tags"
+          items={json.tags}
+          limit={MAX_TAGS}
+          label={`All ${json.tags.length} tags`}
+          list={(tags) =>
+            tags.map((tag) => (
+              <a class="tag" href={casesWithTag(tag)} dir="auto">
+                {tag}
+              </a>
+            ))
+          }
+        />
+        <span class="small muted">
+          updated <Time at={json.updated_at} />
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** The question of a case that needs the operator's input, and the box to answer it. */
+function Question({ data: { id, json, broken } }: { data: CasePageData }) {
+  if (json.state !== 'NEEDS_USER_INPUT' || broken) return null
+  return (
+    <section
+      class="notice question"
+      data-kind="warn"
+      id="question"
+      aria-labelledby="question-title"
+    >
+      <strong id="question-title">This case needs your answer.</strong>
+      <p dir="auto">{json.reason ? visibleProse(json.reason) : 'No question was given.'}</p>
+      <form
+        class="form needs-script"
+        id="answer-form"
+        data-send="POST"
+        data-focus="#state-title"
+        action={`/cases/${id}/answer`}
+      >
+        <div class="field">
+          <label for="answer-text">Your answer</label>
+          <textarea
+            id="answer-text"
+            name="text"
+            rows={3}
+            maxlength={20000}
+            required
+            aria-describedby="answer-text-hint"
+          />
+          <span class="hint" id="answer-text-hint">
+            The history keeps question and answer. The case returns to its previous state.
+          </span>
+        </div>
+        <div class="actions">
+          <button type="submit" class="primary">
+            Answer
+          </button>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+function WaitingPlans({ data: { id, sessions } }: { data: CasePageData }) {
+  return (
+    <>
+      {sessions
+        .filter(({ state }) => state === 'plan_ready')
+        .map(({ number, provider, trail, started_at }) => (
+          <div class="notice with-actions" data-kind="warn" id={`plan-waits-${number}`}>
+            <div>
+              <strong>The plan of session {number} needs your approval.</strong>
+              <p class="small muted">
+                Planned by {provider} <Time at={trail.at(-1)?.time ?? started_at} />. Nothing runs
+                until you approve it.
+              </p>
+            </div>
+            <a class="button primary" href={sessionPage(id, number)} data-key="a">
+              Review the plan
+            </a>
+          </div>
+        ))}
+    </>
+  )
+}
+
+/** The newest session if it failed and nothing came after it. */
+function FailedSession({ data }: { data: CasePageData }) {
+  const { id, failedSession: session, againObjection } = data
+  if (!session) return null
+  const { number, type, provider, trail, started_at } = session
+  const step = failedStep(trail)
+  return (
+    <div class="notice with-actions" data-kind="bad" id="failed-session">
+      <div>
+        <strong>
+          Session {number} failed: {failureText(session)}.
+        </strong>
+        <p class="small muted">
+          {type}, by {provider}, <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
+          {step && (
+            <>
+              Failed step: <a href={`${sessionPage(id, number)}#output`}>{step.id}</a>.{' '}
+            </>
+          )}
+          Plan again starts a new session that knows of this failure. To dismiss it, change the
+          state of the case.
+        </p>
+      </div>
+      <div class="actions">
+        <PlanAgain session={session} objection={againObjection} />
+        <a class="button" href={`${sessionPage(id, number)}#output`}>
+          Show the output
+        </a>
+      </div>
+    </div>
   )
 }

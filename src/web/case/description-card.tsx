@@ -1,44 +1,45 @@
-import type { CaseView } from './case-view.ts'
-import { FoldActions } from './fold-actions.tsx'
-import { MendFile } from './mend-file.tsx'
-import { Prose } from './prose.tsx'
+import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
+import { FixFileLink } from '../shell/problems.tsx'
+import { Prose } from '../shell/prose.tsx'
+import type { CasePageData } from './case-data.ts'
 
-export function DescriptionCard({ view }: { view: CaseView }) {
-  const { id, json, broken } = view
+export function DescriptionCard({ data }: { data: CasePageData }) {
+  const { id, json, broken } = data
   return (
     <section class="card" id="description" aria-labelledby="description-title">
       <header>
         <h2 id="description-title">Description</h2>
-        {broken ? <MendFile id={id} problem={broken} isCompact /> : <DescriptionForm view={view} />}
+        {broken ? (
+          <FixFileLink caseId={id} problem={broken} isSmall />
+        ) : (
+          <DescriptionForm data={data} />
+        )}
       </header>
       {json.description.trim() === '' ? (
         <p class="muted">
-          {broken ? 'case.md cannot be read, see the problem above.' : 'No description yet.'}
+          {broken ? "case.md can't be read; see the problem above." : 'No description yet.'}
         </p>
       ) : (
-        <Prose id={id} text={json.description} under={2} />
+        <Prose caseId={id} text={json.description} under={2} />
       )}
     </section>
   )
 }
 
-function DescriptionForm({ view: { id, json, etag } }: { view: CaseView }) {
+function DescriptionForm({ data: { id, json, etag } }: { data: CasePageData }) {
   return (
-    <details class="fold needs-script" id="edit-description" data-close>
-      <summary class="button compact" data-key="d" data-key-name="Edit the description">
-        Edit
-      </summary>
+    <FormDisclosure id="edit-description" label="Edit" about="the description" shortcut="d" isSmall>
       <form
         class="form"
         id="edit-description-form"
         data-send="PUT"
         action={`/cases/${id}`}
         data-if-match={etag}
-        data-conflict={`/cases/${id}`}
+        data-conflict="The case"
         data-only-changed
       >
         <div class="field">
-          <label for="description-text">Description, in markdown</label>
+          <label for="description-text">Description (markdown)</label>
           <textarea
             id="description-text"
             class="code"
@@ -49,11 +50,11 @@ function DescriptionForm({ view: { id, json, etag } }: { view: CaseView }) {
             {`\n${json.description}`}
           </textarea>
           <span class="hint" id="description-text-hint">
-            The proof checklist is added to on its own, under "Proof gate".
+            Agents see this. Proof requirements have their own form, under "Proof gate".
           </span>
         </div>
-        <FoldActions submit="Save" primary />
+        <FormActions submit="Save" primary />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }

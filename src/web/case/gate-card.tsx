@@ -2,44 +2,43 @@ import { counted } from '../../model/amounts.ts'
 import type { Gate, GateItem } from '../../model/gate.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { proofPage } from '../shell/addresses.ts'
+import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldActions } from './fold-actions.tsx'
-import { FoldRest } from './fold-rest.tsx'
+import type { CasePageData } from './case-data.ts'
 
-const MOST_ITEMS = 15
+const MAX_ITEMS = 15
 
-/** What RESOLVED needs: what of it is there, and what is missing. */
-export function GateCard({ view: { id, gate, proofs, broken } }: { view: CaseView }) {
-  const waiting = (type: string | null) =>
+/** The proof that a case needs before it can be resolved, and what is missing. */
+export function GateCard({ data: { id, gate, proofs, broken } }: { data: CasePageData }) {
+  const unverified = (type: string | null) =>
     proofs.find(
-      ({ proof, verified, whyNot }) => proof.type === type && !verified && whyNot === null,
+      ({ proof, verified, objection }) => proof.type === type && !verified && objection === null,
     )?.proof.id ?? null
   return (
     <section class="card gate" id="gate" aria-labelledby="gate-title">
       <header>
         <h2 id="gate-title">Proof gate</h2>
-        <span class="gate-state" data-open={gate.open ? '' : undefined}>
+        <span class={gate.open ? 'gate-state complete' : 'gate-state'}>
           {gate.open ? 'Complete' : 'Incomplete'}
         </span>
       </header>
-      <FoldRest
+      <ShowMore
         id="more-items"
         items={gate.items}
-        most={MOST_ITEMS}
+        limit={MAX_ITEMS}
         label={`All ${gate.items.length} items`}
         list={(items, start) => (
           <ul class="gate-items">
             {start === 0 && (
-              <Line isMet={gate.verified > 0} isNeeded>
+              <Line isMet={gate.verified > 0} isRequired>
                 {gate.verified === 0
                   ? 'At least one verified proof'
-                  : `${counted(gate.verified, 'verified proof')}`}
+                  : counted(gate.verified, 'verified proof')}
               </Line>
             )}
             {items.map((item) => (
-              <Line isMet={item.satisfied_by !== null} isNeeded={item.required}>
-                <Item id={id} item={item} waiting={waiting(item.type)} />
+              <Line isMet={item.satisfied_by !== null} isRequired={item.required}>
+                <Item id={id} item={item} unverified={unverified(item.type)} />
               </Line>
             ))}
           </ul>
@@ -48,47 +47,46 @@ export function GateCard({ view: { id, gate, proofs, broken } }: { view: CaseVie
       <Objections id={id} gate={gate} />
       <p class="small muted">
         {gate.open
-          ? 'Nothing is missing.'
-          : `${counted(gate.missing.length, 'thing')} missing for RESOLVED: attach proof, read it, and verify it.`}
+          ? 'Every requirement is met.'
+          : `${counted(gate.missing.length, 'requirement')} left. Attach proof, read it, and verify it.`}
       </p>
       {!broken && <ItemForm id={id} />}
     </section>
   )
 }
 
-const MOST_OBJECTIONS = 5
+const MAX_OBJECTIONS = 5
 
-/** The proofs that do not count although they may be verified, the newest first; of no interest once the gate is open. */
+/** Proofs that don't count even if they are verified, newest first. */
 function Objections({ id, gate }: { id: string; gate: Gate }) {
-  const telling = gate.objections.filter(({ code }) => code !== 'not_verified').reverse()
-  if (gate.open || telling.length === 0) return null
+  const objections = gate.objections.filter(({ code }) => code !== 'not_verified').reverse()
+  if (gate.open || objections.length === 0) return null
   return (
     <ul class="plain-list small" id="gate-objections">
-      {telling.slice(0, MOST_OBJECTIONS).map(({ id: proof, type, reason }) => (
+      {objections.slice(0, MAX_OBJECTIONS).map(({ id: proof, type, reason }) => (
         <li>
-          <a href={proofPage(id, proof)}>{type}</a> supports nothing:{' '}
+          <a href={proofPage(id, proof)}>{type}</a> doesn't count:{' '}
           <bdi class="bad-text">{visibleText(reason)}</bdi>
         </li>
       ))}
-      {telling.length > MOST_OBJECTIONS && <li>and {telling.length - MOST_OBJECTIONS} more</li>}
+      {objections.length > MAX_OBJECTIONS && <li>and {objections.length - MAX_OBJECTIONS} more</li>}
     </ul>
   )
 }
 
 function ItemForm({ id }: { id: string }) {
   return (
-    <details class="fold needs-script" id="add-item" data-close>
-      <summary class="button compact">Add an item</summary>
+    <FormDisclosure id="add-item" label="Add a requirement" isSmall>
       <form
         class="form"
         id="add-item-form"
         data-send="POST"
         action={`/cases/${id}/proof/checklist`}
       >
-        <Field id="item-description" label="What is to be proved">
+        <Field id="item-description" label="What has to be proved?">
           <input id="item-description" name="description" required maxlength={500} />
         </Field>
-        <Field id="item-type" label="Type of proof" hint="A verified proof of it is needed">
+        <Field id="item-type" label="Type of proof" hint="A verified proof of this type meets it.">
           <input
             id="item-type"
             aria-describedby="item-type-hint"
@@ -100,27 +98,27 @@ function ItemForm({ id }: { id: string }) {
           />
         </Field>
         <label class="check">
-          <input type="checkbox" name="required" checked /> Required for RESOLVED
+          <input type="checkbox" name="required" checked /> Required to resolve the case
         </label>
-        <FoldActions submit="Add the item" />
+        <FormActions submit="Add" />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }
 
 interface LineProps {
   isMet: boolean
-  isNeeded: boolean
+  isRequired: boolean
   // biome-ignore lint/suspicious/noExplicitAny: what JSX takes as children
   children?: any
 }
 
-function Line({ isMet, isNeeded, children }: LineProps) {
-  const word = isMet ? 'There: ' : isNeeded ? 'Missing: ' : 'Not there, and not required: '
+function Line({ isMet, isRequired, children }: LineProps) {
+  const word = isMet ? 'Met: ' : isRequired ? 'Missing: ' : 'Optional, not met: '
   return (
-    <li data-met={isMet ? '' : undefined} data-needed={isNeeded ? '' : undefined}>
+    <li class={isMet ? 'met' : isRequired ? 'missing' : 'optional'}>
       <span class="gate-mark" aria-hidden="true">
-        {isMet ? '✓' : isNeeded ? '○' : '–'}
+        {isMet ? '✓' : isRequired ? '○' : '–'}
       </span>
       <span>
         <span class="visually-hidden">{word}</span>
@@ -133,11 +131,11 @@ function Line({ isMet, isNeeded, children }: LineProps) {
 interface ItemProps {
   id: string
   item: GateItem
-  /** A proof of its type that is not verified yet. */
-  waiting: string | null
+  /** A proof of its type that waits to be verified. */
+  unverified: string | null
 }
 
-function Item({ id, item, waiting }: ItemProps) {
+function Item({ id, item, unverified }: ItemProps) {
   return (
     <>
       <bdi>{item.description}</bdi>{' '}
@@ -149,17 +147,17 @@ function Item({ id, item, waiting }: ItemProps) {
         <>
           {' '}
           <a class="small" href={proofPage(id, item.satisfied_by)}>
-            the proof
-            <span class="visually-hidden"> for {item.description}</span>
+            View proof
+            <span class="visually-hidden"> of {item.description}</span>
           </a>
         </>
       )}
-      {!item.satisfied_by && waiting && (
+      {!item.satisfied_by && unverified && (
         <>
           {' '}
-          <a class="small" href={proofPage(id, waiting)}>
-            read and verify it
-            <span class="visually-hidden">: {item.description}</span>
+          <a class="small" href={proofPage(id, unverified)}>
+            Review and verify
+            <span class="visually-hidden"> {item.description}</span>
           </a>
         </>
       )}

@@ -1,17 +1,15 @@
 import { HISTORY_FILE, type HistoryEntry, stateChange } from '../../model/history.ts'
-import { visibleProse, visibleText } from '../../rendering/hidden-characters.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { memoryPage, sessionPage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
+import { LongText, ShowMore } from '../shell/disclosure.tsx'
 import { Time } from '../shell/time.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldRest } from './fold-rest.tsx'
+import type { CasePageData } from './case-data.ts'
 
-const MOST_ENTRIES = 15
-/** The rest of a longer text opens with a click. */
-const MOST_CHARACTERS = 600
+const MAX_ENTRIES = 15
 
 /** What happened to the case, newest first: who, what, when and why. */
-export function HistoryCard({ view: { id, history, files } }: { view: CaseView }) {
+export function HistoryCard({ data: { id, history, files } }: { data: CasePageData }) {
   const entries = [...history].reverse()
   const isWritten = files.some(({ filename }) => filename === HISTORY_FILE)
   return (
@@ -24,10 +22,10 @@ export function HistoryCard({ view: { id, history, files } }: { view: CaseView }
           </a>
         )}
       </header>
-      <FoldRest
+      <ShowMore
         id="more-history"
         items={entries}
-        most={MOST_ENTRIES}
+        limit={MAX_ENTRIES}
         label={`All ${entries.length} entries`}
         list={(some, start) => (
           <ol class="timeline" reversed start={entries.length - start}>
@@ -54,8 +52,8 @@ function Entry({ id, entry }: { id: string; entry: HistoryEntry }) {
           </span>
         )}
       </p>
-      {kind === 'note' && <Said text={entry.what} />}
-      {text !== null && <Said text={text} />}
+      {kind === 'note' && <LongText text={entry.what} class="timeline-text" />}
+      {text !== null && <LongText text={text} class="timeline-text" />}
     </li>
   )
 }
@@ -81,22 +79,5 @@ function What({ id, entry: { what, session } }: { id: string; entry: HistoryEntr
       <a href={sessionPage(id, session)}>{name}</a>
       {visibleText(after.join(name))}
     </span>
-  )
-}
-
-function Said({ text }: { text: string }) {
-  const shown = visibleProse(text)
-  if (shown.length <= MOST_CHARACTERS + 80) {
-    return (
-      <p class="timeline-text" dir="auto">
-        {shown}
-      </p>
-    )
-  }
-  return (
-    <details class="timeline-text">
-      <summary dir="auto">{shown.slice(0, MOST_CHARACTERS).toWellFormed()} …</summary>
-      <p dir="auto">{shown}</p>
-    </details>
   )
 }

@@ -1,43 +1,61 @@
 import { counted, sizeText } from '../../model/amounts.ts'
-import type { ReportCounts } from '../../model/proof.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
+import { isOver } from '../../model/session-state.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import type { ProofExcerpt, ProofRow } from '../proof/proof-data.ts'
+import {
+  AcceptedReason,
+  Candidates,
+  ProofTimes,
+  testsText,
+  Verdict,
+  VerifyForm,
+} from '../proof/proof-parts.tsx'
 import { proofPage, sessionPage } from '../shell/addresses.ts'
-import { AnsiText, groundOf } from './ansi-text.tsx'
-import { AttachForm } from './attach-form.tsx'
-import { Candidates } from './candidates.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldRest } from './fold-rest.tsx'
-import { ProofTimes } from './proof-times.tsx'
-import type { ProofView } from './proof-view.ts'
+import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
+import { Field } from '../shell/field.tsx'
+import { AnsiText, TextBox, terminalClass } from '../shell/text-box.tsx'
+import type { CasePageData } from './case-data.ts'
 
-const MOST_PROOFS = 10
+const MAX_PROOFS = 10
 
-/** The evidence, newest first, with what may be made evidence. */
-export function ProofCard({ view }: { view: CaseView }) {
-  const { id, proofs } = view
+/** The evidence, newest first, and what can be attached as evidence. */
+export function ProofCard({ data }: { data: CasePageData }) {
+  const { id, proofs, candidates, gate } = data
+  const wanted = new Set(gate.items.flatMap(({ type }) => type ?? []))
+  const offered = candidates.filter(({ attached, size }) => attached === null && size !== null)
   return (
     <section class="card" id="proof" aria-labelledby="proof-title">
       <header>
         <h2 id="proof-title">
           Proof <span class="count">{proofs.length}</span>
         </h2>
-        <AttachForm view={view} />
+        <AttachForm data={data} />
       </header>
-      <Candidates view={view} />
+      {offered.length > 0 && (
+        <section class="offer" id="candidates" aria-labelledby="candidates-title">
+          <h3 id="candidates-title">From sessions</h3>
+          <Candidates
+            candidates={offered}
+            wanted={wanted}
+            namesSession={new Set(offered.map(({ session }) => session.id)).size > 1}
+          />
+        </section>
+      )}
       {proofs.length === 0 ? (
         <p class="muted">
-          None yet. A case is resolved with proof only: a test report, a log, a diff, a note.
+          None yet. Resolving a case takes proof: a test report, a log, a diff or a note.
         </p>
       ) : (
-        <FoldRest
+        <ShowMore
           id="more-proofs"
           items={proofs}
-          most={MOST_PROOFS}
+          limit={MAX_PROOFS}
           label={`All ${proofs.length} proofs`}
           list={(some) => (
             <ul class="row-list">
-              {some.map((view) => (
-                <ProofRow id={id} view={view} />
+              {some.map((row) => (
+                <ProofItem id={id} row={row} />
               ))}
             </ul>
           )}
@@ -47,108 +65,121 @@ export function ProofCard({ view }: { view: CaseView }) {
   )
 }
 
-function ProofRow({
-  id,
-  view: { proof, verified, session, shown, whyNot, despite },
-}: {
-  id: string
-  view: ProofView
-}) {
+function ProofItem({ id, row }: { id: string; row: ProofRow }) {
+  const { proof, verified, session, content, objection, acceptedDespite } = row
   return (
     <li id={`proof-${proof.id}`}>
       <div class="row-main">
         <a href={proofPage(id, proof.id)} data-row>
           {proof.type}
         </a>
-        <Verified verified={verified} intact={proof.intact} wasVerified={proof.verified} />
-        {!verified && shown && whyNot === null && (
-          <VerifyForm id={id} proof={proof.id} etag={shown.etag} />
+        <Verdict proof={proof} verified={verified} />
+        {!verified && content && objection === null && (
+          <VerifyForm proof={proof} etag={content.etag} />
         )}
       </div>
-      {whyNot !== null && (
+      {objection !== null && (
         <p class="small bad-text">
-          Supports nothing: <bdi>{visibleText(whyNot)}</bdi>.{' '}
-          <a href={proofPage(id, proof.id)}>Read it</a>
+          Doesn't count: <bdi>{visibleText(objection)}</bdi>.{' '}
+          <a href={proofPage(id, proof.id)}>
+            Review<span class="visually-hidden"> {proof.type}</span>
+          </a>
         </p>
       )}
-      <Accepted accepted={proof.accepted} despite={despite} />
+      <AcceptedReason accepted={proof.accepted} despite={acceptedDespite} />
       <p class="facts">
         {session !== null && <a href={sessionPage(id, session)}>session {session}</a>}
-        {shown && <span>{sizeText(shown.size)}</span>}
+        {content && <span>{sizeText(content.size)}</span>}
         {proof.tests && <span>{testsText(proof.tests)}</span>}
         <ProofTimes proof={proof} verified={verified} />
       </p>
-      {shown && (
-        <pre class={`excerpt ${groundOf(shown.first + shown.last)}`} tabindex={0}>
-          <AnsiText text={shown.first} />
-          {shown.left > 0 && (
-            <>
-              <span class="left-out">{counted(shown.left, 'more line')}</span>
-              <AnsiText text={shown.last} />
-            </>
-          )}
-        </pre>
-      )}
-      {shown && !shown.isWhole && (
+      {content && <Excerpt content={content} label={`Excerpt of ${proof.type}`} />}
+      {content && !content.isComplete && (
         <p class="small">
-          <a href={proofPage(id, proof.id)}>All of it</a>
+          <a href={proofPage(id, proof.id)}>
+            Show all<span class="visually-hidden"> of {proof.type}</span>
+          </a>
         </p>
       )}
     </li>
   )
 }
 
-export function testsText({ run, passed }: ReportCounts): string {
-  return `${passed} of ${counted(run, 'test')} passed`
-}
-
-/** The operator's reason, which stays beside the proof. */
-export function Accepted({
-  accepted,
-  despite,
-}: {
-  accepted: string | null
-  despite: string | null
-}) {
-  if (accepted === null) return null
+function Excerpt({ content, label }: { content: ProofExcerpt; label: string }) {
+  const { first, left, last } = content
   return (
-    <p class="small" data-accepted>
-      Accepted{despite === null ? '' : ` although ${visibleText(despite)}`}:{' '}
-      <bdi>{visibleText(accepted)}</bdi>
-    </p>
+    <TextBox label={label} class={`excerpt ${terminalClass(first + last)}`}>
+      <AnsiText text={first} />
+      {left > 0 && (
+        <>
+          <span class="left-out">{counted(left, 'more line')}</span>
+          <AnsiText text={last} />
+        </>
+      )}
+    </TextBox>
   )
 }
 
-interface VerifiedProps {
-  verified: boolean
-  intact: boolean
-  wasVerified: boolean
-}
-
-export function Verified({ verified, intact, wasVerified }: VerifiedProps) {
-  if (verified) return <span class="verdict good-text">✓ verified</span>
-  if (wasVerified && !intact)
-    return <span class="verdict bad-text">changed since it was verified</span>
-  return <span class="verdict muted">not verified</span>
-}
-
-/**
- * Verifies the content that the page was made of, of which an excerpt may be shown: if it changed since,
- * the service refuses, and where a refresh has brought the change the script asks first.
- */
-export function VerifyForm({ id, proof, etag }: { id: string; proof: string; etag: string }) {
+/** Proof from pasted text, or from a file, which the script sends byte for byte. */
+function AttachForm({ data: { id, gate, sessions } }: { data: CasePageData }) {
+  const missing = gate.items.find((item) => item.required && item.satisfied_by === null)
+  const types = new Set([...gate.items.flatMap(({ type }) => type ?? []), ...KNOWN_PROOF_TYPES])
   return (
-    <form
-      class="verify-form needs-script"
-      id={`verify-${proof}`}
-      data-send="PUT"
-      action={`/cases/${id}/proof/${proof}/verify`}
-      data-if-match={etag}
-      data-focus={`#proof-${proof} a, #proof-head h1`}
-    >
-      <button type="submit" class="compact">
-        Verify
-      </button>
-    </form>
+    <FormDisclosure id="attach-proof" label="Attach proof" shortcut="p" isSmall>
+      <form
+        class="form"
+        id="attach-form"
+        data-send="POST"
+        action={`/cases/${id}/proof`}
+        data-focus="#proof-{id} a"
+      >
+        <Field id="proof-content" label="Text">
+          <textarea
+            id="proof-content"
+            class="code"
+            name="content"
+            rows={8}
+            spellcheck={false}
+            required
+            placeholder="Paste a test report, a log or a diff, or describe what you saw"
+          />
+        </Field>
+        <Field id="proof-file" label="Or a file" hint="UTF-8 text, at most 10 MiB">
+          <input type="file" id="proof-file" aria-describedby="proof-file-hint" />
+        </Field>
+        <div class="chosen-file" id="chosen-file" data-keep hidden />
+        <div class="field-row">
+          <Field id="proof-type" label="Type">
+            <input
+              id="proof-type"
+              name="type"
+              value={missing?.type ?? 'test-log'}
+              list="proof-types"
+              required
+              autocomplete="off"
+            />
+          </Field>
+          <Field id="proof-session" label="Session">
+            {/* if left alone, the service takes the newest complete session without proof */}
+            <select id="proof-session" name="session_id" data-empty="omit">
+              <option value="">Newest complete session without proof, if any</option>
+              {sessions
+                .filter(({ state }) => isOver(state))
+                .map(({ id, number, type, state }) => (
+                  <option value={id}>
+                    {number}. {type}, {state}
+                  </option>
+                ))}
+            </select>
+          </Field>
+        </div>
+        <FormActions submit="Attach" primary />
+      </form>
+      <datalist id="proof-types">
+        {[...types].map((type) => (
+          <option value={type} />
+        ))}
+      </datalist>
+    </FormDisclosure>
   )
 }

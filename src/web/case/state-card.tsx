@@ -1,21 +1,22 @@
 import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
 import { stateLabel } from '../../model/state-groups.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
+import { FormActions, FormDisclosure, LongText } from '../shell/disclosure.tsx'
 import { Field } from '../shell/field.tsx'
-import type { CaseView } from './case-view.ts'
-import { FoldActions } from './fold-actions.tsx'
-import { Reason } from './reason.tsx'
+import type { CasePageData } from './case-data.ts'
 
 /** Both are shown as they are, and an empty one is removed from the case. */
 const ENDING = FIELD_LIST.filter(({ name }) => name === 'reason' || name === 'outcome')
 const WHY = 'Why it is in this state, or what is asked. Leave it empty to have none.'
 const WHAT = `One word, e.g. ${CASE_FIELDS.outcome.example}. Leave it empty to have none.`
 
-/** Where the case is, and where the operator may take it. */
-export function StateCard({ view }: { view: CaseView }) {
-  const { json, gate, broken } = view
+/** The state of the case, and the forms to change it. */
+export function StateCard({ data }: { data: CasePageData }) {
+  const { json, gate, broken } = data
   const hasProof = gate.open && !broken
   return (
     <section class="card" id="state" aria-labelledby="state-title">
@@ -25,24 +26,21 @@ export function StateCard({ view }: { view: CaseView }) {
         </h2>
         <StateBadge state={json.state} />
       </header>
-      {json.reason && <Reason text={json.reason} />}
+      {json.reason && <LongText text={json.reason} class="state-reason" id="reason" />}
       {json.state === 'RESOLVED' && json.outcome && (
         <p>
-          Outcome: <strong>{json.outcome}</strong>
+          Outcome: <strong>{visibleText(outcomeLabel(json.outcome))}</strong>
         </p>
       )}
-      {hasProof && json.state !== 'RESOLVED' && <ResolveForm view={view} />}
-      {!broken && <StateForm view={view} />}
+      {hasProof && json.state !== 'RESOLVED' && <ResolveForm data={data} />}
+      {!broken && <StateForm data={data} />}
     </section>
   )
 }
 
-function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
+function StateForm({ data: { id, json, gate } }: { data: CasePageData }) {
   return (
-    <details class="fold needs-script" id="set-state" data-close>
-      <summary class="button" data-key="t" data-key-name="Set the state">
-        Set another state
-      </summary>
+    <FormDisclosure id="set-state" label="Change state" shortcut="t">
       <form class="form" id="set-state-form" data-send="PUT" action={`/cases/${id}/state`}>
         <Field id="new-state" label="State">
           <select id="new-state" name="state">
@@ -64,13 +62,13 @@ function StateForm({ view: { id, json, gate } }: { view: CaseView }) {
           values={json}
           hints={{ reason: WHY, outcome: WHAT }}
         />
-        <FoldActions submit="Set the state" />
+        <FormActions submit="Save" />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }
 
-function ResolveForm({ view: { id, json } }: { view: CaseView }) {
+function ResolveForm({ data: { id, json } }: { data: CasePageData }) {
   return (
     <form
       class="form needs-script"

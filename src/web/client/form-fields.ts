@@ -1,9 +1,6 @@
 export type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/**
- * What the form would send; undefined where it has no fields. With `data-only-changed` those alone that
- * are not as they were shown.
- */
+/** What the form would send; undefined if it has no fields. main.ts lists the attributes that change it. */
 export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undefined {
   const fields: Record<string, unknown> = {}
   const controls = controlsOf(form)
@@ -16,14 +13,14 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
       continue
     else if (value === '' && dataset.empty === 'omit') continue
     else if (value === '' && dataset.empty === 'null') fields[name] = null
-    else if (dataset.as === 'words') fields[name] = pieces(value, /[\s,]+/)
-    else if (dataset.as === 'list') fields[name] = pieces(value, ',')
+    else if (dataset.as === 'words') fields[name] = split(value, /[\s,]+/)
+    else if (dataset.as === 'list') fields[name] = split(value, ',')
     else fields[name] = value
   }
   return controls.length === 0 ? undefined : fields
 }
 
-/** Those that are fields. */
+/** Those that are sent. */
 export function controlsOf(form: HTMLFormElement): Control[] {
   return ([...form.elements] as Control[]).filter(({ name, disabled }) => name && !disabled)
 }
@@ -32,7 +29,7 @@ export function isChanged(form: HTMLFormElement): boolean {
   return ([...form.elements] as Control[]).some(isControlChanged)
 }
 
-/** Whether it is not as the page showed it. */
+/** Whether its value differs from what the page showed. */
 export function isControlChanged(control: Control): boolean {
   if (control instanceof HTMLTextAreaElement) return control.value !== control.defaultValue
   if (control instanceof HTMLInputElement)
@@ -46,21 +43,28 @@ export function isControlChanged(control: Control): boolean {
   return false
 }
 
-/** While a form is sent nothing can be typed that its answer would sweep away. Gives the end of it. */
-export function holdForm(form: HTMLFormElement): () => void {
-  const held = [...form.elements].filter(
+/** The value that the page showed. */
+export function defaultOf(control: Control): string {
+  if (!(control instanceof HTMLSelectElement)) return control.defaultValue
+  const option = [...control.options].find(({ defaultSelected }) => defaultSelected)
+  return (option ?? control.options[0])?.value ?? ''
+}
+
+/** Makes the fields read-only while the form is sent, so that the answer discards nothing. Returns the undo. */
+export function lockForm(form: HTMLFormElement): () => void {
+  const locked = [...form.elements].filter(
     (each): each is HTMLInputElement | HTMLTextAreaElement =>
       (each instanceof HTMLInputElement || each instanceof HTMLTextAreaElement) && !each.readOnly,
   )
   form.setAttribute('data-busy', '')
-  for (const control of held) control.readOnly = true
+  for (const control of locked) control.readOnly = true
   return () => {
     form.removeAttribute('data-busy')
-    for (const control of held) control.readOnly = false
+    for (const control of locked) control.readOnly = false
   }
 }
 
-function pieces(text: string, between: RegExp | string): string[] {
+function split(text: string, between: RegExp | string): string[] {
   return text
     .split(between)
     .map((piece) => piece.trim())

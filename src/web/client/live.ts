@@ -1,20 +1,35 @@
-import { EVENT_NAMES, onServiceEvent, publish, type ServiceEvent } from './events.ts'
+import { DEFAULT_EVENTS, FURTHER_EVENTS } from '../../model/webhook.ts'
+import { setStale } from './page-status.tsx'
 import { refresh, refreshSoon } from './refresh.ts'
-import { setDoubt } from './standing.ts'
 
-/** How long a hidden page stays connected: a browser has six connections for all its pages of one host. */
+/** The data of an event of the service. */
+interface ServiceEvent {
+  event_type: string
+  timestamp: string
+  payload: Record<string, unknown>
+}
+
+/** An EventSource passes on only the events that it is asked for by name. */
+const EVENT_NAMES = [...DEFAULT_EVENTS, ...FURTHER_EVENTS, 'session_output', 'resync']
+
+type Listener = (event: ServiceEvent) => void
+const listeners = new Set<Listener>()
+
+export function onServiceEvent(listener: Listener): void {
+  listeners.add(listener)
+}
+
+/** A hidden page disconnects after this: a browser has six connections for all its pages of one host. */
 const HIDDEN_MS = 2_000
-/** The service says something every 15 s; one that hangs does not, though its connection stands. */
+/** The service sends a ping every 15 s. One that hangs doesn't, although the connection is open. */
 const SILENT_MS = 40_000
 const LOOK_MS = 5_000
-/** When the service answers with an error, the EventSource gives up; this is when a new one tries. */
+/** An EventSource gives up if the service answers with an error; a new one tries after this. */
 const AGAIN_MS = 2_000
 
 /**
- * Keeps the page as the service has it, by one EventSource: what is told makes it fetch itself anew.
- * Once it is connected it is fetched too, the first time and after each time without a connection, and
- * so after a restart of the service, since nobody can say what was missed. Where nothing was, its
- * ETag says so.
+ * Keeps the page up to date with one EventSource: events refresh it, and so does each new connection, since events may
+ * have been missed before. If nothing changed, the ETag of the page makes that cheap.
  */
 export function startLive(): void {
   const address = document.body.dataset.live
@@ -30,20 +45,21 @@ export function startLive(): void {
     source = new EventSource(address!)
     source.onopen = () => {
       heardAt = performance.now()
-      setDoubt('away', false)
+      setStale('away', false)
       void refresh()
     }
     source.addEventListener('ping', () => {
       heardAt = performance.now()
     })
     source.onerror = () => {
-      setDoubt('away', true)
+      setStale('away', true)
       if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS)
     }
     for (const name of EVENT_NAMES) {
       source.addEventListener(name, (event) => {
         heardAt = performance.now()
-        publish(JSON.parse((event as MessageEvent<string>).data) as ServiceEvent)
+        const data = JSON.parse((event as MessageEvent<string>).data) as ServiceEvent
+        for (const listener of listeners) listener(data)
       })
     }
   }
@@ -59,7 +75,7 @@ export function startLive(): void {
   })
   setInterval(() => {
     if (source === null || performance.now() - heardAt < SILENT_MS) return
-    setDoubt('away', true)
+    setStale('away', true)
     open()
   }, LOOK_MS)
   let hiding: number | undefined
@@ -68,11 +84,11 @@ export function startLive(): void {
     if (document.hidden) hiding = setTimeout(close, HIDDEN_MS)
     else if (source === null) open()
   })
-  // a page that is left, or kept for the way back, holds no connection
+  // a page that is left, or kept for Back, holds no connection
   addEventListener('pagehide', close)
   addEventListener('pageshow', (event) => {
     if (event.persisted && !document.hidden) open()
   })
-  // one that was opened behind another connects when it is first seen
+  // a page opened in the background connects when it is first shown
   if (!document.hidden) open()
 }

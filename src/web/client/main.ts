@@ -1,23 +1,29 @@
-import { startCasePages } from './case-page.ts'
-import { startCopying } from './copy.ts'
-import { startFocusAfter } from './focus-after.ts'
-import { startForms } from './forms.ts'
+import { startConflicts, startVerifying } from './conflicts.tsx'
+import { startDisclosures } from './disclosure.ts'
+import { startForms } from './forms.tsx'
 import { startKeys } from './keys.ts'
 import { startList } from './list.ts'
 import { startListReturn } from './list-return.ts'
 import { startLive } from './live.ts'
+import { startMemoryEditor } from './memory-editor.tsx'
 import { startNewCase } from './new-case.ts'
-import { startNotices } from './notices.ts'
+import { startCopying, startNotices } from './notices.ts'
+import { startProofAttaching } from './proof-attach.tsx'
+import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
 import { startTimes } from './times.ts'
 
 document.documentElement.classList.add('js')
 startForms()
+startConflicts()
 startNotices()
-startFocusAfter()
+startRestoringFocus()
+startDisclosures()
 startKeys()
 startCopying()
-startCasePages()
+startProofAttaching()
+startVerifying()
+startMemoryEditor()
 startTimes()
 startList()
 startListReturn()

@@ -1,13 +1,13 @@
 import type { Sent } from './send.ts'
 
-/** Clears what was said of an earlier attempt, once something has worked. */
+/** Clears earlier notices once something has worked. */
 export function startNotices(): void {
   document.addEventListener('sent', (event) => {
     if ((event as CustomEvent<Sent>).detail.ok) clearNotices()
   })
 }
 
-/** Says something at the lower edge of the page, which assistive technology reads out. */
+/** Shows a text at the lower edge of the page, which screen readers read out. */
 export function notify(text: string): void {
   const place = document.getElementById('notices')
   if (!place) return
@@ -20,4 +20,18 @@ export function notify(text: string): void {
 
 export function clearNotices(): void {
   document.getElementById('notices')?.replaceChildren()
+}
+
+/** Buttons with `data-copy` put that text on the clipboard. */
+export function startCopying(): void {
+  document.addEventListener('click', async (event) => {
+    const button = (event.target as Element).closest<HTMLElement>('[data-copy]')
+    if (!button) return
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy!)
+      notify('Copied.')
+    } catch {
+      notify(`The browser does not allow copying. The text is: ${button.dataset.copy}`)
+    }
+  })
 }

@@ -4,14 +4,14 @@ import type { LogText } from '../../rendering/live-log/output-log.ts'
 
 /** Lines of output in a `<pre>`, the last of which may still grow. */
 export interface OutputLines {
-  /** Adds text, and keeps at most `max` lines; gives how many were let go. */
+  /** Adds text, and keeps at most `max` lines; returns how many were removed. */
   add(texts: readonly LogText[], max: number): number
-  /** Lets go of the first lines. */
+  /** Removes the first lines. */
   drop(count: number): void
   count(): number
 }
 
-/** So many lines are one block: what is added or let go makes the browser lay out that block alone. */
+/** Lines come in blocks, so that the browser lays out only the block that changes. */
 const BLOCK_LINES = 250
 
 export function outputLines(pre: HTMLElement): OutputLines {

@@ -5,7 +5,6 @@ import {
   type LivePiece,
   type LogText,
 } from '../../rendering/live-log/output-log.ts'
-import { logEnd, logPart } from './output-fetch.ts'
 import { outputLines } from './output-lines.ts'
 
 /** The output of one step. */
@@ -13,55 +12,73 @@ export interface OutputPane {
   section: HTMLElement
   artifact: string
   piece(piece: LivePiece): void
-  /** No more is told live of this step: from now on its log is looked at each second. */
+  /** The output is no longer sent live: from now on the log is polled. */
   silent(): void
-  /** How the log stands in a newer page. */
-  learn(next: HTMLElement): void
-  /** Shows what has come, as much as one frame has room for; true when there is more. */
-  paint(maxLines: number): boolean
+  /** Takes over what a newer page says of the log. */
+  sync(next: HTMLElement): void
+  /** Shows as much of what has come as fits into one frame; true if there is more. */
+  render(maxLines: number): boolean
   lines(): number
   drop(count: number): void
 }
 
-/** What a frame shows of what waits: more would be seen by nobody, and hold the page up. */
+/** More in one frame would make the page slow. */
 const FRAME_CHARACTERS = 32 * 1024
-/** A page that is further behind leaves out what is between: the whole log is one click away. */
+/** A page that is further behind leaves out what is between: the full log is one click away. */
 const MAX_BEHIND = 512 * 1024
 const END_BYTES = 128 * 1024
 const AGAIN_MS = 1000
-/** Where nothing answers. */
+/** If nothing answers. */
 const LATER_MS = 2000
 
+/** What the page says of a log, in `data-log`. */
+interface ShownLog {
+  artifact: string | null
+  /** The bytes on the page. */
+  from: number
+  to: number
+  /** Ranges of bytes that came from standard error. */
+  stderr: string
+  isFinished: boolean
+  isMidLine: boolean
+  isSilent: boolean
+}
+
+export function logOf(section: HTMLElement): ShownLog {
+  return JSON.parse(section.dataset.log!) as ShownLog
+}
+
 interface PaneEvents {
-  /** There is something to paint. */
+  /** There is something to render. */
   changed(): void
-  /** Pieces were missed: how the log stands is to be asked. */
-  missed(): void
+  /** Pieces were missed: the page has to be refreshed. */
+  gapDetected(): void
 }
 
 export function outputPane(
   section: HTMLElement,
-  base: string,
-  { changed, missed }: PaneEvents,
+  sessionApi: string,
+  { changed, gapDetected }: PaneEvents,
 ): OutputPane {
-  const { artifact = '', from, to, stderr = '' } = section.dataset
-  const address = base + artifact
-  const log = createOutputLog(Number(from))
+  const shown = logOf(section)
+  const artifact = shown.artifact ?? ''
+  const url = `${sessionApi}/artifacts/${artifact}`
+  const log = createOutputLog(shown.from)
   const pre = section.querySelector<HTMLElement>('.lines')!
-  let isFinished = section.hasAttribute('data-finished')
-  let isSilent = !isFinished && section.hasAttribute('data-silent')
-  /** So far it is known of which stream each byte is: further ones are not fetched yet. */
-  let sure = Number(to)
+  let isFinished = shown.isFinished
+  let isSilent = !isFinished && shown.isSilent
+  /** The stream of each byte before this one is known; later bytes are not fetched yet. */
+  let knownStreamEnd = shown.to
   let fetching = false
   let waiting: LogText[] = []
   let timer: number | undefined
-  const shown = outputLines(pre)
-  if (isFinished && pre.childElementCount > 0) log.skipTo(Number(to))
+  const lines = outputLines(pre)
+  if (isFinished && pre.childElementCount > 0) log.skipTo(shown.to)
   else {
-    // what the page came with is read again, so that colours and the last line go on as they were
+    // reads again what the page came with, so that colours and the last line continue
     pre.replaceChildren()
-    if (section.hasAttribute('data-mid-line')) take([{ text: CUT, isError: false }])
-    log.learn(Number(to), readRanges(stderr))
+    if (shown.isMidLine) take([{ text: CUT, isError: false }])
+    log.learn(shown.to, readRanges(shown.stderr))
     void catchUp()
   }
 
@@ -71,18 +88,18 @@ export function outputPane(
     changed()
   }
 
-  /** Fetches until the page has all that the log is known to have. */
+  /** Fetches until the page has all of the log that is known to be there. */
   async function catchUp(): Promise<void> {
     if (fetching || artifact === '' || !section.isConnected) return
     fetching = true
     let isThere = true
     try {
-      while (log.end() < sure || isSilent) {
+      while (log.end() < knownStreamEnd || isSilent) {
         const before = log.end()
-        const length = isSilent ? MAX_BEHIND : Math.min(MAX_BEHIND, sure - before)
-        // with a byte that is there already: the bytes behind the end are an error
+        const length = isSilent ? MAX_BEHIND : Math.min(MAX_BEHIND, knownStreamEnd - before)
+        // begins with a byte that is here already: a range beyond the end is an error
         const from = Math.max(0, before - 1)
-        const part = await logPart(address, from, before - from + length)
+        const part = await fetchPart(url, from, before - from + length)
         isThere = part !== null
         if (part === null) break
         take(log.bytes(part.from, part.bytes))
@@ -95,25 +112,25 @@ export function outputPane(
     }
     clearTimeout(timer)
     if (isSilent) timer = setTimeout(() => void catchUp(), isThere ? AGAIN_MS : LATER_MS)
-    // where nothing answers, the next page that is fetched asks again
+    // if nothing answers, the next refresh tries again
     if (isSilent || !isThere) return
-    if (log.end() < sure) timer = setTimeout(() => void catchUp(), AGAIN_MS)
-    else if (log.end() < log.known()) timer = setTimeout(missed, AGAIN_MS)
+    if (log.end() < knownStreamEnd) timer = setTimeout(() => void catchUp(), AGAIN_MS)
+    else if (log.end() < log.known()) timer = setTimeout(gapDetected, AGAIN_MS)
   }
 
-  /** Where a part did not reach the end, only the end is of interest. */
+  /** If a part did not reach the end, only the end matters. */
   async function skipToEnd(): Promise<void> {
-    const part = await logEnd(address, END_BYTES)
+    const part = await fetchEnd(url, END_BYTES)
     if (part === null || part.from <= log.end()) return
     const { start, isMidLine } = beginningOf(part.bytes)
     log.skipTo(part.from + start)
-    // what was shown last need not have come to the end of its line
+    // the last line shown may be incomplete
     waiting = [{ text: isMidLine ? CUT : `${CUT}\n`, isError: false }]
-    sayLeftOut()
+    showLeftOut()
     take(log.bytes(part.from, part.bytes))
   }
 
-  function sayLeftOut(): void {
+  function showLeftOut(): void {
     section.querySelector('.left-out')?.removeAttribute('hidden')
   }
 
@@ -122,28 +139,26 @@ export function outputPane(
     artifact,
     piece(piece) {
       take(log.piece(piece))
-      if (piece.offset > log.end()) return missed()
-      sure = Math.max(sure, log.known())
-      if (log.end() < sure) void catchUp()
+      if (piece.offset > log.end()) return gapDetected()
+      knownStreamEnd = Math.max(knownStreamEnd, log.known())
+      if (log.end() < knownStreamEnd) void catchUp()
     },
     silent() {
       isSilent = !isFinished
       void catchUp()
     },
-    learn(next) {
+    sync(next) {
       const header = next.querySelector(':scope > header')
       if (header) section.querySelector(':scope > header')?.replaceWith(header.cloneNode(true))
-      if (next.hasAttribute('data-finished')) {
-        section.setAttribute('data-finished', '')
-        isFinished = true
-      }
-      isSilent = !isFinished && (isSilent || next.hasAttribute('data-silent'))
-      const ranges: ByteRange[] = readRanges(next.dataset.stderr ?? '')
-      sure = Math.max(sure, Number(next.dataset.to))
-      log.learn(sure, ranges)
+      const newer = logOf(next)
+      isFinished ||= newer.isFinished
+      isSilent = !isFinished && (isSilent || newer.isSilent)
+      const ranges: ByteRange[] = readRanges(newer.stderr)
+      knownStreamEnd = Math.max(knownStreamEnd, newer.to)
+      log.learn(knownStreamEnd, ranges)
       if (log.end() < log.known() || isSilent) void catchUp()
     },
-    paint(maxLines) {
+    render(maxLines) {
       let room = FRAME_CHARACTERS
       const now: LogText[] = []
       while (room > 0 && waiting.length > 0) {
@@ -153,14 +168,44 @@ export function outputPane(
         else waiting.shift()
         room -= text.length
       }
-      if (now.length > 0 && shown.add(now, maxLines) > 0) sayLeftOut()
+      if (now.length > 0 && lines.add(now, maxLines) > 0) showLeftOut()
       return waiting.length > 0
     },
-    lines: () => shown.count() || pre.childElementCount,
+    lines: () => lines.count() || pre.childElementCount,
     drop(count) {
-      if (shown.count() > 0) shown.drop(count)
+      if (lines.count() > 0) lines.drop(count)
       else for (let left = count; left > 0; left--) pre.firstElementChild?.remove()
-      sayLeftOut()
+      showLeftOut()
     },
+  }
+}
+
+interface LogPart {
+  from: number
+  bytes: Uint8Array
+  /** Of the whole log. */
+  size: number
+}
+
+/** The bytes from `from` on, at most `length`; null if the service does not answer, or has no such log. */
+function fetchPart(url: string, from: number, length: number): Promise<LogPart | null> {
+  return fetchRange(url, `bytes=${from}-${from + length - 1}`)
+}
+
+function fetchEnd(url: string, length: number): Promise<LogPart | null> {
+  return fetchRange(url, `bytes=-${length}`)
+}
+
+async function fetchRange(url: string, range: string): Promise<LogPart | null> {
+  try {
+    const response = await fetch(url, { headers: { range }, cache: 'no-store' })
+    const [, from, size] =
+      /^bytes (?:(\d+)-\d+|\*)\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? []
+    if (response.status === 416) return { from: 0, bytes: new Uint8Array(), size: Number(size) }
+    if (response.status !== 206) return null
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    return { from: Number(from), bytes, size: Number(size) }
+  } catch {
+    return null // the live connection is cut too, and shows that
   }
 }

@@ -1,24 +1,25 @@
 import type { LivePiece } from '../../rendering/live-log/output-log.ts'
-import { onServiceEvent } from './events.ts'
-import { startFollowing } from './output-follow.ts'
-import { type OutputPane, outputPane } from './output-pane.ts'
+import { onServiceEvent } from './live.ts'
+import { logOf, type OutputPane, outputPane } from './output-pane.ts'
 import { beforeRefresh, refreshFrom, refreshSoon } from './refresh.ts'
 
-/** More lines than anybody reads here, and few enough for a page. */
+/** More lines than anybody reads here, and few enough for a browser. */
 const MAX_LINES = 5000
-const MAX_STRAYS = 100
+const MAX_PENDING = 100
 
 /**
- * The output of a session as it comes. The page brings what there is when it is loaded; then this owns
- * the pane: it adds what is told live, and fetches what was missed.
+ * The output of a session, live. The page comes with the output so far; from then on this owns #terminal: it adds
+ * what the service sends, and fetches what was missed.
  */
 export function startOutput(): void {
+  const head = document.getElementById('session-head')!
+  const sessionApi = `/cases/${head.dataset.case}/sessions/${head.dataset.session}`
   const panes = new Map<string, OutputPane>()
   let terminal: HTMLElement | null = null
-  /** What was told of a step that the page does not show yet. */
-  let strays: { artifact: unknown; piece: LivePiece }[] = []
+  /** Output of steps that the page does not show yet. */
+  let pending: { artifact: unknown; piece: LivePiece }[] = []
   let frame = 0
-  const follow = startFollowing()
+  const following = startFollowing()
 
   function adopt(): void {
     const present = document.getElementById('terminal')
@@ -26,28 +27,28 @@ export function startOutput(): void {
     terminal = present
     panes.clear()
     for (const section of terminal?.querySelectorAll<HTMLElement>('.pane') ?? []) add(section)
-    follow.of(terminal)
+    following.follow(terminal)
   }
 
   function add(section: HTMLElement): void {
-    const pane = outputPane(section, terminal!.dataset.base!, {
-      changed: paintSoon,
-      missed: refreshSoon,
+    const pane = outputPane(section, sessionApi, {
+      changed: renderSoon,
+      gapDetected: refreshSoon,
     })
-    panes.set(section.dataset.pane!, pane)
-    const early = strays.filter((stray) => stray.artifact === pane.artifact)
-    strays = strays.filter((stray) => stray.artifact !== pane.artifact)
+    panes.set(section.id, pane)
+    const early = pending.filter(({ artifact }) => artifact === pane.artifact)
+    pending = pending.filter(({ artifact }) => artifact !== pane.artifact)
     for (const { piece } of early) pane.piece(piece)
   }
 
-  function paintSoon(): void {
-    if (frame === 0) frame = requestAnimationFrame(paint)
+  function renderSoon(): void {
+    if (frame === 0) frame = requestAnimationFrame(render)
   }
 
-  function paint(): void {
+  function render(): void {
     frame = 0
     let isMore = false
-    for (const pane of panes.values()) isMore = pane.paint(MAX_LINES) || isMore
+    for (const pane of panes.values()) isMore = pane.render(MAX_LINES) || isMore
     let over = [...panes.values()].reduce((sum, pane) => sum + pane.lines(), 0) - MAX_LINES
     for (const pane of panes.values()) {
       if (over <= 0) break
@@ -55,24 +56,23 @@ export function startOutput(): void {
       if (count > 0) pane.drop(count)
       over -= count
     }
-    follow.grown()
-    if (isMore) paintSoon()
+    following.grown()
+    if (isMore) renderSoon()
   }
 
   onServiceEvent(({ event_type, payload }) => {
     if (event_type !== 'session_output') return
     const { session_id, artifact, offset, text, stream } = payload
-    if (session_id !== document.querySelector<HTMLElement>('[data-session]')?.dataset.session)
-      return
+    if (session_id !== head.dataset.session) return
     const pane = [...panes.values()].findLast((each) => each.artifact === artifact)
     if (typeof offset !== 'number') return pane ? pane.silent() : refreshSoon()
     const piece = { offset, text: String(text), isError: stream === 'stderr' }
     if (pane) return pane.piece(piece)
-    strays = [...strays, { artifact, piece }].slice(-MAX_STRAYS)
+    pending = [...pending, { artifact, piece }].slice(-MAX_PENDING)
     refreshSoon()
   })
 
-  // the page has the text already, so it asks for how long the logs are only
+  // the page has the text already, so a refresh only needs the sizes of the logs
   refreshFrom(() => {
     const address = new URL(location.href)
     address.hash = ''
@@ -84,17 +84,65 @@ export function startOutput(): void {
     const there = next.getElementById('terminal')
     if (!there || !terminal) return
     for (const section of there.querySelectorAll<HTMLElement>('.pane')) {
-      const pane = panes.get(section.dataset.pane!)
-      if (pane) pane.learn(section)
+      const pane = panes.get(section.id)
+      if (pane) pane.sync(section)
       else {
         const made = document.importNode(section, true)
-        made.dataset.from = '0'
+        made.dataset.log = JSON.stringify({ ...logOf(section), from: 0 })
         terminal.append(made)
         add(made)
       }
     }
-    follow.grown()
+    following.grown()
   })
   document.addEventListener('refreshed', adopt)
   adopt()
+}
+
+/** Keeps the end of the terminal in sight, unless the reader has scrolled up. */
+interface Following {
+  follow(terminal: HTMLElement | null): void
+  /** Something was added. */
+  grown(): void
+}
+
+/** Pixels from the end that count as the end. */
+const END_DISTANCE = 24
+
+function startFollowing(): Following {
+  let terminal: HTMLElement | null = null
+  let isAtEnd = true
+
+  const button = () => document.getElementById('to-end')
+  const show = () => button()?.toggleAttribute('hidden', isAtEnd)
+  const toEnd = () => {
+    if (terminal) terminal.scrollTop = terminal.scrollHeight
+  }
+  const check = () => {
+    if (!terminal) return
+    isAtEnd = terminal.scrollHeight - terminal.scrollTop - terminal.clientHeight < END_DISTANCE
+    show()
+  }
+
+  document.addEventListener('click', (event) => {
+    if (!(event.target as Element).closest('#to-end')) return
+    isAtEnd = true
+    toEnd()
+    show()
+    terminal?.focus()
+  })
+
+  return {
+    follow(next) {
+      terminal?.removeEventListener('scroll', check)
+      terminal = next
+      isAtEnd = true
+      terminal?.addEventListener('scroll', check, { passive: true })
+      toEnd()
+      show()
+    },
+    grown() {
+      if (isAtEnd) toEnd()
+    },
+  }
 }

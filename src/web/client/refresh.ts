@@ -1,6 +1,5 @@
 import { Idiomorph } from 'idiomorph'
-import { sayBack, sayGone } from './gone.ts'
-import { setDoubt } from './standing.ts'
+import { hideDeleted, setStale, showDeleted } from './page-status.tsx'
 
 /** Events come in bursts; a page need not show each of them by itself. */
 const SOON_MS = 120
@@ -15,12 +14,12 @@ let addressOf = () => location.href.replace(/#.*/, '')
 let pauseMs = 0
 let lastStart = Number.NEGATIVE_INFINITY
 let soon: number | undefined
-let running: Promise<void> | null = null
+let running: Promise<boolean> | null = null
 let wanted = false
 let failures = 0
 let retry: number | undefined
 
-/** Told with the new page before it is shown, in the order in which they came. */
+/** Called with the new page before it is shown. */
 export function beforeRefresh(listener: Refreshed): void {
   listeners.add(listener)
 }
@@ -29,12 +28,12 @@ export function refreshFrom(address: () => string): void {
   addressOf = address
 }
 
-/** For a page that is told of so much that it would do nothing else. */
+/** For a page with so many events that it would do nothing else. */
 export function refreshAtMostEvery(milliseconds: number): void {
   pauseMs = milliseconds
 }
 
-/** Fetches the page once what is being told has been told. */
+/** Fetches the page once a burst of events is over. */
 export function refreshSoon(): void {
   if (soon !== undefined) return
   const wait = Math.max(SOON_MS, lastStart + pauseMs - performance.now())
@@ -44,8 +43,11 @@ export function refreshSoon(): void {
   }, wait)
 }
 
-/** Fetches the page and brings what is shown to it; resolves when what was there at the call is shown. */
-export function refresh(): Promise<void> {
+/**
+ * Fetches the page and updates what is shown. Resolves once it shows at least what the service had at the call; to
+ * false if the service did not answer.
+ */
+export function refresh(): Promise<boolean> {
   if (running) {
     wanted = true
     return running
@@ -54,7 +56,7 @@ export function refresh(): Promise<void> {
   return running
 }
 
-async function work(): Promise<void> {
+async function work(): Promise<boolean> {
   clearTimeout(retry)
   try {
     do {
@@ -62,15 +64,16 @@ async function work(): Promise<void> {
       failures = (await once()) ? 0 : failures + 1
     } while (wanted)
   } finally {
-    running = null // with the last look at `wanted`: a call in between would wait for nothing
+    running = null // in the same turn as the last check of `wanted`
   }
-  setDoubt('behind', failures > 0)
-  if (failures === 0) return
+  setStale('behind', failures > 0)
+  if (failures === 0) return true
   const wait = RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]
   retry = setTimeout(() => void refresh(), wait)
+  return false
 }
 
-/** Whether the service said what is there now. */
+/** Whether the service answered. */
 async function once(): Promise<boolean> {
   lastStart = performance.now()
   let html: string
@@ -80,7 +83,7 @@ async function once(): Promise<boolean> {
       cache: 'no-cache',
     })
     if (response.status === 404) {
-      sayGone()
+      showDeleted()
       return true
     }
     if (!response.ok) return false
@@ -88,7 +91,7 @@ async function once(): Promise<boolean> {
   } catch {
     return false // the service is away, or went while it answered
   }
-  sayBack()
+  hideDeleted()
   const next = new DOMParser().parseFromString(html, 'text/html')
   for (const listener of listeners) listener(next)
   show(next)
@@ -101,26 +104,23 @@ function show(next: Document): void {
   document.title = next.title
   Idiomorph.morph(here, there, {
     ignoreActiveValue: true,
-    callbacks: { beforeNodeMorphed, beforeNodeRemoved: isOurs, beforeAttributeUpdated },
+    callbacks: { beforeNodeMorphed, beforeNodeRemoved, beforeAttributeUpdated },
   })
   document.dispatchEvent(new Event('refreshed'))
 }
 
-/** What the page itself has changed is not taken back: texts being written, and what it has filled in. */
+/** Leaves alone what the page has changed itself, forms that are open, and forms with unsaved text. */
 function beforeNodeMorphed(here: Node): boolean {
   if (!(here instanceof HTMLElement)) return true
-  return !(here.hasAttribute('data-keep') || here.hasAttribute('data-dirty'))
+  return !here.matches('[data-keep], [data-dirty], details.disclosure[open] form')
 }
 
-function isOurs(node: Node): boolean {
-  return !(node instanceof HTMLElement && (node.hasAttribute('data-own') || isBeingWritten(node)))
+function beforeNodeRemoved(node: Node): boolean {
+  if (!(node instanceof HTMLElement)) return true
+  return !(node.matches('[data-own], [data-dirty]') || node.querySelector('[data-dirty]') !== null)
 }
 
-function isBeingWritten(node: HTMLElement): boolean {
-  return node.hasAttribute('data-dirty') || node.querySelector('[data-dirty]') !== null
-}
-
-/** Whether details are open, and a dialog, is the reader's choice; whether a form is being sent, its own. */
+/** Whether details or a dialog are open is up to the reader; whether a form is being sent, up to the form. */
 function beforeAttributeUpdated(name: string, node: Element): boolean {
   if (name === 'data-busy') return false
   if (name === 'readonly') return node.closest('form[data-busy]') === null

@@ -1,4 +1,4 @@
-/** An answer of the service: of a refusal, what problem+json says of it. */
+/** The answer of the service; of an error its problem+json. */
 export type Sent =
   | { ok: true; status: number; body: Record<string, unknown>; etag: string | null }
   | { ok: false; status: number; problem: Problem }
@@ -10,10 +10,10 @@ export interface Problem {
   [more: string]: unknown
 }
 
-/** The longest that the service takes by itself: to end an agent that does not want to. */
-const PATIENCE_MS = 60_000
+/** The longest that a request may take: ending an agent that does not want to end. */
+const TIMEOUT_MS = 60_000
 
-/** Sends JSON, or nothing, to the service. Never rejects: a service that is away is a problem too. */
+/** Sends JSON, or nothing, to the service. Never rejects: an unreachable service is a problem too. */
 export async function send(
   method: string,
   address: string,
@@ -30,9 +30,9 @@ export async function send(
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    return await answerOf(response)
+    return await readResponse(response)
   } catch (error) {
     if (error instanceof DOMException && error.name === 'TimeoutError')
       return { ok: false, status: 0, problem: LATE }
@@ -40,8 +40,8 @@ export async function send(
   }
 }
 
-/** What came, of a request that was made by hand. Rejects where the answer breaks off. */
-export async function answerOf(response: Response): Promise<Sent> {
+/** Reads a response. Rejects if the connection breaks. */
+export async function readResponse(response: Response): Promise<Sent> {
   const { status } = response
   const json = jsonOf(await response.text())
   if (response.ok) {
@@ -55,7 +55,7 @@ export async function answerOf(response: Response): Promise<Sent> {
   return { ok: false, status, problem }
 }
 
-/** Null for a text that is none, as of something between here and the service. */
+/** Null for a text that is not JSON, such as the error page of a proxy. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -64,14 +64,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-const AWAY: Problem = {
+export const AWAY: Problem = {
   code: 'unreachable',
   detail:
-    'The service does not answer, and nothing was changed that it told of. Is it running? Try again.',
+    "Casefile isn't responding, so nothing was changed. Check that it's running, then try again.",
 }
 
 const LATE: Problem = {
   code: 'unreachable',
   detail:
-    'The service has not answered for a minute. It may still do what you asked once it goes on: this page shows what came of it then.',
+    'Casefile has not answered for a minute. It may still do this; the page will show it then.',
 }

@@ -1,29 +1,63 @@
+import { spanText } from '../../model/amounts.ts'
 import { startOutput } from './output.ts'
-import { startApproval } from './plan-approval.ts'
-import { startPlanEdit } from './plan-edit.ts'
-import { startClock } from './session-clock.ts'
-import { followSteps } from './session-steps.ts'
+import { startApproval } from './plan-approval.tsx'
 
 /** What only the page of a session has. */
 export function startSession(): void {
   if (document.body.dataset.page !== 'session') return
   startOutput()
   startApproval()
-  startPlanEdit()
   startClock()
   followSteps()
-  document.addEventListener('click', openOrClose)
 }
 
-/** `data-opens` unfolds the details of that id and goes to its first field; `data-closes` folds it. */
-function openOrClose(event: Event): void {
-  const button = (event.target as Element).closest<HTMLElement>('[data-opens], [data-closes]')
-  if (!button) return
-  const { opens, closes } = button.dataset
-  document.getElementById(closes ?? '')?.removeAttribute('open')
-  const details = document.getElementById(opens ?? '')
-  if (!details) return
-  details.setAttribute('open', '')
-  details.scrollIntoView({ block: 'nearest' })
-  details.querySelector<HTMLElement>('textarea, input')?.focus()
+/** Shows how long a step has been running. */
+function startClock(): void {
+  showClock()
+  document.addEventListener('refreshed', showClock)
+  setInterval(showClock, 1000)
+}
+
+function showClock(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time.clock')) {
+    const ms = Date.now() - Date.parse(time.dateTime)
+    const text = spanText(Math.max(0, Math.floor(ms / 1000) * 1000))
+    if (time.textContent !== text) time.textContent = text
+  }
+}
+
+/**
+ * Keeps the running step in sight within the list, which scrolls in itself, until the reader scrolls it; once the
+ * running step is in sight again, it is followed again.
+ */
+function followSteps(): void {
+  let isFollowing = true
+  let shown: string | null = null
+  /** Where this scrolled the list: that event is not the reader's. */
+  let ownScroll = -1
+  show()
+  document.addEventListener('refreshed', show)
+  document.addEventListener('scroll', onScroll, { capture: true, passive: true })
+
+  function show(): void {
+    const { list, row } = runningStep()
+    if (!list || !row || row.id === shown) return
+    shown = row.id
+    if (!isFollowing) return
+    // scrollIntoView would scroll the page, too
+    list.scrollTop = row.offsetTop - (list.clientHeight - row.offsetHeight) / 2
+    ownScroll = list.scrollTop
+  }
+
+  function onScroll({ target }: Event): void {
+    const { list, row } = runningStep()
+    if (!list || !row || target !== list || list.scrollTop === ownScroll) return
+    const top = row.offsetTop - list.scrollTop
+    isFollowing = top >= 0 && top + row.offsetHeight <= list.clientHeight
+  }
+}
+
+function runningStep(): { list: HTMLElement | null; row: HTMLElement | null } {
+  const list = document.getElementById('step-rows')
+  return { list, row: list?.querySelector<HTMLElement>('.step-row.running') ?? null }
 }

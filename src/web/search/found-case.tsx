@@ -1,8 +1,8 @@
 import type { FoundCase } from '../../http/routes/search.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { placeOf } from '../case/record-file.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
+import { fileUrl } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
 
 /** A case that was found: what it is, the lines that say why, and what of the query it does not have. */
@@ -47,7 +47,7 @@ export function FoundCaseItem({ of }: { of: FoundCase }) {
 function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] }) {
   const file = line.file.slice(line.file.lastIndexOf(`${id}/`) + id.length + 1)
   const where = `${visibleText(file)}:${line.line}`
-  const address = placeOf(id, { file, line: line.line })
+  const address = fileUrl(id, { file, line: line.line })
   return (
     <li>
       <span class="found-where" title={`${line.file}:${line.line}`}>

@@ -2,19 +2,21 @@ import { sizeText } from '../../model/amounts.ts'
 import { classesOf } from '../../rendering/ansi/look.ts'
 import { visibleOutput } from '../../rendering/hidden-characters.ts'
 import { rangesText } from '../../rendering/live-log/byte-ranges.ts'
-import { apiPath } from './plan-forms.tsx'
+import { artifactFile } from '../shell/addresses.ts'
+import { TextBox } from '../shell/text-box.tsx'
+import type { SessionPageData } from './session-data.ts'
 import type { OutputLine, StepOutput } from './session-output.ts'
-import type { SessionView } from './session-view.ts'
 
 /**
- * What the steps print, as in a terminal. The script owns the inside of the pane once the page is
- * there: it adds what comes, and asks for the page without this text from then on.
+ * The output of the steps, as in a terminal. Once the page is loaded client/output.ts owns what is in #terminal: it
+ * adds what comes, and refreshes the page without this text from then on.
  */
-export function OutputSection({ view }: { view: SessionView }) {
-  const { output, json } = view
+export function OutputSection({ data }: { data: SessionPageData }) {
+  const { output, json, session } = data
   const hasLogs = output.some(({ artifact, isMissing }) => artifact !== null && !isMissing)
   if (!hasLogs && json.output !== '') return <RecordedOutput text={json.output} />
   if (output.length === 0) return null
+  const base = artifactFile(session, '')
   return (
     <section class="card output" id="output" aria-labelledby="output-title">
       <header>
@@ -29,17 +31,12 @@ export function OutputSection({ view }: { view: SessionView }) {
           class="terminal"
           id="terminal"
           data-keep
-          data-base={`${apiPath(view)}/artifacts/`}
           role="region"
           aria-label="Output of the steps"
           tabindex={0}
         >
-          {output.map((part) => (
-            <StepPane
-              part={part}
-              base={`${apiPath(view)}/artifacts/`}
-              note={noteOn(part, view.query.withOutput)}
-            />
+          {output.map((step) => (
+            <StepPane step={step} base={base} note={noteOn(step, data.query.withOutput)} />
           ))}
         </div>
         <button type="button" class="to-end" id="to-end" hidden data-keep>
@@ -50,31 +47,32 @@ export function OutputSection({ view }: { view: SessionView }) {
   )
 }
 
-function StepPane({ part, base, note }: { part: StepOutput; base: string; note: string }) {
-  const { key, id, artifact, isFinished, isSilent, from, to, lines, stderr } = part
+function StepPane({ step, base, note }: { step: StepOutput; base: string; note: string }) {
+  const { key, id, artifact, isFinished, isSilent, from, to, lines, stderr, isMidLine } = step
+  const size = isFinished ? ` (${sizeText(to)})` : ''
+  const log = {
+    artifact,
+    from,
+    to,
+    stderr: rangesText(stderr),
+    isFinished,
+    isMidLine,
+    isSilent,
+  }
   return (
-    <section
-      class="pane"
-      data-pane={key}
-      data-artifact={artifact}
-      data-from={from}
-      data-to={to}
-      data-stderr={rangesText(stderr)}
-      data-finished={isFinished ? '' : undefined}
-      data-mid-line={part.isMidLine ? '' : undefined}
-      data-silent={isSilent ? '' : undefined}
-    >
+    <section class="pane" id={`pane-${key}`} data-log={JSON.stringify(log)}>
       <header>
         <h3>{id}</h3>
-        {artifact !== null && !part.isMissing && (
+        {artifact !== null && !step.isMissing && (
           <a href={base + artifact} target="_blank" rel="noreferrer">
-            whole log{isFinished ? `, ${sizeText(to)}` : ''}
+            Show full log{size}
+            <span class="visually-hidden"> of {id}</span>
           </a>
         )}
         {note !== '' && <span class="pane-note">{note}</span>}
       </header>
       <p class="left-out" hidden={from === 0 || lines.length === 0}>
-        What it printed before is in the whole log.
+        Earlier output is in the full log.
       </p>
       <pre class="lines">
         {lines.map((line) => (
@@ -85,11 +83,11 @@ function StepPane({ part, base, note }: { part: StepOutput; base: string; note: 
   )
 }
 
-function noteOn(part: StepOutput, withText: boolean): string {
-  const { artifact, isMissing, isFinished, to, lines } = part
-  if (isMissing) return 'its log is not on this machine'
-  if (artifact === null) return 'printed nothing'
-  return withText && isFinished && to > 0 && lines.length === 0 ? 'not shown here' : ''
+function noteOn(step: StepOutput, withText: boolean): string {
+  const { artifact, isMissing, isFinished, to, lines } = step
+  if (isMissing) return 'The log is not on this machine.'
+  if (artifact === null) return 'No output.'
+  return withText && isFinished && to > 0 && lines.length === 0 ? 'Not shown here.' : ''
 }
 
 function Line({ line, isError }: OutputLine) {
@@ -105,19 +103,19 @@ function Line({ line, isError }: OutputLine) {
   )
 }
 
-/** What the session's file keeps of it, where the logs are on another machine. */
+/** The part that the session's file keeps, if the logs are on another machine. */
 function RecordedOutput({ text }: { text: string }) {
   return (
     <section class="card output" id="output" aria-labelledby="output-title">
       <header>
         <h2 id="output-title">Output</h2>
         <span class="muted small">
-          As the session's file keeps it; no whole log is on this machine
+          Only what the session file keeps; the full logs are not on this machine
         </span>
       </header>
-      <pre class="terminal recorded" tabindex={0}>
+      <TextBox label="Output of the steps" class="terminal recorded">
         {visibleOutput(text)}
-      </pre>
+      </TextBox>
     </section>
   )
 }

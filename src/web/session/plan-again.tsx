@@ -4,7 +4,7 @@ import type { Session } from '../../model/session.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
 
-/** Whether planning again is what comes next: the newest session failed, and its case is not closed. */
+/** Whether the newest session failed and its case is open, so that planning again is what comes next. */
 export function mayPlanAgain({
   folder,
   session,
@@ -16,13 +16,13 @@ export function mayPlanAgain({
   return session.state === 'failed' && isNewest && !isClosed(shownState(folder))
 }
 
-/** Starts a new session that has the failure of this one in its note. */
+/** Starts a new session with this failure in its note. */
 export function PlanAgain({
   session,
   objection,
 }: {
   session: Pick<Session, 'id' | 'case_id'>
-  /** Why the request would be refused; null if it would not. */
+  /** Why the request would be rejected; null if it would not. */
   objection: string | null
 }) {
   return (

@@ -1,21 +1,17 @@
 import { counted } from '../../model/amounts.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
-import { sessionPage } from '../shell/addresses.ts'
-import type { SessionView } from './session-view.ts'
-
-/** The path of the session in the API. */
-export function apiPath({ session }: Pick<SessionView, 'session'>): string {
-  return `/cases/${session.case_id}/sessions/${session.id}`
-}
+import { sessionApi, sessionPage } from '../shell/addresses.ts'
+import { FormActions, FormDisclosure } from '../shell/disclosure.tsx'
+import type { SessionPageData } from './session-data.ts'
 
 /**
- * What the operator can do with a plan that waits. The form names the very text above it by its hash;
- * the script holds the button back when that text changes while the page is open. What shows a part of
- * the text alone leads back to all of it.
+ * What the operator can do with a plan that waits. The form names the text above it by its hash, and
+ * client/plan-approval.tsx disables the button when that text changes while the page is open. A view of only
+ * part of the text links to all of it instead.
  */
-export function ApproveBar({ view }: { view: SessionView }) {
-  const { session, json, plan, query, undertaking, isBroken } = view
+export function ApproveBar({ data }: { data: SessionPageData }) {
+  const { session, json, plan, query, undertaking, isBroken } = data
   const isBarred =
     isBroken || plan.errors.length > 0 || undertaking.objection !== null || json.plan === ''
   const running = plan.steps.filter((step) => undertaking.willRun(step)).length
@@ -25,7 +21,7 @@ export function ApproveBar({ view }: { view: SessionView }) {
         id="approve-form"
         class="needs-script"
         data-send="POST"
-        action={`${apiPath(view)}/approve`}
+        action={`${sessionApi(session)}/approve`}
         data-barred={isBarred ? '' : undefined}
       >
         <input type="hidden" name="plan_sha256" value={json.plan_sha256 ?? ''} />
@@ -39,20 +35,26 @@ export function ApproveBar({ view }: { view: SessionView }) {
               Read the whole plan to approve it
             </a>
           ) : (
-            <button type="submit" class="primary" id="approve-button" disabled={isBarred}>
-              {approveText(view, running)}
+            <button
+              type="submit"
+              class="primary"
+              id="approve-button"
+              disabled={isBarred}
+              aria-describedby="approve-hash"
+            >
+              {approveText(data, running)}
             </button>
           )}
-          <button type="button" data-opens="edit" data-key="e" data-key-name="Edit the plan">
-            Edit
+          <button type="button" data-opens="edit" data-key="e">
+            Edit<span class="visually-hidden"> the plan</span>
           </button>
-          <button type="button" data-opens="revise" data-key="r" data-key-name="Revise the plan">
-            Revise
+          <button type="button" data-opens="revise" data-key="r">
+            Request changes
           </button>
           {query.view !== 'diff' && (
-            <span class="muted small plan-hash">
-              exactly this text,{' '}
-              <code title={json.plan_sha256 ?? ''}>{json.plan_sha256?.slice(0, 12)}</code>
+            <span class="muted small plan-hash" id="approve-hash">
+              Approves this exact text (
+              <code title={json.plan_sha256 ?? ''}>{json.plan_sha256?.slice(0, 12)}</code>)
             </span>
           )}
         </div>
@@ -61,35 +63,43 @@ export function ApproveBar({ view }: { view: SessionView }) {
   )
 }
 
-function approveText({ session, plan, undertaking }: SessionView, running: number): string {
+function approveText({ session, plan, undertaking }: SessionPageData, running: number): string {
   if (session.provider !== OWN_PROVIDER && !plan.isRunbook) {
-    return `Approve, and let ${session.provider} work`
+    return `Approve and start ${session.provider}`
   }
   return undertaking.objection === null && running > 0
     ? `Approve and run ${counted(running, 'step')}`
     : 'Approve'
 }
 
-export function EditForm({ view }: { view: SessionView }) {
-  const { json, etag } = view
+export function EditForm({ data }: { data: SessionPageData }) {
+  const { json, etag, session } = data
   return (
-    <details id="edit" class="plan-form needs-script" data-close="">
-      <summary>Edit the plan</summary>
+    <FormDisclosure id="edit" label="Edit the plan" isBare>
       <form
         class="form"
         id="edit-form"
         data-send="PUT"
         data-if-match={etag}
-        data-plan={json.plan_sha256}
-        action={`${apiPath(view)}/plan`}
+        data-conflict="The plan"
+        data-focus="#approve-button"
+        action={`${sessionApi(session)}/plan`}
       >
         <div class="field">
           <label for="edit-plan">Plan</label>
-          <textarea id="edit-plan" name="plan" class="code" rows={18} spellcheck={false} required>
+          <textarea
+            id="edit-plan"
+            name="plan"
+            class="code"
+            rows={18}
+            spellcheck={false}
+            required
+            aria-describedby="edit-plan-hint"
+          >
             {`\n${json.plan}`}
           </textarea>
-          <p class="hint">
-            Fences marked <code>run</code> are what will be run. Saving starts nothing.
+          <p class="hint" id="edit-plan-hint">
+            Code blocks marked <code>run</code> are the steps. Saving starts nothing.
           </p>
         </div>
         <div class="field">
@@ -98,63 +108,76 @@ export function EditForm({ view }: { view: SessionView }) {
             {`\n${json.hypothesis}`}
           </textarea>
         </div>
-        <div class="actions">
-          <button type="submit" class="primary">
-            Save the plan
-          </button>
-          <button type="reset" class="quiet" data-closes="edit">
-            Discard
-          </button>
-        </div>
+        <FormActions submit="Save the plan" cancel="Discard" primary />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }
 
-export function ReviseForm({ view }: { view: SessionView }) {
-  const isOwn = view.session.provider === OWN_PROVIDER
-  const { planObjection } = view
+export function ReviseForm({ data }: { data: SessionPageData }) {
+  const { session, planObjection } = data
+  const isOwn = session.provider === OWN_PROVIDER
   return (
-    <details id="revise" class="plan-form needs-script" data-close="">
-      <summary>Ask for another plan</summary>
-      <form class="form" data-send="POST" action={`${apiPath(view)}/revise`}>
+    <FormDisclosure id="revise" label="Request changes" isBare>
+      <form class="form" id="revise-form" data-send="POST" action={`${sessionApi(session)}/revise`}>
         <div class="field">
           <label for="revise-note">What should change?</label>
-          <textarea id="revise-note" name="note" rows={4} required />
-          <p class="hint">
+          <textarea
+            id="revise-note"
+            name="note"
+            rows={4}
+            required
+            aria-describedby="revise-note-hint"
+          />
+          <p class="hint" id="revise-note-hint">
             {isOwn
-              ? 'The runbook provider makes a new plan from runbook.md and the case as they are now: change those first.'
-              : `${view.session.provider} gets its plan back with this note, and writes another one, which needs your approval again.`}
+              ? 'Runbook plans come from runbook.md. Edit that file, then rebuild the plan.'
+              : `${session.provider} gets its plan back with this note and writes a new one, which needs your approval again.`}
           </p>
         </div>
         {planObjection !== null && <p class="notice">{visibleText(planObjection)}</p>}
-        <div class="actions">
-          <button type="submit" class="primary" disabled={planObjection !== null}>
-            Request changes
-          </button>
-        </div>
+        <FormActions
+          submit={isOwn ? 'Rebuild the plan' : 'Request changes'}
+          primary
+          disabled={planObjection !== null}
+        />
       </form>
-    </details>
+    </FormDisclosure>
   )
 }
 
-export function AbandonForm({ view }: { view: SessionView }) {
-  const { session, turn } = view
-  const question =
-    turn.who === 'running'
-      ? `Abandon session ${session.number}? What it runs is stopped, and it cannot be taken up again.`
-      : `Abandon session ${session.number}? It cannot be taken up again.`
+/** Ends what runs, after one question. */
+export function StopForm({ data: { session } }: { data: SessionPageData }) {
   return (
-    <details id="abandon" class="plan-form needs-script" data-close="">
-      <summary>Abandon this session</summary>
+    <form
+      class="needs-script"
+      id="stop-form"
+      data-send="POST"
+      data-confirm={`Stop session ${session.number}? Everything it runs is ended, and the session cannot be continued.`}
+      data-focus="#session-head h1"
+      action={`${sessionApi(session)}/abandon`}
+    >
+      <button type="submit" class="danger" data-key="x">
+        Stop
+      </button>
+    </form>
+  )
+}
+
+/** Ends a session that does not run, with a reason. */
+export function AbandonForm({ data: { session } }: { data: SessionPageData }) {
+  return (
+    <FormDisclosure id="abandon" label="Abandon this session" isBare>
       <form
         class="form"
+        id="abandon-form"
         data-send="POST"
-        data-confirm={question}
-        action={`${apiPath(view)}/abandon`}
+        data-confirm={`Abandon session ${session.number}? It cannot be continued.`}
+        data-focus="#session-head h1"
+        action={`${sessionApi(session)}/abandon`}
       >
         <div class="field">
-          <label for="abandon-reason">Why? (one line, if you like)</label>
+          <label for="abandon-reason">Reason (optional)</label>
           <input id="abandon-reason" name="reason" maxlength={2000} data-empty="omit" />
         </div>
         <div class="actions">
@@ -163,6 +186,6 @@ export function AbandonForm({ view }: { view: SessionView }) {
           </button>
         </div>
       </form>
-    </details>
+    </FormDisclosure>
   )
 }

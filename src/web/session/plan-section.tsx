@@ -1,29 +1,30 @@
 import { raw } from 'hono/html'
+import { counted } from '../../model/amounts.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { HunksView } from '../../rendering/diff/view.tsx'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import { Tabs } from '../shell/tabs.tsx'
+import { NumberedSource, TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import { NumberedSource } from './numbered-source.tsx'
 import { ApproveBar, EditForm, ReviseForm } from './plan-forms.tsx'
-import { WRITERS } from './revision-list.tsx'
-import type { PlanViewName, SessionView } from './session-view.ts'
+import type { PlanViewName, SessionPageData } from './session-data.ts'
 
-/** Hypothesis and plan, as text to be read, as their source, or as what changed in it. */
-export function PlanSection({ view }: { view: SessionView }) {
-  const { session, json, query, undertaking, plan } = view
+/** Hypothesis and plan: rendered, as source, or as what changed in it. */
+export function PlanSection({ data }: { data: SessionPageData }) {
+  const { session, json, query, undertaking, plan } = data
   if (json.plan === '' && json.hypothesis === '') return null
   const isOpen = session.state === 'plan_ready'
   return (
     <section class="card plan" id="plan" aria-labelledby="plan-title">
       <header>
-        <h2 id="plan-title">{isOpen ? 'The plan to approve' : 'Plan'}</h2>
-        {json.plan !== '' && <ViewLinks view={view} />}
+        <h2 id="plan-title">{isOpen ? 'Plan to approve' : 'Plan'}</h2>
+        {json.plan !== '' && <ViewTabs data={data} />}
       </header>
       {query.view === 'rendered' && json.hypothesis !== '' && (
         <div class="hypothesis" id="hypothesis">
           <h3>Hypothesis</h3>
-          <RenderedText html={view.hypothesisHtml} text={json.hypothesis} />
+          <RenderedText label="Hypothesis" html={data.hypothesisHtml} text={json.hypothesis} />
         </div>
       )}
       {undertaking.text !== '' && plan.errors.length === 0 && (
@@ -36,59 +37,65 @@ export function PlanSection({ view }: { view: SessionView }) {
           {UNCHANGED_PLAN}
         </p>
       )}
-      {isOpen && <PlanErrors view={view} />}
-      <div id="plan-text" data-plan={json.plan_sha256}>
-        <PlanText view={view} />
+      {isOpen && <PlanErrors data={data} />}
+      <div id="plan-text">
+        <PlanText data={data} />
       </div>
-      {isOpen && <ApproveBar view={view} />}
-      {isOpen && <EditForm view={view} />}
-      {isOpen && <ReviseForm view={view} />}
+      {isOpen && <ApproveBar data={data} />}
+      {isOpen && <EditForm data={data} />}
+      {isOpen && <ReviseForm data={data} />}
     </section>
   )
 }
 
-const VIEW_NAMES: Record<PlanViewName, string> = {
+const VIEW_LABELS: Record<PlanViewName, string> = {
   rendered: 'Rendered',
   source: 'Source',
   diff: 'What changed',
 }
 
-function ViewLinks({ view }: { view: SessionView }) {
-  const { session, query, revisions } = view
+function ViewTabs({ data: { session, query, revisions } }: { data: SessionPageData }) {
   const page = sessionPage(session.case_id, session.number)
-  const names: PlanViewName[] =
+  const views: PlanViewName[] =
     revisions.length > 1 ? ['rendered', 'source', 'diff'] : ['rendered', 'source']
   return (
-    <nav class="tabs" aria-label="How the plan is shown">
-      {names.map((name) => (
-        <a
-          href={name === 'rendered' ? `${page}#plan` : `${page}?view=${name}#plan`}
-          aria-current={query.view === name ? 'true' : undefined}
-        >
-          {VIEW_NAMES[name]}
-        </a>
-      ))}
-    </nav>
+    <Tabs
+      label="View of the plan"
+      tabs={views.map((view) => ({
+        label: VIEW_LABELS[view],
+        href: view === 'rendered' ? `${page}#plan` : `${page}?view=${view}#plan`,
+        isCurrent: query.view === view,
+      }))}
+    />
   )
 }
 
-function PlanText({ view }: { view: SessionView }) {
-  const { json, query, comparison } = view
+function PlanText({ data }: { data: SessionPageData }) {
+  const { json, query } = data
   if (query.view === 'source') {
     return <NumberedSource text={json.plan} label="Source of the plan" />
   }
-  if (query.view === 'rendered') return <RenderedPlan view={view} />
-  if (comparison === null) return <p class="muted">There is no other revision of this plan.</p>
+  return query.view === 'rendered' ? <RenderedPlan data={data} /> : <Comparison data={data} />
+}
+
+const WRITERS = {
+  provider: 'written by the provider',
+  request: 'edited',
+  hand: 'edited in the file',
+} as const
+
+function Comparison({ data: { comparison } }: { data: SessionPageData }) {
+  if (comparison === null) return <p class="muted">This plan has only one revision.</p>
   const { with: other, isKnown, diff } = comparison
   return (
     <>
       <p class="muted small">
-        Against the revision {WRITERS[other.by]} on <Time at={other.at} ago={false} />.
+        Changes since the revision {WRITERS[other.by]} on <Time at={other.at} ago={false} />
       </p>
       {!isKnown ? (
-        <p class="notice">The text of that revision is not kept on this machine.</p>
+        <p class="notice">The text of that revision is not on this machine.</p>
       ) : diff === null ? (
-        <p class="notice">The two texts are too different to be compared. Read the whole plan.</p>
+        <p class="notice">The two texts are too different to compare. Read the whole plan.</p>
       ) : diff.hunks.length === 0 ? (
         <p class="notice">Both texts are the same.</p>
       ) : (
@@ -98,23 +105,22 @@ function PlanText({ view }: { view: SessionView }) {
   )
 }
 
-/** Where the rendered text leaves something out, the source stands before it. */
-function RenderedPlan({ view }: { view: SessionView }) {
-  const { json, planHtml, planHidden } = view
-  const rendered = <RenderedText html={planHtml} text={json.plan} />
+/** If the rendered text leaves something out, the source comes first. */
+function RenderedPlan({ data: { json, planHtml, planHidden } }: { data: SessionPageData }) {
+  const rendered = <RenderedText label="Plan" html={planHtml} text={json.plan} />
   if (planHidden.length === 0) return rendered
   return (
     <>
       <div class="notice" data-kind="warn" id="plan-hidden">
         <p>
-          This plan has parts that the rendered view does not show, as{' '}
+          The rendered view doesn't show parts of this plan, such as{' '}
           {planHidden.slice(0, 5).map((word, index) => (
             <>
               {index > 0 && ', '}
               <code>{word.slice(0, 60)}</code>
             </>
           ))}
-          . Read its source, which is what will be approved; the rendered view stands below.
+          . Read the source: that is what you approve. The rendered view is below it.
         </p>
       </div>
       <NumberedSource text={json.plan} label="Source of the plan" />
@@ -123,26 +129,28 @@ function RenderedPlan({ view }: { view: SessionView }) {
   )
 }
 
-/** What cannot be rendered in time is shown as it is. */
-function RenderedText({ html, text }: { html: string | null; text: string }) {
-  if (text === '') return <p class="muted">There is none.</p>
+/** A text that can't be rendered in time is shown as it is. */
+function RenderedText({ label, html, text }: { label: string; html: string | null; text: string }) {
+  if (text === '') return <p class="muted">None.</p>
   if (html !== null) return <div class="markdown">{raw(html)}</div>
   return (
-    <pre class="plain" tabindex={0}>
+    <TextBox label={label} class="plain-text">
       {visibleText(text)}
-    </pre>
+    </TextBox>
   )
 }
 
-function PlanErrors({ view }: { view: SessionView }) {
-  const { plan, undertaking } = view
+function PlanErrors({ data: { plan, undertaking } }: { data: SessionPageData }) {
   if (plan.errors.length === 0 && undertaking.objection === null) return null
   return (
     <div class="notice" data-kind="bad" id="plan-errors">
       {undertaking.objection !== null && <p>{visibleText(undertaking.objection)}</p>}
       {plan.errors.length > 0 && (
         <>
-          <p>This plan cannot be run as it stands, so nothing of it can be approved:</p>
+          <p>
+            This plan has mistakes in its steps, so it can't be approved. Edit it, or request
+            changes:
+          </p>
           <ul>
             {plan.errors.map(({ line, message }) => (
               <li>
@@ -153,5 +161,34 @@ function PlanErrors({ view }: { view: SessionView }) {
         </>
       )}
     </div>
+  )
+}
+
+/** The plans that the session had, newest first, with the notes that asked for them. */
+export function RevisionList({ data: { revisionRows, session } }: { data: SessionPageData }) {
+  const { rows, before } = revisionRows
+  if (rows.length < 2) return null
+  const page = sessionPage(session.case_id, session.number)
+  return (
+    <section class="card" id="revisions" aria-labelledby="revisions-title">
+      <h2 id="revisions-title">Plan revisions</h2>
+      <ol class="revisions" reversed start={before + rows.length}>
+        {rows.toReversed().map(({ plan_sha256, at, by, current, note, isKept }, index) => (
+          <li>
+            <span>
+              {WRITERS[by]} <Time at={at} /> {current && <span class="tag">current</span>}
+              {!current && isKept && (
+                <a href={`${page}?view=diff&against=${plan_sha256.slice(0, 16)}#plan`}>
+                  Compare
+                  <span class="visually-hidden"> with revision {before + rows.length - index}</span>
+                </a>
+              )}
+            </span>
+            {note !== null && <blockquote>{visibleText(note)}</blockquote>}
+          </li>
+        ))}
+      </ol>
+      {before > 0 && <p class="muted small">{counted(before, 'older revision')} not listed.</p>}
+    </section>
   )
 }

@@ -1,28 +1,25 @@
-import { counted, sizeText } from '../../model/amounts.ts'
-import { countsAsVerified, type Proof } from '../../model/proof.ts'
-import type { Session } from '../../model/session.ts'
+import { countsAsVerified } from '../../model/proof.ts'
+import { refusedActions, refusedCount, refusedText } from '../../model/refused-actions.ts'
 import { objectionTo } from '../../model/support.ts'
-import { lastOf } from '../../model/trail.ts'
-import { DiffView } from '../../rendering/diff/view.tsx'
+import { runName, usageText } from '../../model/usage.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
+import { Candidates, Verdict } from '../proof/proof-parts.tsx'
 import { proofPage } from '../shell/addresses.ts'
 import { Time } from '../shell/time.tsx'
-import type { CandidateRow } from './candidate-rows.ts'
-import { apiPath } from './plan-forms.tsx'
-import type { SessionView } from './session-view.ts'
+import type { SessionPageData } from './session-data.ts'
 
-/** What the steps' reports say, in words and as a bar. */
-export function TestResults({ view }: { view: SessionView }) {
-  const { tests } = view.session
+/** The counts of the test reports, in words and as a bar. */
+export function TestResults({ data }: { data: SessionPageData }) {
+  const { tests } = data.session
   if (!tests) return null
   const { run, passed, failed } = tests
   const share = run === 0 ? 0 : (passed / run) * 100
   return (
     <section class="card" id="tests" aria-labelledby="tests-title">
       <h2 id="tests-title">Tests</h2>
-      <p data-tone={failed > 0 ? 'bad' : 'good'} class="test-words">
+      <p class={`test-words ${failed > 0 || run === 0 ? 'bad-text' : 'good-text'}`}>
         {run === 0
-          ? 'No test was run.'
+          ? 'No tests ran.'
           : failed === 0
             ? `All ${run} passed.`
             : `${failed} of ${run} failed, ${passed} passed.`}
@@ -36,152 +33,94 @@ export function TestResults({ view }: { view: SessionView }) {
   )
 }
 
-/** Candidates for proof, to attach with one click, and the proof that is attached. */
-export function Evidence({ view }: { view: SessionView }) {
-  const { candidates, proofs, session } = view
+/** Actions of the agent that Casefile rejected: they may be why the result is not what was asked for. */
+export function RejectedActions({ data }: { data: SessionPageData }) {
+  const { plan, work, first } = refusedActions(data.session.trail)
+  if (plan + work === 0) return null
+  const more = plan + work - first.length
+  return (
+    <section class="card" id="refused-actions" aria-labelledby="refused-actions-title">
+      <h2 id="refused-actions-title">Rejected actions</h2>
+      <p class="muted small">
+        {refusedCount(plan + work)}
+        {plan > 0 && `, ${plan} of them during planning`}.
+      </p>
+      <ul class="failed-tests">
+        {first.map((action) => (
+          <li>
+            <strong>{visibleText(refusedText(action))}</strong>
+            <p class="test-message">{visibleText(action.reason)}</p>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p class="muted small">{more} more: see the audit trail.</p>}
+    </section>
+  )
+}
+
+/** The proof of this session, and the files that can be attached as proof. */
+export function Evidence({ data }: { data: SessionPageData }) {
+  const { candidates, proofs, session, gate } = data
   if (candidates.length === 0 && proofs.length === 0) return null
+  const wanted = new Set(gate.items.flatMap(({ type }) => type ?? []))
   return (
     <section class="card" id="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Proof</h2>
       {proofs.length > 0 && (
         <ul class="proofs">
-          {proofs.map((proof) => (
-            <li>
-              <a href={proofPage(session.case_id, proof.id)}>{proof.type}</a>{' '}
-              <ProofWorth proof={proof} sessions={[session]} />{' '}
-              <span class="muted small">
-                <Time at={proof.created_at} />
-              </span>
-            </li>
-          ))}
+          {proofs.map((proof) => {
+            const objection = objectionTo(proof, [session])
+            return (
+              <li>
+                <a href={proofPage(session.case_id, proof.id)}>{proof.type}</a>{' '}
+                {objection ? (
+                  <span class="small bad-text">doesn't count: {visibleText(objection.text)}</span>
+                ) : (
+                  <Verdict proof={proof} verified={countsAsVerified(proof)} />
+                )}{' '}
+                <span class="muted small">
+                  <Time at={proof.created_at} />
+                </span>
+              </li>
+            )
+          })}
         </ul>
       )}
-      {candidates.length > 0 && <h3>Candidates</h3>}
-      <ul class="candidates">
-        {candidates.map((row) => (
-          <CandidateItem row={row} view={view} />
-        ))}
-      </ul>
+      {candidates.length > 0 && <h3>From this session</h3>}
+      <Candidates candidates={candidates} wanted={wanted} />
     </section>
   )
 }
 
-function ProofWorth({ proof, sessions }: { proof: Proof; sessions: readonly Session[] }) {
-  const objection = objectionTo(proof, sessions)
-  const verified = countsAsVerified(proof)
-  const word = verified ? '✓ verified' : 'not verified yet'
+/** Which models the agent used, and how much, run by run. */
+export function UsageCard({ data }: { data: SessionPageData }) {
+  const { usage, usage_total } = data.json
+  const total = usageText(usage_total)
+  if (usage.every((run) => usageText(run) === '')) return null
   return (
-    <span class="small" data-tone={verified && !objection ? 'good' : 'warn'}>
-      {objection ? `supports nothing: ${visibleText(objection.text)}` : word}
-    </span>
-  )
-}
-
-function CandidateItem({ row, view }: { row: CandidateRow; view: SessionView }) {
-  const { artifact, note, type, size, attached } = row
-  const { session } = view
-  const canAttach = size !== null && attached === null
-  return (
-    <li id={`candidate-${artifact}`}>
-      <div class="candidate-name">
-        {size === null ? (
-          <code>{visibleText(artifact)}</code>
-        ) : (
-          <a href={`${apiPath(view)}/artifacts/${artifact}`} target="_blank" rel="noreferrer">
-            <code>{artifact}</code>
-          </a>
-        )}{' '}
-        <span class="muted small">{size === null ? '' : sizeText(size)}</span>
-      </div>
-      <div class="muted small">{visibleText(note)}</div>
-      {attached && (
-        <div class="small" data-tone="good">
-          ✓ attached as <a href={proofPage(session.case_id, attached.id)}>{attached.type}</a>
-        </div>
-      )}
-      {size === null && <div class="muted small">not on this machine</div>}
-      {canAttach && (
-        <div class="actions needs-script">
-          <form data-send="POST" action={`/cases/${session.case_id}/proof`}>
-            <input type="hidden" name="type" value={type} />
-            <input type="hidden" name="artifact" value={artifact} />
-            <input type="hidden" name="session_id" value={session.id} />
-            <button type="submit" class="small-button" aria-label={`Attach: ${artifact}`}>
-              Attach
-            </button>
-          </form>
-        </div>
-      )}
-    </li>
-  )
-}
-
-/** The files that changed while it ran, largest first, with what changed in them. */
-export function ChangedFiles({ view }: { view: SessionView }) {
-  const { session, changes } = view
-  const taken = lastOf(session.trail, 'diff_taken')
-  if (!taken) return null
-  const { diff } = session
-  const warnings = Array.isArray(taken.fields.first) ? taken.fields.first.map(String) : []
-  const more = Number(taken.fields.warnings ?? 0) - warnings.length
-  return (
-    <section class="card" id="changes" aria-labelledby="changes-title">
-      <header>
-        <h2 id="changes-title">Changed files</h2>
-        {diff && diff.file !== '' && (
-          <span class="small">
-            {counted(diff.files?.length ?? 1, 'file')},{' '}
-            <span class="additions">+{diff.additions}</span>{' '}
-            <span class="deletions">−{diff.deletions}</span>
-          </span>
+    <section class="card" id="usage" aria-labelledby="usage-title">
+      <h2 id="usage-title">Usage</h2>
+      <dl class="fact-list">
+        {usage.map((run, index) => (
+          <>
+            <dt>{runName(usage, index)}</dt>
+            <dd>{visibleText(usageText(run)) || <span class="muted">not reported</span>}</dd>
+          </>
+        ))}
+        {usage.length > 1 && total !== '' && (
+          <>
+            <dt>Total</dt>
+            <dd>
+              <strong>{total}</strong>
+            </dd>
+          </>
         )}
-      </header>
-      {diff === null && (
-        <p class="muted">
-          It is not known what changed:{' '}
-          {visibleText(String(taken.fields.reason ?? 'no reason is recorded'))}.
+      </dl>
+      {usage_total.cost_usd !== null && (
+        <p class="muted small">
+          The agent's own estimate of the cost. With a subscription you pay something else.
         </p>
       )}
-      {diff?.file === '' && <p class="muted">Nothing changed in the working folder.</p>}
-      {warnings.length > 0 && (
-        <div class="notice" data-kind="warn">
-          <p>Part of what changed is not here:</p>
-          <ul>
-            {warnings.map((warning) => (
-              <li>{visibleText(warning)}</li>
-            ))}
-            {more > 0 && <li>and {more} more</li>}
-          </ul>
-        </div>
-      )}
-      {changes ? (
-        <DiffView files={changes.files} notes={changes.notes} />
-      ) : (
-        diff && diff.file !== '' && <FileNames diff={diff} />
-      )}
     </section>
-  )
-}
-
-const MAX_FILES = 500
-
-/** Where the patch is on another machine. */
-function FileNames({ diff }: { diff: NonNullable<SessionView['session']['diff']> }) {
-  const files = [...(diff.files ?? [diff])].sort(
-    (a, b) => b.additions + b.deletions - (a.additions + a.deletions),
-  )
-  return (
-    <>
-      <ul class="file-names">
-        {files.slice(0, MAX_FILES).map(({ file, additions, deletions }) => (
-          <li>
-            <code>{visibleText(file)}</code> <span class="additions">+{additions}</span>{' '}
-            <span class="deletions">−{deletions}</span>
-          </li>
-        ))}
-      </ul>
-      {files.length > MAX_FILES && <p class="muted small">and {files.length - MAX_FILES} more</p>}
-      <p class="muted small">The patch itself is not on this machine.</p>
-    </>
   )
 }

@@ -10,7 +10,7 @@ import { artifactPath } from '../../runners/output/artifacts.ts'
 import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
 import type { LiveOutput } from './live-output.ts'
 
-/** What a page shows of a step's log: its end, since that is what is looked for. */
+/** A page shows the end of a step's log, since that is what people look for. */
 const MAX_STEP_BYTES = 96 * 1024
 const MAX_PAGE_BYTES = 200 * 1024
 const MAX_STEP_LINES = 2000
@@ -23,20 +23,20 @@ export interface OutputLine {
 
 /** The output of one step, as far as the page shows it. */
 export interface StepOutput {
-  /** Told apart from another run of the same step, as after a revision. */
+  /** Unique, also if the same step runs again. */
   key: string
   id: string
-  /** Null: it printed nothing. */
+  /** Null if it printed nothing. */
   artifact: string | null
   isFinished: boolean
-  /** It runs, and no more is told live of it: its log is to be looked at. */
+  /** It runs, and its output is no longer sent live: poll the log. */
   isSilent: boolean
   /** The file is not on this machine. */
   isMissing: boolean
   /** Where in the file the lines begin, and where they end. */
   from: number
   to: number
-  /** The first line has its end alone. */
+  /** The beginning of the first line is left out. */
   isMidLine: boolean
   lines: OutputLine[]
   stderr: readonly ByteRange[]
@@ -47,7 +47,7 @@ export interface OutputNeeds {
   liveOutput(caseId: string, artifact: string): LiveOutput
 }
 
-/** `withText` false: only how far the logs have come. */
+/** With `withText` false only the sizes of the logs are read. */
 export async function sessionOutput(
   { service, liveOutput }: OutputNeeds,
   session: Session,
@@ -71,7 +71,7 @@ export async function sessionOutput(
       part.stderr = stderr
       part.isSilent = isSilent && !part.isFinished
     }
-    // not bound to the size: a log that grows before it is read would lose its beginning
+    // not limited to the size: a log that grows before it is read would lose its beginning
     const wanted = Math.min(room, MAX_STEP_BYTES)
     if (withText && wanted > 0 && part.to > 0) await read(part, service, case_id, wanted)
     room -= part.to - part.from
@@ -89,7 +89,10 @@ function emptyPart(step: TrailStep, index: number, { state }: Session): StepOutp
     isMissing: false,
     isSilent: false,
     isMidLine: false,
-    ...{ from: 0, to: 0, lines: [], stderr: [] },
+    from: 0,
+    to: 0,
+    lines: [],
+    stderr: [],
   }
 }
 

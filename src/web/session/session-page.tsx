@@ -1,60 +1,74 @@
+import { durationsText } from '../../model/session-durations.ts'
 import { isOver } from '../../model/session-state.ts'
+import { lastOf, type TrailLine } from '../../model/trail.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
 import type { Assets } from '../assets.ts'
-import { casePage } from '../shell/addresses.ts'
+import { FailedTests } from '../proof/proof-parts.tsx'
+import { casePage, memoryPage, pathTo, sessionPage } from '../shell/addresses.ts'
+import { StateBadge } from '../shell/badges.tsx'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
-import { FailedTests } from './failed-tests.tsx'
+import { ProblemsList } from '../shell/problems.tsx'
+import { Time } from '../shell/time.tsx'
+import { ChangedFiles } from './changed-files.tsx'
 import { OutputSection } from './output-section.tsx'
-import { mayPlanAgain } from './plan-again.tsx'
-import { AbandonForm } from './plan-forms.tsx'
-import { PlanSection } from './plan-section.tsx'
-import { ProblemList } from './problem-list.tsx'
-import { RefusedActions } from './refused-actions.tsx'
-import { ChangedFiles, Evidence, TestResults } from './results.tsx'
-import { RevisionList } from './revision-list.tsx'
-import { SessionHead } from './session-head.tsx'
-import type { SessionView } from './session-view.ts'
+import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
+import { AbandonForm, StopForm } from './plan-forms.tsx'
+import { PlanSection, RevisionList } from './plan-section.tsx'
+import { Evidence, RejectedActions, TestResults, UsageCard } from './results.tsx'
+import type { SessionPageData } from './session-data.ts'
+import { mayContinue } from './status-banner.ts'
 import { StepList } from './step-list.tsx'
 import { TrailTable } from './trail-table.tsx'
-import { mayGoOn } from './turn.ts'
-import { UsageCard } from './usage-card.tsx'
+
+interface SessionPageProps {
+  data: SessionPageData
+  assets: Assets
+}
 
 /**
- * A session: first what the operator has to do with it now. While a plan waits that is the plan; while
- * it runs, the steps and what they print; when it is over, what came of it.
+ * A session, with what the operator has to do first: the plan while it waits, steps and output while they run, the
+ * results after that.
  */
-export function SessionPage({ view, assets }: { view: SessionView; assets: Assets }) {
-  const { folder, session, ended } = view
+export function SessionPage({ data, assets }: SessionPageProps) {
+  const { folder, session, ended, status } = data
   const { id, title } = folder.case
-  // what is wrong with the plan stands beside it
-  const problems = view.json.problems.filter(({ code }) => code !== 'invalid_plan')
+  // mistakes in the plan are shown with the plan
+  const problems = data.json.problems.filter(({ code }) => code !== 'invalid_plan')
   const waits = session.state === 'plan_ready'
-  // of a failure the output says why, and nothing is to be seen of files that did not change
+  // the output says why a session failed, and a diff without changes has nothing to show
   const isOutputFirst = session.state === 'failed' || session.diff?.file === ''
   const side = (
     <div class="session-side" id="session-side">
-      <StepList view={view} />
-      <TestResults view={view} />
-      <Evidence view={view} />
-      <UsageCard view={view} />
-      <RevisionList view={view} />
-      {mayGoOn(view) && !mayPlanAgain(view) && (
+      <StepList data={data} />
+      <TestResults data={data} />
+      <Evidence data={data} />
+      <UsageCard data={data} />
+      <RevisionList data={data} />
+      {mayContinue(data) && !mayPlanAgain(data) && (
         <a class="button" id="go-on" href={`${casePage(id)}#new-session`}>
           New session
         </a>
       )}
-      {!ended && <AbandonForm view={view} />}
+      {!ended && session.state !== 'complete' && status.kind !== 'running' && (
+        <AbandonForm data={data} />
+      )}
     </div>
   )
   const main = (
     <div class="session-main" id="session-main">
-      {waits && <PlanSection view={view} />}
-      <FailedTests view={view} />
-      <RefusedActions view={view} />
-      {isOver(session.state) && !isOutputFirst && <ChangedFiles view={view} />}
-      <OutputSection view={view} />
-      {isOver(session.state) && isOutputFirst && <ChangedFiles view={view} />}
-      {!waits && <PlanSection view={view} />}
-      <TrailTable view={view} />
+      {waits && <PlanSection data={data} />}
+      <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
+      <RejectedActions data={data} />
+      {isOver(session.state) && !isOutputFirst && (
+        <ChangedFiles session={session} changes={data.changes} />
+      )}
+      <OutputSection data={data} />
+      {isOver(session.state) && isOutputFirst && (
+        <ChangedFiles session={session} changes={data.changes} />
+      )}
+      {!waits && <PlanSection data={data} />}
+      <TrailTable data={data} />
     </div>
   )
   return (
@@ -64,9 +78,94 @@ export function SessionPage({ view, assets }: { view: SessionView; assets: Asset
       kind="session"
       live={`/events?after=now&case=${id}`}
     >
-      <SessionHead view={view} />
-      <ProblemList problems={problems} />
+      <SessionHead data={data} />
+      <ProblemsList caseId={id} problems={problems} />
       <div class="session-columns">{waits ? [main, side] : [side, main]}</div>
     </Page>
   )
+}
+
+/** Which session this is, its state, and who has to do something now. */
+function SessionHead({ data }: { data: SessionPageData }) {
+  const { folder, session } = data
+  const { id, title } = folder.case
+  const { number, started_at } = session
+  const durations = durationsText(data.json.durations)
+  const guarded = lastOf(session.trail, 'guarded')
+  const warning = lastOf(session.trail, 'agent_started')?.fields.warning
+  const others = folder.sessions.filter((each) => Math.abs(each.number - number) === 1)
+  return (
+    <header class="session-head" id="session-head" data-case={id} data-session={session.id}>
+      <Breadcrumbs above={pathTo(id, title)} current={`Session ${number}`} />
+      <div class="session-title">
+        <h1 tabindex={-1}>
+          Session {number} · {session.type}
+        </h1>
+        <StateBadge state={session.state} />
+      </div>
+      <div class="facts">
+        <span>
+          Provider <strong>{session.provider}</strong>
+        </span>
+        <span>
+          Started <Time at={started_at} />
+        </span>
+        {durations !== '' && <span>{durations[0]!.toUpperCase() + durations.slice(1)}</span>}
+        {guarded && <span>{guardText(guarded)}</span>}
+        <a href={memoryPage(id, `${number}.md`)}>View file</a>
+        {others.map((other) => (
+          <a href={sessionPage(id, other.number)}>
+            {other.number < number ? '← ' : ''}Session {other.number}
+            {other.number > number ? ' →' : ''}
+          </a>
+        ))}
+      </div>
+      {typeof warning === 'string' && (
+        <p class="notice" data-kind="warn" id="agent-warning">
+          {visibleText(warning)}
+        </p>
+      )}
+      <StatusBanner data={data} />
+    </header>
+  )
+}
+
+function StatusBanner({ data }: { data: SessionPageData }) {
+  const { session, status } = data
+  const hasOutput = data.output.length > 0 || data.json.output !== ''
+  return (
+    <div
+      id="status"
+      class={`notice with-actions session-status ${status.kind}`}
+      data-kind={status.tone}
+      role={status.tone === 'bad' ? 'alert' : undefined}
+    >
+      <p>
+        <strong>{status.text}</strong> <span>{status.more}</span>
+      </p>
+      {session.state === 'plan_ready' && status.tone !== 'bad' && (
+        <a class="visually-hidden needs-script" id="to-approve" href="#approve" data-key="a">
+          Go to Approve
+        </a>
+      )}
+      {status.kind === 'running' && <StopForm data={data} />}
+      {mayPlanAgain(data) && (
+        <div class="actions">
+          <PlanAgain session={session} objection={data.planObjection} />
+          {hasOutput && (
+            <a class="button" href="#output">
+              Show the output
+            </a>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** How the programs of the run were kept away from the records. */
+function guardText({ fields }: TrailLine): string {
+  const reason = typeof fields.reason === 'string' ? ` (${fields.reason})` : ''
+  if (fields.guard === 'mount') return 'Records protected by read-only mounts'
+  return `Records compared before and after the run${reason}`
 }

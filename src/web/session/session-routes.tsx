@@ -9,28 +9,28 @@ import type { PageNeeds } from '../needs.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { trackLiveOutput } from './live-output.ts'
+import { loadSessionPage, PLAN_VIEWS, type SessionQuery } from './session-data.ts'
 import { SessionPage } from './session-page.tsx'
-import { PLAN_VIEWS, type SessionQuery, sessionView } from './session-view.ts'
 
-/** `/case/:id/session/:number`; `latest` and a session's id lead there. */
+/** `/case/:id/session/:number`; `latest` and the id of a session redirect there. */
 export function sessionRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const needs = { service, assets, liveOutput: trackLiveOutput(service.outputs) }
   app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
     const folder = await service.store.read(caseId(c))
-    const named = c.req.param('number')
-    const session = sessionNamed(folder, named)
-    if (String(session.number) !== named) {
+    const name = c.req.param('number')
+    const session = findSession(folder, name)
+    if (String(session.number) !== name) {
       const { search } = new URL(c.req.url)
       return c.redirect(sessionPage(folder.case.id, session.number) + search)
     }
-    const view = await sessionView(needs, folder, session, queryOf(c))
-    return pageResponse(c, <SessionPage view={view} assets={assets} />)
+    const data = await loadSessionPage(needs, folder, session, queryOf(c))
+    return pageResponse(c, <SessionPage data={data} assets={assets} />)
   })
   return app
 }
 
-function sessionNamed(folder: CaseFolder, name: string): Session {
+function findSession(folder: CaseFolder, name: string): Session {
   const { sessions } = folder
   const found =
     name === 'latest'

@@ -1,6 +1,6 @@
 import { spanText } from '../../model/amounts.ts'
 import { stepFacts } from '../../rendering/markdown/step-figure.ts'
-import type { SessionView } from './session-view.ts'
+import type { SessionPageData } from './session-data.ts'
 import type { StepRow, StepState } from './step-rows.ts'
 
 const STATES: Record<StepState, { word: string; sign: string }> = {
@@ -8,16 +8,16 @@ const STATES: Record<StepState, { word: string; sign: string }> = {
   running: { word: 'running', sign: '▶' },
   ok: { word: 'ok', sign: '✓' },
   failed: { word: 'failed', sign: '✗' },
-  broken_off: { word: 'broken off', sign: '✗' },
+  interrupted: { word: 'stopped', sign: '✗' },
   not_run: { word: 'not run', sign: '–' },
 }
 
-/** With more of them the list scrolls in itself. */
-const MANY = 5
+/** A longer list scrolls in itself. */
+const MAX_WITHOUT_SCROLLING = 5
 
-/** What runs, has run and will run, with how it ended and how long it took; what made the plan stands apart. */
-export function StepList({ view }: { view: SessionView }) {
-  const { rows } = view
+/** The steps with their results and times; the runs that wrote the plan are listed apart. */
+export function StepList({ data }: { data: SessionPageData }) {
+  const { rows } = data
   if (rows.length === 0) return null
   const planning = rows.filter(({ isPlanning }) => isPlanning)
   const work = rows.filter(({ isPlanning }) => !isPlanning)
@@ -25,17 +25,17 @@ export function StepList({ view }: { view: SessionView }) {
     <section class="card" id="steps" aria-labelledby="steps-title">
       <header>
         <h2 id="steps-title">Steps</h2>
-        {work.length > 0 && <span class="muted small">{countText(view, work)}</span>}
+        {work.length > 0 && <span class="muted small">{countText(data, work)}</span>}
       </header>
       {work.length > 0 && (
         <ol
           class="steps"
           id="step-rows"
-          tabindex={work.length > MANY ? 0 : undefined}
+          tabindex={work.length > MAX_WITHOUT_SCROLLING ? 0 : undefined}
           aria-labelledby="steps-title"
         >
           {work.map((row, index) => (
-            <StepItem row={row} id={`row-${index + 1}`} hasPlan={view.query.view === 'rendered'} />
+            <StepItem row={row} id={`row-${index + 1}`} hasPlan={data.query.view === 'rendered'} />
           ))}
         </ol>
       )}
@@ -45,7 +45,7 @@ export function StepList({ view }: { view: SessionView }) {
           <ol
             class="steps"
             id="planning-rows"
-            tabindex={planning.length > MANY ? 0 : undefined}
+            tabindex={planning.length > MAX_WITHOUT_SCROLLING ? 0 : undefined}
             aria-labelledby="planning-title"
           >
             {planning.map((row, index) => (
@@ -58,7 +58,7 @@ export function StepList({ view }: { view: SessionView }) {
   )
 }
 
-function countText({ session }: SessionView, work: readonly StepRow[]): string {
+function countText({ session }: SessionPageData, work: readonly StepRow[]): string {
   if (session.state === 'plan_ready') return `${work.length} to run`
   const count = (wanted: StepState) => work.filter(({ state }) => state === wanted).length
   const failed = count('failed')
@@ -70,7 +70,7 @@ function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boo
   const { word, sign } = STATES[state]
   const facts = plan ? stepFacts(plan).filter((fact) => !fact.startsWith('reports')) : ['agent']
   return (
-    <li class="step-row" data-step-state={state} id={id}>
+    <li class={`step-row ${state}`} id={id}>
       <span class="step-sign" aria-hidden="true">
         {sign}
       </span>
@@ -79,11 +79,11 @@ function StepItem({ row, id, hasPlan }: { row: StepRow; id: string; hasPlan: boo
           {plan && hasPlan ? <a href={`#step-${row.id}`}>{row.id}</a> : <strong>{row.id}</strong>}
           <span class="step-state">
             {word}
-            {row.wentOn ? ', went on' : ''}
+            {row.wentOn ? ' (continued)' : ''}
           </span>
           <span class="step-time">
             {state === 'running' && row.began !== null ? (
-              <span data-since={row.began} />
+              <time class="clock" datetime={row.began} />
             ) : row.durationMs !== null ? (
               spanText(row.durationMs)
             ) : (

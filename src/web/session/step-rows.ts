@@ -5,32 +5,32 @@ import { isOver } from '../../model/session-state.ts'
 import { lastOf } from '../../model/trail.ts'
 import { stepsOf, type TrailStep } from '../../sessions/trail-steps.ts'
 
-export type StepState = 'will_run' | 'running' | 'ok' | 'failed' | 'broken_off' | 'not_run'
+export type StepState = 'will_run' | 'running' | 'ok' | 'failed' | 'interrupted' | 'not_run'
 
-/** A step as the list of a session shows it: from the plan, from the trail, or from both. */
+/** A step in the list of a session: from the plan, from the audit trail, or from both. */
 export interface StepRow {
   id: string
   state: StepState
-  /** Before the plan was approved, as an agent's run that made it. */
+  /** It ran before the approval, such as the run of an agent that wrote the plan. */
   isPlanning: boolean
-  /** Null for an agent's own run, which is no step of the plan. */
+  /** Null for the run of an agent, which is not a step of the plan. */
   plan: PlanStep | null
-  /** Since when it runs, or when it began. */
+  /** When it started. */
   began: string | null
   durationMs: number | null
-  /** How it ended, in words; empty while it has not. */
+  /** How it ended, in words; empty while it runs. */
   end: string
-  /** What it failed with did not stop the run. */
+  /** It failed, and the run continued. */
   wentOn: boolean
-  /** What it gives as evidence, in words; empty where it gives none. */
+  /** What it proves, in words; empty if nothing. */
   proves: string
-  /** Its log, where it has one. */
+  /** The name of its log, if it has one. */
   log: string | null
 }
 
 /**
- * The steps of a session in the order in which they run. `willRun` says which of the plan's the
- * service itself runs: behind an agent only those that give proof.
+ * The steps of a session in the order in which they run. `willRun` says which steps of the plan the service
+ * itself runs: for an agent only those that prove something.
  */
 export function stepRows(
   session: Session,
@@ -54,7 +54,7 @@ export function stepRows(
   return [...rows, ...rest.map((step) => waitingRow(step, isOver(state)))]
 }
 
-/** Whether its run was ended from outside, by an abandon, a stop of the service or its time limit. */
+/** Whether the run was ended from outside: by the operator, a stop of the service, or the time limit. */
 function wasStopped({ state, trail }: Session): boolean {
   if (state === 'abandoned') return true
   const reason = lastOf(trail, 'session_state_changed')?.fields.reason
@@ -78,31 +78,31 @@ function begunRow(
     log: step.artifacts.log,
   }
   if (!finished) {
-    const state = isOver ? ('broken_off' as const) : ('running' as const)
-    return { ...base, state, durationMs: null, end: isOver ? 'broken off' : '', wentOn: false }
+    const state = isOver ? ('interrupted' as const) : ('running' as const)
+    return { ...base, state, durationMs: null, end: isOver ? 'stopped' : '', wentOn: false }
   }
   const { exit, signal, timed_out, ended_by_service, start_error, duration_ms } = finished.fields
   const expected: unknown[] = plan?.expect ?? [0]
   const isOk = !timed_out && !start_error && exit !== null && expected.includes(exit)
-  const isBrokenOff =
+  const isInterrupted =
     !isOk && !timed_out && !start_error && (wasStopped || (exit === null && !signal))
   const end = start_error
-    ? `could not be started (${String(start_error)})`
+    ? `could not start (${String(start_error)})`
     : timed_out
-      ? 'stopped by its time-out'
+      ? 'timed out'
       : exit === null
         ? signal
-          ? `ended by ${String(signal)}`
-          : 'stopped before it began'
+          ? `stopped (${String(signal)})`
+          : 'stopped before it started'
         : ended_by_service
-          ? 'ended by the service, its turn was over'
+          ? 'ended by Casefile: its turn was over'
           : `exit ${String(exit)}`
   return {
     ...base,
-    state: isOk ? 'ok' : isBrokenOff ? 'broken_off' : 'failed',
+    state: isOk ? 'ok' : isInterrupted ? 'interrupted' : 'failed',
     durationMs: typeof duration_ms === 'number' ? duration_ms : null,
     end,
-    wentOn: !isOk && !isBrokenOff && plan?.continue === true,
+    wentOn: !isOk && !isInterrupted && plan?.continue === true,
   }
 }
 

@@ -2,16 +2,17 @@ import { counted } from '../../model/amounts.ts'
 import type { TrailLine } from '../../model/trail.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { sessionPage } from '../shell/addresses.ts'
+import { TextBox } from '../shell/text-box.tsx'
 import { Time } from '../shell/time.tsx'
-import type { SessionView } from './session-view.ts'
+import type { SessionPageData } from './session-data.ts'
 
 const NEWEST = 200
 const PAGE = 500
 const MAX_INLINE = 160
 const MAX_VALUE = 16_384
 
-/** What an operator must not overlook among the rest. */
-const STRIKING: Record<string, 'bad' | 'warn'> = {
+/** Events that an operator must not overlook. */
+const HIGHLIGHTED: Record<string, 'bad' | 'warn'> = {
   denied: 'bad',
   plan_violation: 'bad',
   changed_during_run: 'bad',
@@ -20,9 +21,9 @@ const STRIKING: Record<string, 'bad' | 'warn'> = {
   renumbered: 'warn',
 }
 
-/** Every action of the session as its file keeps it: the newest, or a page of all from the first. */
-export function TrailTable({ view }: { view: SessionView }) {
-  const { session, query } = view
+/** The audit trail of the session: its newest entries, or a page of it. */
+export function TrailTable({ data }: { data: SessionPageData }) {
+  const { session, query } = data
   const { trail } = session
   const last = Math.max(1, Math.ceil(trail.length / PAGE))
   const page = query.trailPage === null ? null : Math.min(query.trailPage, last)
@@ -31,24 +32,24 @@ export function TrailTable({ view }: { view: SessionView }) {
     <details class="card trail" id="trail" open={page !== null}>
       <summary>
         <h2>Audit trail</h2>
-        <span class="muted small">{counted(trail.length, 'line')}</span>
+        <span class="muted small">{counted(trail.length, 'entry', 'entries')}</span>
       </summary>
       {lines.length < trail.length && (
         <TrailPages
           base={sessionPage(session.case_id, session.number)}
           page={page}
           last={last}
-          shown={`Lines ${trail.indexOf(lines[0]!) + 1} to ${trail.indexOf(lines.at(-1)!) + 1} of ${trail.length}`}
+          shown={`Entries ${trail.indexOf(lines[0]!) + 1} to ${trail.indexOf(lines.at(-1)!) + 1} of ${trail.length}`}
         />
       )}
-      <section class="table-scroll" tabindex={0} aria-label="Lines of the audit trail">
+      <section class="table-scroll" tabindex={0} aria-label="Audit trail">
         <table>
           <thead>
             <tr>
-              <th scope="col">No.</th>
-              <th scope="col">When</th>
-              <th scope="col">What</th>
-              <th scope="col">In detail</th>
+              <th scope="col">#</th>
+              <th scope="col">Time</th>
+              <th scope="col">Event</th>
+              <th scope="col">Details</th>
             </tr>
           </thead>
           <tbody>
@@ -64,7 +65,7 @@ export function TrailTable({ view }: { view: SessionView }) {
 
 interface TrailPagesProps {
   base: string
-  /** Null where the newest lines are shown. */
+  /** Null for the newest entries. */
   page: number | null
   last: number
   shown: string
@@ -75,10 +76,10 @@ function TrailPages({ base, page, last, shown }: TrailPagesProps) {
   return (
     <nav class="facts" aria-label="Pages of the audit trail">
       <span>{shown}</span>
-      {page === null && <a href={address(1)}>From the first</a>}
-      {page !== null && page > 1 && <a href={address(page - 1)}>Earlier</a>}
-      {page !== null && page < last && <a href={address(page + 1)}>Later</a>}
-      {page !== null && <a href={`${base}#trail`}>The newest</a>}
+      {page === null && <a href={address(1)}>Oldest first</a>}
+      {page !== null && page > 1 && <a href={address(page - 1)}>Previous</a>}
+      {page !== null && page < last && <a href={address(page + 1)}>Next</a>}
+      {page !== null && <a href={`${base}#trail`}>Newest</a>}
     </nav>
   )
 }
@@ -86,7 +87,7 @@ function TrailPages({ base, page, last, shown }: TrailPagesProps) {
 function TrailRow({ line }: { line: TrailLine }) {
   const { number, time, event, fields } = line
   return (
-    <tr id={`trail-${number}`} data-tone={toneOf(line)}>
+    <tr id={`trail-${number}`} class={toneOf(line)}>
       <td class="line-number">{number}</td>
       <td class="when">
         <Time at={time} ago={false} />
@@ -106,7 +107,7 @@ function TrailRow({ line }: { line: TrailLine }) {
 function toneOf({ event, fields }: TrailLine): 'bad' | 'warn' | undefined {
   if (event === 'session_state_changed' && fields.new_state === 'failed') return 'bad'
   if (event === 'step_finished' && fields.exit !== 0) return 'warn'
-  return Object.hasOwn(STRIKING, event) ? STRIKING[event] : undefined
+  return Object.hasOwn(HIGHLIGHTED, event) ? HIGHLIGHTED[event] : undefined
 }
 
 function Field({ name, value }: { name: string; value: unknown }) {
@@ -120,10 +121,10 @@ function Field({ name, value }: { name: string; value: unknown }) {
         {isLong ? (
           <details>
             <summary>{text.trim().split('\n')[0]!.slice(0, 80)} …</summary>
-            <pre tabindex={0}>{text}</pre>
-            {whole.length > MAX_VALUE && (
-              <p class="muted">The rest of it is in the session's file only.</p>
-            )}
+            <TextBox label={name} class="plain-text">
+              {text}
+            </TextBox>
+            {whole.length > MAX_VALUE && <p class="muted">The rest is in the session file.</p>}
           </details>
         ) : (
           text

@@ -38,3 +38,19 @@ export function changesOf(id?: string): string {
 export function proofText(id: string, proof: string): string {
   return `/cases/${id}/proof/${proof}/content`
 }
+
+/** The path of a session in the API. */
+export function sessionApi({ case_id, id }: { case_id: string; id: string }): string {
+  return `/cases/${case_id}/sessions/${id}`
+}
+
+/** A file that a session left, from the API. */
+export function artifactFile(session: { case_id: string; id: string }, artifact: string): string {
+  return `${sessionApi(session)}/artifacts/${artifact}`
+}
+
+/** For breadcrumbs: the way from the list of cases to a case. */
+export function pathTo(id?: string, title = ''): { href: string; text: string }[] {
+  const cases = { href: CASES, text: 'Cases' }
+  return id === undefined ? [cases] : [cases, { href: casePage(id), text: title }]
+}

@@ -1,0 +1,171 @@
+import { caseHistory } from '../../http/case-history.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { etagOf } from '../../http/etag.ts'
+import { jsonBody } from '../../http/json-body.ts'
+import { caseJson } from '../../http/serializers.ts'
+import { type Attention, attentionOf, isClosed } from '../../model/attention.ts'
+import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import type { CaseJson } from '../../model/case-json.ts'
+import type { Gate } from '../../model/gate.ts'
+import type { HistoryEntry } from '../../model/history.ts'
+import { isBreaking, type Problem } from '../../model/problem.ts'
+import type { Session } from '../../model/session.ts'
+import { unansweredFailure } from '../../model/session-failure.ts'
+import { isOver } from '../../model/session-state.ts'
+import { type StartObjections, startObjection, startObjections } from '../../sessions/objections.ts'
+import { listProviders } from '../../sessions/providers.ts'
+import { type ResolvedCase, resolvedLike } from '../../sessions/resolved-like.ts'
+import { listMemory, type MemoryListing } from '../../workspace/memory-files.ts'
+import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
+import { loadProofRows, type ProofRow } from '../proof/proof-data.ts'
+
+/** Everything that the page of a case shows, read once. */
+export interface CasePageData {
+  id: string
+  json: CaseJson
+  /** Of the JSON of `GET /cases/:id`: changes are sent with it as If-Match. */
+  etag: string
+  folder: CaseFolder
+  gate: Gate
+  attention: Attention | null
+  /** Why case.md can't be read, and so not be changed here; null if it can. */
+  broken: Problem | null
+  /** The case folder on the disk. */
+  path: string
+  /** Newest first. */
+  sessions: Session[]
+  /** Of the newest sessions. */
+  candidates: CandidateRow[]
+  /** Newest first. */
+  proofs: ProofRow[]
+  files: MemoryListing[]
+  /** Oldest first. */
+  history: HistoryEntry[]
+  parent: RelatedCase | null
+  children: RelatedCase[]
+  providers: ProviderChoice[]
+  /** What a new session runs with if nothing is chosen. */
+  provider: string
+  /** The newest session if it failed and nothing came after it, unless the case is closed. */
+  failedSession: Session | null
+  /** Why that session can't be planned again; null if it can. */
+  againObjection: string | null
+  /** What keeps a new session from starting. */
+  objections: StartObjections
+}
+
+export interface RelatedCase {
+  id: string
+  title: string
+  /** Null if there is no such case. */
+  state: string | null
+}
+
+export interface ProviderChoice {
+  id: string
+  title: string
+  trusted: boolean
+}
+
+export async function loadCasePage(service: HttpDeps, folder: CaseFolder): Promise<CasePageData> {
+  const { id } = folder.case
+  const json = caseJson(service, folder)
+  const sessions = [...folder.sessions].reverse()
+  const settings = await service.settings()
+  const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const failedSession = isClosed(json.state) ? null : (unansweredFailure(folder) ?? null)
+  return {
+    id,
+    json,
+    folder,
+    sessions,
+    failedSession,
+    gate: gateOf(folder),
+    attention: attentionOf(folder),
+    broken: problemOfCaseFile(service, folder),
+    etag: etagOf(jsonBody(json)),
+    path: service.layout.caseFolder(id),
+    candidates: await candidatesOf(service, folder, sessions),
+    proofs: await loadProofRows(service, folder),
+    history: await caseHistory(service, folder),
+    files: sortFiles(await listMemory(service.layout, folder)),
+    parent: json.parent === null ? null : relatedCase(service, json.parent),
+    children: service.catalog
+      .children(id)
+      .map((child) => relatedCase(service, child))
+      .sort((a, b) => (a.title < b.title ? -1 : 1)),
+    providers: listProviders(settings).map(({ id, spec, trusted }) => ({
+      id,
+      title: spec?.title ?? 'Runbook: Casefile runs the steps itself',
+      trusted,
+    })),
+    provider: json.provider ?? settings.provider,
+    againObjection:
+      failedSession && (await startObjection(failedSession.provider, place, { isRunbook: false })),
+    objections: await startObjections(place, service.agents),
+  }
+}
+
+function problemOfCaseFile({ catalog }: Pick<HttpDeps, 'catalog'>, folder: CaseFolder) {
+  const file = catalog.entry(folder.case.id)?.file
+  if (!file || file.readable) return null
+  return file.problems.find(isBreaking) ?? file.problems[0] ?? null
+}
+
+const KINDS: MemoryListing['kind'][] = ['case', 'notes', 'session']
+const byName = new Intl.Collator('en', { numeric: true })
+
+/** case.md, the notes as people count them (9 before 10), then the sessions, newest first. */
+function sortFiles(files: readonly MemoryListing[]): MemoryListing[] {
+  return [...files].sort((a, b) => {
+    const names = byName.compare(a.filename, b.filename)
+    const kinds = KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind)
+    return kinds || (a.kind === 'session' ? -names : names)
+  })
+}
+
+/** The candidates of older sessions are on their own pages. */
+const MAX_SESSIONS = 5
+
+async function candidatesOf(
+  service: HttpDeps,
+  folder: CaseFolder,
+  sessions: readonly Session[],
+): Promise<CandidateRow[]> {
+  const { catalog, texts } = service
+  const rows: CandidateRow[] = []
+  for (const session of sessions.filter(({ state }) => isOver(state)).slice(0, MAX_SESSIONS)) {
+    const record = catalog.entry(session.case_id)?.sessions.get(session.number)
+    const reading = record?.value ? await texts.session(session.case_id, record) : null
+    const candidates = reading?.value?.candidates ?? []
+    rows.push(...(await loadCandidates(service, folder, session, candidates)))
+  }
+  return rows
+}
+
+function relatedCase(service: HttpDeps, id: string): RelatedCase {
+  const folder = service.catalog.folder(id)
+  if (!folder) return { id, title: id, state: null }
+  return { id, title: folder.case.title, state: caseJson(service, folder).state }
+}
+
+/** With more cases than this the search index takes a while to build, and a page shouldn't wait for it. */
+const FEW_CASES = 300
+const MAX_SIMILAR = 3
+
+/** Resolved cases like this one; null if the reader has to ask for them first. None for a closed case. */
+export async function loadSimilarCases(
+  service: HttpDeps,
+  { id, json }: CasePageData,
+  isAsked: boolean,
+): Promise<ResolvedCase[] | null> {
+  if (isClosed(json.state)) return []
+  const isQuick = service.catalog.size() <= FEW_CASES || service.search.isReady()
+  if (!isAsked && !isQuick) return null
+  try {
+    return await resolvedLike(service, id, MAX_SIMILAR)
+  } catch (error) {
+    service.log(`the page of case ${id} is without similar cases: ${String(error)}`)
+    return null
+  }
+}

@@ -1,0 +1,229 @@
+import { counted, sizeText } from '../../model/amounts.ts'
+import { CASE_FIELDS, FIELD_LIST } from '../../model/case-fields.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import type { ResolvedCase } from '../../sessions/resolved-like.ts'
+import { CASES, casePage, memoryPage, proofPage } from '../shell/addresses.ts'
+import { StateBadge } from '../shell/badges.tsx'
+import { CopiableText } from '../shell/copy-button.tsx'
+import { FormActions, FormDisclosure, ShowMore } from '../shell/disclosure.tsx'
+import { Field } from '../shell/field.tsx'
+import { Time } from '../shell/time.tsx'
+import type { CasePageData, RelatedCase } from './case-data.ts'
+
+const MAX_FILES = 15
+
+/** The markdown files of the case, and the folder they are in. */
+export function FilesCard({ data: { id, files, path } }: { data: CasePageData }) {
+  return (
+    <section class="card" id="memory" aria-labelledby="memory-title">
+      <header>
+        <h2 id="memory-title">Files</h2>
+        <span class="small muted">{files.length}</span>
+      </header>
+      <ShowMore
+        id="more-files"
+        items={files}
+        limit={MAX_FILES}
+        label={`All ${files.length} files`}
+        list={(some) => (
+          <ul class="file-list">
+            {some.map(({ filename, kind, size, updated_at }) => (
+              <li>
+                <a href={memoryPage(id, filename)}>
+                  {kind === 'session' ? `sessions/${filename}` : filename}
+                </a>
+                <span class="small muted">
+                  {sizeText(size)} · <Time at={updated_at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      />
+      <CopiableText text={path} what="the path of the folder" class="small" />
+      <FormDisclosure id="new-file" label="New file" isSmall>
+        <form class="form" id="new-file-form" action={memoryPage(id, '')}>
+          <Field id="new-file-name" label="Name" hint="Any file name that ends with .md">
+            <input
+              id="new-file-name"
+              aria-describedby="new-file-name-hint"
+              name="filename"
+              required
+              placeholder="notes.md"
+              pattern="[^.\/\\][^\/\\]*\.[mM][dD]"
+              title="A file name that ends with .md, without / or \\ and without a dot in front"
+              autocomplete="off"
+            />
+          </Field>
+          <FormActions submit="Create file" />
+        </form>
+      </FormDisclosure>
+    </section>
+  )
+}
+
+/** What was learned from resolved cases like this one. */
+export function SimilarCard({ id, cases }: { id: string; cases: ResolvedCase[] | null }) {
+  if (cases?.length === 0) return null
+  return (
+    <section class="card" id="similar" aria-labelledby="similar-title">
+      <h2 id="similar-title">Similar resolved cases</h2>
+      {cases === null ? (
+        <p class="small">
+          <a href={`${casePage(id)}?similar`}>Find similar resolved cases</a>
+        </p>
+      ) : (
+        <ul class="plain-list">
+          {cases.map((resolved) => (
+            <SimilarCase resolved={resolved} />
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function SimilarCase({ resolved }: { resolved: ResolvedCase }) {
+  const { id, title, outcome, reason, cause, proof } = resolved
+  const [first] = proof
+  const accepted = proof.find((each) => each.accepted_despite !== null)
+  return (
+    <li>
+      <a href={casePage(id)}>
+        <bdi>{title}</bdi>
+      </a>
+      <p class="small muted">
+        {outcome === null ? 'No outcome' : visibleText(outcomeLabel(outcome))}
+        {first && (
+          <>
+            , <a href={proofPage(id, first.id)}>proved by {first.type}</a>
+          </>
+        )}
+      </p>
+      {accepted && (
+        <p class="small bad-text">
+          Accepted although <bdi>{accepted.accepted_despite}</bdi>: <bdi>{accepted.accepted}</bdi>
+        </p>
+      )}
+      {(reason ?? cause) && (
+        <p class="small">
+          <bdi>{reason ?? cause}</bdi>
+        </p>
+      )}
+    </li>
+  )
+}
+
+const MAX_CHILDREN = 15
+
+/** Fields that are shown as they are; a parent is a link, and a provider may be the workspace's. */
+const PLAIN = FIELD_LIST.filter(
+  ({ name, shownIn }) => !shownIn && name !== 'parent' && name !== 'provider',
+)
+
+export function DetailsCard({ data }: { data: CasePageData }) {
+  const { id, json, parent, children, provider } = data
+  return (
+    <section class="card" id="details" aria-labelledby="details-title">
+      <h2 id="details-title">Details</h2>
+      <dl class="fact-list">
+        {parent && (
+          <>
+            <dt>{CASE_FIELDS.parent.label}</dt>
+            <dd>
+              <RelatedCaseLink related={parent} />
+            </dd>
+          </>
+        )}
+        {children.length > 0 && (
+          <>
+            <dt>Sub-cases</dt>
+            <dd>
+              <ShowMore
+                id="more-sub-cases"
+                items={children}
+                limit={MAX_CHILDREN}
+                label={`All ${children.length} sub-cases`}
+                list={(some) => (
+                  <ul class="plain-list">
+                    {some.map((related) => (
+                      <li>
+                        <RelatedCaseLink related={related} />
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              />
+            </dd>
+          </>
+        )}
+        {PLAIN.map(({ name, label, placeholder }) => {
+          const text = textOf(json[name]) ?? placeholder
+          return (
+            text && (
+              <>
+                <dt>{label}</dt>
+                <dd dir="auto">{text}</dd>
+              </>
+            )
+          )
+        })}
+        <dt>{CASE_FIELDS.provider.label}</dt>
+        <dd>
+          {provider}
+          {json.provider === null && <span class="muted"> (workspace default)</span>}
+        </dd>
+        <dt>Created</dt>
+        <dd>
+          <Time at={json.created_at} ago={false} />
+        </dd>
+        <dt>ID</dt>
+        <dd>
+          <CopiableText text={id} what="the ID" />
+        </dd>
+      </dl>
+    </section>
+  )
+}
+
+function textOf(value: string | readonly string[] | null): string | null {
+  const text = typeof value === 'string' ? value : (value ?? []).join(', ')
+  return text === '' ? null : text
+}
+
+function RelatedCaseLink({ related: { id, title, state } }: { related: RelatedCase }) {
+  if (state === null) return <span class="muted">{title} (no such case)</span>
+  return (
+    <>
+      <a href={casePage(id)} dir="auto">
+        {title}
+      </a>{' '}
+      <StateBadge state={state} />
+    </>
+  )
+}
+
+export function DeleteForm({ data: { id, json, etag, sessions, proofs } }: { data: CasePageData }) {
+  const content = `${counted(sessions.length, 'session')}, ${counted(proofs.length, 'proof')}`
+  return (
+    <FormDisclosure id="delete" label="Delete this case" isBare>
+      <form
+        class="form"
+        id="delete-case"
+        data-send="DELETE"
+        action={`/cases/${id}`}
+        data-if-match={etag}
+        data-then={CASES}
+        data-confirm={`Delete "${json.title}" with ${content} and all files in its folder? Only git can bring them back.`}
+      >
+        <p class="small">Deletes the case folder with {content} and all memory files.</p>
+        <div>
+          <button type="submit" class="danger">
+            Delete the case
+          </button>
+        </div>
+      </form>
+    </FormDisclosure>
+  )
+}

@@ -1,0 +1,176 @@
+import { isOver, isSessionState } from '../../model/session-state.ts'
+import { element } from './dom.ts'
+import { showError } from './forms.tsx'
+import { refresh } from './refresh.ts'
+import { type Problem, type Sent, send } from './send.ts'
+
+/**
+ * Approve is enabled only for the text that the operator has reviewed, and only once. If the plan changes while the page
+ * is open, it is disabled until they say that they have reviewed the changes; and while an edit of theirs is unsaved.
+ */
+export function startApproval(): void {
+  let displayed = displayedHash()
+  /** The hash of the text that was reviewed, or counts as reviewed. */
+  let reviewed = displayed
+  /** The hash of the text that was approved: the page may take a moment to show it. */
+  let approved: string | null = null
+  /** The notice that the plan changed, and the hash of the text that it is about. */
+  let notice: { element: HTMLElement; hash: string } | null = null
+
+  function onRefreshed(): void {
+    const hash = displayedHash()
+    reviewed ??= hash
+    if (notice && (hash !== notice.hash || hash === reviewed)) {
+      notice.element.remove()
+      const isAnother = hash !== null && hash !== reviewed
+      notice = isAnother ? { element: changedNotice(reviewed!, true), hash } : null
+    } else if (hash !== null && hash !== reviewed) {
+      notice ??= { element: changedNotice(reviewed!, false), hash }
+    }
+    const { form, button } = approval()
+    if (form && hash !== displayed) showError(form, null) // it was about another text
+    displayed = hash
+    if (notice && form && button && !notice.element.isConnected) form.before(notice.element)
+    update()
+  }
+
+  function update(): void {
+    const { form, button } = approval()
+    if (!form || !button) return
+    const hash = displayedHash()
+    const isUnsaved = showUnsavedWarning(form)
+    button.disabled =
+      form.hasAttribute('data-barred') ||
+      isUnsaved ||
+      hash !== reviewed ||
+      (approved !== null && hash === approved)
+  }
+
+  /** Only if the text on the page is the one that the notice is about. */
+  function markReviewed(): void {
+    if (!notice || notice.hash !== displayedHash()) return
+    reviewed = notice.hash
+    notice.element.remove()
+    notice = null
+    update()
+    approval().button?.focus()
+  }
+
+  document.addEventListener('refreshed', onRefreshed)
+  document.addEventListener('input', update)
+  document.addEventListener('reset', update)
+  document.addEventListener('click', (event) => {
+    const target = event.target as Element
+    if (target.closest('#plan-reviewed')) markReviewed()
+    else if (target.closest('#to-approve')) {
+      event.preventDefault()
+      const next = document.querySelector<HTMLElement>(NEXT)
+      next?.scrollIntoView({ block: 'center' })
+      next?.focus()
+    }
+  })
+  document.addEventListener('sent', (event) => {
+    const { target, detail } = event as CustomEvent<Sent> & { target: HTMLElement }
+    // whoever saves a plan has read it
+    if (target.id === 'edit-form' && detail.ok) reviewed = String(detail.body.plan_sha256)
+    if (target.id !== 'approve-form') return
+    if (detail.ok) {
+      approved = displayedHash()
+      update()
+      return
+    }
+    const { problem } = detail
+    if (problem.code === 'plan_changed' && problem.plan_sha256 !== reviewed) {
+      event.preventDefault()
+      void refresh()
+    }
+    if (problem.code === 'folder_busy') {
+      event.preventDefault()
+      showFolderBusy(target, problem)
+    }
+  })
+}
+
+/** Approve, or what has to be done before it. */
+const NEXT =
+  '#plan-reviewed, #approve-button:not([disabled]), #read-whole, .unsaved-warning a, #approve button:not([disabled])'
+
+function approval(): { form: HTMLFormElement | null; button: HTMLButtonElement | null } {
+  const form = document.querySelector<HTMLFormElement>('#approve-form')
+  return { form, button: form?.querySelector<HTMLButtonElement>('[type=submit]') ?? null }
+}
+
+function displayedHash(): string | null {
+  const input = approval().form?.querySelector('input[name=plan_sha256]')
+  return input?.getAttribute('value') || null
+}
+
+/** A second notice in the place of the first ignores clicks at first: they would be meant for the first. */
+const IGNORE_CLICKS_MS = 600
+
+function changedNotice(reviewed: string, isAgain: boolean): HTMLElement {
+  const notice = element(
+    <div id="plan-changed" class="notice with-actions" data-kind="warn" data-own="" role="alert">
+      <p>
+        The plan {isAgain ? 'changed again' : 'just changed'}.{' '}
+        <a href={`?view=diff&against=${reviewed.slice(0, 16)}#plan`}>Review the changes</a> before
+        approving.
+      </p>
+      <button type="button" id="plan-reviewed" disabled={isAgain}>
+        I've reviewed the changes
+      </button>
+    </div>,
+  )
+  const button = notice.querySelector('button')!
+  if (isAgain) {
+    setTimeout(() => {
+      button.disabled = false
+    }, IGNORE_CLICKS_MS)
+  }
+  return notice
+}
+
+const UNSAVED = {
+  edit: 'You have an unsaved edit. Save or discard it before approving.',
+  revise: 'You have an unsent change request. Send or discard it before approving.',
+}
+
+/** Warns in the form of Approve about what is written below it; true if something is. */
+function showUnsavedWarning(form: HTMLElement): boolean {
+  const unsaved = (['edit', 'revise'] as const).find((id) =>
+    document.querySelector(`#${id} form[data-dirty]`),
+  )
+  const shown = form.querySelector<HTMLElement>('.unsaved-warning')
+  if (shown && unsaved && shown.classList.contains(unsaved)) return true
+  shown?.remove()
+  if (!unsaved) return false
+  form.append(
+    element(
+      <p class={`notice unsaved-warning ${unsaved}`} data-kind="warn" data-own="" role="status">
+        {UNSAVED[unsaved]} <a href={`#${unsaved}`}>Show it</a>
+      </p>,
+    ),
+  )
+  return true
+}
+
+/** The session in the way may belong to another case, whose events this page does not get. */
+const POLL_MS = 2_000
+
+/** Shows that another session runs in the same folder, with a link to it, for as long as it runs. */
+function showFolderBusy(form: HTMLElement, problem: Problem): void {
+  showError(form, problem)
+  const error = form.querySelector<HTMLElement>('.form-error')
+  const { case_id, session_id } = (problem.running ?? {}) as Record<string, unknown>
+  if (!error || typeof case_id !== 'string' || typeof session_id !== 'string') return
+  const link = element(<a href={`/case/${case_id}/session/${session_id}`}>Show that session</a>)
+  error.querySelector('p')?.append(' ', link)
+  const poll = async () => {
+    if (!error.isConnected) return
+    const sent = await send('GET', `/cases/${case_id}/sessions/${session_id}`)
+    const state = sent.ok ? sent.body.state : null
+    if (sent.status === 404 || (isSessionState(state) && isOver(state))) error.remove()
+    else setTimeout(() => void poll(), POLL_MS)
+  }
+  setTimeout(() => void poll(), POLL_MS)
+}

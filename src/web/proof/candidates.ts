@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache'
+import { stampOf } from '../../files/safe-read.ts'
+import type { HttpDeps } from '../../http/deps.ts'
+import { contentHash } from '../../markdown/proof-file.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import type { Proof } from '../../model/proof.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Candidate, Session } from '../../model/session.ts'
+import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
+import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
+import { proofTypeOf } from './proof-type.ts'
+
+/** A file of a session that can be attached as proof. */
+export interface CandidateRow extends Candidate {
+  session: Session
+  /** The type that proof of it usually has. */
+  type: string
+  /** Null if the file is not on this machine. */
+  size: number | null
+  /** The proof with exactly its content. */
+  attached: Proof | null
+}
+
+export async function loadCandidates(
+  { layout }: Pick<HttpDeps, 'layout'>,
+  folder: CaseFolder,
+  session: Session,
+  candidates: readonly Candidate[],
+): Promise<CandidateRow[]> {
+  const { case_id, number } = session
+  return Promise.all(
+    candidates.map(async ({ artifact, note }) => {
+      // the names come from the session's file, which anybody may have written
+      const isOurs = isArtifactOf(artifact, number)
+      const stamp = isOurs ? await stampOf(artifactPath(layout, case_id, artifact)) : null
+      const row = {
+        session,
+        artifact,
+        note,
+        type: proofTypeOf(artifact),
+        size: stamp?.size ?? null,
+      }
+      if (stamp === null || folder.proofs.length === 0) return { ...row, attached: null }
+      const version = `${stamp.size} ${stamp.mtimeMs} ${stamp.ino}`
+      const sha256 = await cachedHash(layout, case_id, artifact, version)
+      const attached = folder.proofs.find((proof) => sha256 !== null && proof.sha256 === sha256)
+      return { ...row, attached: attached ?? null }
+    }),
+  )
+}
+
+const hashes = new LRUCache<string, { sha256: string | null }>({ max: 500 })
+
+/** Null for a file that can't be proof: it is no text, or too large. */
+async function cachedHash(
+  layout: HttpDeps['layout'],
+  caseId: string,
+  artifact: string,
+  version: string,
+): Promise<string | null> {
+  const key = `${caseId}/${artifact} ${version}`
+  const cached = hashes.get(key)
+  if (cached) return cached.sha256
+  const text = await readText(layout, caseId, artifact)
+  const sha256 = text === null ? null : contentHash(text)
+  hashes.set(key, { sha256 })
+  return sha256
+}
+
+async function readText(
+  layout: HttpDeps['layout'],
+  caseId: string,
+  artifact: string,
+): Promise<string | null> {
+  try {
+    return await readArtifact(layout, caseId, artifact, MAX_PROOF_CONTENT_BYTES)
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
+  }
+}

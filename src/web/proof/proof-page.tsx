@@ -1,0 +1,172 @@
+import type { HttpDeps } from '../../http/deps.ts'
+import { serializeProof } from '../../http/serializers.ts'
+import { sizeText } from '../../model/amounts.ts'
+import type { CaseFolder } from '../../model/case-folder.ts'
+import { countsAsVerified, type Proof } from '../../model/proof.ts'
+import { acceptedDespite, type Objection, objectionTo } from '../../model/support.ts'
+import { readPatch } from '../../rendering/diff/patch.ts'
+import { DiffView } from '../../rendering/diff/view.tsx'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+import type { Assets } from '../assets.ts'
+import { changesOf, pathTo, proofText, sessionPage } from '../shell/addresses.ts'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
+import { Field } from '../shell/field.tsx'
+import { Page } from '../shell/page.tsx'
+import { ProblemsList } from '../shell/problems.tsx'
+import { AnsiBox } from '../shell/text-box.tsx'
+import { proofEtag } from './proof-data.ts'
+import {
+  AcceptedReason,
+  FailedTests,
+  ProofTimes,
+  testsText,
+  Verdict,
+  VerifyForm,
+} from './proof-parts.tsx'
+
+interface ProofPageProps {
+  service: HttpDeps
+  assets: Pick<Assets, 'href'>
+  folder: CaseFolder
+  proof: Proof
+}
+
+/** One proof with its content. */
+export async function ProofPage({ service, assets, folder, proof }: ProofPageProps) {
+  const { id, title } = folder.case
+  const json = await serializeProof(service, folder, proof)
+  const etag = proofEtag(json)
+  const session = folder.sessions.find((each) => each.id === proof.session_id)
+  const verified = countsAsVerified(proof)
+  const objection = objectionTo(proof, folder.sessions)
+  const problems = folder.problems.filter(({ file }) => file === `proof/${proof.id}.md`)
+  return (
+    <Page title={`${proof.type}: ${title}`} assets={assets} kind="proof" live={changesOf(id)}>
+      <div class="record-head" id="proof-head">
+        <Breadcrumbs above={pathTo(id, title)} current="Proof" />
+        <h1 tabindex={-1}>{proof.type}</h1>
+        <p class="facts">
+          <Verdict proof={proof} verified={verified} />
+          {session && (
+            <a href={sessionPage(id, session.number)}>
+              session {session.number}, {session.type}
+            </a>
+          )}
+          {proof.tests && <span>{testsText(proof.tests)}</span>}
+          <span>{sizeText(Buffer.byteLength(json.content))}</span>
+          <a href={proofText(id, proof.id)}>View as plain text</a>
+          <ProofTimes proof={proof} verified={verified} />
+        </p>
+        {proof.sha256 && (
+          <p class="facts">
+            <span>
+              SHA-256 of the content: <code class="hash">{proof.sha256}</code>
+            </span>
+          </p>
+        )}
+        <AcceptedReason
+          accepted={proof.accepted}
+          despite={acceptedDespite(proof, folder.sessions)}
+        />
+        {!verified && <VerifyForm proof={proof} etag={etag} />}
+      </div>
+      {objection && objection.code !== 'changed' && (
+        <AcceptForm proof={proof} objection={objection} etag={etag} />
+      )}
+      <FailedTests tests={proof.failed_tests} failed={proof.tests?.failed ?? 0} />
+      <ProblemsList caseId={id} problems={problems} />
+      <section class="card" id="proof-content" aria-label="Content of the proof">
+        <Content content={json.content} plainText={proofText(id, proof.id)} />
+      </section>
+    </Page>
+  )
+}
+
+interface AcceptFormProps {
+  proof: Proof
+  objection: Objection
+  etag: string
+}
+
+/** Why the proof doesn't count, and the form to accept it anyway. */
+function AcceptForm({ proof, objection, etag }: AcceptFormProps) {
+  const { code, text, remedy } = objection
+  const isAcceptable = code !== 'empty' && code !== 'not_counted'
+  return (
+    <div class="notice" data-kind="bad" id="proof-objection">
+      <p>
+        <strong>This proof doesn't count: {visibleText(text)}.</strong> Verifying it doesn't change
+        that. To go on, {remedy}.
+      </p>
+      {isAcceptable && (
+        <form
+          class="form verify-form needs-script"
+          id={`accept-${proof.id}`}
+          data-send="PUT"
+          action={`/cases/${proof.case_id}/proof/${proof.id}/verify`}
+          data-if-match={etag}
+          data-focus="#proof-head h1"
+        >
+          <Field
+            id="accept-reason"
+            label="Why accept it anyway?"
+            hint="The reason is shown with the proof."
+          >
+            <input
+              id="accept-reason"
+              name="accept"
+              aria-describedby="accept-reason-hint"
+              required
+              maxlength={2000}
+              autocomplete="off"
+            />
+          </Field>
+          <div class="actions">
+            <button type="submit">Accept with this reason</button>
+          </div>
+        </form>
+      )}
+    </div>
+  )
+}
+
+/** A longer content is shown in part: its beginning, and its end, where reports sum up. */
+const [FIRST, LAST] = [64 * 1024, 32 * 1024]
+const MAX_PATCH = 2 * 1024 * 1024
+
+interface ContentProps {
+  content: string
+  /** The URL of the content as plain text. */
+  plainText: string
+}
+
+/** A diff as a diff, with its text below; anything else as a terminal shows it. */
+function Content({ content, plainText }: ContentProps) {
+  const isDiff = /^diff --git /.test(content) && content.length <= MAX_PATCH
+  if (!isDiff) return <TextContent content={content} plainText={plainText} />
+  const { files, notes } = readPatch(content)
+  return (
+    <>
+      <DiffView files={files} notes={notes} />
+      <details>
+        <summary>Text of the diff</summary>
+        <TextContent content={content} plainText={plainText} />
+      </details>
+    </>
+  )
+}
+
+function TextContent({ content, plainText }: ContentProps) {
+  if (content.length <= FIRST + LAST) return <AnsiBox label="Content" text={content} />
+  const left = Buffer.byteLength(content.slice(FIRST, -LAST))
+  return (
+    <>
+      <AnsiBox label="Beginning of the content" text={content.slice(0, FIRST).toWellFormed()} />
+      <p class="notice">
+        {sizeText(left)} in the middle are not shown. <a href={plainText}>Show all</a> as plain
+        text.
+      </p>
+      <AnsiBox label="End of the content" text={content.slice(-LAST).toWellFormed()} />
+    </>
+  )
+}

@@ -1,0 +1,215 @@
+import { etagOf } from '../../http/etag.ts'
+import { jsonBody } from '../../http/json-body.ts'
+import { serializeSession } from '../../http/serializers.ts'
+import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
+import { type CaseFolder, gateOf } from '../../model/case-folder.ts'
+import type { Gate } from '../../model/gate.ts'
+import { isBreaking } from '../../model/problem.ts'
+import type { Proof } from '../../model/proof.ts'
+import { hasEnded, type Session } from '../../model/session.ts'
+import type { Patch } from '../../rendering/diff/patch.ts'
+import { diffTexts, type TextDiff } from '../../rendering/diff/texts.ts'
+import { renderEverything, renderMarkdown } from '../../rendering/markdown/markdown.ts'
+import { startObjection } from '../../sessions/objections.ts'
+import {
+  type KeptRevision,
+  revisionsOf,
+  revisionText,
+  savedAt,
+} from '../../sessions/plan-history.ts'
+import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
+import type { PlanTexts } from '../../state/plans.ts'
+import type { PageNeeds } from '../needs.ts'
+import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
+import { memoryPage } from '../shell/addresses.ts'
+import { loadChanges } from './changed-files.tsx'
+import { mayPlanAgain } from './plan-again.tsx'
+import { type OutputNeeds, type StepOutput, sessionOutput } from './session-output.ts'
+import { type SessionStatus, sessionStatus } from './status-banner.ts'
+import { type StepRow, stepRows } from './step-rows.ts'
+
+export const PLAN_VIEWS = ['rendered', 'source', 'diff'] as const
+export type PlanViewName = (typeof PLAN_VIEWS)[number]
+
+/** What the address asks for. */
+export interface SessionQuery {
+  view: PlanViewName
+  /** The hash, or its beginning, of the revision that the plan is compared with; null: the one before. */
+  against: string | null
+  /** The page of the audit trail, from 1; null for its newest lines. */
+  trailPage: number | null
+  /** False for a page that has the text of the output already. */
+  withOutput: boolean
+}
+
+export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
+
+/** Everything that a session's page shows, read once. */
+export interface SessionPageData extends RenderedPlan {
+  folder: CaseFolder
+  session: Session
+  json: SessionJson
+  /** Of the JSON of the session in the API: edits are sent with it as If-Match. */
+  etag: string
+  query: SessionQuery
+  ended: boolean
+  /** Its file can't be relied on: nothing in it can be approved or changed. */
+  isBroken: boolean
+  status: SessionStatus
+  plan: PlanReading
+  undertaking: Undertaking
+  /** Why it can't be planned again, here or in a new session; null if it can, or if that doesn't come next. */
+  planObjection: string | null
+  revisions: KeptRevision[]
+  revisionRows: { rows: RevisionRow[]; before: number }
+  comparison: PlanComparison | null
+  rows: StepRow[]
+  output: StepOutput[]
+  changes: Patch | null
+  candidates: CandidateRow[]
+  proofs: Proof[]
+  gate: Gate
+}
+
+export async function loadSessionPage(
+  needs: PageNeeds & OutputNeeds,
+  folder: CaseFolder,
+  session: Session,
+  query: SessionQuery,
+): Promise<SessionPageData> {
+  const { service } = needs
+  const json = await serializeSession(service, folder, session)
+  const etag = etagOf(jsonBody(json))
+  const plan = await readPlan(json.plan)
+  const settings = await service.settings()
+  const place = { root: service.layout.root, workdir: folder.case.workdir, settings }
+  const waits = session.state === 'plan_ready'
+  const objectionTo = (isRunbook: boolean) => startObjection(session.provider, place, { isRunbook })
+  const executed = undertaking(session.provider, plan, settings)
+  const objection = executed.objection ?? (waits ? await objectionTo(plan.isRunbook) : null)
+  const carried = { ...executed, objection }
+  const isPlannedNext = waits || mayPlanAgain({ folder, session })
+  const rows = stepRows(session, plan, carried.willRun)
+  const present = { plan: json.plan, savedAt: savedAt(service, json) }
+  const revisions = revisionsOf(session, present)
+  const planErrors = waits ? plan.errors.length : 0
+  const isBroken = json.problems.some(isBreaking)
+  const base = memoryPage(session.case_id, '')
+  return {
+    folder,
+    session,
+    json,
+    etag,
+    query,
+    plan,
+    rows,
+    revisions,
+    undertaking: carried,
+    planObjection: isPlannedNext ? await objectionTo(false) : null,
+    ended: hasEnded(session, folder.proofs),
+    isBroken,
+    status: sessionStatus({
+      folder,
+      session,
+      rows,
+      planErrors,
+      isBroken,
+      isBarred: waits && objection !== null,
+    }),
+    ...(await renderPlan(json, plan, query.view, base)),
+    revisionRows: newestRevisions(service.plans, revisions),
+    comparison:
+      query.view === 'diff'
+        ? await compareWith(service.plans, { plan: json.plan, revisions, against: query.against })
+        : null,
+    output: await sessionOutput(needs, session, query.withOutput),
+    changes: await loadChanges(service, session, json.candidates),
+    candidates: await loadCandidates(service, folder, session, json.candidates),
+    gate: gateOf(folder),
+    proofs: folder.proofs.filter(({ session_id }) => session_id === session.id),
+  }
+}
+
+export interface RenderedPlan {
+  hypothesisHtml: string | null
+  planHtml: string | null
+  /** Words of the plan that its HTML does not show. */
+  planHidden: string[]
+}
+
+/**
+ * Hypothesis and plan as safe HTML; null if they are too complex, or not asked for. The ids in it have prefixes that
+ * no id of the page has: a heading must not pass for a part of the page.
+ */
+async function renderPlan(
+  { hypothesis, plan }: { hypothesis: string; plan: string },
+  { steps }: PlanReading,
+  view: PlanViewName,
+  base: string,
+): Promise<RenderedPlan> {
+  const options = (idPrefix: string) => ({ base, headingShift: 2, idPrefix })
+  const marked = steps.map(({ script: _, ...step }) => step)
+  const rendered =
+    view === 'rendered' && plan !== ''
+      ? await renderEverything(plan, { ...options('text-plan-'), steps: marked })
+      : null
+  return {
+    hypothesisHtml:
+      hypothesis === '' ? null : await renderMarkdown(hypothesis, options('text-hypothesis-')),
+    planHtml: rendered?.html ?? null,
+    planHidden: rendered?.hidden ?? [],
+  }
+}
+
+export interface PlanComparison {
+  with: KeptRevision
+  /** Whether the text of that revision is on this machine. */
+  isKnown: boolean
+  /** Null if the two are too different to compare, or the other text is not known. */
+  diff: TextDiff | null
+}
+
+interface ComparisonOptions {
+  plan: string
+  revisions: readonly KeptRevision[]
+  /** The hash of a revision, or its beginning; null for the one before. */
+  against: string | null
+}
+
+/** What changed in the plan since another revision; null if there is none. */
+async function compareWith(
+  texts: Pick<PlanTexts, 'read'>,
+  { plan, revisions, against }: ComparisonOptions,
+): Promise<PlanComparison | null> {
+  const current = revisions.findIndex((revision) => revision.current)
+  const before = revisions[(current < 0 ? revisions.length : current) - 1]
+  const named =
+    against === null
+      ? before
+      : revisions.find((each) => !each.current && each.plan_sha256.startsWith(against))
+  const other = named ?? before
+  if (!other) return null
+  const text = await revisionText(texts, other)
+  const diff = text === null ? null : diffTexts(text, plan)
+  return { with: other, isKnown: text !== null, diff }
+}
+
+export interface RevisionRow extends KeptRevision {
+  /** Whether its text is here to be compared, as far as can be said without reading it. */
+  isKept: boolean
+}
+
+const MAX_REVISIONS = 100
+
+/** The newest revisions, oldest first, and how many were before them. */
+function newestRevisions(
+  texts: Pick<PlanTexts, 'has'>,
+  revisions: readonly KeptRevision[],
+): { rows: RevisionRow[]; before: number } {
+  const newest = revisions.slice(-MAX_REVISIONS)
+  const rows = newest.map((revision) => {
+    const isKept = revision.text !== null || texts.has(revision.plan_sha256)
+    return { ...revision, isKept }
+  })
+  return { rows, before: revisions.length - newest.length }
+}

@@ -1,0 +1,108 @@
+import type { Child } from 'hono/jsx'
+import { visibleProse } from '../../rendering/hidden-characters.ts'
+
+interface FormDisclosureProps {
+  /** Of the details; the form's own id is `<id>-form` by custom. */
+  id: string
+  /** What the button says. */
+  label: string
+  /** What the button is about, for assistive technology, where several say the same: "Edit" + " the title and fields". */
+  about?: string
+  /** A key that opens it. */
+  shortcut?: string
+  isSmall?: boolean
+  /** A line of text in place of a button, for what is seldom used. */
+  isBare?: boolean
+  children: Child
+}
+
+/** A form behind a button. client/disclosure.ts opens and closes it and moves the focus. */
+export function FormDisclosure(props: FormDisclosureProps) {
+  const { id, label, about, shortcut, isSmall = false, isBare = false, children } = props
+  const button = isSmall ? 'button compact' : 'button'
+  return (
+    <details class="disclosure needs-script" id={id}>
+      <summary class={isBare ? 'small muted' : button} data-key={shortcut}>
+        {label}
+        {about && <span class="visually-hidden"> {about}</span>}
+      </summary>
+      {children}
+    </details>
+  )
+}
+
+interface FormActionsProps {
+  submit: string
+  cancel?: string
+  primary?: boolean
+  disabled?: boolean
+  /** What to know before sending it. */
+  children?: Child
+}
+
+/** The buttons of a form in a disclosure: send it, or close it and forget what was typed. */
+export function FormActions(props: FormActionsProps) {
+  const { submit, cancel = 'Cancel', primary = false, disabled = false, children } = props
+  return (
+    <div class="actions">
+      <button type="submit" class={primary ? 'primary' : undefined} disabled={disabled}>
+        {submit}
+      </button>
+      <button type="reset" class="quiet">
+        {cancel}
+      </button>
+      {children}
+    </div>
+  )
+}
+
+interface ShowMoreProps<T> {
+  /** Of the details, so that a refresh leaves it open or closed. */
+  id: string
+  items: readonly T[]
+  limit: number
+  /** What the rest is called, as "All 300 sessions". */
+  label: string
+  /** Renders some of the items; `start` is the index of the first. */
+  list: (items: readonly T[], start: number) => Child
+}
+
+/** The first items of a long list, and the others behind a click. */
+export function ShowMore<T>({ id, items, limit, label, list }: ShowMoreProps<T>) {
+  // one or two more are shorter than the line that would hide them
+  const shown = items.length <= limit + 2 ? items.length : limit
+  return (
+    <>
+      {list(items.slice(0, shown), 0)}
+      {shown < items.length && (
+        <details class="show-more" id={id}>
+          <summary>{label}</summary>
+          {list(items.slice(shown), shown)}
+        </details>
+      )}
+    </>
+  )
+}
+
+const MAX_CHARACTERS = 500
+
+/** A text that a person wrote; the end of a long one is behind a click. */
+export function LongText({ text, class: name, id }: { text: string; class: string; id?: string }) {
+  const shown = visibleProse(text)
+  if (shown.length <= MAX_CHARACTERS + 80) {
+    return (
+      <p class={name} dir="auto">
+        {shown}
+      </p>
+    )
+  }
+  return (
+    <details class={`${name} long-text`} id={id}>
+      <summary dir="auto">
+        <span class="long-text-start">{shown.slice(0, MAX_CHARACTERS).toWellFormed()} … </span>
+        <span class="long-text-toggle" />
+      </summary>
+      <p dir="auto">{shown}</p>
+    </details>
+  )
+}

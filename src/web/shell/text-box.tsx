@@ -1,0 +1,106 @@
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import type { Problem } from '../../model/problem.ts'
+import { ansiHtml } from '../../rendering/ansi/look.ts'
+import { visibleText } from '../../rendering/hidden-characters.ts'
+
+/** Preformatted text that scrolls in itself: it can be focused, so it has a name. */
+export function TextBox({
+  label,
+  class: name,
+  children,
+}: {
+  label: string
+  class: string
+  children: Child
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a <section> would not keep the spaces of the text
+    <pre class={name} role="region" aria-label={label} tabindex={0}>
+      {children}
+    </pre>
+  )
+}
+
+/** Output in the colours of a terminal; without colours it needs no dark background. */
+export function AnsiBox({
+  label,
+  text,
+  class: name = '',
+}: {
+  label: string
+  text: string
+  class?: string
+}) {
+  return (
+    <TextBox label={label} class={`${terminalClass(text)} ${name}`.trim()}>
+      <AnsiText text={text} />
+    </TextBox>
+  )
+}
+
+export function AnsiText({ text }: { text: string }) {
+  return <>{raw(ansiHtml(text))}</>
+}
+
+export function terminalClass(text: string): string {
+  return text.includes('\u001b[') ? 'terminal' : 'plain-text'
+}
+
+/** An element for each of a hundred thousand lines would keep the service from everything else. */
+const MAX_NUMBERED = 5000
+
+interface NumberedSourceProps {
+  label: string
+  text: string
+  /** Of the file, shown below their lines. */
+  problems?: readonly Problem[]
+}
+
+/** A text with line numbers, which are anchors (`#L12`). All of it is shown, the end of a very long one without numbers. */
+export function NumberedSource({ label, text, problems = [] }: NumberedSourceProps) {
+  const { lines, rest } = splitLines(text)
+  return (
+    <>
+      <TextBox label={label} class="plain-text numbered">
+        {lines.map((line, index) => {
+          const found = problems.filter((problem) => problem.line === index + 1)
+          return (
+            <>
+              <span
+                class={found.length > 0 ? 'source-line bad' : 'source-line'}
+                id={`L${index + 1}`}
+              >
+                {`${visibleText(line)}\n`}
+              </span>
+              {found.map(({ message }) => (
+                <span class="source-problem">{visibleText(message)}</span>
+              ))}
+            </>
+          )
+        })}
+      </TextBox>
+      {rest !== null && (
+        <>
+          <p class="notice">Lines from {lines.length + 1} on have no numbers.</p>
+          <TextBox label={`${label}, from line ${lines.length + 1}`} class="plain-text">
+            {visibleText(rest)}
+          </TextBox>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Carriage returns stay in the lines, where they are shown as signs. */
+function splitLines(text: string): { lines: string[]; rest: string | null } {
+  const lines: string[] = []
+  let from = 0
+  for (const { 0: end, index } of text.matchAll(/\r\n|\n|\r/g)) {
+    if (lines.length === MAX_NUMBERED) return { lines, rest: text.slice(from) }
+    lines.push(text.slice(from, index) + (end === '\n' ? '' : '\r'))
+    from = index + end.length
+  }
+  if (from < text.length || lines.length === 0) lines.push(text.slice(from))
+  return { lines, rest: null }
+}
