@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { casefile } from './cli/definitions/program.ts'
-import { EXIT } from './cli/exit-codes.ts'
+import { EXIT } from './cli/output/exit-codes.ts'
 import { runProgram } from './cli/run-program.ts'
 import { packageFile, packageVersion } from './package-files.ts'
 
-/** Carries out what the command line says. `program` is the path of what Node was started with. */
+/** Runs what the command line says. `program` is the path that Node was started with. */
 export async function main(program: string): Promise<void> {
   // not at 'exit': what proper-lockfile loads sets the exit code to 0 just before
   const unsettled = () => {
@@ -14,11 +13,10 @@ export async function main(program: string): Promise<void> {
   process.once('beforeExit', unsettled)
   // a write beyond a limit on the size of files (ulimit -f) would end the process; so it fails as on a full disk
   process.on('SIGXFSZ', () => {})
-  const commands = casefile({
+  await runProgram({
     version: packageVersion(),
     sample: fileURLToPath(packageFile('sample-workspace')),
     program,
   })
-  await runProgram(commands)
   process.off('beforeExit', unsettled)
 }

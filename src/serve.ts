@@ -2,13 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { build } from './build.ts'
 import { hasMoreThan } from './files/folder-names.ts'
+import { requestListener } from './http/request-listener.ts'
 import { listen } from './http/server.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
+import { ATTENTION_KINDS } from './model/attention.ts'
 import { openService, type Service } from './service.ts'
 import { isTaken, ownerIn } from './state/owner/owner-record.ts'
 import { createOwnerTimeouts, isService } from './state/owner/owner-timeouts.ts'
 import { inTime, stopSignal } from './stopping.ts'
-import { siteListener } from './web/site.ts'
+import { siteApp } from './web/site.ts'
 
 export interface ServeOptions {
   root: string
@@ -22,6 +24,8 @@ export interface ServeOptions {
   short?: boolean
   /** Says where it listens as JSON. */
   json?: boolean
+  /** Opens the console in the browser. */
+  open?: boolean
   log?: (line: string) => void
   /** For tests. */
   gitPatienceMs?: number
@@ -31,6 +35,8 @@ export interface ServeOptions {
 export interface Served {
   service: Service
   url: string
+  /** Answers a request of this process, without a connection. */
+  fetch(request: Request, env?: object): Response | Promise<Response>
   /** Ends streams, finishes requests and writes, stops what runs, gives the workspace back; rejects where that hangs. */
   close(): Promise<void>
 }
@@ -58,12 +64,12 @@ async function startServer(options: ServeOptions): Promise<Served> {
   try {
     const { log, layout, start } = service
     if (!hasMoreThan(FEW_CASES, layout.cases)) await start.begun
-    const listener = siteListener(service, {
+    const app = siteApp(service, {
       port: () => port,
       streams,
       hasPages: !options.short,
     })
-    const server = await listen(listener, {
+    const server = await listen(requestListener(app.fetch, log), {
       port: options.port,
       log,
       oneRequestEach: options.short ?? false,
@@ -73,6 +79,7 @@ async function startServer(options: ServeOptions): Promise<Served> {
     return {
       service,
       url: server.url,
+      fetch: app.fetch,
       async close() {
         service.giveUpStart()
         // first: its last events still reach the open streams
@@ -113,6 +120,25 @@ async function openOnceFree(options: ServeOptions): Promise<Served> {
   }
 }
 
+/** Says what is served, and what waits for the operator. */
+async function introduce({ layout, lists, start }: Service): Promise<void> {
+  process.stdout.write(`Workspace: ${layout.root}\nPress Ctrl-C to stop.\n`)
+  try {
+    await start.begun
+  } catch {
+    return // `serve` reports it
+  }
+  const needs = ATTENTION_KINDS.filter((kind) => kind !== 'running')
+  const count = lists.count({ needs })
+  const what = count === 0 ? 'No case needs' : count === 1 ? '1 case needs' : `${count} cases need`
+  process.stdout.write(`${what} you.\n`)
+}
+
+async function openInBrowser(url: string, log: (line: string) => void): Promise<void> {
+  const { default: open } = await import('open')
+  await open(url).catch((error: unknown) => log(`the browser did not open: ${String(error)}`))
+}
+
 /** `casefile serve`: prints the address when it answers, and stops cleanly on SIGINT and SIGTERM. */
 export async function serve(options: ServeOptions): Promise<void> {
   const served = await openOnceFree(options)
@@ -122,6 +148,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     : `Casefile is listening on ${url}`
   process.stdout.write(`${where}\n`)
   const stop = stopSignal()
+  if (!options.json) void introduce(served.service)
+  if (options.open) void openInBrowser(url, served.service.log)
   try {
     await Promise.race([stop, served.service.start.begun.then(() => stop)])
   } catch (error) {

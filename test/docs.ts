@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { XMLValidator } from 'fast-xml-parser'
 import t, { type Test } from 'tap'
 import { parse as parseYaml } from 'yaml'
-import { casefile } from '../src/cli/definitions/program.ts'
+import { casefile } from '../src/cli/program.ts'
 import { readPlan } from '../src/markdown/plan-steps.ts'
 import { readSettings } from '../src/markdown/settings-file.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
@@ -256,7 +256,7 @@ function said(args: string[], program: string, input: string): string | null {
 t.test(
   'every command of casefile that is named is one, with the options that it has',
   async (t) => {
-    const program = casefile({ version: '', sample: '', program: '' })
+    const program = await casefile({ version: '', sample: '', program: '' })
     const global = ['--help', '--version']
     for (const page of pages.filter((each) => each !== 'CHANGELOG.md')) {
       for (const [whole, words = ''] of commandsIn(readPage(page))) {

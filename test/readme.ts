@@ -192,7 +192,7 @@ t.test('what it says of the terminal works as it stands, on a fresh sample', asy
     said,
     /the plan of session 1 waits[\s\S]*23 of 23 tests pass[\s\S]*test-log, not verified, 23 of 23 tests passed[\s\S]* verified, 23 of 23/,
   )
-  t.match(said, /RESOLVED {2}Signed out again right after[\s\S]*session 1 waits for your approval/)
+  t.match(said, /RESOLVED {2}Signed out again right after[\s\S]*session 1 needs your approval/)
 })
 
 /** What a shell printed in which `casefile` is the built program, and no service runs. */

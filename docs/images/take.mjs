@@ -148,7 +148,7 @@ async function take(browser, name, url, options = {}, ready) {
   const page = await context.newPage()
   await page.goto(url)
   const isLive = (await page.locator('body[data-live]').count()) > 0
-  if (isLive) await page.locator('#live[data-state=live]').waitFor({ state: 'attached' })
+  if (isLive) await page.locator('#live[data-connection=live]').waitFor({ state: 'attached' })
   await ready?.(page)
   await page.screenshot({ path: join(values.to, `${name}.png`), animations: 'disabled' })
   await context.close()

@@ -32,14 +32,18 @@ export async function checkWorkspace(
 }
 
 /** `casefile check`: prints what it finds, and gives the exit code. */
-export async function check(options: CheckOptions): Promise<number> {
-  const { stdout, stderr } = process
+export async function check(
+  options: CheckOptions,
+  print: (text: string) => void = (text) => void process.stdout.write(text),
+): Promise<number> {
+  const { stderr } = process
   try {
     const { findings, ...fixes } = await checkWorkspace(options, process.env)
     const reported = fixReportText(fixes)
     if (options.json) stderr.write(reported)
-    else stdout.write(reported)
-    stdout.write(options.json ? `${JSON.stringify(findings, null, 2)}\n` : reportText(findings))
+    else print(reported)
+    if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
+    else print(reportText(findings))
     return findings.length === 0 ? CHECK_EXIT.clean : CHECK_EXIT.problems
   } catch (error) {
     const why = error instanceof Refusal ? error.message : inspect(error)

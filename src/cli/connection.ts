@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient, type Sender } from '../client/client.ts'
-import type { Whereabouts } from '../client/session-stream.ts'
+import { sendInProcess } from '../client/in-process.ts'
+import type { ServiceLocation } from '../client/session-stream.ts'
 import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Served } from '../serve.ts'
@@ -16,19 +17,19 @@ import {
 } from '../state/owner/owner-record.ts'
 import { createOwnerTimeouts } from '../state/owner/owner-timeouts.ts'
 import { findSilentOwner, type SilentOwner } from '../state/owner/silent-owner.ts'
-import type { Workspace } from './place.ts'
+import type { Workspace } from './find-workspace.ts'
 
 export interface Connection {
   client: Client
-  /** Whether this process itself serves, since nobody else did: what runs ends with the command. */
+  /** Whether this process is the service: what it runs ends with the command. */
   isOwn(): boolean
-  /** Whether what is started goes on by itself: no command serves, neither this one nor another. */
-  isLasting(): boolean
+  /** Whether a service runs that goes on when all commands have ended. */
+  isPersistent(): boolean
   close(): Promise<void>
 }
 
-/** How long a service may take to say that it is well. */
-const WELL_MS = 5000
+/** How long a service may take to answer that it is healthy. */
+const HEALTHY_MS = 5000
 const POLL_MS = 100
 
 export interface ConnectOptions {
@@ -38,8 +39,9 @@ export interface ConnectOptions {
 }
 
 /**
- * The running service of a workspace; without one this process owns the memory root until `close`. An
- * owner that is just starting or ending is waited for; one that does not answer is refused by its pid.
+ * The running service of a workspace; without one this process owns the memory root until `close`, and sends its
+ * requests to the app without a connection. It listens all the same, for other commands. Waits for an owner that is
+ * starting or ending, and names the pid of one that does not answer.
  */
 export async function connect(
   workspace: Workspace,
@@ -47,10 +49,10 @@ export async function connect(
 ): Promise<Connection> {
   const { root, memoryRoot, stateDir } = workspace
   let served: Served | null = null
-  /** The command that serves, where one does. */
-  let passing: OwnerRecord | null = null
+  /** The other command that owns the workspace, if one does. */
+  let ephemeralOwner: OwnerRecord | null = null
 
-  async function reach(): Promise<string> {
+  async function findOrStart(): Promise<Pick<ServiceLocation, 'url' | 'send'>> {
     const isWaitedFor = createOwnerTimeouts()
     for (;;) {
       signal.throwIfAborted()
@@ -59,24 +61,24 @@ export async function connect(
         const { openServer } = await import('../serve.ts')
         try {
           served = await openServer({ root, memoryRoot, stateDir, port: 0, short: true, log })
-          return served.url
+          return { url: served.url, send: sendInProcess(served.fetch) }
         } catch (error) {
           if (!isTaken(error) || !isWaitedFor(ownerIn(error))) throw error
         }
       } else {
         const url = owner.answer?.url
-        passing = owner.answer?.short === true ? owner.answer : null
-        if (url !== undefined && (await isWell(url, signal))) return url
+        ephemeralOwner = owner.answer?.short === true ? owner.answer : null
+        if (url !== undefined && (await isHealthy(url, signal))) return { url, send: undefined }
         const known = owner.answer ?? (await findSilentOwner(owner.address, stateDir))
-        if (!isWaitedFor(known)) throw silent(known, url, workspace)
+        if (!isWaitedFor(known)) throw ownerUnresponsive(known, url, workspace)
       }
       await delay(POLL_MS, undefined, { signal })
     }
   }
 
-  const where: Whereabouts = {
-    url: await reach(),
-    async find() {
+  const where: ServiceLocation = {
+    ...(await findOrStart()),
+    async relocate() {
       if (served) return served.url
       const owner = await askOwner(memoryRoot)
       return (owner.held && owner.answer?.url) || null
@@ -84,28 +86,28 @@ export async function connect(
   }
   const client = createClient(where, signal, sender)
 
-  /** What serves may be a command, which ends: what it did not take is asked anew, of each that follows. */
-  async function again<T>(method: string, ask: () => Promise<T>): Promise<T> {
+  /** The owner may be a command, which ends: a request that it did not take is sent again to the next owner. */
+  async function retried<T>(method: string, send: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await ask()
+        return await send()
       } catch (error) {
-        if (served || !(await mayAskAnew(error, method))) throw error
+        if (served || !(await mayRetry(error, method))) throw error
       }
-      where.url = await reach()
+      Object.assign(where, await findOrStart())
     }
   }
 
-  /** A question, or what is certainly not carried out: nobody listened, or who did was ending. */
-  async function mayAskAnew(error: unknown, method: string): Promise<boolean> {
+  /** A read, or a write that was certainly not carried out: nothing listened, or the owner was ending. */
+  async function mayRetry(error: unknown, method: string): Promise<boolean> {
     if (!(error instanceof Refusal) || error.code !== 'stopping') return false
     if (method === 'GET' || error.cause === undefined) return true
     const { cause } = error.cause as Error
     if (hasCode(cause, 'ECONNREFUSED')) return true
     return (
       hasCode(cause, 'ECONNRESET', 'EPIPE') &&
-      passing !== null &&
-      !(await wasKilled(passing, stateDir))
+      ephemeralOwner !== null &&
+      !(await wasKilled(ephemeralOwner, stateDir))
     )
   }
 
@@ -115,20 +117,20 @@ export async function connect(
       get url() {
         return where.url
       },
-      exchange: (method, ...asked) => again(method, () => client.exchange(method, ...asked)),
-      ask: (method, ...asked) => again(method, () => client.ask(method, ...asked)),
-      bytesOf: (path) => again('GET', () => client.bytesOf(path)),
+      rawRequest: (method, ...rest) => retried(method, () => client.rawRequest(method, ...rest)),
+      request: (method, ...rest) => retried(method, () => client.request(method, ...rest)),
+      bytesOf: (path) => retried('GET', () => client.bytesOf(path)),
     },
     isOwn: () => served !== null,
-    isLasting: () => served === null && passing === null,
+    isPersistent: () => served === null && ephemeralOwner === null,
     close: async () => served?.close(),
   }
 }
 
-async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
-  const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(WELL_MS)]))
+async function isHealthy(url: string, signal: AbortSignal): Promise<boolean> {
+  const client = createClient({ url }, AbortSignal.any([signal, AbortSignal.timeout(HEALTHY_MS)]))
   try {
-    const { status, body } = await client.exchange('GET', '/health')
+    const { status, body } = await client.rawRequest('GET', '/health')
     return status === 200 && body.status === 'ok'
   } catch (error) {
     signal.throwIfAborted()
@@ -137,12 +139,12 @@ async function isWell(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-function silent(
+function ownerUnresponsive(
   known: SilentOwner | null,
   url: string | undefined,
   { memoryRoot }: Workspace,
 ): Refusal {
-  const who = known === null ? 'A process whose pid is unknown' : `Process ${known.pid}`
+  const who = known === null ? 'A process with an unknown pid' : `Process ${known.pid}`
   const at = url === undefined ? '' : ` at ${url}`
   const how = known === null ? '' : ` (kill ${known.pid})`
   const next =
@@ -157,8 +159,8 @@ function silent(
 }
 
 /**
- * Whether a command died without having given the workspace back. One that ends cuts no request that it
- * has read, only connections that still waited to be accepted.
+ * Whether a command died without giving the workspace back. One that ends well answers every request that it
+ * has read, and cuts only connections that still waited to be accepted.
  */
 async function wasKilled(command: OwnerRecord, stateDir: string): Promise<boolean> {
   const left = await readRecord(stateDir)

@@ -1,47 +1,52 @@
 import type { Argument, Command, Option } from 'commander'
-import { caseArgument, consoleCommand } from './definitions/arguments.ts'
-import { explanationOf } from './definitions/explained.ts'
-import { EXIT_MEANINGS } from './exit-codes.ts'
+import { caseArgument, caseOptions, explanationOf } from './command.ts'
+import { EXIT_MEANINGS } from './output/exit-codes.ts'
 
 const BEGINNING = `# The command line
 
-This page is made from the program's definitions by \`npm run docs:cli\`. \`casefile --help\` and
+This page is generated from the program by \`npm run docs:cli\`; \`casefile --help\` and
 \`casefile <command> --help\` say the same.
 
 \`\`\`console
 $ casefile list                      # what needs you comes first
 $ casefile start "sign-in"           # a session plans; nothing runs yet
-$ casefile approve "sign-in"         # shows the plan, asks, then runs exactly that
+$ casefile approve "sign-in"         # read the plan, approve exactly that, watch the run
 $ casefile proof add "sign-in" --artifact 1-test.tap
 $ casefile proof verify "sign-in" --all   # once you have read it: casefile proof show
 $ casefile resolve "sign-in" --outcome ConfirmedCodeBug
 \`\`\`
 
-**Workspace.** A command finds its workspace as git finds a repository: the nearest folder upwards with \`casefile.md\` or
-\`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
+**Workspace.** A command about cases finds its workspace as git finds a repository: the nearest folder
+upwards with \`casefile.md\` or \`memory/cases\`. \`--root\` or \`CASEFILE_ROOT\` names another one.
 
-**With a service, and without.** If \`casefile serve\` runs for the workspace, commands use it. Without a running service, \`list\`,
-\`show\`, \`gate\`, \`proof list\`, \`proof show\` and \`export\` only read the files. (They write only to clean up after a killed
-service, and with 200 cases or more they keep what they read in the state folder.) Other commands lock the workspace
-while they run, and wait for each other. A session that such a command starts ends with the command, so \`--detach\` needs a
-running service.
+**With and without a service.** If \`casefile serve\` runs for the workspace, the commands use it.
+Without a service, \`list\`, \`search\`, \`show\`, \`history\`, \`plan\`, \`gate\`, \`open\`, \`proof list\`,
+\`proof show\` and \`export\` only read the files, and write nothing, unless a service that was killed left
+something to clean up. Other commands own the workspace while they run, and a session that they follow stops when they end. So keep
+a service running for work that should go on by itself: \`--detach\` needs one. A command that finds
+another one at work waits for it, or uses it.
 
-**Names.** Name a \`<case>\` by its id, the beginning of its id, or a part of its title (case-insensitive). If several fit, they are
-listed and nothing is done. Name a session by its number, its id, or \`latest\`.
+**Names.** A case is named by its id, the start of its id, or part of its title, case-insensitive. If
+several cases match, they are listed and nothing is done. A session is named by its number, its id, or
+\`latest\`. Without a case, \`approve\`, \`plan\` and \`tail\` let you choose one of those that wait.
 
-**For programs.** With \`--json\` a command prints one JSON document on standard output, as [the API](api.md) gives it, also for an
-error. \`tail\` prints one event on each line. Messages for people go to standard error. Colours are for terminals only (see
-\`NO_COLOR\` and \`FORCE_COLOR\`), and piped output is never cut to a width. Text from agents cannot move the cursor of your
-terminal.
+**For programs.** With \`--json\` a command prints one JSON document on standard output, as
+[the API](api.md) gives it; an error is then the problem object of the API. \`tail\` prints one event per
+line. Piped output of \`list\` is separated by tabs. Messages for people go to standard error. Colours are only used in a terminal (\`NO_COLOR\` and
+\`FORCE_COLOR\` are respected), and piped output is never cut to a width. Nothing that an agent wrote can
+move the cursor of your terminal.
+
+**Completion.** \`casefile completion bash\`, \`zsh\` or \`fish\` prints a script for your shell, which
+completes commands, options, states, cases, sessions and proofs.
 
 **Environment.** \`CASEFILE_ROOT\`, \`CASEFILE_MEMORY_ROOT\`, \`CASEFILE_STATE_DIR\`, \`CASEFILE_PORT\`, \`CASEFILE_NO_MOUNT\` and
 \`CASEFILE_DEV\` replace the options. \`VISUAL\` or \`EDITOR\` names your editor.
 `
 
-const COMMON = new Set(consoleCommand('', '').options.map(({ flags }) => flags))
+const COMMON = new Set(caseOptions().map(({ flags }) => flags))
 
-/** The commands that set something up take the current folder. */
-function isConsoleRoot({ long, defaultValue }: Option): boolean {
+/** Commands that set something up have another default. */
+function isNearestRoot({ long, defaultValue }: Option): boolean {
   return long === '--root' && defaultValue === undefined
 }
 
@@ -64,20 +69,19 @@ function exitCodes(): string {
   return ['## Exit codes', '', '| code | meaning |', '| --- | --- |', ...rows].join('\n')
 }
 
-/** The options that all these commands share, listed once. */
+/** Listed once for all commands. */
 function everyOption(): string {
-  const { options } = consoleCommand('', '')
-  return `## Options of all commands under Cases, Sessions and Proof\n\n${optionTable(options)}`
+  return `## Shared options\n\nOf all commands about cases, sessions, proof and webhooks.\n\n${optionTable(caseOptions())}`
 }
 
-/** A command, or those that it has. The names of cases are explained once, above all commands. */
+/** A command, or its subcommands. */
 function sections(command: Command, parent = ''): string[] {
   const name = `${parent}${command.name()}`
   if (command.commands.length > 0) {
     return command.commands.flatMap((each) => sections(each, `${name} `))
   }
   const isCommon = (option: Option) =>
-    COMMON.has(option.flags) && command.options.some(isConsoleRoot)
+    COMMON.has(option.flags) && command.options.some(isNearestRoot)
   const own = command.options.filter((option) => !option.hidden && !isCommon(option))
   const explained = command.registeredArguments.filter(
     ({ description }) => description !== caseArgument().description,
@@ -85,7 +89,7 @@ function sections(command: Command, parent = ''): string[] {
   const { examples = [], exits = [], more } = explanationOf(command) ?? {}
   return [
     `### \`casefile ${name}\``,
-    `${sentence(command.description())}${more === undefined ? '' : ` ${more}`}`,
+    `${command.description()}${more === undefined ? '' : ` ${more}`}`,
     fence([`casefile ${name} ${command.usage()}`.trim()], 'text'),
     ...(explained.length > 0 ? [argumentTable(explained)] : []),
     ...(own.length > 0 ? [optionTable(own)] : []),
@@ -99,12 +103,12 @@ function sections(command: Command, parent = ''): string[] {
 
 function argumentTable(list: readonly Argument[]): string {
   const rows = list.map((each) => [`\`${each.name()}\``, each.description])
-  return tableOf(['argument', 'what it is'], rows)
+  return tableOf(['argument', 'meaning'], rows)
 }
 
 function optionTable(list: readonly Option[]): string {
   const rows = list.map((each) => [`\`${each.flags}\``, `${each.description}${extras(each)}`])
-  return tableOf(['option', 'what it does'], rows)
+  return tableOf(['option', 'meaning'], rows)
 }
 
 function extras({ argChoices, defaultValue, defaultValueDescription, envVar }: Option): string {
@@ -125,8 +129,4 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
 
 function fence(lines: readonly string[], language: string): string {
   return ['```' + language, ...lines, '```'].join('\n')
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

@@ -1,5 +1,5 @@
-import { casefile } from './definitions/program.ts'
 import { docsPage } from './docs-page.ts'
+import { casefile } from './program.ts'
 
 /** `npm run docs:cli` writes what this prints. */
-process.stdout.write(docsPage(casefile({ version: '', sample: '', program: '' })))
+process.stdout.write(docsPage(await casefile({ version: '', sample: '', program: '' })))

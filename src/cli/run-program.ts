@@ -1,32 +1,47 @@
-import { type Command, CommanderError } from 'commander'
+import { CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
 import { Refusal } from '../model/refusal.ts'
-import { EXIT, exitCodeOf } from './exit-codes.ts'
-import { bearOutputErrors } from './output-errors.ts'
-import { jsonText } from './text/json-text.ts'
+import type { ProgramContext } from './command.ts'
+import { EXIT, exitCodeOf } from './output/exit-codes.ts'
+import { jsonText } from './output/json.ts'
+import { nextStep } from './output/next-step.ts'
+import { bearOutputErrors } from './output/output-errors.ts'
+import { wrapped } from './output/wrapped.ts'
+import { COMMAND_NAMES, casefile } from './program.ts'
 
-/** Carries out what the command line says; a refusal is told, and gives the exit code. */
-export async function runProgram(program: Command, argv = process.argv): Promise<void> {
+/** Runs what the command line says. An error is printed, and sets the exit code. */
+export async function runProgram(context: ProgramContext, argv = process.argv): Promise<void> {
   bearOutputErrors()
-  withoutEmpty(program, process.env)
+  const [first = ''] = argv.slice(2)
+  if (first === '__complete') {
+    const { complete } = await import('./complete.ts')
+    return complete(context, argv.slice(3))
+  }
+  const isUnknown =
+    first !== '' && !first.startsWith('-') && ![...COMMAND_NAMES, 'help'].includes(first)
+  const program = await casefile(context, first)
+  withoutEmpty(
+    program.commands.flatMap((each) => [each, ...each.commands]),
+    process.env,
+  )
   try {
-    await program.parseAsync(argv)
+    // with its options, --help among them, a name that is no command would show the general help
+    await program.parseAsync(isUnknown ? argv.slice(0, 3) : argv)
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = tellUsage(error, argv)
-    else if (error instanceof Refusal) process.exitCode = await tellRefusal(error, argv)
+    if (error instanceof CommanderError) process.exitCode = reportUsage(error, argv)
+    else if (error instanceof Refusal) process.exitCode = report(error, argv)
     else throw error
   }
 }
 
-async function tellRefusal(refusal: Refusal, argv: readonly string[]): Promise<number> {
-  if (wantsJson(argv)) process.stdout.write(jsonText(problemJson(refusal)))
-  const text = `casefile: ${[refusal.message, ...fieldLines(refusal)].join('\n')}\n`
+function report(error: Refusal, argv: readonly string[]): number {
+  if (wantsJson(argv)) process.stdout.write(jsonText(problemJson(error)))
+  const next = nextStep(error)
+  const lines = [error.message, ...fieldLines(error), ...(next === null ? [] : [`Next: ${next}`])]
+  const text = `casefile: ${lines.join('\n')}\n`
   const { isTTY, columns } = process.stderr
-  if (isTTY) {
-    const { wrapped } = await import('./text/wrapped.ts')
-    process.stderr.write(wrapped(text, columns || 80))
-  } else process.stderr.write(text)
-  return exitCodeOf(refusal)
+  process.stderr.write(isTTY ? wrapped(text, columns || 80) : text)
+  return exitCodeOf(error)
 }
 
 function fieldLines({ message, errors }: Refusal): string[] {
@@ -35,8 +50,8 @@ function fieldLines({ message, errors }: Refusal): string[] {
     .map(({ path, message }) => `  ${path}: ${message}`)
 }
 
-/** Commander has printed what is wrong already, or the help that was asked for. */
-function tellUsage({ exitCode, message }: CommanderError, argv: readonly string[]): number {
+/** Commander has already printed what is wrong, or the help that was asked for. */
+function reportUsage({ exitCode, message }: CommanderError, argv: readonly string[]): number {
   if (exitCode === 0) return EXIT.done
   if (wantsJson(argv)) {
     process.stdout.write(jsonText(problemJson(new Refusal('bad_request', message))))
@@ -49,10 +64,12 @@ function wantsJson(argv: readonly string[]): boolean {
   return argv.slice(2, end === -1 ? undefined : end).includes('--json')
 }
 
-/** A variable that is set to nothing counts as not set. */
-function withoutEmpty(command: Command, environment: NodeJS.ProcessEnv): void {
-  for (const { envVar } of command.options) {
+/** An environment variable that is set to nothing counts as not set. */
+function withoutEmpty(
+  commands: readonly { options: readonly { envVar?: string | undefined }[] }[],
+  environment: NodeJS.ProcessEnv,
+): void {
+  for (const { envVar } of commands.flatMap(({ options }) => options)) {
     if (envVar !== undefined && environment[envVar] === '') delete environment[envVar]
   }
-  for (const each of command.commands) withoutEmpty(each, environment)
 }

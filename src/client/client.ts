@@ -1,27 +1,29 @@
 import { setMaxListeners } from 'node:events'
 import { Refusal } from '../model/refusal.ts'
 import { refusalOf } from './problem.ts'
-import { ConnectionLost, type HttpResponse, request } from './request.ts'
+import { ConnectionLost, type HttpRequest, type HttpResponse, httpRequest } from './request.ts'
 import {
   type ReceivedEvent,
+  type ServiceLocation,
   type StreamOptions,
   sessionStream,
-  type Whereabouts,
 } from './session-stream.ts'
 
 export interface Answer {
   status: number
   etag: string | null
+  /** How many items a list has in all, where the answer is a page of it. */
+  total: number | null
   // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is the service's to say
   body: any
   /** The body as it came. */
   bytes: Uint8Array
 }
 
-/** A string is sent as it is, anything else as JSON, undefined is none. */
+/** A string is sent as it is, anything else as JSON; undefined sends none. */
 export type Body = string | object | undefined
 
-export interface Asked {
+export interface RequestOptions {
   body?: Body
   headers?: Record<string, string>
 }
@@ -32,52 +34,52 @@ export interface LastBytes {
   bytes: Uint8Array
 }
 
-/** Whoever answers requests. */
-export interface Asking {
-  /** What was asked for: a refusal of the service is thrown as the `Refusal` that it was there. */
-  ask(method: string, path: string, asked?: Asked): Promise<Pick<Answer, 'body'>>
-  /** A file as it is, such as one of the memory. */
+/** The API, for what only reads. */
+export interface ApiReader {
+  /** An error that the service answers with is thrown as the `Refusal` that it was there. */
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>
+  /** A file as it is, such as a memory file. */
   bytesOf(path: string): Promise<Uint8Array>
 }
 
-/** The service as any program sees it: by its address alone. */
-export interface Client extends Asking {
+/** The API of a service. */
+export interface Client extends ApiReader {
   readonly url: string
-  /** Any answer, whatever its status. Refuses with `stopping` where nobody answers. */
-  exchange(method: string, path: string, asked?: Asked): Promise<Answer>
-  ask(method: string, path: string, asked?: Asked): Promise<Answer>
+  /** Any answer, whatever its status. Throws `stopping` if nothing answers. */
+  rawRequest(method: string, path: string, options?: RequestOptions): Promise<Answer>
   /** The end of a text that may be growing, at most `most` bytes of it; null where there is none yet. */
   lastBytes(path: string, most: number): Promise<LastBytes | null>
   /** A session's events from the first to the last, over restarts of the service. */
   stream(path: string, options?: StreamOptions): AsyncGenerator<ReceivedEvent>
 }
 
-/** Who sends the requests, and from where: the history of a case says so. */
+/** Who sends the requests, and from where: this goes into the history of a case. */
 export interface Sender {
   from: 'terminal' | 'mcp'
-  /** If not given, the service takes its operator for it. */
+  /** If not given, the operator of the service. */
   who?: string | undefined
 }
 
-/** `where.url` is asked anew for each request. All of it ends with `signal`. */
+/** Reads `where` for each request. Everything ends with `signal`. */
 export function createClient(
-  where: Whereabouts,
+  where: ServiceLocation,
   signal: AbortSignal,
   sender: Sender = { from: 'terminal' },
 ): Client {
-  setMaxListeners(0, signal) // each request has one, for as long as it takes
-  /** Refuses with `stopping` where the connection, or the answer, breaks off. */
+  setMaxListeners(0, signal) // each request under way has one
+  /** Throws `stopping` where the connection breaks before the answer is complete. */
   async function answered<T>(
     method: string,
     path: string,
-    asked: Asked,
+    options: RequestOptions,
     read: (response: HttpResponse) => Promise<T>,
   ): Promise<T> {
-    const { url } = where
+    const { url, send: transport = httpRequest } = where
     const own = endingWith(signal)
     try {
-      const headers = { ...senderHeaders(sender), ...asked.headers }
-      return await read(await send(url + path, method, { ...asked, headers }, own.signal))
+      const headers = { ...senderHeaders(sender), ...options.headers }
+      const request = requestOf(method, { ...options, headers }, own.signal)
+      return await read(await transport(url + path, request))
     } catch (cause) {
       if (!(cause instanceof ConnectionLost)) throw cause
       const message = `No service answers at ${url} any more. Start it, or try again.`
@@ -87,19 +89,24 @@ export function createClient(
     }
   }
 
-  const exchange = (method: string, path: string, asked: Asked = {}): Promise<Answer> =>
-    answered(method, path, asked, async (response) => {
+  const rawRequest = (
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<Answer> =>
+    answered(method, path, options, async (response) => {
       const bytes = await response.bytes()
       return {
         status: response.status,
         etag: response.header('etag'),
+        total: numberIn(response.header('x-total-count')),
         body: bodyOf(response, new TextDecoder().decode(bytes)),
         bytes,
       }
     })
 
-  async function ask(method: string, path: string, asked?: Asked): Promise<Answer> {
-    const answer = await exchange(method, path, asked)
+  async function request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+    const answer = await rawRequest(method, path, options)
     if (answer.status < 400) return answer
     throw refusalOf(method, path, answer.status, answer.body)
   }
@@ -108,9 +115,9 @@ export function createClient(
     get url() {
       return where.url
     },
-    exchange,
-    ask,
-    bytesOf: async (path) => (await ask('GET', path)).bytes,
+    rawRequest,
+    request,
+    bytesOf: async (path) => (await request('GET', path)).bytes,
     async lastBytes(path, most) {
       const headers = { range: `bytes=-${most}` }
       return answered('GET', path, { headers }, async (response) => {
@@ -143,21 +150,26 @@ function endingWith(all: AbortSignal): { signal: AbortSignal; leave(): void } {
   return { signal: own.signal, leave: () => all.removeEventListener('abort', end) }
 }
 
+function numberIn(header: string | null): number | null {
+  return header === null ? null : Number(header)
+}
+
 function bodyOf(response: HttpResponse, text: string): unknown {
   const isJson = /json/.test(response.header('content-type') ?? '')
   return isJson && text !== '' ? JSON.parse(text) : text
 }
 
-function send(
-  address: string,
+function requestOf(
   method: string,
-  { body, headers = {} }: Asked,
+  { body, headers = {} }: RequestOptions,
   signal: AbortSignal,
-): Promise<HttpResponse> {
+): HttpRequest {
   const isJson = typeof body === 'object'
   const type = isJson ? { 'content-type': 'application/json' } : {}
-  return request(address, {
-    ...{ method, signal, headers: { ...type, ...headers } },
+  return {
+    method,
+    signal,
+    headers: { ...type, ...headers },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
-  })
+  }
 }

@@ -27,9 +27,9 @@ async function changed(
   change: (present: string | null) => string,
 ): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
-    const present = await client.exchange('GET', path)
+    const present = await client.rawRequest('GET', path)
     if (present.status !== 200 && present.status !== 404) {
-      await client.ask('GET', path) // refuses with what the service has to say
+      await client.request('GET', path) // refuses with what the service has to say
     }
     const isNew = present.status === 404
     const headers: Record<string, string> = isNew
@@ -38,7 +38,7 @@ async function changed(
     const filename = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
     const body = change(isNew ? null : textOf(present.bytes, filename))
     try {
-      return await client.ask('PUT', path, { body, headers })
+      return await client.request('PUT', path, { body, headers })
     } catch (error) {
       const isLate = error instanceof Refusal && error.code === 'precondition_failed'
       if (!isLate || attempt === ATTEMPTS) throw error

@@ -1,14 +1,14 @@
 import { type IncomingMessage, request as requestOf } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-export interface Wanted {
+export interface HttpRequest {
   method?: string
   headers?: Record<string, string>
   body?: string
   signal: AbortSignal
 }
 
-/** An answer whose head has come. One of the methods that read it, or `end`, is to be called: what is not read keeps the process. */
+/** An answer whose head has come. Call `end` or one of the methods that read it: an unread answer keeps the process alive. */
 export interface HttpResponse {
   status: number
   header(name: string): string | null
@@ -16,21 +16,23 @@ export interface HttpResponse {
   text(): Promise<string>
   /** The text as it comes, until it ends. */
   parts(): AsyncIterator<string>
-  /** No more is wanted: the connection ends, if it has not. */
+  /** Ends the connection, if it has not ended. */
   end(): void
 }
 
-/** Nobody listens, or the connection broke before all of the answer was here; `cause` is what node:http says. */
+/** Nothing listens, or the connection broke before the whole answer had arrived; `cause` is the error of node:http. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
 
+export type Send = (address: string, request: HttpRequest) => Promise<HttpResponse>
+
 /**
- * One HTTP request. Rejects with the signal's reason once that is aborted, else with `ConnectionLost`, also while
- * the answer is read. Not by `fetch`: that of Node 20 forgets a request whose connection breaks off at a wrong
- * moment. Its promise never settles, and as nothing else keeps the process, a command ended with its work not done.
+ * One HTTP request. Rejects with the signal's reason once it is aborted, else with `ConnectionLost`, also while
+ * the answer is read. `fetch` of Node 20 will not do: it forgets a request whose connection breaks at the wrong
+ * moment. Its promise never settles, nothing else keeps the process alive, and the command ends with its work undone.
  */
-export function request(address: string, wanted: Wanted): Promise<HttpResponse> {
+export function httpRequest(address: string, wanted: HttpRequest): Promise<HttpResponse> {
   const { method = 'GET', headers = {}, body, signal } = wanted
   return new Promise((resolve, reject) => {
     const lost = (cause: unknown) =>
@@ -38,10 +40,14 @@ export function request(address: string, wanted: Wanted): Promise<HttpResponse> 
         ? signal.reason
         : new ConnectionLost(`the connection to ${address} broke`, { cause })
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
-    const asked = requestOf(address, { method, signal, headers: { ...headers, ...length } })
+    const asked = requestOf(address, {
+      method,
+      signal,
+      headers: { ...headers, ...length },
+    })
     asked.on('error', (error) => reject(lost(error)))
     asked.on('response', (incoming) => resolve(responseOf(incoming, lost)))
-    // bytes: node would send the head in the encoding of a text, which is not that of a name in a header
+    // as bytes: with a string node would encode the head as UTF-8 too, and a name in a header is Latin-1
     asked.end(body === undefined ? undefined : Buffer.from(body))
   })
 }
@@ -64,7 +70,8 @@ function responseOf(incoming: IncomingMessage, lost: (cause: unknown) => unknown
   return {
     status: incoming.statusCode ?? 0,
     header: (name) => (incoming.headers[name] as string | undefined) ?? null,
-    ...{ bytes, parts },
+    bytes,
+    parts,
     text: async () => new TextDecoder().decode(await bytes()),
     end: () => void incoming.destroy(),
   }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { Refusal } from '../model/refusal.ts'
 import { refusalOf } from './problem.ts'
-import { ConnectionLost, type HttpResponse, request } from './request.ts'
+import { ConnectionLost, type HttpResponse, httpRequest, type Send } from './request.ts'
 
-/** The members of every event, and what the stream says beside them. */
+/** An event of a session's stream. */
 export interface ReceivedEvent {
   type: string
   /** The number of its line in the session's trail; empty for output and `resync`. */
@@ -13,54 +13,57 @@ export interface ReceivedEvent {
   payload: Record<string, unknown>
 }
 
-/** What is given at a pause: the connection was made, for the first time or again, or only a ping came. */
+/** Not events of the session: the connection was made, for the first time or again, or a ping came. */
 export const STREAM_PAUSES: ReadonlySet<string> = new Set(['open', 'ping'])
 
 export interface StreamOptions {
-  /** Gives the pauses too, which are no events of the session. */
+  /** Yields `open` and `ping` too, which are not events of the session. */
   pauses?: boolean
-  /** Connected, for the first time or again: what was printed meanwhile was told to nobody. */
+  /** Connected, for the first time or again: output printed in between was not sent. */
   onOpen?: () => void
-  /** The connection was lost, or the service is gone: it is tried again. */
+  /** The connection was lost, or the service is gone; it is retried. */
   onGone?: () => void
-  /** It goes on. */
+  /** Connected again. */
   onBack?: () => void
   /** How long a service may be gone. */
-  patienceMs?: number
+  giveUpMs?: number
   /** The pauses between two tries. */
   pausesMs?: readonly number[]
 }
 
 /** Where the service is: it may be somewhere else after a restart. */
-export interface Whereabouts {
+export interface ServiceLocation {
   url: string
-  /** Where it is now, null while there is none; without it, always at `url`. */
-  find?: () => Promise<string | null>
+  /** How requests are sent: over HTTP, if not given. */
+  send?: Send | undefined
+  /** Its present address, null while none runs; without it, always `url`. */
+  relocate?: () => Promise<string | null>
 }
 
 const PAUSES_MS = [100, 250, 500, 1000, 2000]
-const PATIENCE_MS = 10 * 60_000
-/** Three pings that have not come: whoever is there does not work any more. */
+const GIVE_UP_MS = 10 * 60_000
+/** Three missed pings: the service hangs. */
 const SILENCE_MS = 45_000
 
 /**
- * The events of `GET …/stream`: each line of the trail once, from the first on. A stream that breaks
- * is taken up where it was; the service says with 204 when there is nothing more to come. After a
- * `resync`, which is given too, everything comes again.
+ * The events of `GET …/stream`: each line of the audit trail once, from the first on. A broken stream
+ * resumes where it was; the service answers 204 when nothing more will come. After a `resync`, which is
+ * yielded too, everything comes again.
  */
 export async function* sessionStream(
   path: string,
-  where: Whereabouts,
+  where: ServiceLocation,
   signal: AbortSignal,
   options: StreamOptions,
 ): AsyncGenerator<ReceivedEvent> {
-  const { patienceMs = PATIENCE_MS, pausesMs = PAUSES_MS, pauses = false } = options
+  const { giveUpMs = GIVE_UP_MS, pausesMs = PAUSES_MS, pauses = false } = options
   let url: string | null = where.url
   let last = ''
   let goneSince: number | null = null
   let tries = 0
   for (;;) {
-    const response = url === null ? null : await open(url + path, last, signal)
+    const response =
+      url === null ? null : await open(where.send ?? httpRequest, url + path, last, signal)
     if (response?.status === 204) return response.end()
     if (response) {
       if (goneSince !== null) options.onBack?.()
@@ -80,17 +83,18 @@ export async function* sessionStream(
     } else {
       if (goneSince === null) options.onGone?.()
       goneSince ??= performance.now()
-      if (performance.now() - goneSince > patienceMs) throw goneTooLong(path, patienceMs)
+      if (performance.now() - goneSince > giveUpMs) throw goneTooLong(path, giveUpMs)
     }
     const pause = pausesMs[Math.min(tries, pausesMs.length - 1)] ?? 0
     if (tries++ > 0 || !response) await delay(pause, undefined, { signal: signal })
-    url = where.find ? await where.find() : where.url
+    url = where.relocate ? await where.relocate() : where.url
     if (url !== null) where.url = url
   }
 }
 
-/** Null where nobody answers now. */
+/** Null while nothing answers. */
 async function open(
+  send: Send,
   address: string,
   last: string,
   signal: AbortSignal,
@@ -98,7 +102,7 @@ async function open(
   const headers: Record<string, string> = last === '' ? {} : { 'last-event-id': last }
   let response: HttpResponse
   try {
-    response = await request(address, { headers, signal })
+    response = await send(address, { headers, signal })
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error
     return null
@@ -109,7 +113,7 @@ async function open(
   throw refusalOf('GET', new URL(address).pathname, response.status, parsed(text))
 }
 
-/** What comes until the connection ends, in whatever way. */
+/** Events until the connection ends, in whatever way. */
 async function* eventsOf(response: HttpResponse): AsyncGenerator<ReceivedEvent> {
   const came: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => came.push(event) })
@@ -147,13 +151,13 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return null // an answer of something else, which `refusalOf` says
+    return null // something other than Casefile answers there
   }
 }
 
 function goneTooLong(path: string, ms: number): Refusal {
   return new Refusal(
     'stopping',
-    `The service has been gone for ${Math.round(ms / 60_000)} min, so ${path} is followed no longer. Start the service and follow it again.`,
+    `The service has been unreachable for ${Math.round(ms / 60_000)} min, so ${path} is no longer followed. Start the service, then follow it again.`,
   )
 }

@@ -29,7 +29,7 @@ export async function tour(scene: Scene): Promise<void> {
   const { client, narrator, written } = scene
   /** One request, told. */
   async function tell(method: string, path: string, body: Body, status: number) {
-    const answer = await client.exchange(method, path, { body })
+    const answer = await client.rawRequest(method, path, { body })
     if (answer.status !== status) throw refusalOf(method, path, answer.status, answer.body)
     narrator.request(method, path, typeof body === 'string' ? undefined : body, status)
     return answer.body
@@ -52,7 +52,7 @@ export async function tour(scene: Scene): Promise<void> {
   const events = client.stream(`${path}/stream`)
   narrator.request('GET', `${path}/stream`, undefined, 200)
   await follow(narrator, events, 'plan_ready')
-  const planned = (await client.ask('GET', path)).body
+  const planned = (await client.request('GET', path)).body
   narrator.wrote(await written())
   narrator.say('', 'Hypothesis')
   narrator.quote(planned.hypothesis)
@@ -69,7 +69,7 @@ export async function tour(scene: Scene): Promise<void> {
   }
   await tell('POST', `${path}/approve`, { plan_sha256: planned.plan_sha256 }, 200)
   await follow(narrator, events, null)
-  const done = (await client.ask('GET', path)).body
+  const done = (await client.request('GET', path)).body
   narrator.wrote(await written())
   if (done.state !== 'complete') throw new Refusal('internal', `The session is ${done.state}.`)
 

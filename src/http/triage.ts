@@ -1,10 +1,11 @@
 import { ATTENTION_KINDS, type AttentionKind, isAttentionKind } from '../model/attention.ts'
+import { casesNamed } from '../model/case-names.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { caseQuery, filtersFor, type Query, valuesOf } from './case-filter.ts'
 
-/** The filters of `GET /cases`, and `needs`: kinds with commas, or `any`, which is all but `running`. */
+/** The filters of `GET /cases`; `needs`: kinds with commas, or `any`, which is all but `running`; and `named`. */
 export async function triageFilters(
   service: {
     catalog: Pick<Catalog, 'allJson'>
@@ -16,7 +17,24 @@ export async function triageFilters(
   const wanted = caseQuery(query)
   await service.synchronizer.freshenAll()
   const filters = filtersFor(service.catalog, wanted)
-  return needs ? { ...filters, needs } : filters
+  if (needs) filters.needs = needs
+  const name = query('named')
+  if (name !== undefined) {
+    const ids = idsNamed(service.catalog, name)
+    filters.id = filters.id ? ids.filter((id) => filters.id!.includes(id)) : ids
+  }
+  return filters
+}
+
+/** Most cases do not have the word, and are not parsed. */
+function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[] {
+  const wanted = name.trim().toLowerCase()
+  const inJson = JSON.stringify(wanted).slice(1, -1)
+  const maybe: { id: string; title: string }[] = []
+  for (const { id, json } of allJson()) {
+    if (id.startsWith(wanted) || json.toLowerCase().includes(inJson)) maybe.push(JSON.parse(json))
+  }
+  return casesNamed(maybe, wanted).map(({ id }) => id)
 }
 
 export function wantedKinds(query: Query): AttentionKind[] | null {

@@ -1,5 +1,3 @@
-import { newCaseText } from '../markdown/case-file.ts'
-import { withFields } from '../markdown/field-edit.ts'
 import type { Case } from '../model/case.ts'
 import { CASE_FIELDS } from '../model/case-fields.ts'
 import { newCase } from '../model/decide-case.ts'
@@ -25,7 +23,12 @@ export function caseOfIssue(
     oneLine(issue.title ?? '')
       .slice(0, TITLE_MAX)
       .toWellFormed() || source.name
-  const fields = { title, type: type ?? typeOf(labels), tags: tagsOf(labels) }
+  const fields = {
+    title,
+    type: type ?? typeOf(labels),
+    tags: tagsOf(labels),
+    source: source.url,
+  }
   return {
     ...newCase(fields, caseIdOf(source), issue.createdAt ?? now),
     ...endOf(issue),
@@ -33,14 +36,9 @@ export function caseOfIssue(
   }
 }
 
-/** Its case.md, which says where it came from in a key that only people and programs like this one read. */
-export async function caseTextOf(value: Case, { url }: Source): Promise<string> {
-  return withFields(await newCaseText(value), [['source', url]])
-}
-
 /**
- * A closed issue is no proof, so none of them becomes RESOLVED: what was closed as done waits for the proof of
- * it, in VERIFYING, as a case does that says RESOLVED without.
+ * A closed issue is done, and proves nothing, so none becomes RESOLVED. One that was closed as completed is
+ * COMPRESSED: done, with its record elsewhere. Setting it to VERIFYING asks for proof.
  */
 function endOf(issue: GithubIssue): Pick<Case, 'state' | 'outcome' | 'reason'> {
   const isClosed = issue.state ? /^closed$/i.test(issue.state) : Boolean(issue.closedAt)
@@ -54,7 +52,7 @@ function endOf(issue: GithubIssue): Pick<Case, 'state' | 'outcome' | 'reason'> {
       return { state: 'NON_ISSUE', outcome: 'Duplicate', reason: because('a duplicate') }
     default: {
       const reason = `${because('completed')}; there is no verified proof of it here`
-      return { state: 'VERIFYING', outcome: null, reason }
+      return { state: 'COMPRESSED', outcome: null, reason }
     }
   }
 }

@@ -1,8 +1,8 @@
-import { MAX_CASE_BYTES, readCase } from '../markdown/case-file.ts'
+import { MAX_CASE_BYTES, newCaseText, readCase } from '../markdown/case-file.ts'
 import type { Case } from '../model/case.ts'
 import type { FieldError } from '../model/refusal.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
-import { caseOfIssue, caseTextOf } from './case-of-issue.ts'
+import { caseOfIssue } from './case-of-issue.ts'
 import { type Entry, mustBeRight } from './issue-list.ts'
 import { issueNotes, NOTES_FILE } from './issue-notes.ts'
 import { type Source, sourceOf } from './source.ts'
@@ -55,14 +55,14 @@ async function plannedCase(
   options: PlanOptions,
 ): Promise<PlannedCase> {
   const whole = caseOfIssue(issue, source, options)
-  const wholeText = await caseTextOf(whole, source)
+  const wholeText = await newCaseText(whole)
   const fits = Buffer.byteLength(wholeText) <= MAX_CASE_BYTES
   const value = fits
     ? whole
     : { ...whole, description: `The text is in ${NOTES_FILE}: it is long.` }
   return {
     ...{ id: value.id, value, source, name },
-    caseText: fits ? wholeText : await caseTextOf(value, source),
+    caseText: fits ? wholeText : await newCaseText(value),
     notes: issueNotes(issue, source, fits ? null : whole.description),
   }
 }

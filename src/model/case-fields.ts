@@ -163,6 +163,14 @@ export const CASE_FIELDS = {
     checkedAtStart: true,
     placeholder: 'workspace default',
   },
+  source: {
+    kind: 'line',
+    label: 'Source',
+    about: 'The address that it was imported from',
+    example: 'https://github.com/ada/shop/issues/12',
+    max: 1000,
+    whenNew: false,
+  },
 } as const satisfies Record<string, CaseFieldRow>
 
 type Rows = typeof CASE_FIELDS

@@ -1,5 +1,6 @@
-import { ATTENTION_KINDS, type AttentionKind, isClosed } from './attention.ts'
+import { ATTENTION_KINDS } from './attention.ts'
 import { CASE_STATES, type CaseState } from './case-state.ts'
+import { STATE_GROUPS, type StateGroup, stateGroup } from './state-groups.ts'
 import type { TriageRow } from './triage-row.ts'
 
 /** By what triage is ordered, from high to low: the most urgent kind first, then what was written last. */
@@ -8,30 +9,27 @@ export function triagePlace({ needs, updated_at }: TriageRow): string {
   return `${ATTENTION_KINDS.length - kind} ${updated_at}`
 }
 
-/** The groups of the list page, in their order. */
-export const LIST_GROUPS = ['needs', 'running', 'open', 'closed'] as const
-export type ListGroup = (typeof LIST_GROUPS)[number]
-
-export function listGroup(state: CaseState, kind: AttentionKind | null): ListGroup {
-  if (kind !== null) return kind === 'running' ? 'running' : 'needs'
-  return isClosed(state) ? 'closed' : 'open'
-}
-
 /** The open states: cases that are furthest come first. */
 const OPEN_ORDER: readonly CaseState[] = [
-  ...new Set<CaseState>([
-    'VERIFYING',
-    'IMPLEMENTING',
-    'PLANNING',
-    'INVESTIGATING',
-    'OPEN',
-    ...CASE_STATES,
-  ]),
+  ...new Set<CaseState>(['IMPLEMENTING', 'PLANNING', 'INVESTIGATING', 'OPEN', ...CASE_STATES]),
 ]
 
-/** By what the list page is ordered, from low to high, and then as triage: the groups, and the open cases by state. */
-export function listSection({ state, needs }: Pick<TriageRow, 'state' | 'needs'>): number {
-  const group = listGroup(state, needs?.kind ?? null)
+/** The sections of group n are from n × 100 on. */
+export const SECTIONS_OF_GROUP = 100
+
+type Listed = Pick<TriageRow, 'state' | 'needs' | 'since' | 'updated_at'>
+
+/** By what the list page is ordered first, from low to high: the groups, and the open cases by state. */
+export function listSection({ state, needs }: Listed): number {
+  const group = stateGroup(state, needs?.kind ?? null)
   const within = group === 'open' ? OPEN_ORDER.indexOf(state) : 0
-  return LIST_GROUPS.indexOf(group) * 100 + within
+  return STATE_GROUPS.indexOf(group) * SECTIONS_OF_GROUP + within
+}
+
+const OLDEST_FIRST: ReadonlySet<StateGroup> = new Set(['waiting', 'verify', 'running'])
+
+/** By what the list page is ordered within a section, from low to high: what waits longest, or what was changed last. */
+export function listPlace({ state, needs, since, updated_at }: Listed): number {
+  const isWaiting = OLDEST_FIRST.has(stateGroup(state, needs?.kind ?? null))
+  return isWaiting ? Date.parse(since ?? updated_at) : -Date.parse(updated_at)
 }

@@ -63,7 +63,8 @@ function reasonOf(trail: readonly TrailLine[]): string {
 }
 
 /** When it came into its state. */
-function changedAt({ trail, completed_at, started_at }: Session): string {
+/** When the state of a session changed last. */
+export function changedAt({ trail, completed_at, started_at }: Session): string {
   const change = lastOf(trail, 'session_state_changed') ?? lastOf(trail, 'session_created')
   return change?.time ?? completed_at ?? started_at
 }

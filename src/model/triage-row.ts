@@ -1,7 +1,8 @@
 import { type Attention, attentionOf, runningSession } from './attention.ts'
 import { type CaseValues, FILTERED, type FilteredField } from './case-fields.ts'
-import { type CaseFolder, gateOf } from './case-folder.ts'
+import { type CaseFolder, gateOf, newest } from './case-folder.ts'
 import type { CaseJson } from './case-json.ts'
+import { changedAt } from './session-failure.ts'
 
 /** A case in the list of what the operator is to look at. */
 export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
@@ -10,6 +11,8 @@ export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
   updated_at: string
   created_at: string
   needs: Attention | null
+  /** Since when it needs that; null where it needs nothing. */
+  since: string | null
   sessions: number
   /** Whether a session plans or executes on this machine. */
   running: boolean
@@ -20,18 +23,32 @@ export interface TriageRow extends Pick<CaseValues, 'title' | FilteredField> {
 export function triageRow(folder: CaseFolder, json: CaseJson): TriageRow {
   const { id, title, created_at } = json
   const gate = gateOf(folder)
+  const needs = attentionOf(folder, gate)
   return {
     id,
     title,
     ...filteredValues(json),
     updated_at: lastTime(folder, json.updated_at),
     created_at,
-    needs: attentionOf(folder, gate),
+    needs,
+    since: needs && waitingSince(folder, needs, json.updated_at),
     sessions: folder.sessions.length,
     running: runningSession(folder) !== undefined,
     problems: folder.problems.length,
     gate: { open: gate.open, verified: gate.verified, missing: gate.missing.length },
   }
+}
+
+/** Since the last change of the session, or of the newest proof, that is meant; else of case.md. */
+function waitingSince(
+  { sessions, proofs }: CaseFolder,
+  { kind, session_id }: Attention,
+  updated_at: string,
+): string {
+  const session = sessions.find(({ id }) => id === session_id)
+  if (session) return changedAt(session)
+  const proof = kind === 'proof' || kind === 'gate_open' ? newest(proofs) : undefined
+  return proof?.verified_at ?? proof?.created_at ?? updated_at
 }
 
 /** What lists are filtered by. */

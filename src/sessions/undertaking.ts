@@ -28,8 +28,8 @@ export function undertaking(
   if (!isAgent || isRunbook) {
     const text =
       steps.length === 0
-        ? 'Nothing in this plan is marked to run: approving it completes the session with nothing done.'
-        : `Casefile itself runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps, one after the other`}; no agent takes part.`
+        ? 'This plan has no steps to run. Approving it completes the session, and nothing is done.'
+        : `Casefile runs ${steps.length === 1 ? 'this one step' : `these ${steps.length} steps, one after the other`}; no agent takes part.`
     return { text, willRun: () => true, objection: null }
   }
   if (!executesAny) {
@@ -39,10 +39,10 @@ export function undertaking(
   const proving = steps.filter(({ proof }) => proof !== null)
   const after =
     proving.length === 0
-      ? 'Casefile itself runs none of it.'
-      : `When it is done, Casefile itself runs ${counted(proving.length, 'step')} marked with proof=: ${proving.map(({ id }) => id).join(', ')}.`
+      ? 'Casefile itself runs nothing.'
+      : `Casefile then runs ${counted(proving.length, 'check')}: ${proving.map(({ id }) => id).join(', ')}.`
   return {
-    text: `The agent ${provider} gets this plan as its order. ${after}`,
+    text: `${provider} will carry out this plan. ${after}`,
     willRun: ({ proof }) => proof !== null,
     objection: null,
   }

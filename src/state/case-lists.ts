@@ -21,8 +21,9 @@ export interface ListColumns extends FieldColumns {
   needs: AttentionKind | null
   /** By what triage is ordered, from high to low, and then by id. */
   triage_place: string
-  /** By what the list page is ordered, from low to high, and then as triage. */
+  /** By what the list page is ordered, from low to high; then by `list_place` and by id. */
   list_section: number
+  list_place: number
   /** Its row of triage, as JSON. */
   summary: string
 }
@@ -50,8 +51,8 @@ export interface CaseLists {
   newestRows(after: Place | null, limit: number): TriageItem[]
   /** By what they need, then by when they were written; `created_at` is the place in this order. */
   triage(filters: CaseFilters, after: Place | null, limit: number | null): TriageItem[]
-  /** In the order of the list page. */
-  pageIds(filters: CaseFilters): string[]
+  /** So many in the order of the list page, behind so many others, as rows of triage in JSON. */
+  listPage(filters: CaseFilters, skip: number, limit: number): string[]
   count(filters: CaseFilters): number
   counts(filters: CaseFilters): CaseCount[]
   /** What all cases have in a column, the most frequent first. */
@@ -75,11 +76,14 @@ export const LIST_COLUMNS = [
   'needs',
   'triage_place',
   'list_section',
+  'list_place',
   'summary',
 ] as const satisfies (keyof ListColumns)[]
 
 const PLACE = ['id', 'created_at'] as const
 const ALL = [...PLACE, ...LIST_COLUMNS] as const
+
+const INTEGERS: ReadonlySet<string> = new Set(['list_section', 'list_place'])
 
 export function createCaseLists(
   database: Pick<Database, 'all' | 'get'>,
@@ -116,25 +120,33 @@ export function createCaseLists(
     )
   }
 
-  /** As one value: thousands of rows would take ten times as long. */
-  function ids(columns: readonly string[], filters: CaseFilters, order: string): string[] {
-    const { conditions, values } = conditionsOf(filters)
-    const row = database.get<{ ids: string }>(
-      `${listed(columns)} SELECT json_group_array(id) AS ids FROM
-      (SELECT id FROM listed ${whereAll(conditions)} ORDER BY ${order})`,
-      unsavedJson(columns),
-      ...values,
-    )!
-    return JSON.parse(row.ids)
-  }
-
   return {
     newest: (filters, after, limit) =>
       rowsBehind('created_at', columnsFor(filters), filters, after, limit),
     newestRows: (after, limit) => rowsBehind('created_at', ALL, {}, after, limit),
-    newestIds: () => ids(PLACE, {}, 'created_at DESC, id'),
+    // as one value: thousands of rows would take ten times as long
+    newestIds() {
+      const { ids } = database.get<{ ids: string }>(
+        `${listed(PLACE)} SELECT json_group_array(id) AS ids FROM
+        (SELECT id FROM listed ORDER BY created_at DESC, id)`,
+        unsavedJson(PLACE),
+      )!
+      return JSON.parse(ids)
+    },
     triage: (filters, after, limit) => rowsBehind('triage_place', ALL, filters, after, limit),
-    pageIds: (filters) => ids(ALL, filters, 'list_section, triage_place DESC, id'),
+    listPage(filters, skip, limit) {
+      const { conditions, values } = conditionsOf(filters)
+      return database
+        .all<{ summary: string }>(
+          `${listed(ALL)} SELECT summary FROM listed ${whereAll(conditions)}
+          ORDER BY list_section, list_place, id LIMIT ? OFFSET ?`,
+          unsavedJson(ALL),
+          ...values,
+          limit,
+          skip,
+        )
+        .map(({ summary }) => summary)
+    },
     count(filters) {
       const { conditions, values } = conditionsOf(filters)
       const columns = columnsFor(filters)
@@ -176,7 +188,7 @@ export function createCaseLists(
 function listed(columns: readonly string[]): string {
   // with the type of the column, or SQLite would sort all rows instead of merging two sorted lists
   const values = columns.map((name) => {
-    const type = name === 'list_section' ? 'INTEGER' : 'TEXT'
+    const type = INTEGERS.has(name) ? 'INTEGER' : 'TEXT'
     return `CAST(value ->> '${name}' AS ${type}) AS ${name}`
   })
   return `WITH

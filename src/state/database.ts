@@ -333,6 +333,21 @@ export function emptyDatabase(): ReadOnlyDatabase {
   return readingOf(connection)
 }
 
+/** A database in memory that can be written too; what it has is gone with the process. */
+export function memoryDatabase(): Pick<Database, 'all' | 'get' | 'write' | 'flushed' | 'failure'> {
+  const connection = connect(':memory:')
+  migrate(connection)
+  return {
+    ...readingOf(connection),
+    write(work, onWritten) {
+      work((sql, ...values) => void connection.prepare(sql).run(...values))
+      onWritten?.()
+    },
+    flushed: async () => {},
+    failure: null,
+  }
+}
+
 /** What `read` gives of it; null where there is none. */
 export function readDatabase<T>(folder: string, read: (database: ReadOnlyDatabase) => T): T | null {
   const database = openToRead(folder)

@@ -82,6 +82,11 @@ const MIGRATIONS: string[] = [
   INSERT INTO search_texts (search_texts, rank) VALUES ('rank', 'bm25(6.0, 4.0, 2.0, 1.5, 1.0, 0.7)');
   CREATE VIRTUAL TABLE search_words USING fts5vocab (search_texts, 'row');
   `,
+  `
+  -- after this step all cases are read again, as their stored format is an older one
+  ALTER TABLE cases ADD COLUMN list_place INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX cases_by_list ON cases (list_section, list_place, id);
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -15,13 +15,15 @@ const TYPES: Record<string, string> = {
 }
 
 export interface Assets {
+  /** The name of the workspace, which every page shows. */
+  workspace: string
   /** The address of an asset; it changes with its content, so that it may be kept for good. */
   href(name: string): string
   routes: Hono
 }
 
 /** The script, the style sheet and the icon of the pages, read once. */
-export function loadAssets(): Assets {
+export function loadAssets(workspace: string): Assets {
   const files = new Map<string, Uint8Array>()
   for (const name of Object.keys(TYPES)) {
     files.set(
@@ -41,7 +43,11 @@ export function loadAssets(): Assets {
       })
     })
   }
-  return { href: (name) => `/assets/${name}?v=${hashes.get(name)}`, routes }
+  return {
+    workspace,
+    href: (name) => `/assets/${name}?v=${hashes.get(name)}`,
+    routes,
+  }
 }
 
 function hashOf(bytes: Uint8Array): string {

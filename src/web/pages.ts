@@ -1,7 +1,9 @@
+import { basename } from 'node:path'
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
 import type { RefusalPage } from '../http/refusal-page.ts'
+import { visibleText } from '../rendering/hidden-characters.ts'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
 import { listRoutes } from './list/list-routes.tsx'
@@ -22,7 +24,7 @@ interface Pages {
  * script sends what the operator does to those endpoints, so that every rule holds for it too.
  */
 export function pages(service: HttpDeps): Pages {
-  const assets = loadAssets()
+  const assets = loadAssets(visibleText(basename(service.layout.root)))
   const needs: PageNeeds = { service, assets }
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())

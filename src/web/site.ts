@@ -1,7 +1,7 @@
-import type { RequestListener } from 'node:http'
+import type { Hono } from 'hono'
 import { createApp } from '../http/app.ts'
+import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
-import { requestListener } from '../http/request-listener.ts'
 import type { StreamRegistry } from '../http/sse/stream-registry.ts'
 import { pages } from './pages.ts'
 
@@ -12,10 +12,9 @@ interface SiteOptions {
 }
 
 /** Everything that is answered: the endpoints, and the pages for people. */
-export function siteListener(
+export function siteApp(
   service: HttpDeps,
   { port, streams, hasPages }: SiteOptions,
-): RequestListener {
-  const app = createApp(service, { port, streams, ...(hasPages ? pages(service) : {}) })
-  return requestListener(app.fetch, service.log)
+): Hono<ServiceEnv> {
+  return createApp(service, { port, streams, ...(hasPages ? pages(service) : {}) })
 }

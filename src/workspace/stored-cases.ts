@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { forEachInTurn } from '../files/yielding.ts'
-import { listSection, triagePlace } from '../model/list-order.ts'
+import { listPlace, listSection, triagePlace } from '../model/list-order.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import { fieldColumns } from '../state/case-filters.ts'
 import type { ListColumns, UnsavedCase } from '../state/case-lists.ts'
@@ -59,7 +59,7 @@ interface Gone {
 const SAVE_MS = 500
 
 /** Of what is stored, beside the program itself. */
-const FORMAT = 4
+const FORMAT = 5
 
 /** Values are those of one build of the program: another may read the same files otherwise. */
 export function storedFormat(version: string): string {
@@ -204,6 +204,7 @@ function listColumns(summary: TriageRow): ListColumns {
     needs: summary.needs?.kind ?? null,
     triage_place: triagePlace(summary),
     list_section: listSection(summary),
+    list_place: listPlace(summary),
     summary: JSON.stringify(summary),
   }
 }

@@ -10,10 +10,10 @@ const BLOCKED = '/case/3359e9da-452b-4dcf-aac6-71dadc60c8d1'
 
 /** Each kind of page, in the sample workspace, and words that it has to show. */
 const PAGES: { name: string; path: string; shows: string[]; isLong?: true }[] = [
-  { name: 'the cases', path: '/', shows: ['Signed out again right after signing in', 'BLOCKED'] },
+  { name: 'the cases', path: '/', shows: ['Signed out again right after signing in', 'Waiting for you'] },
   { name: 'some cases', path: '/?q=hash', shows: ['Two people with one password'] },
   { name: 'no cases', path: '/?q=nothing+has+this', shows: [] },
-  { name: 'what was found', path: '/find?q=salt+xyzzy', shows: ['case.md:', 'Without xyzzy'] },
+  { name: 'what was found', path: '/find?q=salt+xyzzy', shows: ['case.md:', 'Missing: xyzzy'] },
   { name: 'new case', path: '/new', shows: [] },
   { name: 'a case', path: WAITING, shows: ['Every token counts as expired'] },
   { name: 'a resolved case', path: RESOLVED, shows: ['ConfirmedCodeBug'] },

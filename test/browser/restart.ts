@@ -25,7 +25,7 @@ inBrowser(
     await lines.getByText('line 150', { exact: true }).waitFor({ state: 'attached' })
 
     await service.kill()
-    await page.locator('#live[data-state=cut]').waitFor({ state: 'attached' })
+    await page.locator('#live[data-connection=cut]').waitFor({ state: 'attached' })
     await service.again()
     await isLive(page)
     await eventually(
@@ -75,7 +75,7 @@ inBrowser('the list hears of what happened while the service was away', async (t
   const page = await visitor.open(service.url)
   await isLive(page)
   await service.kill()
-  await page.locator('#live[data-state=cut]').waitFor({ state: 'attached' })
+  await page.locator('#live[data-connection=cut]').waitFor({ state: 'attached' })
   await service.again()
   const ref = await newSession(service, made.id)
   await reaches(service, ref, 'plan_ready')

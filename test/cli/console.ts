@@ -28,7 +28,7 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
 
   t.match(await cli.run('list', '--needs', 'plan'), {
     stdout:
-      /^[0-9a-f]{8} {2}PLANNING {2}Sign-in fails {2}the plan of session 1 waits .* {2}\d{4}-.*Z\n$/,
+      /^[0-9a-f-]{36}\tWaiting for you\tPLANNING\t\tSign-in fails\tbug\tthe plan of session 1 waits .*\t\d{4}-.*Z\n$/,
   })
   t.match(await cli.run('resolve', id.slice(0, 8)), {
     code: 4,
@@ -53,12 +53,12 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
 
   t.match(await cli.run('gate', id), {
     code: 4,
-    stdout: /The gate is shut\. Missing:\n {2}at least/,
+    stdout: /Proof requirements are not met\. Missing:\n {2}at least/,
   })
   const proof = await cli.run('proof', 'add', id, '--artifact', '1-say.log', '--json')
   t.match(proof, { code: 0, json: { verified: false, type: 'test-log', content: /fine/ } })
   t.match(await cli.run('proof', 'verify', id, proof.json.id.slice(0, 8)), { code: 0 })
-  t.match(await cli.run('proof', 'verify', id, '--all'), { code: 0, stderr: /no proof waits/ })
+  t.match(await cli.run('proof', 'verify', id, '--all'), { code: 0, stderr: /no proof to verify/ })
   t.match(await cli.run('proof', 'list', id), { stdout: /^[0-9a-f]{8} {2}test-log {2}verified/ })
   t.match(await cli.run('gate', id, '--json'), { code: 0, json: { open: true } })
   t.match(await cli.run('note', id, 'It', 'was the clock.'), { code: 0 })
@@ -94,8 +94,8 @@ t.test('a report with failures is verified by no option, and accepted with a rea
   const added = await cli.run('proof', 'add', 'sign', report, '--verify')
   t.match(added, {
     code: 1,
-    stdout: /not verified, supports nothing: 1 of 2 tests failed: in\n$/,
-    stderr: /casefile proof show [\s\S]*--accept "<reason>"[\s\S]*attached, but not verified/,
+    stdout: /not verified, does not support its claim: 1 of 2 tests failed: in\n$/,
+    stderr: /Next: casefile proof show [\s\S]*--accept "<reason>"[\s\S]*attached, but not verified/,
   })
   const id = added.stdout.slice(0, 8)
   t.match(await cli.run('proof', 'show', 'sign', id), {
@@ -105,7 +105,10 @@ t.test('a report with failures is verified by no option, and accepted with a rea
   t.match(await cli.run('proof', 'verify', 'sign', '--all'), {
     ...{ code: 1, stdout: '', stderr: /is not verified: 1 of 2 tests failed: in/ },
   })
-  t.match(await cli.run('proof', 'verify', 'sign', id), { code: 0, stdout: /verified, supports/ })
+  t.match(await cli.run('proof', 'verify', 'sign', id), {
+    code: 0,
+    stdout: /verified, does not support its claim/,
+  })
   t.match(await cli.run('gate', 'sign'), { code: 4, stdout: /1 of 2 tests failed: in/ })
   t.match(await cli.run('resolve', 'sign'), { code: 4, stderr: /1 of 2 tests failed: in/ })
   t.match(await cli.run('list'), { stdout: /supports nothing: 1 of 2 tests failed: in/ })
@@ -130,7 +133,10 @@ t.test('a workspace is found', async (t) => {
   const cli = cliHere(t, { src: { deep: {} }, elsewhere: { memory: { cases: {} } } })
   t.test('from a folder below it', async (t) => {
     const cwd = join(cli.root, 'src', 'deep')
-    t.match(await cli.runWith({ cwd }, 'list'), { code: 0, stderr: /no case yet/ })
+    t.match(await cli.runWith({ cwd }, 'list'), {
+      code: 0,
+      stderr: /no cases yet\nNext: casefile new/,
+    })
   })
   t.test('by its cases alone, and the nearest one', async (t) => {
     const elsewhere = join(cli.root, 'elsewhere')
@@ -156,7 +162,7 @@ t.test('a name that fits', async (t) => {
   await cli.run('new', 'Red window')
   t.test('several cases lists them', async (t) => {
     const said = await cli.run('show', 'red')
-    t.match(said, { code: 3, stderr: /could be any of 2 cases[\s\S]*OPEN {2}Red/ })
+    t.match(said, { code: 3, stderr: /"red" matches 2 cases[\s\S]*OPEN {2}Red/ })
     const { code, json } = await cli.run('show', 'red', '--json')
     t.match({ code, json }, { code: 3, json: { status: 404, candidates: [Object, Object] } })
   })
@@ -219,8 +225,7 @@ t.test('a session that fails gives its code', async (t) => {
   t.match(await cli.run('tail', 'door'), {
     code: 5,
     stdout: /│ no\n/,
-    stderr:
-      /session 1 failed: planned .* ran .*Go on with one of:\n {2}casefile start \w+ --again 1 /,
+    stderr: /session 1 failed: planned .* ran .*Next, one of:\n {2}casefile start \w+ --again 1 /,
   })
   t.match(await cli.run('list', '--needs', 'failed'), {
     stdout: /session 1 failed: step step-1 exited with 3, expected 0/,
@@ -298,13 +303,13 @@ t.test('a plan is edited with the editor of the person', async (t) => {
   await cli.run('start', 'door')
   const edit = (EDITOR: string) =>
     cli.runWith({ env: { EDITOR, VISUAL: '' } }, 'plan', 'door', '--edit')
-  t.match(await edit('true'), { code: 0, stderr: /left as it is/ })
+  t.match(await edit('true'), { code: 0, stderr: /the plan was not changed/ })
   t.match(await edit('false'), { code: 1, stderr: /The editor \(false\) ended with exit 1/ })
   t.match(await edit("sed -i 's/fine/better/'"), { code: 0, stdout: /▶ echo better/ })
   t.match(await cli.run('plan', 'door', '--diff'), { stdout: /^-echo fine\n\+echo better$/m })
   const wrong = await edit(`sed -i 's/sh run/cobol run/'`)
-  t.match(wrong, { code: 1, stderr: /what you wrote is kept in \S+\n.*line 3: .cobol/ })
-  const [, kept = ''] = /is kept in (\S+)/.exec(wrong.stderr) ?? []
+  t.match(wrong, { code: 1, stderr: /your text was saved in \S+\n.*line 3: .cobol/ })
+  const [, kept = ''] = /was saved in (\S+)/.exec(wrong.stderr) ?? []
   t.ok(existsSync(kept))
 })
 
@@ -323,7 +328,7 @@ t.test('a checklist item, and the end of a case', async (t) => {
   const { json: made } = await cli.run('new', 'Door', '--json')
   t.match(await cli.run('item', 'door', 'It opens', '--required'), {
     code: 0,
-    stdout: /✗ It opens \(test-log\)\nThe gate is shut/,
+    stdout: /✗ It opens \(test-log\)\nProof requirements are not met/,
   })
   const seen = ['item', 'door', 'Seen', '--type', 'screenshot', '--json']
   t.match((await cli.run(...seen)).json, { type: 'screenshot', required: false })
@@ -379,7 +384,7 @@ t.test(
     await cli.run('new', 'Door', '-d', marks)
     t.match(await cli.run('start', 'door', '--provider', 'claude'), {
       code: 0,
-      stdout: /The agent claude gets this plan as its order\./,
+      stdout: /claude will carry out this plan\./,
     })
     const plan = `1. Oil it.\n\n${step('echo one', 'sh run id=one proof=log')}\n${step('echo two', 'sh run id=two proof=log')}`
     const { case_id, id } = (await cli.run('show', 'door', '1', '--json')).json
@@ -408,7 +413,7 @@ t.test(
     })
     const page = `/case/${case_id}/session/1`
     const html = await (await fetch(client.url + page, { headers: { accept: 'text/html' } })).text()
-    t.match(textOf(html, 'turn'), /^It completed, but 1 action was refused\./)
+    t.match(textOf(html, 'status'), /^Completed, but 1 action was refused\./)
     t.match(
       textOf(html, 'refused-actions'),
       /^Refused actions 1 action was refused ?\. Bash touch x \S/,
@@ -425,9 +430,9 @@ t.test('a plan whose agent acts on files that are not trusted', async (t) => {
   writeFileSync(join(cli.root, '.mcp.json'), '{}')
   t.match(await cli.run('plan', 'door'), {
     code: 0,
-    stderr: /session 1 cannot be approved yet\. Go on with one of:\n {2}casefile trust /,
+    stderr: /session 1 cannot be approved yet\. Next, one of:\n {2}casefile trust /,
     stdout:
-      /It cannot be approved as it stands\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+trust/,
+      /It cannot be approved yet\. The provider copilot [\s\S]* \.mcp\.json[\s\S]*casefile\s+trust/,
   })
   t.match(await cli.run('approve', 'door', '--yes'), {
     code: 1,

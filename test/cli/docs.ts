@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { explanationOf } from '../../src/cli/definitions/explained.ts'
-import { casefile } from '../../src/cli/definitions/program.ts'
+import { explanationOf } from '../../src/cli/command.ts'
 import { docsPage } from '../../src/cli/docs-page.ts'
+import { casefile } from '../../src/cli/program.ts'
+import { cliOn } from '../fixtures/cli.ts'
 
-const program = casefile({ version: '', sample: '', program: '' })
+const program = await casefile({ version: '', sample: '', program: '' })
 const all = program.commands.flatMap((command) =>
   command.commands.length > 0 ? command.commands : [command],
 )
@@ -15,18 +16,34 @@ t.test('docs/cli.md is what the definitions say (npm run docs:cli)', async (t) =
 })
 
 t.test('every command', async (t) => {
-  t.equal(all.length, 33)
+  t.equal(all.length, 42)
   for (const command of all) {
     t.test(command.name(), async (t) => {
-      const isJson = command.name() === 'mcp' // by its protocol
-      t.ok(isJson || command.options.some(({ long }) => long === '--json'), 'speaks JSON')
+      const hasOwnForm = ['mcp', 'completion'].includes(command.name())
+      t.ok(hasOwnForm || command.options.some(({ long }) => long === '--json'), 'speaks JSON')
       const { examples = [] } = explanationOf(command) ?? {}
       t.ok(examples.length > 0, 'has an example')
       for (const [line] of examples)
-        t.match(line, new RegExp(`casefile (proof )?${command.name()}|--folder`))
+        t.match(line, new RegExp(`casefile (proof |webhook )?${command.name()}|--folder`))
       let help = ''
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
       t.match(help, /^Examples?:\n {2}/m, 'which its help shows')
+      t.match(command.description(), /^[A-Z].*\.$/, 'is described in a sentence')
+      for (const { description } of command.options) t.match(description, /^[A-Z].*\.$/)
+      const [own, shared] = [help.indexOf('\nOptions:'), help.indexOf('\nShared options:')]
+      t.ok(shared > own, 'lists its own options first')
     })
   }
+})
+
+t.test('a name that is no command', async (t) => {
+  const cli = cliOn(t)
+  for (const args of [['lst'], ['lst', '--help'], ['lst', '--all']]) {
+    t.match(await cli.run(...args), {
+      code: 2,
+      stderr: /unknown command 'lst'\n.*Did you mean list\?/,
+    })
+  }
+  t.match(await cli.run('--help'), { code: 0, stdout: /^Cases:\n {2}new/m })
+  t.match(await cli.run('help', 'list'), { code: 0, stdout: /^Usage: casefile list/ })
 })

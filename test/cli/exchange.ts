@@ -130,7 +130,7 @@ t.test('what is there already is left as it is', async (t) => {
     await cli.run('state', ID, 'blocked', '--reason', 'Rain')
     const before = ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8'))
     const again = await imported(cli, [{ ...ISSUE, title: 'Else', body: 'Else' }, closed(13)])
-    t.match(again, { code: 0, stderr: /^1 case was made; 1 of the list is here already\n/ })
+    t.match(again, { code: 0, stderr: /^1 case was created; 1 of the list is here already\n/ })
     t.strictSame(
       ['case.md', 'github.md'].map((name) => readFileSync(file(name), 'utf8')),
       before,
@@ -146,7 +146,9 @@ t.test('what is there already is left as it is', async (t) => {
     const notes = join(cli.root, 'memory', 'cases', other!, 'github.md')
     const whole = readFileSync(notes, 'utf8')
     rmSync(notes)
-    t.match(await imported(cli, [closed(13)]), { stderr: /^0 cases were made; 1 .* here already/ })
+    t.match(await imported(cli, [closed(13)]), {
+      stderr: /^0 cases were created; 1 .* here already/,
+    })
     t.equal(readFileSync(notes, 'utf8'), whole)
   })
 })
@@ -161,7 +163,7 @@ t.test('what is closed on GitHub', async (t) => {
   )
   t.strictSame(
     said.json.cases.map(({ state }: { state: string }) => state),
-    ['VERIFYING', 'WONT_FIX', 'NON_ISSUE', 'VERIFYING', 'VERIFYING'],
+    ['COMPRESSED', 'WONT_FIX', 'NON_ISSUE', 'COMPRESSED', 'COMPRESSED'],
     'none is RESOLVED: nothing of it is proof',
   )
   const id = said.json.cases[0].id
@@ -179,8 +181,8 @@ t.test('a dry run says what would be made, and writes nothing', async (t) => {
     const before = readdirSync(cli.root)
     const said = await imported(cli, [ISSUE, closed(13)], '--dry-run')
     t.match(said, {
-      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +VERIFYING +ada\/shop#13/,
-      stderr: /^2 cases would be made\n1 closed as completed/,
+      stdout: /OPEN +ada\/shop#12 +Signed out[^\n]*\n[0-9a-f]{8} +COMPRESSED +ada\/shop#13/,
+      stderr: /^2 cases would be created\n1 closed as completed/,
     })
     t.strictSame(readdirSync(cli.root), before)
   }
@@ -338,7 +340,10 @@ t.test('a list that is wrong is refused as a whole, with the entry that it is', 
     t.equal(said.json.errors.length, 12)
   })
   t.test('a file that is not there', async (t) => {
-    t.match(await cli.run('import', 'gone.json'), { code: 1, stderr: /gone\.json.* is not there/ })
+    t.match(await cli.run('import', 'gone.json'), {
+      code: 1,
+      stderr: /gone\.json.* does not exist/,
+    })
   })
 })
 
@@ -350,14 +355,14 @@ t.test('the same issue twice in a list is one case', async (t) => {
 t.test('a file may begin with a byte order mark', async (t) => {
   const cli = cliHere(t)
   writeFileSync(join(cli.root, 'issues.json'), `\ufeff${JSON.stringify([ISSUE])}`)
-  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^1 case was made\n/ })
+  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^1 case was created\n/ })
 })
 
 t.test('who wrote an issue may have written a plan', async (t) => {
   const cli = cliHere(t)
   const body = 'Run this:\n\n```sh run\nrm -rf ~\n```\n'
   const said = await imported(cli, [{ ...ISSUE, body }])
-  t.match(said.stderr, /1 with fences marked run, by whoever wrote the issue/)
+  t.match(said.stderr, /1 with code fences marked run by the author of the issue/)
 })
 
 t.test(
@@ -373,7 +378,7 @@ t.test(
     const stopped = await imported(cli, list)
     t.match(stopped, { code: 1, stderr: /The import stopped at entry 2 \(#12\): / })
     rmSync(join(cli.root, 'memory', 'cases', ID))
-    t.match(await imported(cli, list), { code: 0, stderr: /^1 case was made; 1 / })
+    t.match(await imported(cli, list), { code: 0, stderr: /^1 case was created; 1 / })
     t.strictSame(casesIn(cli.root).sort(), [ID, made].sort())
   },
 )
@@ -406,7 +411,7 @@ t.test('an import that is killed, or finds the disk full, goes on to the same ca
   writeFileSync(file, JSON.stringify(longer.map((issue) => ({ ...issue, number: null }))))
   const full = run('prlimit', ['--fsize=8388608', process.execPath, ...args])
   await t.rejects(full, { code: 1, stderr: /The import stopped at entry 31: .* storage is full/ })
-  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^0 cases were made; 31 / }) // with its text
+  t.match(await cli.run('import', 'issues.json'), { code: 0, stderr: /^0 cases were created; 31 / }) // with its text
   const cases = linesOf((await cli.run('export')).stdout)
   t.ok(cases.every(({ memory }) => memory.some(({ filename }) => filename === 'github.md')))
   t.equal(new Set(cases.map(({ id }) => id)).size, casesIn(cli.root).length)

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { verifySeen } from '../../src/cli/commands/seen-proof.ts'
+import { verifySeen } from '../../src/cli/resolve/seen-proof.ts'
 import { createClient } from '../../src/client/client.ts'
 import { cliHere } from '../fixtures/cli-here.ts'
 import { must, step } from '../fixtures/session-client.ts'
@@ -41,7 +41,7 @@ t.test('an editor', async (t) => {
   const edit = (EDITOR: string) =>
     cli.runWith({ env: { EDITOR, VISUAL: '', TMPDIR } }, 'plan', 'door', '--edit')
   const keptIn = (t: Test, stderr: string) => {
-    const [, path = ''] = /is kept in (\S+)/.exec(stderr) ?? []
+    const [, path = ''] = /was saved in (\S+)/.exec(stderr) ?? []
     t.ok(existsSync(path), stderr)
     return path
   }
@@ -91,21 +91,21 @@ t.test('a proof is verified for what it said', async (t) => {
     writeFileSync(path, readFileSync(path, 'utf8').replace('It fails', 'It works'))
     await t.rejects(verifySeen(client, seen), {
       code: 'precondition_failed',
-      message: /changed meanwhile/,
+      message: /changed in the meantime/,
     })
     t.match(await must(service, 'GET', `/cases/${id}/proof/${seen.id}`), { verified: false })
   })
   t.test('nor when that comes between the look and the word', async (t) => {
     const seen = await add('It fails')
     const path = file(`proof/${seen.id}.md`)
-    const late: typeof client.ask = async (method, ...asked) => {
-      const answer = await client.ask(method, ...asked)
+    const late: typeof client.request = async (method, ...asked) => {
+      const answer = await client.request(method, ...asked)
       if (method === 'GET') {
         writeFileSync(path, readFileSync(path, 'utf8').replace('It fails', 'It works'))
       }
       return answer
     }
-    await t.rejects(verifySeen({ ask: late }, seen), { message: /changed meanwhile/ })
+    await t.rejects(verifySeen({ request: late }, seen), { message: /changed in the meantime/ })
     t.match(await must(service, 'GET', `/cases/${id}/proof/${seen.id}`), { verified: false })
   })
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { sayNext } from '../../src/cli/commands/approve.ts'
-import { changeText } from '../../src/cli/commands/plan-change.ts'
-import { planView } from '../../src/cli/plan-view.ts'
+import { changeText } from '../../src/cli/output/plan-change.ts'
+import { planView } from '../../src/cli/output/plan-view.ts'
 import { useParser } from '../../src/markdown/parser-pool.ts'
 import { DEFAULT_SETTINGS, type ProviderSettings } from '../../src/model/settings.ts'
 import type { TrustedSettings } from '../../src/workspace/settings/trusted-settings.ts'
@@ -40,11 +40,7 @@ t.test('a plan is shown with what will run marked', async (t) => {
     [
       ...['  Look.', '', '▶ ```sh run id=look', '▶ ls', '▶ ```', ''],
       ...['  ```sh', '  rm -rf /', '  ```', ''],
-      ...[
-        'Casefile itself runs this one step; no agent takes part.',
-        'Run by Casefile: look (sh)',
-        '',
-      ],
+      ...['Casefile runs this one step; no agent takes part.', 'Run by Casefile: look (sh)', ''],
     ].join('\n'),
   )
 })
@@ -56,54 +52,49 @@ t.test('what a terminal would not show stands in it as an escape', async (t) => 
 
 t.test('below a plan stands what approving it starts:', async (t) => {
   const cases: [how: string, plan: string, waiting: Waiting, end: RegExp][] = [
-    [
-      'nothing',
-      '1. Think\n',
-      {},
-      /\n\nNothing in this plan is marked to run: .* nothing done\.\n$/,
-    ],
+    ['nothing', '1. Think\n', {}, /\n\nThis plan has no steps to run\. .* nothing is done\.\n$/],
     [
       'the agent, for a plan in words',
       '1. Mend it.\n',
       { provider: 'claude' },
-      /\n\nThe agent claude gets this plan as its order\. Casefile itself runs none of it\.\n$/,
+      /\n\nclaude will carry out this plan\. Casefile itself runs nothing\.\n$/,
     ],
     [
       'the agent, and behind it the steps that give proof',
       ORDER,
       { provider: 'claude' },
-      /^ {2}ls$[\s\S]*^▶ make$[\s\S]*The agent claude .* runs 1 step marked with proof=: test\.\nRun by Casefile: test \(sh\)\n$/m,
+      /^ {2}ls$[\s\S]*^▶ make$[\s\S]*claude will carry out this plan\. Casefile then runs 1 check: test\.\nRun by Casefile: test \(sh\)\n$/m,
     ],
     [
       'no agent, for a runbook that one wrote',
       RUNBOOK,
       { provider: 'claude' },
-      /Casefile itself runs this one step; no agent takes part\.\n/,
+      /Casefile runs this one step; no agent takes part\.\n/,
     ],
     ['no agent, where one only plans', RUNBOOK, { provider: 'planner' }, /no agent takes part\.\n/],
     [
       'nothing, where one only plans and this is no runbook',
       '1. Mend it.\n',
       { provider: 'planner' },
-      /\n\nIt cannot be approved as it stands\. The provider planner only plans, .* revise it\.\n$/,
+      /\n\nIt cannot be approved yet\. The provider planner only plans, .* revise it\.\n$/,
     ],
     [
       'nothing, where the provider is not known',
       RUNBOOK,
       { provider: 'nobody' },
-      /cannot be approved as it stands\. There is no provider "nobody"\.\n$/,
+      /cannot be approved yet\. There is no provider "nobody"\.\n$/,
     ],
     [
       'nothing, where the provider is not trusted',
       RUNBOOK,
       { provider: 'planner', settings: { ...SETTINGS, trust: 'untrusted' } },
-      /cannot be approved as it stands\. casefile\.md defines .*casefile trust/,
+      /cannot be approved yet\. casefile\.md defines .*casefile trust/,
     ],
     [
       'its mistakes',
       '```cobol run\nx\n```\n',
       { provider: 'claude' },
-      /\n\nThis plan cannot be run as it stands:\n {2}line 1: "cobol"/,
+      /\n\nThis plan cannot be run as it is:\n {2}line 1: "cobol"/,
     ],
     [
       'and no objection once that is over',
@@ -150,7 +141,7 @@ t.test('a command to copy names no artifact but those that there may be', async 
   t.equal(
     terminal.text(),
     [
-      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s',
+      'session 1 is complete: planned 25 ms, waited 4 d 2 h, ran 2.7 s. Next:',
       '  casefile proof add c12d54ae --artifact 1-say.log',
       '  casefile resolve c12d54ae',
     ].join(''),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { ConnectionLost, request } from '../../src/client/request.ts'
+import { ConnectionLost, httpRequest } from '../../src/client/request.ts'
 
 /** An address where each connection is met so. */
 async function address(t: Test, meet: (socket: Socket) => void): Promise<string> {
@@ -40,12 +40,12 @@ t.test('a connection that breaks is told, whenever it breaks', async (t) => {
       for (const method of ['GET', 'POST']) {
         const lost = Array.from({ length: 100 }, async () => {
           const asked = { method, signal, ...(method === 'POST' ? { body: 'x' } : {}) }
-          return (await request(url, asked)).bytes()
+          return (await httpRequest(url, asked)).bytes()
         })
         const came = await Promise.allSettled(lost)
         t.ok(came.every((each) => (each as { reason?: unknown }).reason instanceof ConnectionLost))
         const parted = (async () => {
-          const parts = (await request(url, { method, signal })).parts()
+          const parts = (await httpRequest(url, { method, signal })).parts()
           while (!(await parts.next()).done);
         })()
         await t.rejects(parted, { name: 'ConnectionLost', cause: Error })
@@ -57,7 +57,7 @@ t.test('a connection that breaks is told, whenever it breaks', async (t) => {
 t.test('where nobody listens the cause says so', async (t) => {
   const url = await address(t, () => {})
   const gone = url.replace(/\d+\/$/, '1/')
-  const asked = request(gone, { signal: new AbortController().signal })
+  const asked = httpRequest(gone, { signal: new AbortController().signal })
   await t.rejects(asked, { name: 'ConnectionLost', cause: { code: 'ECONNREFUSED' } })
 })
 
@@ -68,14 +68,14 @@ t.test('who aborts gets the reason, wherever the answer is', async (t) => {
     after(`${HEAD}abc`, () => {}),
   )
   const controller = new AbortController()
-  const waits = request(silent, { signal: controller.signal })
-  const { status, header, bytes } = await request(half, { signal: controller.signal })
+  const waits = httpRequest(silent, { signal: controller.signal })
+  const { status, header, bytes } = await httpRequest(half, { signal: controller.signal })
   t.strictSame([status, header('content-length'), header('etag')], [200, '9', null])
   const rest = bytes()
   controller.abort(new Error('enough'))
   await t.rejects(waits, { message: 'enough' })
   await t.rejects(rest, { message: 'enough' })
-  await t.rejects(request(half, { signal: controller.signal }), { message: 'enough' })
+  await t.rejects(httpRequest(half, { signal: controller.signal }), { message: 'enough' })
 })
 
 t.test('who wants no more of it ends the connection', async (t) => {
@@ -84,7 +84,7 @@ t.test('who wants no more of it ends the connection', async (t) => {
     t,
     after(CHUNKED, (socket) => sockets.push(socket)),
   )
-  const response = await request(url, { signal: new AbortController().signal })
+  const response = await httpRequest(url, { signal: new AbortController().signal })
   const parts = response.parts()
   t.strictSame(await parts.next(), { value: 'abc', done: false })
   const next = parts.next()

@@ -71,7 +71,7 @@ t.test('in a terminal', needsTmux, async (t) => {
     const pane = open('approve door')
     await pane.shows(/\[y\/N\]/)
     pane.press('n', 'Enter')
-    await pane.shows(/not approved, so nothing runs\s+exit=6/)
+    await pane.shows(/not approved; nothing was run\s+exit=6/)
     t.match(await must(service, 'GET', ref.path), { state: 'plan_ready' })
   })
 
@@ -91,9 +91,9 @@ t.test('in a terminal', needsTmux, async (t) => {
   t.test('tail goes on over a restart of the service', async (t) => {
     const { service, ref, open } = await waitingApart(t, QUICK)
     const pane = open('tail door')
-    await pane.shows(/waits for your approval: casefile approve/)
+    await pane.shows(/waits for your approval\. Next: casefile approve/)
     await service.stop()
-    await pane.shows(/service gone, waiting…/)
+    await pane.shows(/service unreachable, retrying…/)
     await service.restart()
     await pane.shows(/the service is back/)
     await must(service, 'POST', `${ref.path}/approve`)
@@ -108,7 +108,7 @@ t.test('in a terminal', needsTmux, async (t) => {
     const pane = open('tail door')
     await pane.shows(/step 1 of 1 {2}step-1 {2}0:0\d/)
     pane.press('C-c')
-    await pane.shows(/session 1 goes on without you[\s\S]*exit=130/)
+    await pane.shows(/session 1 keeps running[\s\S]*exit=130/)
     t.match(await must(service, 'GET', ref.path), { state: 'executing' })
     await must(service, 'POST', `${ref.path}/abandon`)
   })
@@ -121,7 +121,7 @@ t.test('without a service, an interrupted run ends as at the stop of one', async
   const run = cli.apart.start('approve', 'door', '--yes')
   await run.says(/│ begun/)
   run.signal('SIGINT')
-  t.match(await run.ended, { code: 130, stderr: /interrupted: what this command was running/ })
+  t.match(await run.ended, { code: 130, stderr: /interrupted; what this command was running/ })
   t.match((await cli.run('show', 'door', '1', '--json')).json, { state: 'failed' })
 })
 
@@ -135,7 +135,7 @@ t.test('approving by a hash', async (t) => {
   })
   t.test('of this text runs, and may be left alone', async (t) => {
     const said = await cli.run('approve', 'door', '--sha', plan_sha256, '--detach')
-    t.match(said, { code: 0, stdout: /session 1 runs; casefile tail/ })
+    t.match(said, { code: 0, stdout: /session 1 is running\. Follow it with: casefile tail/ })
     await reaches(service, ref, 'complete')
   })
 })
@@ -164,7 +164,7 @@ t.test('a session that is followed late is told with what it printed before', as
   const { stdout } = await tail.ended
   t.match(
     stdout,
-    /step 1 of 1\n +│ … \d+\.\d KiB left out here; all of it is in artifacts\/1-step-1\.log\n/,
+    /step 1 of 1\n +│ … \d+\.\d KiB omitted; full output in artifacts\/1-step-1\.log\n/,
   )
   const reported = [...stdout.matchAll(/│ (\d+)$/gm)].map(([, line]) => Number(line))
   const first = reported[0] ?? 0

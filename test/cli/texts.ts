@@ -1,13 +1,14 @@
 import t from 'tap'
-import { list } from '../../src/cli/commands/list.ts'
+import { listText } from '../../src/cli/commands/list.ts'
 import { withNote } from '../../src/cli/commands/note.ts'
 import { eventLine } from '../../src/cli/follow/event-line.ts'
 import { printOutput, stepOutput } from '../../src/cli/follow/step-output.ts'
-import { casesFitting } from '../../src/cli/named/case.ts'
-import { jsonText } from '../../src/cli/text/json-text.ts'
-import { table } from '../../src/cli/text/table.ts'
-import { ago, duration, elapsed } from '../../src/cli/text/times.ts'
-import { wrapped } from '../../src/cli/text/wrapped.ts'
+import { jsonText } from '../../src/cli/output/json.ts'
+import { table } from '../../src/cli/output/table.ts'
+import { ago, duration, elapsed } from '../../src/cli/output/times.ts'
+import { wrapped } from '../../src/cli/output/wrapped.ts'
+import { casesNamed } from '../../src/model/case-names.ts'
+import type { TriageRow } from '../../src/model/triage-row.ts'
 import { kept } from '../fixtures/kept-terminal.ts'
 
 t.test('a case is named by', async (t) => {
@@ -29,7 +30,7 @@ t.test('a case is named by', async (t) => {
   for (const [how, word, fitting] of names) {
     t.test(how, async (t) => {
       t.strictSame(
-        casesFitting(cases, word),
+        casesNamed(cases, word),
         cases.filter((_, index) => fitting.includes(index)),
       )
     })
@@ -61,14 +62,14 @@ t.test('a table is aligned as a screen shows it', async (t) => {
     [{ text: 'plain ascii text' }, { text: 'z' }],
   ]
   t.equal(
-    await table(rows),
+    table(rows),
     ['日本語            x', '👩‍👩‍👧 é              y', 'plain ascii text  z', ''].join('\n'),
   )
   t.equal(
-    await table(rows, { width: 15 }),
+    table(rows, { width: 15 }),
     ['日本語        x', '👩‍👩‍👧 é          y', 'plain ascii…  z', ''].join('\n'),
   )
-  t.equal(await table([]), '')
+  t.equal(table([]), '')
 })
 
 t.test('cases in a narrow terminal', async (t) => {
@@ -81,26 +82,23 @@ t.test('cases in a narrow terminal', async (t) => {
     },
     { title: 'Short', state: 'BLOCKED', needs: { kind: 'blocked', text: 'blocked: no rain' } },
   ].map((row) => ({ id: 'c12d54ae-1933', outcome: null, updated_at: '', ...row }))
-  const client = { ask: async () => ({ body: rows }) }
-  const shown = async (width: number) => {
-    const terminal = { ...kept(0), width: () => width }
-    await list({ client, terminal, json: false } as never, {}, undefined)
-    return terminal.text()
-  }
-  t.test('give the title half of it at least, and the reason gives way', async (t) => {
+  const shown = (width: number) =>
+    listText(rows as never as TriageRow[], { ...kept(0), width: () => width })
+  t.test('give the title a third of it at least, and the reason gives way', async (t) => {
     t.equal(
-      await shown(80),
+      shown(80),
       [
-        'c12d54ae  PLANNING  The report of the month has the wrong totals…  plan waits',
-        'c12d54ae  BLOCKED   Short                                          no rain\n',
+        'CASE      STATUS           STATE     TITLE                       NEEDS',
+        'c12d54ae  Waiting for you  PLANNING  The report of the month h…  Plan',
+        'c12d54ae  Waiting for you  BLOCKED   Short                       no rain\n',
       ].join('\n'),
     )
   })
-  t.test('are told whole where there is room', async (t) => {
-    t.match(await shown(120), `${long}  the plan of session 1 waits\n`)
+  t.test('are shown whole where there is room', async (t) => {
+    t.match(shown(160), `${long}  the plan of session 1 waits\n`)
   })
   t.test('fit even a very narrow one', async (t) => {
-    for (const line of (await shown(50)).trimEnd().split('\n')) t.ok(line.length <= 50, line)
+    for (const line of shown(60).trimEnd().split('\n')) t.ok(line.length <= 60, line)
   })
 })
 

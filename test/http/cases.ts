@@ -42,6 +42,7 @@ t.test('POST /cases gives the whole case, and where it is', async (t) => {
     'reason',
     'workdir',
     'provider',
+    'source',
     'created_at',
     'updated_at',
     'problems',
@@ -89,6 +90,7 @@ t.test('a field that is left out or null has its neutral value', async (t) => {
     reason: null,
     workdir: null,
     provider: null,
+    source: null,
     problems: [],
   }
   const nulls = Object.fromEntries(Object.keys(everything).map((key) => [key, null]))

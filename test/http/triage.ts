@@ -52,7 +52,18 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
   )
   const [first] = found
   t.strictSame(Object.keys(first!), [
-    ...['id', 'title', 'type', 'state', 'outcome', 'tags', 'updated_at', 'created_at', 'needs'],
+    ...[
+      'id',
+      'title',
+      'type',
+      'state',
+      'outcome',
+      'tags',
+      'updated_at',
+      'created_at',
+      'needs',
+      'since',
+    ],
     ...['sessions', 'running', 'problems', 'gate'],
   ])
   t.match(first, {

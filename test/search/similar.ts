@@ -76,7 +76,11 @@ t.test('hashes and ids that no other case has hide no likeness', async (t) => {
 
 t.test('the page of an open case shows it, that of a closed one does not', async (t) => {
   const page = textOf(await pageOf(open), 'similar')
-  for (const part of ['Resolved before', 'Login times out while', 'The pool was too small.']) {
+  for (const part of [
+    'Similar resolved cases',
+    'Login times out while',
+    'The pool was too small.',
+  ]) {
     t.ok(page.includes(part), part)
   }
   t.notMatch(await pageOf(solved), 'id="similar"')

@@ -101,7 +101,7 @@ t.test('what each run used, and all of them', async (t) => {
   t.match(page, /Usage Plan 1,200 tokens in \(200 cached\), 30 out Plan again 1,200 .* Work 1,200/)
   t.match(page, / Total 3,600 tokens in \(600 cached\), 90 out /)
   const casePage = await text(service, `/case/${ref.case_id}`)
-  t.match(casePage, /Used by agents in all sessions: 3,600 tokens in \(600 cached\), 90 out /)
+  t.match(casePage, /Agent usage in all sessions: 3,600 tokens in \(600 cached\), 90 out /)
 })
 
 t.test('a cost, a run that ends before it said one, and files from before', async (t) => {

@@ -132,7 +132,7 @@ t.test('damage that is found while the service runs', async (t) => {
   await first.database.close()
   const path = join(folder, 'casefile.db')
   const bytes = readFileSync(path)
-  bytes.fill(0xff, 100_000)
+  bytes.fill(0xff, 200_000) // behind the pages of the schema
   writeFileSync(path, bytes)
 
   const { database } = await open(t, folder)

@@ -102,14 +102,14 @@ t.test(
     const form = await htmlOf(`/case/${id}`)
     t.equal(
       textOf(form, 'untrusted-files'),
-      'Some agents act on these files of the project, so they need your trust first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
+      'Some agents read these project files, so trust them first: .github/hooks/a.json : not trusted; used by copilot, copilot-acp Read the files, then run casefile trust and reload this page. Or remove them.',
     )
     t.match(
       form,
-      /<option value="copilot" disabled[^>]*>copilot \([^<]*: acts on files that are not tr/,
+      /<option value="copilot" disabled[^>]*>copilot \([^<]*: uses files that are not tr/,
     )
     t.match(form, /<option value="codex">/)
-    t.match(form, /required[^>]*><option value="">Choose one that can be used/)
+    t.match(form, /required[^>]*><option value="">Choose a provider/)
 
     await trusted(service)
     const trustedForm = await htmlOf(`/case/${id}`)
@@ -118,8 +118,8 @@ t.test(
     const { ref, session } = await plannedOn(service, id, 'copilot')
     const path = `/case/${id}/session/${session.number}`
     const approvable = await htmlOf(path)
-    t.match(approvable, /id="approve-button">/)
-    t.match(textOf(approvable, 'turn'), 'The plan waits for your approval.')
+    t.match(approvable, /id="approve-button" aria/)
+    t.match(textOf(approvable, 'status'), 'This plan needs your approval.')
 
     write(service.root, '.mcp.json', '{}')
     const { json: refused } = await service.request('POST', `${ref.path}/approve`)
@@ -127,13 +127,13 @@ t.test(
     const barred = await htmlOf(path)
     t.match(barred, /id="approve-button" disabled/)
     t.equal(textOf(barred, 'plan-errors'), refused.detail, 'as the request is answered')
-    t.match(textOf(barred, 'turn'), 'The plan cannot be approved yet.')
+    t.match(textOf(barred, 'status'), "The plan can't be approved yet.")
     t.match(textOf(barred, 'revise'), refused.detail)
     t.match(barred, /<button type="submit" class="primary" disabled[^>]*>Request changes/)
 
     await must(service, 'PUT', `${ref.path}/plan`, { plan: '```sh run id=a\nexit 1\n```' })
     const runbook = await htmlOf(path)
-    t.match(runbook, /id="approve-button">/, 'a runbook starts no agent')
+    t.match(runbook, /id="approve-button" aria/, 'a runbook starts no agent')
     t.match(textOf(runbook, 'revise'), refused.detail)
     t.match(await finished(service, ref), { session: { state: 'failed' } })
     for (const page of [path, `/case/${id}`]) {

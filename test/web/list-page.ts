@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openTestService, type TestService } from '../fixtures/workspace.ts'
 
-/** What a page says, row by row: `Needs you 2`, `Stuck | A title | Blocked`. */
+/** What a page says, row by row: `Waiting for you 2`, `Blocked | A title | Planning`. */
 function outline(html: string): string[] {
   const parts = html.matchAll(/<h2 id="heading-[^>]*>(.*?)<\/h2>|<li class="case-row"(.*?)<\/li>/gs)
   return [...parts].map(([, heading, row = '']) => {
@@ -46,7 +46,7 @@ t.test('a few cases', async (t) => {
 
   t.test('a workspace without cases says how to begin', async (t) => {
     const html = await get(app, '/')
-    t.match(html, /No case yet/)
+    t.match(html, /No cases yet/)
     t.match(html, /href="\/new"/)
     t.match(html, /casefile demo/)
     t.notMatch(html, /id="filters"/)
@@ -64,23 +64,27 @@ t.test('a few cases', async (t) => {
     done: await made('Names were cut', {}, { state: 'NON_ISSUE', outcome: 'IntendedBehavior' }),
   }
 
-  t.test('what needs the operator is first, then what is open, then what is closed', async (t) => {
-    t.strictSame(outline(await get(app, '/')), [
-      'Needs you 1',
-      'Stuck | No key to sign with | Blocked',
-      'In hand 3',
-      'Move to Node 22 | Planning',
-      '<script>alert(1)</script> & "more" | Open',
-      'Exports are slow | Open',
-      'Closed 1',
-      'Names were cut | Non issue',
-    ])
-  })
+  t.test(
+    'what waits for the operator is first, then what is open, then what is done',
+    async (t) => {
+      t.strictSame(outline(await get(app, '/')), [
+        'Waiting for you 1',
+        'Blocked | No key to sign with',
+        'Open 3',
+        'Move to Node 22 | Planning',
+        '<script>alert(1)</script> & "more"',
+        'Exports are slow',
+        'Done 1',
+        'Names were cut | Non issue · Intended behavior',
+      ])
+    },
+  )
 
   t.test('the reason stands beside the title, and the title of the page counts', async (t) => {
     const html = await get(app, '/')
     t.match(html, /class="row-reason">operations must say where it is</)
-    t.match(html, '<title>(1) Cases · Casefile</title>')
+    t.match(html, /<title>\(1\) Cases · [^<]+ · Casefile<\/title>/)
+    t.match(html, /<time datetime="[^"]+" title="[^"]+" data-as="waiting">waiting since /)
   })
 
   t.test('a question to the operator is no obstacle', async (t) => {
@@ -89,7 +93,7 @@ t.test('a few cases', async (t) => {
     const state = { state: 'NEEDS_USER_INPUT', reason: 'the old or the new one?' }
     await asking.request('PUT', `/cases/${id}/state`, state)
     const html = await get(asking, '/')
-    t.match(outline(html), ['Needs you 1', 'Question | Which vault? | Needs your input'])
+    t.match(outline(html), ['Waiting for you 1', 'Question | Which vault?'])
     t.match(html, /class="row-reason">the old or the new one\?</)
   })
 
@@ -106,6 +110,8 @@ t.test('a few cases', async (t) => {
     { query: 'state=PLANNING,BLOCKED', titles: ['No key to sign with', 'Move to Node 22'] },
     { query: 'needs=any', titles: ['No key to sign with'] },
     { query: 'needs=plan', titles: [] },
+    { query: 'group=waiting', titles: ['No key to sign with'] },
+    { query: 'group=waiting,done', titles: ['No key to sign with', 'Names were cut'] },
     { query: 'type=chore', titles: ['Move to Node 22'] },
     { query: 'tag=export&type=bug', titles: ['No key to sign with', 'Exports are slow'] },
     { query: 'outcome=IntendedBehavior', titles: ['Names were cut'] },
@@ -120,7 +126,7 @@ t.test('a few cases', async (t) => {
       t.strictSame(titlesOf(html), titles)
       t.match(html, `${titles.length} of 5 cases`)
       t.match(html, /Clear filters/)
-      if (titles.length === 0) t.match(html, /No case fits/)
+      if (titles.length === 0) t.match(html, /No matches/)
     })
   }
 
@@ -133,43 +139,48 @@ t.test('a few cases', async (t) => {
     t.notMatch(await get(app, '/?q=%20%20'), /Clear filters/)
   })
 
-  t.test('no reason, group or chip is called as a state that means another thing', async (t) => {
-    const html = await get(app, '/')
-    const names = [...chipsOf(html), ...outline(html).filter((line) => !line.includes('|'))]
-    const words = names.map((line) => line.replace(/^\* | \d+( →.*)?$/g, ''))
-    t.strictSame(
-      words.filter((word, at) => words.indexOf(word) !== at),
-      ['Needs you'],
-    )
+  t.test('no row says its group, its reason or its type twice', async (t) => {
+    const asking = await openTestService(t)
+    const { id } = await asking.newCase({ title: 'Twice', type: 'bug', tags: ['Bug', 'auth'] })
+    await asking.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED', reason: 'no key' })
+    const row = /<li class="case-row".*?<\/li>/s.exec(await get(asking, '/'))?.[0] ?? ''
+    const words = row.replace(/<[^>]*>/g, '\n').match(/\S.*/g)!
+    const time = words.filter((word) => / UTC$/.test(word))
+    t.strictSame(words, ['Twice', 'Blocked', 'no key', time[0], 'auth', 'bug', time[1]])
+  })
+
+  t.test('what waits longest is first', async (t) => {
+    const asking = await openTestService(t)
+    for (const title of ['first', 'second', 'third']) {
+      const { id } = await asking.newCase({ title })
+      await asking.request('PUT', `/cases/${id}/state`, { state: 'BLOCKED' })
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    t.strictSame(titlesOf(await get(asking, '/')), ['first', 'second', 'third'])
   })
 
   t.test('chips count what they would show beside the other filters', async (t) => {
     t.strictSame(chipsOf(await get(app, '/?type=bug')), [
       '* All 3 → /?type=bug',
-      'Needs you 1 → /?needs=any&type=bug',
-      'Stuck 1 → /?needs=blocked&type=bug',
-      'Open 1 → /?state=OPEN&type=bug',
-      'Blocked 1 → /?state=BLOCKED&type=bug',
-      'Non issue 1 → /?state=NON_ISSUE&type=bug',
+      'Waiting for you 1 → /?group=waiting&type=bug',
+      'Open 1 → /?group=open&type=bug',
+      'Done 1 → /?group=done&type=bug',
     ])
-  })
-
-  t.test('a chosen state is marked, and its link takes it out again', async (t) => {
-    const chips = chipsOf(await get(app, '/?state=OPEN,PLANNING'))
-    t.ok(chips.includes('* Open 2 → /?state=PLANNING'), chips.join('\n'))
-    t.ok(chips.includes('* Planning 1 → /?state=OPEN'), chips.join('\n'))
-    t.ok(chips.includes('Blocked 1 → /?state=OPEN,PLANNING,BLOCKED'), chips.join('\n'))
+    const chips = chipsOf(await get(app, '/?group=open'))
+    t.ok(chips.includes('* Open 3 → /?group=open'), chips.join('\n'))
+    t.ok(chips.includes('Done 1 → /?group=done'), chips.join('\n'))
   })
 
   t.test('the fields hold what is asked for, even a word that no case has', async (t) => {
-    const html = await get(app, '/?type=unheard-of&state=OPEN&needs=blocked')
+    const html = await get(app, '/?type=unheard-of&state=OPEN,BLOCKED&needs=blocked&group=open')
     t.match(html, /<option value="unheard-of" selected="">/)
-    t.match(html, /<input type="hidden" name="state" value="OPEN"/)
+    t.match(html, /<option value="OPEN,BLOCKED" selected="">Open, Blocked</)
+    t.match(html, /<input type="hidden" name="group" value="open"/)
     t.match(html, /<input type="hidden" name="needs" value="blocked"/)
   })
 
   t.test('what cannot be asked for is refused as a page', async (t) => {
-    for (const query of ['state=LOST', 'needs=love']) {
+    for (const query of ['state=LOST', 'needs=love', 'group=lost']) {
       const reply = await app.request('GET', `/?${query}`, undefined, { accept: 'text/html' })
       t.equal(reply.status, 400, query)
       t.match(reply.headers['content-type'], /^text\/html/)
@@ -201,69 +212,49 @@ t.test('a few cases', async (t) => {
   })
 })
 
-t.test('a long list comes in chunks', async (t) => {
+t.test('a long list comes in pages', async (t) => {
   const app = await openTestService(t, { files: manyCases(250) })
 
-  t.test('the first hundred have their rows, the others keep the place', async (t) => {
-    const html = await get(app, '/')
-    t.strictSame(chunksOf(html), ['open-0 100/100', 'open-100 0/100', 'open-200 0/50'])
-    t.match(html, '<a href="/?from=100" rel="next">Next cases</a>')
-  })
-
-  t.test('without the script, the next hundred have an address', async (t) => {
-    const html = await get(app, '/?from=100&type=bug')
-    t.strictSame(chunksOf(html), ['open-0 0/100', 'open-100 100/100', 'open-200 0/50'])
-    t.match(html, '<a href="/?type=bug&amp;from=200" rel="next">')
-    t.match(html, '101 to 200 of 250')
-    t.notMatch(await get(app, '/?from=200'), /rel="next"/)
-  })
-
-  t.test('the script asks for those that are near', async (t) => {
-    const html = await get(app, '/?show=open-100,open-200,nonsense')
-    t.strictSame(chunksOf(html), ['open-0 0/100', 'open-100 100/100', 'open-200 50/50'])
-    const none = await get(app, '/?show=closed-0&from=nonsense')
-    t.strictSame(chunksOf(none)[0], 'open-0 100/100', 'else the first')
-  })
-
-  t.test('or for one alone, which says of which order it is', async (t) => {
-    const [page, chunk] = [await get(app, '/'), await get(app, '/?chunk=open-200')]
-    t.match(chunk, /^(<!doctype html>)?<ul class="chunk" id="open-200"/)
-    t.strictSame(chunksOf(chunk), ['open-200 50/50'])
-    t.equal(orderOf(chunk), orderOf(page))
-    t.strictSame([...titlesOf(page), ...titlesOf(await get(app, '/?chunk=open-100'))].length, 200)
-    const seen = new Set(
-      (await Promise.all([0, 100, 200].map((from) => get(app, `/?chunk=open-${from}`)))).flatMap(
-        titlesOf,
-      ),
+  t.test('each with an address, and links to its neighbours', async (t) => {
+    const pages = await Promise.all(['/', '/?page=2', '/?page=3'].map((path) => get(app, path)))
+    t.strictSame(
+      pages.map((html) => titlesOf(html).length),
+      [100, 100, 50],
     )
-    t.equal(seen.size, 250, 'every case is in one of them')
+    t.equal(new Set(pages.flatMap(titlesOf)).size, 250, 'every case is on one of them')
+    t.strictSame(pages.map(linksOf), [
+      ['Next page /?page=2'],
+      ['Previous /', 'Next page /?page=3'],
+      ['Previous /?page=2'],
+    ])
+    t.match(pages[1], '101–200 of 250 · page 2 of 3')
+    t.strictSame(outline(pages[1]!)[0], 'Open 250', 'the heading counts all of the group')
   })
 
-  t.test('the order changes when a case moves, and a chunk that is no more is empty', async (t) => {
-    const before = orderOf(await get(app, '/'))
-    await app.newCase({ title: 'One more' })
-    const after = await get(app, '/?chunk=open-200')
-    t.not(orderOf(after), before)
-    t.strictSame(chunksOf(after), ['open-200 51/51'])
-    t.strictSame(chunksOf(await get(app, '/?chunk=open-900')), ['open-900 0/0'])
+  t.test('filters stay, and start at the first page', async (t) => {
+    const html = await get(app, '/?type=bug&page=2')
+    t.strictSame(linksOf(html), ['Previous /?type=bug', 'Next page /?type=bug&page=3'])
+    t.ok(chipsOf(html).includes('Open 250 → /?group=open&type=bug'))
+  })
+
+  t.test('a page behind the last one is the last one', async (t) => {
+    t.match(await get(app, '/?page=99'), 'page 3 of 3')
+    t.match(await get(app, '/?page=nonsense'), 'page 1 of 3')
+    t.notMatch(await get(app, '/?q=Case+249'), 'list-pages')
   })
 })
+
+function linksOf(html: string): string[] {
+  const links = html.matchAll(
+    /<a class="button" href="([^"]*)" rel="(?:prev|next)"[^>]*>(.*?)<\/a>/gs,
+  )
+  return [...links].map(([, href, text]) => `${textOf(text!)} ${textOf(href!)}`)
+}
 
 function titlesOf(html: string): string[] {
   return [...html.matchAll(/class="row-title"[^>]*>(.*?)<\/a>/gs)].map(([, title]) =>
     textOf(title!),
   )
-}
-
-function chunksOf(html: string): string[] {
-  const chunks = html.matchAll(
-    /<ul class="chunk" id="([^"]*)" data-count="(\d+)"[^>]*>(.*?)<\/ul>/gs,
-  )
-  return [...chunks].map(([, id, count, rows]) => `${id} ${titlesOf(rows!).length}/${count}`)
-}
-
-function orderOf(html: string): string | undefined {
-  return /data-order="([^"]*)"/.exec(html)?.[1]
 }
 
 function manyCases(count: number) {

@@ -27,17 +27,18 @@ t.test('the page of the full text search', async (t) => {
   )
   await app.request('PUT', `/cases/${other.id}/state`, { state: 'BLOCKED' })
 
-  t.test('the list has a field that leads to it', async (t) => {
-    t.match(await page('/'), /<form id="search" method="get" action="\/find".*name="q"/s)
-    t.notMatch(await page('/'), 'Search everything for it')
-    t.match(await page('/?q=a+%22b%22'), /href="\/find\?q=a%20%22b%22">Search everything for it</)
+  t.test('the one field of the list offers it', async (t) => {
+    const list = await page('/')
+    t.equal(list.match(/type="search"/g)?.length, 1)
+    t.notMatch(list, 'Search all content for')
+    t.match(await page('/?q=a+b'), /href="\/find\?q=a%20b"[^>]*>Search all content for “a b”</)
   })
 
   t.test('each case with its lines, where they stand, and what matches in them', async (t) => {
     const html = await page('/find?q=LOCK+waits')
-    t.equal(textOf(html, 'search'), 'Search everything f Search')
+    t.equal(textOf(html, 'search'), 'Search all content / Search')
     t.match(html, 'name="q" value="LOCK waits"')
-    t.match(html, '<title>LOCK waits · Search · Casefile</title>')
+    t.match(html, /<title>LOCK waits · Search · [^<]+ · Casefile<\/title>/)
     t.match(
       html,
       `<a href="/case/${slow.id}" data-row="true"><bdi>Exports &lt;b&gt;are&lt;/b&gt; slow</bdi>`,
@@ -54,7 +55,7 @@ t.test('the page of the full text search', async (t) => {
 
   t.test('words that no case has beside the others are named', async (t) => {
     const html = await page('/find?q=lock+xyzzyqq')
-    t.match(html, /Without <del>xyzzyqq<\/del>/)
+    t.match(html, /Missing: <del>xyzzyqq<\/del>/)
     t.match(html, slow.id)
   })
 
@@ -67,18 +68,18 @@ t.test('the page of the full text search', async (t) => {
 
   t.test('of many the best, with a link to more', async (t) => {
     const html = await page('/find?q=vault&limit=1')
-    t.match(html, /The best 1 of 2 cases.*href="\/find\?q=vault&amp;limit=100">Show up to 100</s)
-    t.notMatch(await page('/find?q=vault'), 'Show up to')
+    t.match(html, /Top 1 of 2 cases.*href="\/find\?q=vault&amp;limit=21#result-2">\s*Show more</s)
+    t.notMatch(await page('/find?q=vault'), 'Show more')
   })
 
   t.test('nothing is looked for, nothing is found, or it cannot be looked for', async (t) => {
     t.match(await page('/find'), /autofocus=.*<code>tag:auth<\/code>/s)
-    t.notMatch(await page('/find?q=+'), 'Nothing found')
-    t.match(await page('/find?q=xyzzyqq'), 'Nothing found')
+    t.notMatch(await page('/find?q=+'), 'No matches')
+    t.match(await page('/find?q=xyzzyqq'), 'No matches')
     const refused = await page(`/find?q=${encodeURIComponent('state:x"><script>')}`, 400)
     t.match(refused, /role="alert">.*expected one of OPEN/s)
     t.notMatch(refused, '<script>')
     t.match(await page(`/find?q=${'a'.repeat(1001)}`, 400), 'expected at most 1000 characters')
-    t.match(await page('/find?q=a&limit=0', 400), 'from 1 to 100')
+    t.match(await page('/find?q=a&limit=0', 400), 'from 1 to 1000')
   })
 })

@@ -1,24 +1,45 @@
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { sessionNamed, sessionPath } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
+import { Command } from 'commander'
+import { caseArgument, explain, sessionArgument } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession, sessionPath } from '../resolve/session.ts'
 
-export interface AbandonOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   reason?: string
 }
 
-/** `casefile abandon`: ends a session; what it runs is stopped. */
-export async function abandon(
-  { client, terminal, json }: Console,
+export function command(): Command {
+  const abandon = new Command('abandon')
+    .description('Stop a session and everything it runs.')
+    .addArgument(caseArgument())
+    .addArgument(sessionArgument())
+    .option('--reason <text>', 'Why it is stopped.')
+    .action((name: string, word: string | undefined, options: Options) =>
+      withService(options, (context) => run(context, name, word, options)),
+    )
+  return explain(abandon, {
+    examples: [['casefile abandon c12d 2 --reason "Solved by hand"', 'Stop session 2.']],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function run(
+  { client, terminal, json }: CommandContext,
   name: string,
   word: string | undefined,
-  { reason }: AbandonOptions,
+  { reason }: Options,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word)
-  const body = { reason }
-  const answer = await client.ask('POST', `${sessionPath(session)}/abandon`, { body })
-  terminal.print(json ? jsonText(answer.body) : `session ${session.number} is abandoned\n`)
+  const id = await resolveCase(client, name)
+  const session = await resolveSession(client, id, word)
+  const answer = await client.request('POST', `${sessionPath(session)}/abandon`, {
+    body: { reason },
+  })
+  if (json) terminal.print(jsonText(answer.body))
+  else {
+    terminal.print(`session ${session.number} is abandoned\n`)
+    terminal.say(`Next: casefile start ${id.slice(0, 8)}`)
+  }
   return EXIT.done
 }

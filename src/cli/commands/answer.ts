@@ -1,36 +1,64 @@
 import { buffer } from 'node:stream/consumers'
+import { Command } from 'commander'
 import { textOf } from '../../client/memory-change.ts'
-import type { Console } from '../console.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { withEdited } from '../edited-text.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
-import { wrongUsage } from '../usage.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { shownLine } from '../output/shown-line.ts'
+import { resolveCase } from '../resolve/case.ts'
 
-/** `casefile answer`: answers the question of a case that is NEEDS_USER_INPUT. */
-export async function answer(console: Console, name: string, words: string[]): Promise<ExitCode> {
-  const id = await caseNamed(console.client, name)
+export function command(): Command {
+  const answer = new Command('answer')
+    .description('Answer the question of a case that needs your input.')
+    .addArgument(caseArgument())
+    .argument('[text...]', 'The answer; - reads standard input. Without it $EDITOR opens.')
+    .action((name: string, words: string[], options: CommandOptions) =>
+      withService(options, (context) => run(context, name, words)),
+    )
+  return explain(answer, {
+    examples: [
+      [
+        'casefile answer "sign-in" "30 days."',
+        'The case returns to its state before the question.',
+      ],
+      ['casefile answer c12d - < answer.md', 'Take the answer from a file.'],
+    ],
+    exits: [EXIT.unknown],
+    more: 'Question and answer stay in the history of the case, and the next session gets them.',
+  })
+}
+
+async function run(context: CommandContext, name: string, words: string[]): Promise<ExitCode> {
+  const id = await resolveCase(context.client, name)
   if (words.length > 0) {
     const given = words.join(' ')
     const text = given === '-' ? textOf(await buffer(process.stdin), 'Standard input') : given
-    if (text.trim() === '')
-      throw wrongUsage('The answer is blank. Give it a text, or - for standard input.')
-    await send(console, id, text)
+    if (text.trim() === '') {
+      throw usageError('The answer is blank. Write it after the case, or - to read standard input.')
+    }
+    await send(context, id, text)
     return EXIT.done
   }
-  const { client, terminal, signal } = console
-  const { reason } = (await client.ask('GET', `/cases/${id}`)).body
+  const { client, terminal, signal } = context
+  const { reason } = (await client.request('GET', `/cases/${id}`)).body
   if (reason) terminal.say(shownLine(reason))
-  const kept = (file: string) => terminal.warn(`what you wrote is kept in ${file}`)
+  const kept = (file: string) => terminal.warn(`your text was saved in ${file}`)
   await withEdited('', { name: 'answer.md', signal, kept }, async (text) => {
-    if (text.trim() === '') terminal.warn('the answer is blank, so nothing was sent')
-    else await send(console, id, text)
+    if (text.trim() === '') terminal.warn('the answer is blank; nothing was sent')
+    else await send(context, id, text)
   })
   return EXIT.done
 }
 
-async function send({ client, terminal, json }: Console, id: string, text: string): Promise<void> {
-  const { body } = await client.ask('POST', `/cases/${id}/answer`, { body: { text: text.trim() } })
+async function send(
+  { client, terminal, json }: CommandContext,
+  id: string,
+  text: string,
+): Promise<void> {
+  const { body } = await client.request('POST', `/cases/${id}/answer`, {
+    body: { text: text.trim() },
+  })
   terminal.print(json ? jsonText(body) : `${id.slice(0, 8)}  ${body.state}  answered\n`)
 }

@@ -1,68 +1,100 @@
+import { Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { explain, sessionArgument } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { exitOf, follow, reread } from '../follow/follow.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed, sessionPath } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
-import { wrongUsage } from '../usage.ts'
-import { mustOutlast } from './detached.ts'
-import { changeText } from './plan-change.ts'
-import { printPlan, sayFailed } from './planned.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { changeText } from '../output/plan-change.ts'
+import { printPlan, sayFailed } from '../output/planned.ts'
+import { requirePersistentService } from '../persistent-service.ts'
+import { resolveOrChooseCase } from '../resolve/case.ts'
+import { resolveSession, type SessionJson, sessionPath } from '../resolve/session.ts'
 
-export interface ApproveOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   yes?: boolean
   sha?: string
   detach?: boolean
 }
 
-/**
- * `casefile approve`: shows the plan, asks, and approves exactly what was shown; a plan that changed
- * meanwhile is shown and asked for anew. Then the run is followed to its end.
- */
-export async function approve(
-  console: Console,
-  name: string,
+export function command(): Command {
+  const approve = new Command('approve')
+    .description('Review and approve a plan, then run it.')
+    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(sessionArgument('the newest that waits for approval'))
+    .option('--yes', 'Approve the plan as it is, without asking.')
+    .option('--sha <hash>', 'Approve, without asking, only the plan with this plan_sha256.')
+    .option('--detach', 'Do not follow the run. Needs a running service.')
+    .action((name: string | undefined, word: string | undefined, options: Options) =>
+      withService(options, (context) => run(context, name, word, options)),
+    )
+  return explain(approve, {
+    examples: [
+      ['casefile approve', 'Choose among the plans that wait.'],
+      ['casefile approve "sign-in"', 'Read the plan, answer y, watch the run.'],
+      [
+        'casefile approve c12d 2 --sha "$(casefile plan c12d 2 --json | jq -r .plan_sha256)"',
+        'Approve in a script.',
+      ],
+    ],
+    more: 'If the plan changes while you read it, it is not approved: you see the new one and are asked again. Without a running service, Ctrl-C stops the run.',
+    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.notApproved, EXIT.interrupted],
+  })
+}
+
+async function run(
+  context: CommandContext,
+  name: string | undefined,
   word: string | undefined,
-  options: ApproveOptions,
+  options: Options,
 ): Promise<ExitCode> {
-  const { client, terminal, json } = console
-  mustBeAnswerable(console, options)
-  if (options.detach) mustOutlast(console, 'run')
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word, { waiting: true })
-  mustWait(session)
-  const approved = await decide(console, session, options)
+  const { client, terminal, json } = context
+  if (name !== undefined) requireAnswer(context, options)
+  if (options.detach) requirePersistentService(context, 'run')
+  const id = await resolveOrChooseCase(context, name, {
+    command: 'approve',
+    needs: 'plan',
+    what: 'a plan to approve',
+  })
+  requireAnswer(context, options)
+  const session = await resolveSession(client, id, word, { waiting: true })
+  requireWaiting(session)
+  const approved = await decide(context, session, options)
   if (approved === null) {
-    terminal.warn('not approved, so nothing runs')
+    terminal.warn('not approved; nothing was run')
     return EXIT.notApproved
   }
   if (options.detach) {
     if (json) terminal.print(jsonText(approved))
-    else terminal.print(`session ${session.number} runs; casefile tail ${id.slice(0, 8)}\n`)
+    else {
+      const next = `casefile tail ${id.slice(0, 8)}`
+      terminal.print(`session ${session.number} is running. Follow it with: ${next}\n`)
+    }
     return EXIT.done
   }
-  const done = await follow(console, approved, { from: 'plan_approved', silent: json })
+  const done = await follow(context, approved, { from: 'plan_approved', silent: json })
   if (json) terminal.print(jsonText(done))
-  else if (done.state === 'complete') sayNext(console, done)
+  else if (done.state === 'complete') sayNext(context, done)
   else if (done.state === 'failed') sayFailed(terminal, done)
   return exitOf(done)
 }
 
 /** The session once it is approved; null where the answer was no. */
 async function decide(
-  console: Console,
+  context: CommandContext,
   first: SessionJson,
-  { yes, sha }: ApproveOptions,
+  { yes, sha }: Options,
 ): Promise<SessionJson | null> {
-  const { client, terminal, json, signal } = console
-  const approveText = async (session: SessionJson, plan_sha256: string | null) =>
-    (await client.ask('POST', `${sessionPath(session)}/approve`, { body: { plan_sha256 } })).body
+  const { client, terminal, json, signal } = context
+  const approveText = async (session: SessionJson, plan_sha256: string | null) => {
+    const path = `${sessionPath(session)}/approve`
+    return (await client.request('POST', path, { body: { plan_sha256 } })).body
+  }
   if (sha !== undefined) return approveText(first, sha)
-  if (!json) await printPlan(console, first)
+  if (!json) await printPlan(context, first)
   for (let shown = first; ; ) {
     const question = `\nApprove this plan of session ${shown.number}? [y/N] `
     if (!yes && !(await confirm(question, signal))) return null
@@ -70,10 +102,10 @@ async function decide(
       return await approveText(shown, shown.plan_sha256)
     } catch (error) {
       if (yes || !(error instanceof Refusal) || error.code !== 'plan_changed') throw error
-      const present = await reread(console, shown)
-      mustWait(present)
+      const present = await reread(context, shown)
+      requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
-      await printPlan(console, present)
+      await printPlan(context, present)
       terminal.warn(
         'the plan changed while you read it, so it was not approved; this is the new one',
       )
@@ -82,15 +114,15 @@ async function decide(
   }
 }
 
-function mustBeAnswerable({ terminal, json }: Console, { yes, sha }: ApproveOptions): void {
+function requireAnswer({ terminal, json }: CommandContext, { yes, sha }: Options): void {
   if (yes || sha !== undefined || (terminal.canAsk && !json)) return
-  throw wrongUsage(
-    'Approving asks first, and there is no terminal to ask on. Say it in advance: --yes for the plan as it stands now, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
+  throw usageError(
+    'Approving asks first, and there is no terminal to ask on. Use --yes for the plan as it is now, or --sha with the plan_sha256 that you have read (casefile plan … --json).',
   )
 }
 
-/** Also keeps an approval from reaching a plan that nobody has seen yet. */
-function mustWait({ number, state, plan_sha256, case_id }: SessionJson): void {
+/** Also keeps an approval from reaching a plan that was never shown. */
+function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): void {
   if (state === 'plan_ready' && plan_sha256 !== null) return
   const next =
     state === 'planning' || state === 'created'
@@ -99,13 +131,13 @@ function mustWait({ number, state, plan_sha256, case_id }: SessionJson): void {
   const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
   throw new Refusal(
     code,
-    `Session ${number} is ${state}, so it has no plan that waits for approval. ${next}`,
+    `Session ${number} is ${state}, so no plan of it waits for approval. ${next}`,
   )
 }
 
-/** The names of candidates come from a file, and these lines are for copying: any other name is left out. */
+/** Candidate names come from a file, and these lines are for copying: unusual names are left out. */
 export function sayNext(
-  { terminal }: Pick<Console, 'terminal'>,
+  { terminal }: Pick<CommandContext, 'terminal'>,
   {
     case_id,
     number,
@@ -117,7 +149,7 @@ export function sayNext(
   const known = candidates.filter(({ artifact }) => isArtifactOf(artifact, number))
   const reports = known.filter(({ artifact }) => !artifact.endsWith('.log'))
   const took = durationsText(durations)
-  terminal.say(`session ${number} is complete${took === '' ? '' : `: ${took}`}`)
+  terminal.say(`session ${number} is complete${took === '' ? '' : `: ${took}`}. Next:`)
   for (const { artifact } of (reports.length > 0 ? reports : known).slice(0, 3)) {
     terminal.say(`  casefile proof add ${id} --artifact ${artifact}`)
   }

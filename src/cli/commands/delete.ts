@@ -1,35 +1,51 @@
+import { Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
-import { wrongUsage } from '../usage.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
 
-export interface DeleteOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   yes?: boolean
 }
 
-/** `casefile delete`: asks, and removes a case with all its files. */
-export async function deleteCase(
-  { client, terminal, json, signal }: Console,
+export function command(): Command {
+  const remove = new Command('delete')
+    .description('Delete a case with all its files, after asking.')
+    .addArgument(caseArgument())
+    .option('--yes', 'Delete without asking.')
+    .action((name: string, options: Options) =>
+      withService(options, (context) => run(context, name, options)),
+    )
+  return explain(remove, {
+    examples: [
+      ['casefile delete "sign-in"', 'Read the question, answer y.'],
+      ['casefile delete c12d --yes', 'Delete in a script.'],
+    ],
+    more: 'Deleting a case removes its sessions, proof and notes too. Only git can bring back what was committed. A case with a running session is not deleted: abandon that session first.',
+    exits: [EXIT.unknown, EXIT.notApproved],
+  })
+}
+
+async function run(
+  { client, terminal, json, signal }: CommandContext,
   name: string,
-  { yes }: DeleteOptions,
+  { yes }: Options,
 ): Promise<ExitCode> {
   if (!yes && (json || !terminal.canAsk)) {
-    throw wrongUsage(
-      'Deleting asks first, and there is no terminal to ask on. Say it in advance: --yes.',
-    )
+    throw usageError('Deleting asks first, and there is no terminal to ask on. Use --yes.')
   }
-  const id = await caseNamed(client, name)
-  const { title } = (await client.ask('GET', `/cases/${id}`)).body
+  const id = await resolveCase(client, name)
+  const { title } = (await client.request('GET', `/cases/${id}`)).body
   const what = `${id.slice(0, 8)}  ${visibleText(title)}`
   const question = `${what}\nDelete this case with its sessions, proof and notes? [y/N] `
   if (!yes && !(await confirm(question, signal))) {
     terminal.warn('not deleted')
     return EXIT.notApproved
   }
-  const { body } = await client.ask('DELETE', `/cases/${id}`)
+  const { body } = await client.request('DELETE', `/cases/${id}`)
   terminal.print(json ? jsonText(body) : `deleted  ${what}\n`)
   return EXIT.done
 }

@@ -1,12 +1,14 @@
-import type { Asking } from '../../client/client.ts'
+import { Command } from 'commander'
+import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { type WholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
+import { explain } from '../command.ts'
+import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { type WholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 
-/** Counts up where a program that reads the lines would take a new one for something else. */
+/** Counts up when a program that reads the lines would misread a new one. */
 const EXPORT_VERSION = 1
 
 interface Row {
@@ -14,15 +16,25 @@ interface Row {
   created_at: string
 }
 
-/** So many cases are in memory: a running service answers for each several times, and would be waited for each time. */
+/** So many cases are in memory: a running service answers several requests for each. */
 const AHEAD = 8
 
-/**
- * `casefile export`: each case with all that belongs to it, as a line of JSON. What follows is asked for as the reader
- * takes what is there.
- */
-export async function exportCases({ client, terminal }: ReadingConsole): Promise<ExitCode> {
-  const { body } = await client.ask('GET', '/triage') // rows are small, whatever the cases hold
+export function command(): Command {
+  const all = new Command('export')
+    .description('Print every case with its sessions, proof and memory, one line of JSON each.')
+    .action((options: CommandOptions) => withReader(options, exportCases))
+  return explain(all, {
+    examples: [
+      ['casefile export > cases.jsonl', 'Oldest case first.'],
+      ["casefile export | jq -r 'select(.gate.open) | .title'", 'Use it in a script.'],
+    ],
+    more: 'With --json, errors are JSON too. docs/exchange.md describes the lines.',
+  })
+}
+
+/** The next cases are requested as the reader takes those that are there. */
+async function exportCases({ client, terminal }: ReadContext): Promise<ExitCode> {
+  const { body } = await client.request('GET', '/triage') // its rows are small
   let code: ExitCode = EXIT.done
   const rows = (body as Row[]).toSorted(oldestFirst)
   for await (const exported of inOrder(rows, AHEAD, ({ id }) => exportedCase(client, id))) {
@@ -36,8 +48,8 @@ export async function exportCases({ client, terminal }: ReadingConsole): Promise
   return code
 }
 
-/** Null where the case is gone since it was listed. */
-async function exportedCase(client: Asking, id: string) {
+/** Null where the case was deleted since it was listed. */
+async function exportedCase(client: ApiReader, id: string) {
   const whole = await unlessGone(wholeCaseWithContents(client, id))
   if (whole === null) return null
   const memory = []
@@ -51,7 +63,7 @@ async function exportedCase(client: Asking, id: string) {
   return { whole, memory, errors }
 }
 
-/** What comes of each item, in their order, while the work for as many as `ahead` goes on. */
+/** The result for each item, in order, while the work for the next ones goes on. */
 async function* inOrder<T, R>(
   items: readonly T[],
   ahead: number,
@@ -60,14 +72,13 @@ async function* inOrder<T, R>(
   const going: Promise<R>[] = []
   for (const item of items) {
     const begun = work(item)
-    begun.catch(() => {}) // its turn to be told comes
+    begun.catch(() => {}) // thrown when its turn comes
     going.push(begun)
     if (going.length >= ahead) yield going.shift()!
   }
   yield* going
 }
 
-/** So that what is new comes last. */
 function oldestFirst(a: Row, b: Row): number {
   const key = ({ created_at, id }: Row) => `${created_at} ${id}`
   return key(a) < key(b) ? -1 : 1
@@ -75,8 +86,8 @@ function oldestFirst(a: Row, b: Row): number {
 
 type Content = { text: string } | { base64: string } | { error: string }
 
-/** Null where the file is gone since it was listed. */
-async function contentOf(client: Asking, id: string, filename: string): Promise<Content | null> {
+/** Null where the file was deleted since it was listed. */
+async function contentOf(client: ApiReader, id: string, filename: string): Promise<Content | null> {
   try {
     const bytes = await unlessGone(
       client.bytesOf(`/cases/${id}/memory/${encodeURIComponent(filename)}`),
@@ -91,7 +102,7 @@ async function contentOf(client: Asking, id: string, filename: string): Promise<
   }
 }
 
-/** A case or file that somebody removes meanwhile is in no export. */
+/** A case or file that is removed meanwhile is left out. */
 async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked
@@ -101,7 +112,7 @@ async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): 
   }
 }
 
-/** Resolves when there is room for more; false where nothing is taken any more. */
+/** Resolves when there is room for more; false once the reader has gone. */
 async function written(text: string): Promise<boolean> {
   const { stdout } = process
   if (!stdout.write(text) && !stdout.destroyed) {

@@ -1,36 +1,27 @@
-import type { HistoryEntry } from '../../model/history.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
-import { ago } from '../text/times.ts'
+import { Command } from 'commander'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { historyText } from '../output/history-text.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
 
-/** `casefile history`: what happened to a case, oldest first. */
-export async function history(
-  { client, terminal, json }: ReadingConsole,
-  name: string,
-): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const { body } = await client.ask('GET', `/cases/${id}/history`)
-  terminal.print(json ? jsonText(body) : historyText(body as HistoryEntry[], terminal))
-  return EXIT.done
+export function command(): Command {
+  const history = new Command('history')
+    .description('Show what happened to a case: who, what and why.')
+    .addArgument(caseArgument())
+    .action((name: string, options: CommandOptions) =>
+      withReader(options, (context) => run(context, name)),
+    )
+  return explain(history, {
+    examples: [['casefile history "sign-in"', 'Oldest entry first.']],
+    exits: [EXIT.unknown],
+  })
 }
 
-/** One line for each entry; the lines of a longer text stand below it. */
-export function historyText(
-  entries: readonly HistoryEntry[],
-  { color, isTerminal }: Pick<Terminal, 'color' | 'isTerminal'>,
-): string {
-  return entries
-    .map(({ at, who, what, text, kind }) => {
-      const time = at === null ? '' : color.dim(`${isTerminal ? ago(at) : at}  `)
-      const by = who === null ? '' : `${shownLine(who)}: `
-      const said = [what, ...(text === null ? [] : [text])].join('\n').split('\n')
-      const [first = '', ...rest] = said.map(shownLine)
-      const lines = rest.map((line) => `    ${line}\n`).join('')
-      return `${time}${by}${kind === 'note' ? color.dim(first) : first}\n${lines}`
-    })
-    .join('')
+async function run({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
+  const id = await resolveCase(client, name)
+  const { body } = await client.request('GET', `/cases/${id}/history`)
+  terminal.print(json ? jsonText(body) : historyText(body, terminal))
+  return EXIT.done
 }

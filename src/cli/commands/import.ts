@@ -1,72 +1,97 @@
+import { Command } from 'commander'
 import { type PlannedCase, planImport } from '../../import/import-plan.ts'
 import { issuesIn } from '../../import/issue-list.ts'
 import { REPOSITORY } from '../../import/source.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { explain } from '../command.ts'
+import {
+  type CommandContext,
+  type CommandOptions,
+  type ReadContext,
+  withReader,
+  withService,
+} from '../context.ts'
+import { findWorkspace } from '../find-workspace.ts'
 import { progressLine } from '../follow/progress-line.ts'
 import { inputOf } from '../import/input.ts'
 import { makeCases } from '../import/make-cases.ts'
-import { locateWorkspace } from '../place.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
-import { table } from '../text/table.ts'
-import { wrongUsage } from '../usage.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { table } from '../output/table.ts'
 
-export interface ImportOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   repo?: string
   type?: string
   dryRun?: boolean
 }
 
-/** What a list of GitHub issues makes, before anything is written: a wrong one refuses it as a whole. */
-export async function plannedCases(file: string, options: ImportOptions): Promise<PlannedCase[]> {
+export function command(): Command {
+  const imported = new Command('import')
+    .description('Create cases from GitHub issues.')
+    .argument('<file>', 'Output of gh issue list --json; - reads standard input.')
+    .option('--dry-run', 'Only show what would be created.')
+    .option('--repo <owner/name>', 'Repository of issues that come without a url.')
+    .option('--type <type>', 'Type of all cases. Default: feature or bug, by their labels.')
+    .action(async (file: string, options: Options) => {
+      const planned = await plannedCases(file, options)
+      if (options.dryRun) await withReader(options, (context) => preview(context, planned))
+      else await withService(options, (context) => importCases(context, planned))
+    })
+  return explain(imported, {
+    examples: [
+      ['casefile import issues.json --dry-run', 'Look first.'],
+      [
+        'gh issue list --json number,title,body,url | casefile import -',
+        'Import straight from gh.',
+      ],
+    ],
+    more: 'An issue that already has a case is left alone, so repeating an import creates only what is new. docs/exchange.md lists the fields to ask gh for.',
+  })
+}
+
+/** The cases that a list of GitHub issues makes. A wrong list is rejected as a whole. */
+async function plannedCases(file: string, options: Options): Promise<PlannedCase[]> {
   const { repo, type } = options
   if (repo !== undefined && !REPOSITORY.test(repo)) {
-    throw wrongUsage(`--repo is "${repo}". Expected owner/name, as in ada/shop.`)
+    throw usageError(`--repo is "${repo}". Expected owner/name, as in ada/shop.`)
   }
   if (type !== undefined && !SLUG.test(type)) {
-    throw wrongUsage(`--type is "${type}". Expected ${SLUG_RULE}.`)
+    throw usageError(`--type is "${type}". Expected ${SLUG_RULE}.`)
   }
-  await locateWorkspace(options) // long lists take a while to be read
+  await findWorkspace(options) // before a long list is read
   const now = new Date().toISOString()
   return planImport(issuesIn(await inputOf(file)), { repository: repo, type, now })
 }
 
-/** `casefile import --dry-run`: says what an import would make. */
-export async function previewImport(
-  console: ReadingConsole,
-  planned: readonly PlannedCase[],
-): Promise<ExitCode> {
-  const known = await knownIn(console)
-  await tell(console, planned, { made: planned.filter(({ id }) => !known.has(id)), isDry: true })
+async function preview(context: ReadContext, planned: readonly PlannedCase[]): Promise<ExitCode> {
+  const known = await knownIn(context)
+  await report(context, planned, { made: planned.filter(({ id }) => !known.has(id)), isDry: true })
   return EXIT.done
 }
 
-/** `casefile import`: makes a case of each issue that has none. */
-export async function importCases(
-  console: Console,
+async function importCases(
+  context: CommandContext,
   planned: readonly PlannedCase[],
 ): Promise<ExitCode> {
   const made = new Set<PlannedCase>()
-  const progress = progressLine(console.terminal)
+  const progress = progressLine(context.terminal)
   const began = Date.now()
   const onMade = (each: PlannedCase) => {
     made.add(each)
-    if (made.size % 100 === 0) progress.show(`${made.size} of ${planned.length} cases`, began)
+    if (made.size % 10 === 0) progress.show(`${made.size} of ${planned.length} cases`, began)
   }
   try {
-    await makeCases(console.client, planned, { known: await knownIn(console), onMade })
+    await makeCases(context.client, planned, { known: await knownIn(context), onMade })
   } finally {
     progress.end()
   }
-  await tell(console, planned, { made: planned.filter((each) => made.has(each)), isDry: false })
+  await report(context, planned, { made: planned.filter((each) => made.has(each)), isDry: false })
   return EXIT.done
 }
 
-async function knownIn({ client }: ReadingConsole): Promise<Set<string>> {
-  const { body } = await client.ask('GET', '/triage')
+async function knownIn({ client }: ReadContext): Promise<Set<string>> {
+  const { body } = await client.request('GET', '/triage')
   return new Set((body as { id: string }[]).map(({ id }) => id))
 }
 
@@ -76,45 +101,64 @@ interface Outcome {
   isDry: boolean
 }
 
-async function tell(
-  { terminal, json }: ReadingConsole,
+async function report(
+  { terminal, json }: ReadContext,
   planned: readonly PlannedCase[],
   { made, isDry }: Outcome,
 ): Promise<void> {
   const present = planned.length - made.length
   if (json) {
     const cases = made.map(({ id, source, value }) => ({
-      ...{ id, source: source.url, state: value.state, type: value.type, title: value.title },
+      id,
+      source: source.url,
+      state: value.state,
+      type: value.type,
+      title: value.title,
     }))
     terminal.print(jsonText({ dry_run: isDry, made: made.length, present, cases }))
     return
   }
-  const rows = made.map(({ id, source, value }) => [
-    { text: id.slice(0, 8), paint: terminal.color.cyan },
-    { text: value.state },
-    { text: source.name },
-    { text: visibleText(value.title) },
-  ])
-  terminal.print(await table(rows, { width: terminal.width(), cuts: [[3, 12]] }))
-  const verb = isDry ? 'would be made' : made.length === 1 ? 'was made' : 'were made'
+  if (isDry || made.length <= SHOWN) {
+    const rows = made.map(({ id, source, value }) => [
+      { text: id.slice(0, 8), paint: terminal.color.cyan },
+      { text: value.state },
+      { text: source.name },
+      { text: visibleText(value.title) },
+    ])
+    terminal.print(table(rows, { width: terminal.width(), cuts: [[3, 12]] }))
+  } else terminal.print(byState(made))
+  const verb = isDry ? 'would be created' : made.length === 1 ? 'was created' : 'were created'
   const there = present === 0 ? '' : `; ${present} of the list ${isOrAre(present)} here already`
   terminal.say(`${cases(made.length)} ${verb}${there}`)
   for (const warning of warnings(made)) terminal.say(warning)
+  if (!isDry && made.length > 0) terminal.say('Next: casefile list')
 }
 
-/** A fence that is a step of a plan, see `markdown/plan-steps.ts`. */
+/** A longer list is only summed up. */
+const SHOWN = 20
+
+function byState(made: readonly PlannedCase[]): string {
+  const counts = new Map<string, number>()
+  for (const { value } of made) counts.set(value.state, (counts.get(value.state) ?? 0) + 1)
+  const rows = [...counts].map(([state, count]) => [{ text: String(count) }, { text: state }])
+  return table(rows)
+}
+
+/** A code fence that is a step of a plan, as `markdown/plan-steps.ts` reads it. */
 const RUN_FENCE = /^ {0,3}(?:`{3,}|~{3,})[ \t]*[a-z]+[ \t]+run\b/m
 
 function warnings(made: readonly PlannedCase[]): string[] {
-  const done = made.filter(({ value }) => value.state === 'VERIFYING').length
+  const done = made.filter(({ value }) => value.state === 'COMPRESSED').length
   const runs = made.filter(({ value }) => RUN_FENCE.test(value.description)).length
   return [
     ...(done > 0
-      ? [`${done} closed as completed: VERIFYING, as a case is RESOLVED by verified proof alone`]
+      ? [
+          `${done} closed as completed: they are COMPRESSED, because only verified proof makes a case RESOLVED`,
+        ]
       : []),
     ...(runs > 0
       ? [
-          `${runs} with fences marked run, by whoever wrote the issue: they would be steps of a plan`,
+          `${runs} with code fences marked run by the author of the issue: they would become steps of a plan`,
         ]
       : []),
   ]

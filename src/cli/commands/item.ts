@@ -1,25 +1,45 @@
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
-import { gateText } from './gate.ts'
+import { Command } from 'commander'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { gateText } from '../output/gate-text.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
 
-export interface ItemOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   type: string
   required?: boolean
 }
 
-/** `casefile item`: adds an item to the proof checklist of a case, and shows the gate with it. */
-export async function addItem(
-  { client, terminal, json }: Console,
+export function command(): Command {
+  const item = new Command('item')
+    .description('Add an item to the proof checklist of a case.')
+    .addArgument(caseArgument())
+    .argument('<text>', 'What the proof should show, on one line.')
+    .option('--type <type>', 'Type of proof that satisfies it.', 'test-log')
+    .option('--required', 'The case cannot be resolved without it.')
+    .action((name: string, text: string, options: Options) =>
+      withService(options, (context) => run(context, name, text, options)),
+    )
+  return explain(item, {
+    examples: [
+      ['casefile item "sign-in" "All tests pass" --required', 'Require a passing test log.'],
+      ['casefile item c12d "Seen in the browser" --type screenshot', 'Add an optional item.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function run(
+  { client, terminal, json }: CommandContext,
   name: string,
   description: string,
-  { type, required = false }: ItemOptions,
+  { type, required = false }: Options,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const body = { description, type, required }
-  const answer = await client.ask('POST', `/cases/${id}/proof/checklist`, { body })
+  const answer = await client.request('POST', `/cases/${id}/proof/checklist`, { body })
   if (json) terminal.print(jsonText(answer.body))
-  else terminal.print(gateText((await client.ask('GET', `/cases/${id}/gate`)).body, terminal))
+  else terminal.print(gateText((await client.request('GET', `/cases/${id}/gate`)).body, terminal))
   return EXIT.done
 }

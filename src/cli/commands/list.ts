@@ -1,150 +1,199 @@
-import type { ChalkInstance } from 'chalk'
-import { type AttentionKind, isClosed } from '../../model/attention.ts'
+import { Command } from 'commander'
+import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
+import {
+  needLabel,
+  STATE_GROUP_LABELS,
+  STATE_GROUP_TONES,
+  stateGroup,
+  type Tone,
+} from '../../model/state-groups.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
-import { type Cell, table } from '../text/table.ts'
-import { ago } from '../text/times.ts'
+import { count, explain, several } from '../command.ts'
+import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { type Cell, table } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { ago } from '../output/times.ts'
 
-export interface ListOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   state?: string[]
   type?: string[]
   tag?: string[]
   outcome?: string[]
   needs?: string[]
+  limit?: number
   all?: boolean
 }
 
-interface Row {
-  id: string
-  title: string
-  type: string
-  state: CaseState
-  outcome: string | null
-  updated_at: string
-  needs: { kind: AttentionKind; text: string } | null
+export function command(): Command {
+  const list = new Command('list')
+    .description('List cases, those that need you first.')
+    .argument('[search]', 'Words in the title or description.')
+    .addOption(several('--state <state>', 'Only cases in this state.'))
+    .addOption(several('--type <type>', 'Only cases of this type, such as bug.'))
+    .addOption(several('--tag <tag>', 'Only cases with this tag.'))
+    .addOption(
+      several('--outcome <outcome>', 'Only cases with this outcome, such as Unreproducible.'),
+    )
+    .addOption(
+      several('--needs <kind>', `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`),
+    )
+    .addOption(count('--limit <n>', 'At most so many. Default: 30 in a terminal, all when piped.'))
+    .option('--all', 'All cases, closed ones too.')
+    .action((search: string | undefined, options: Options) =>
+      withReader(options, (context) => run(context, options, search)),
+    )
+  return explain(list, {
+    examples: [
+      ['casefile list', 'Open cases.'],
+      ['casefile list --needs plan,gate_open', 'What waits for a decision.'],
+      ['casefile list --state RESOLVED --json', 'Use it in a script.'],
+      ['casefile list --all | cut -f 1,5', 'Id and title, separated by a tab.'],
+    ],
+    more: 'Options can be repeated, or take several values separated by commas; a case matches if one of them fits. Piped output has one case per line, with id, group, state, outcome, title, type, what it needs, and its last change separated by tabs, and nothing is cut.',
+  })
 }
 
-/** `casefile list`: the cases, what needs the operator first. Closed ones only where they are asked for. */
-export async function list(
-  { client, terminal, json }: ReadingConsole,
-  { state, type, tag, outcome, needs, all }: ListOptions,
+async function run(
+  context: ReadContext,
+  { limit, all, ...filters }: Options,
   search: string | undefined,
 ): Promise<ExitCode> {
+  const { client, terminal, json } = context
+  const { state, type, tag, outcome, needs } = filters
   const wanted = { state, type, tag, outcome, needs, q: search === undefined ? [] : [search] }
   const query = new URLSearchParams(
     Object.entries(wanted).flatMap(([key, values]) =>
       values?.length ? [[key, values.join(',')] as [string, string]] : [],
     ),
   )
-  const { body } = await client.ask('GET', `/triage${query.size > 0 ? `?${query}` : ''}`)
-  const rows = body as Row[]
+  const { body } = await client.request('GET', `/triage${query.size > 0 ? `?${query}` : ''}`)
+  const rows: TriageRow[] = body
   const isWhole = all || state !== undefined || outcome !== undefined
-  const shown = isWhole ? rows : rows.filter(({ state, needs }) => needs || !isClosed(state))
+  const listed = isWhole ? rows : rows.filter(({ state, needs }) => needs || !isClosed(state))
+  const most = limit ?? (all || json || !terminal.isTerminal ? undefined : IN_TERMINAL)
+  const shown = listed.slice(0, most)
   if (json) {
     terminal.print(jsonText(shown))
     return EXIT.done
   }
-  terminal.print(await tableOf(shown, terminal))
-  const hidden = rows.length - shown.length
-  if (shown.length === 0) terminal.say(rows.length === 0 ? nothing(query.size > 0) : 'no open case')
+  terminal.print(terminal.isTerminal ? listText(shown, terminal) : tabbed(shown))
+  if (shown.length < listed.length) {
+    terminal.say(
+      `Showing ${shown.length} of ${listed.length}. Show all with --all, or more with --limit.`,
+    )
+  }
+  const hidden = rows.length - listed.length
+  if (listed.length === 0) {
+    terminal.say(rows.length === 0 ? nothing(query.size > 0) : 'no open case')
+  }
   if (hidden > 0) terminal.say(`${hidden} closed ${hidden === 1 ? 'case' : 'cases'}, with --all`)
   return EXIT.done
 }
 
-/** Wide enough to tell of the last change too. */
+const IN_TERMINAL = 30
+
+function nothing(isFiltered: boolean): string {
+  return isFiltered ? 'no matching case' : 'no cases yet\nNext: casefile new "What is wrong"'
+}
+
+/** For programs: nothing is cut, and there is no header. */
+function tabbed(rows: readonly TriageRow[]): string {
+  return rows
+    .map(({ id, state, outcome, title, type, needs, updated_at }) => [
+      id,
+      groupLabel(state, needs),
+      state,
+      outcome ?? '',
+      title,
+      type,
+      needs?.text ?? '',
+      updated_at,
+    ])
+    .map((fields) => `${fields.map(visibleText).join('\t')}\n`)
+    .join('')
+}
+
+/** From here on the last change has a column too. */
 const WIDE = 100
 
-/** The title gets half of the width at least: the reason gives way first. */
-function tableOf(
-  rows: readonly Row[],
-  { color, isTerminal, width: columns }: Terminal,
-): Promise<string> {
+const [GROUP, STATE, TITLE, REASON] = [1, 2, 3, 4]
+const HEADER = ['CASE', 'STATUS', 'STATE', 'TITLE', 'NEEDS', 'CHANGED']
+
+/** A table for a terminal. The title gets at least a third of the width. */
+export function listText(
+  rows: readonly TriageRow[],
+  { color, width: columns }: Pick<Terminal, 'color' | 'width'>,
+): string {
+  if (rows.length === 0) return ''
   const width = columns()
-  const cells = rows.map((row) => cellsOf(row, color, isTerminal))
-  const half = Math.floor(width / 2)
-  return table(width < WIDE ? cells.map((row) => row.slice(0, -1)) : cells, {
+  const header = HEADER.map((text): Cell => ({ text, paint: color.dim }))
+  const all = [header, ...rows.map((row) => cellsOf(row, color))]
+  const cells = width < WIDE ? all.map((row) => row.slice(0, -1)) : all
+  return table(cells, {
     width,
     cuts: [
-      [REASON, 13],
-      [STATE, 13],
-      [TITLE, half],
+      [REASON, 16],
+      [TITLE, Math.floor(width / 3)],
+      [REASON, 7],
+      [STATE, 9],
       [REASON, 0],
+      [STATE, 0],
       [TITLE, 12],
+      [GROUP, 8],
     ],
   })
 }
 
-function nothing(isFiltered: boolean): string {
-  return isFiltered
-    ? 'no such case'
-    : 'no case yet; make one with: casefile new "what is to be done"'
-}
-
-const [STATE, TITLE, REASON] = [1, 2, 3]
-
-function cellsOf(row: Row, color: ChalkInstance, isTerminal: boolean): Cell[] {
-  const state =
-    row.outcome && isClosed(row.state) ? `${row.state} ${visibleText(row.outcome)}` : row.state
-  const need = row.needs
+function cellsOf(
+  { id, state, outcome, title, needs, updated_at }: TriageRow,
+  color: Terminal['color'],
+): Cell[] {
+  const tone = paintOf(STATE_GROUP_TONES[stateGroup(state, needs?.kind ?? null)], color)
+  const isBad = needs?.kind === 'failed' || needs?.kind === 'problem'
+  const exact = outcome && isClosed(state) ? `${state} ${visibleText(outcome)}` : state
   return [
-    { text: row.id.slice(0, 8), paint: color.cyan },
-    { text: state, short: row.state, paint: isClosed(row.state) ? color.dim : color.reset },
-    { text: visibleText(row.title), paint: color.bold },
+    { text: id.slice(0, 8), paint: color.cyan },
+    { text: groupLabel(state, needs), paint: tone },
+    { text: exact, short: state, paint: color.dim },
+    { text: visibleText(title), paint: isClosed(state) ? color.dim : color.bold },
     {
-      text: need ? visibleText(need.text) : '',
-      ...(need ? shownAs(need, color) : {}),
+      text: needs ? visibleText(needs.text) : '',
+      short: needs ? shortNeed(needs, state) : '',
+      paint: isBad ? color.red : tone,
     },
-    { text: isTerminal ? ago(row.updated_at) : row.updated_at, paint: color.dim },
+    { text: ago(updated_at), paint: color.dim },
   ]
 }
 
-function shownAs(need: NonNullable<Row['needs']>, color: ChalkInstance): Omit<Cell, 'text'> {
-  const short = shortOf(need)
-  return { paint: paintOf(need.kind, color), ...(short === null ? {} : { short }) }
+/** What it needs, for a narrow column. */
+function shortNeed({ kind, text }: NonNullable<TriageRow['needs']>, state: CaseState): string {
+  const [, reason] = /^[^:]*: (.*)$/.exec(text) ?? []
+  return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
-/** The same reason in a narrow column; null where it is cut instead. */
-function shortOf({ kind, text }: NonNullable<Row['needs']>): string | null {
-  switch (kind) {
-    case 'plan':
-      return 'plan waits'
-    case 'blocked':
-      return visibleText(text.replace(/^[^:]*: /, '')) // the state says the rest
-    case 'failed':
-      return 'failed'
-    case 'proof':
-      return 'needs proof'
-    case 'gate_open':
-      return 'gate open'
-    case 'running':
-      return 'running'
-    case 'problem':
-      return null
-    default:
-      return kind satisfies never
-  }
+function groupLabel(state: TriageRow['state'], needs: TriageRow['needs']): string {
+  return STATE_GROUP_LABELS[stateGroup(state, needs?.kind ?? null)]
 }
 
-function paintOf(kind: AttentionKind, color: ChalkInstance): ChalkInstance {
-  switch (kind) {
-    case 'plan':
+function paintOf(tone: Tone, color: Terminal['color']): (text: string) => string {
+  switch (tone) {
+    case 'warn':
       return color.yellow
-    case 'problem':
-    case 'blocked':
-    case 'failed':
-      return color.red
-    case 'proof':
+    case 'info':
       return color.magenta
-    case 'gate_open':
-      return color.green
-    case 'running':
+    case 'active':
       return color.blue
+    case 'muted':
+      return color.dim
+    case 'good':
+      return color.green
+    case 'plain':
+      return (text) => text
     default:
-      return kind satisfies never
+      return tone satisfies never
   }
 }

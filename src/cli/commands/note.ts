@@ -1,26 +1,47 @@
 import { buffer } from 'node:stream/consumers'
+import { Command } from 'commander'
 import { changeMemory, textOf, withParagraphs } from '../../client/memory-change.ts'
-import type { Console } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
-import { wrongUsage } from '../usage.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
 
-/** `casefile note`: adds a paragraph to the case's notes.md, below a heading with the day. */
-export async function note(
-  { client, terminal, json }: Console,
+export function command(): Command {
+  const note = new Command('note')
+    .description('Add to the notes of a case.')
+    .addArgument(caseArgument())
+    .argument('<text...>', 'The note; - reads standard input.')
+    .action((name: string, words: string[], options: CommandOptions) =>
+      withService(options, (context) => run(context, name, words)),
+    )
+  return explain(note, {
+    examples: [
+      [
+        'casefile note "sign-in" "It began with release 2.3."',
+        'Add a paragraph below today’s heading.',
+      ],
+      ['git log -3 | casefile note c12d -', 'Add the output of a command.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function run(
+  { client, terminal, json }: CommandContext,
   name: string,
   words: string[],
 ): Promise<ExitCode> {
   const given = words.join(' ')
   const text = given === '-' ? textOf(await buffer(process.stdin), 'Standard input') : given
-  if (text.trim() === '')
-    throw wrongUsage('The note is blank. Give it a text, or - for standard input.')
-  const path = `/cases/${await caseNamed(client, name)}/memory/notes.md`
+  if (text.trim() === '') {
+    throw usageError('The note is blank. Write it after the case, or - to read standard input.')
+  }
+  const path = `/cases/${await resolveCase(client, name)}/memory/notes.md`
   const { body } = await changeMemory(client, path, (present) =>
     withNote(present ?? '', text, new Date()),
   )
-  terminal.print(json ? jsonText(body) : 'noted in notes.md\n')
+  terminal.print(json ? jsonText(body) : 'added to notes.md\n')
   return EXIT.done
 }
 

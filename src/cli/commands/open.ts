@@ -1,41 +1,63 @@
 import { join } from 'node:path'
+import { Command } from 'commander'
 import { Refusal } from '../../model/refusal.ts'
+import { askOwner } from '../../state/owner/ask-owner.ts'
 import { casePage } from '../../web/shell/addresses.ts'
 import { layoutOf } from '../../workspace/layout.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { editFile } from '../editor.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { jsonText } from '../text/json-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
 
-export interface OpenOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   print?: boolean
   folder?: boolean
   edit?: boolean
 }
 
-/** `casefile open`: the page of a case in the browser, its file in the editor, or where its folder is. */
-export async function open(
-  { client, terminal, json, workspace, isLasting, signal }: Console,
+export function command(): Command {
+  const open = new Command('open')
+    .description('Open the page of a case in the browser.')
+    .addArgument(caseArgument())
+    .option('--print', 'Only print its address.')
+    .option('--edit', 'Open case.md in $VISUAL or $EDITOR instead.')
+    .option('--folder', 'Print the path of its folder instead.')
+    .action((name: string, options: Options) =>
+      withReader(options, (context) => run(context, name, options)),
+    )
+  return explain(open, {
+    examples: [
+      ['casefile open "sign-in"', 'Needs a running service.'],
+      ['cd "$(casefile open c12d --folder)"', 'Go to its files.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function run(
+  { client, terminal, json, workspace, signal }: ReadContext,
   name: string,
-  { print, folder, edit }: OpenOptions,
+  { print, folder, edit }: Options,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  await client.ask('GET', `/cases/${id}`)
-  const layout = layoutOf(workspace.root, workspace.memoryRoot)
-  const path = layout.caseFolder(id)
+  const id = await resolveCase(client, name)
+  await client.request('GET', `/cases/${id}`)
+  const path = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(id)
   if (folder || edit) {
     terminal.print(json ? jsonText({ folder: path }) : `${path}\n`)
     if (edit) await editFile(join(path, 'case.md'), signal)
     return EXIT.done
   }
-  if (!isLasting()) {
+  const owner = await askOwner(workspace.memoryRoot)
+  const service = owner.held && owner.answer?.short !== true ? owner.answer?.url : undefined
+  if (service === undefined) {
     throw new Refusal(
       'bad_request',
-      'The page of a case is served by the service, and none is running. Start it with: casefile serve',
+      'The page of a case needs a running service, and none is running. Start it with: casefile serve',
     )
   }
-  const url = client.url + casePage(id)
+  const url = service + casePage(id)
   terminal.print(json ? jsonText({ url }) : `${url}\n`)
   if (!print) {
     const { default: openInBrowser } = await import('open')

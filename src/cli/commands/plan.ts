@@ -1,17 +1,95 @@
-import type { Console, ConsoleOptions } from '../console.ts'
+import { Command } from 'commander'
+import { explain, sessionArgument } from '../command.ts'
+import {
+  type CommandContext,
+  type CommandOptions,
+  type ReadContext,
+  withReader,
+  withService,
+} from '../context.ts'
 import { withEdited } from '../edited-text.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed, sessionPath } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
-import { wrongUsage } from '../usage.ts'
-import { changeText } from './plan-change.ts'
-import { printPlan, printPlanned } from './planned.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { changeText } from '../output/plan-change.ts'
+import { printPlan, printPlanned } from '../output/planned.ts'
+import { shownLine } from '../output/shown-line.ts'
+import { resolveOrChooseCase } from '../resolve/case.ts'
+import { resolveSession, type SessionJson, sessionPath } from '../resolve/session.ts'
 
-export interface PlanOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   edit?: boolean
   diff?: boolean
+}
+
+export function command(): Command {
+  const plan = new Command('plan')
+    .description('Show, edit or compare the plan of a session.')
+    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(sessionArgument('the newest that waits for approval'))
+    .option('--edit', 'Edit it with $VISUAL or $EDITOR.')
+    .option('--diff', 'Show what changed since the revision before.')
+    .action(async (name: string | undefined, word: string | undefined, options: Options) => {
+      const { edit, diff } = options
+      if (edit && diff) throw usageError('Choose one of --edit and --diff.')
+      if (edit) {
+        await withService(options, async (context) =>
+          editPlan(context, await sessionOf(context, name, word)),
+        )
+      } else {
+        await withReader(options, async (context) => {
+          const session = await sessionOf(context, name, word)
+          return diff ? showChange(context, session) : show(context, session)
+        })
+      }
+    })
+  return explain(plan, {
+    examples: [
+      ['casefile plan "sign-in"', 'Steps that would run are marked.'],
+      ['casefile plan c12d 2 --edit', 'Change it before you approve it.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function sessionOf(
+  context: ReadContext,
+  name: string | undefined,
+  word: string | undefined,
+): Promise<SessionJson> {
+  const id = await resolveOrChooseCase(context, name, {
+    command: 'plan',
+    needs: 'plan',
+    what: 'a plan to approve',
+  })
+  return resolveSession(context.client, id, word, { waiting: true })
+}
+
+async function show(context: ReadContext, session: SessionJson): Promise<ExitCode> {
+  const { terminal, json } = context
+  if (json) terminal.print(jsonText(session))
+  else if (session.state === 'plan_ready') await printPlanned(context, session)
+  else await printPlan(context, session)
+  return EXIT.done
+}
+
+/** Only an edited text is sent, and only for the session that it was read from. */
+async function editPlan(context: CommandContext, { case_id, id }: SessionJson): Promise<ExitCode> {
+  const { client, terminal, json, signal } = context
+  const path = sessionPath({ case_id, id })
+  const { body: session, etag } = await client.request('GET', path)
+  const kept = (file: string) => terminal.warn(`your text was saved in ${file}`)
+  await withEdited(session.plan, { name: 'plan.md', signal, kept }, async (plan) => {
+    if (plan === session.plan) {
+      terminal.warn('the plan was not changed')
+      if (json) terminal.print(jsonText(session))
+      return
+    }
+    const headers = { 'if-match': etag ?? '*' }
+    const answer = await client.request('PUT', `${path}/plan`, { body: { plan }, headers })
+    if (json) terminal.print(jsonText(answer.body))
+    else await printPlanned(context, answer.body)
+  })
+  return EXIT.done
 }
 
 interface Revision {
@@ -23,50 +101,11 @@ interface Revision {
   text: string | null
 }
 
-/** `casefile plan`: shows the plan of a session, what was changed in it, or has it edited. */
-export async function plan(
-  console: Console,
-  name: string,
-  word: string | undefined,
-  { edit, diff }: PlanOptions,
-): Promise<ExitCode> {
-  const { client, terminal, json } = console
-  if (edit && diff) throw wrongUsage('Choose one of --edit and --diff.')
-  const id = await caseNamed(client, name)
-  const session = await sessionNamed(client, id, word, { waiting: true })
-  if (edit) return editPlan(console, session)
-  if (diff) return showChange(console, session)
-  if (json) terminal.print(jsonText(session))
-  else if (session.state === 'plan_ready') await printPlanned(console, session)
-  else await printPlan(console, session)
-  return EXIT.done
-}
-
-/** Only what was edited is sent, and only for the session that it was read from. */
-async function editPlan(console: Console, { case_id, id }: SessionJson): Promise<ExitCode> {
-  const { client, terminal, json, signal } = console
-  const path = sessionPath({ case_id, id })
-  const { body: session, etag } = await client.ask('GET', path)
-  const kept = (file: string) => terminal.warn(`what you wrote is kept in ${file}`)
-  await withEdited(session.plan, { name: 'plan.md', signal, kept }, async (plan) => {
-    if (plan === session.plan) {
-      terminal.warn('the plan was left as it is')
-      if (json) terminal.print(jsonText(session))
-      return
-    }
-    const headers = { 'if-match': etag ?? '*' }
-    const answer = await client.ask('PUT', `${path}/plan`, { body: { plan }, headers })
-    if (json) terminal.print(jsonText(answer.body))
-    else await printPlanned(console, answer.body)
-  })
-  return EXIT.done
-}
-
-/** What the plan says that the revision before it did not. */
-async function showChange(console: Console, session: SessionJson): Promise<ExitCode> {
-  const { client, terminal, json } = console
-  const { body } = await client.ask('GET', `${sessionPath(session)}/plans`)
-  const revisions = body as Revision[]
+/** What the plan has that the revision before it had not. */
+async function showChange(context: ReadContext, session: SessionJson): Promise<ExitCode> {
+  const { client, terminal, json } = context
+  const { body } = await client.request('GET', `${sessionPath(session)}/plans`)
+  const revisions: Revision[] = body
   if (json) {
     terminal.print(jsonText(revisions))
     return EXIT.done
@@ -74,11 +113,11 @@ async function showChange(console: Console, session: SessionJson): Promise<ExitC
   const index = revisions.findIndex(({ current }) => current)
   const [now, before] = [revisions[index], earlierOf(revisions, index)]
   if (!now || !before) {
-    terminal.warn('this is the first plan of the session: there is none before it')
+    terminal.warn('this is the first plan of the session; there is no earlier one')
     return EXIT.done
   }
   if (now.text === null || before.text === null) {
-    terminal.warn('the text of the plan before is not kept on this machine')
+    terminal.warn('the text of the earlier plan is not on this machine')
     return EXIT.done
   }
   if (now.note) terminal.print(`${shownLine(now.note)}\n\n`)
@@ -86,7 +125,7 @@ async function showChange(console: Console, session: SessionJson): Promise<ExitC
   return EXIT.done
 }
 
-/** Whichever way the list is sorted. */
+/** However the list is sorted. */
 function earlierOf(revisions: readonly Revision[], index: number): Revision | undefined {
   const now = revisions[index]
   if (!now) return undefined

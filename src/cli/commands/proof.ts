@@ -1,67 +1,160 @@
+import { Command } from 'commander'
 import { failedTestPlace } from '../../model/failed-test.ts'
+import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof.ts'
-import { sessionNamed } from '../named/session.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import { jsonText } from '../text/json-text.ts'
-import { shownLine } from '../text/shown-line.ts'
-import { wrongUsage } from '../usage.ts'
-import { contentOf, type ProofSource } from './proof-content.ts'
-import { proofState } from './proof-list.ts'
-import { verifySeen } from './seen-proof.ts'
+import { caseArgument, explain } from '../command.ts'
+import {
+  type CommandContext,
+  type CommandOptions,
+  type ReadContext,
+  withReader,
+  withService,
+} from '../context.ts'
+import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { proofState, proofTable } from '../output/proof-text.ts'
+import { shownLine } from '../output/shown-line.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { type ProofJson, proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
+import { contentOf, type ProofSource } from '../resolve/proof-content.ts'
+import { verifySeen } from '../resolve/seen-proof.ts'
+import { resolveSession } from '../resolve/session.ts'
 
-export interface ProofAddOptions extends ConsoleOptions, ProofSource {
+/** `casefile proof …`: evidence of a case. */
+export function command(): Command {
+  const proof = new Command('proof').description('Attach evidence to a case, and verify it.')
+  for (const each of [addCommand(), showCommand(), verifyCommand(), listCommand()])
+    proof.addCommand(each)
+  return proof
+}
+
+interface AddOptions extends CommandOptions, ProofSource {
   type: string
   session?: string
   verify?: boolean
 }
 
-/** `casefile proof add`: attaches evidence; with `verify` also verifies it, if it supports its claim. */
-export async function addProof(
-  { client, terminal, json }: Console,
+function addCommand(): Command {
+  const add = new Command('add')
+    .description('Attach a proof.')
+    .addArgument(caseArgument())
+    .argument('[file]', 'A text file; - reads standard input.')
+    .option(
+      '--type <type>',
+      `Type of proof: ${KNOWN_PROOF_TYPES.join(', ')}, or a word of your own.`,
+      'test-log',
+    )
+    .option('--artifact <name>', 'A file that a session left, in place of a file of yours.')
+    .option('--text <text>', 'The proof itself, in place of a file.')
+    .option('--session <session>', 'The session it comes from: its number, id, or latest.')
+    .option('--verify', 'Verify it too, if it supports its claim.')
+    .action((name: string, file: string | undefined, options: AddOptions) =>
+      withService(options, (context) => addProof(context, name, file, options)),
+    )
+  return explain(add, {
+    examples: [
+      ['casefile proof add "sign-in" --artifact 1-test.tap', 'Attach a report of session 1.'],
+      ['npm test | casefile proof add c12d -', 'Attach the output of a command.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+function showCommand(): Command {
+  const show = new Command('show')
+    .description('Print a proof with its content.')
+    .addArgument(caseArgument())
+    .argument('<proof>', 'Its id, or the start of it.')
+    .action((name: string, word: string, options: CommandOptions) =>
+      withReader(options, (context) => showProof(context, name, word)),
+    )
+  return explain(show, {
+    examples: [['casefile proof show "sign-in" 9f3c', 'Read it before you verify it.']],
+    exits: [EXIT.unknown],
+  })
+}
+
+interface VerifyOptions extends CommandOptions {
+  all?: boolean
+  accept?: string
+}
+
+function verifyCommand(): Command {
+  const verify = new Command('verify')
+    .description('Mark a proof as verified.')
+    .addArgument(caseArgument())
+    .argument('[proof]', 'Its id, or the start of it.')
+    .option('--all', 'All that are not verified yet and support their claim.')
+    .option('--accept <reason>', 'Why it counts although it does not support its claim.')
+    .action((name: string, word: string | undefined, options: VerifyOptions) =>
+      withService(options, (context) => verifyProof(context, name, word, options)),
+    )
+  return explain(verify, {
+    examples: [
+      ['casefile proof verify "sign-in" 9f3c', 'Verify one proof.'],
+      [
+        'casefile proof verify "sign-in" 9f3c --accept "Both failures are known: case 4711"',
+        'Accept one with failures.',
+      ],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+function listCommand(): Command {
+  const list = new Command('list')
+    .description('List the proofs of a case.')
+    .addArgument(caseArgument())
+    .action((name: string, options: CommandOptions) =>
+      withReader(options, (context) => listProof(context, name)),
+    )
+  return explain(list, {
+    examples: [['casefile proof list "sign-in"', 'Newest first.']],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function addProof(
+  { client, terminal, json }: CommandContext,
   name: string,
   file: string | undefined,
-  options: ProofAddOptions,
+  options: AddOptions,
 ): Promise<ExitCode> {
   const content = await contentOf(file, options)
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const { type, session, verify } = options
   const session_id =
-    session === undefined ? undefined : (await sessionNamed(client, id, session)).id
+    session === undefined ? undefined : (await resolveSession(client, id, session)).id
   const body = { type, session_id, ...content }
-  let proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
+  let proof: ProofJson = (await client.request('POST', `/cases/${id}/proof`, { body })).body
   const isVerifiable = verify && proof.supports
   if (isVerifiable) proof = await verifySeen(client, proof)
   terminal.print(
     json ? jsonText(proof) : `${proof.id}  ${visibleText(proof.type)}, ${proofState(proof)}\n`,
   )
-  const [name8, proof8] = [id.slice(0, 8), proof.id.slice(0, 8)]
+  const place = `${id.slice(0, 8)} ${proof.id.slice(0, 8)}`
   if (!json && !isVerifiable) {
-    terminal.say(`Read it:    casefile proof show ${name8} ${proof8}`)
+    terminal.say(`Next: casefile proof show ${place}`)
     terminal.say(
       proof.supports
-        ? `Then:       casefile proof verify ${name8} ${proof8}`
-        : `To accept:  casefile proof verify ${name8} ${proof8} --accept "<reason>"`,
+        ? `Then: casefile proof verify ${place}`
+        : `To accept it anyway: casefile proof verify ${place} --accept "<reason>"`,
     )
   }
   if (!verify || isVerifiable) return EXIT.done
   terminal.warn(
-    `attached, but not verified: it supports nothing, as ${visibleText(proof.why_not ?? '')}. Attach a passing report, or accept this one with a reason.`,
+    `attached, but not verified: it does not support its claim, because ${visibleText(proof.why_not ?? '')}. Attach a passing report, or accept this one with a reason.`,
   )
   return EXIT.refused
 }
 
-/** `casefile proof show`: what is known of a proof, then its content. */
-export async function showProof(
-  { client, terminal, json }: ReadingConsole,
+async function showProof(
+  { client, terminal, json }: ReadContext,
   name: string,
   word: string,
 ): Promise<ExitCode> {
-  const id = await caseNamed(client, name)
-  const proof = await wholeProof(client, proofNamed(await proofsOf(client, id), word))
+  const id = await resolveCase(client, name)
+  const proof = await wholeProof(client, resolveProof(await proofsOf(client, id), word))
   if (json) {
     terminal.print(jsonText(proof))
     return EXIT.done
@@ -78,30 +171,24 @@ export async function showProof(
   return EXIT.done
 }
 
-export interface ProofVerifyOptions extends ConsoleOptions {
-  all?: boolean
-  accept?: string
-}
-
-/** `casefile proof verify`: one proof, or all that are not verified yet and support their claim. */
-export async function verifyProof(
-  { client, terminal, json }: Console,
+async function verifyProof(
+  { client, terminal, json }: CommandContext,
   name: string,
   word: string | undefined,
-  { all, accept }: ProofVerifyOptions,
+  { all, accept }: VerifyOptions,
 ): Promise<ExitCode> {
   if ((word === undefined) === !all) {
-    throw wrongUsage('Name one proof by its id, or all of them with --all.')
+    throw usageError('Name one proof by its id, or all of them with --all.')
   }
   if (all && accept !== undefined) {
-    throw wrongUsage('A reason is for one proof: name it by its id, without --all.')
+    throw usageError('A reason is for one proof: name it by its id, without --all.')
   }
-  const id = await caseNamed(client, name)
+  const id = await resolveCase(client, name)
   const proofs = await proofsOf(client, id)
   const waiting = proofs.filter(({ verified }) => !verified)
   const left = word === undefined ? waiting.filter(({ supports }) => !supports) : []
   const chosen =
-    word === undefined ? waiting.filter(({ supports }) => supports) : [proofNamed(proofs, word)]
+    word === undefined ? waiting.filter(({ supports }) => supports) : [resolveProof(proofs, word)]
   const verified: ProofJson[] = []
   for (const proof of chosen) verified.push(await verifySeen(client, proof, accept))
   if (json) terminal.print(jsonText(word === undefined ? verified : verified[0]))
@@ -109,6 +196,16 @@ export async function verifyProof(
   for (const proof of left) {
     terminal.warn(`${proof.id.slice(0, 8)} is not verified: ${visibleText(proof.why_not ?? '')}`)
   }
-  if (!json && verified.length + left.length === 0) terminal.say('no proof waits to be verified')
+  if (!json && verified.length + left.length === 0) terminal.say('no proof to verify')
   return left.length > 0 ? EXIT.refused : EXIT.done
+}
+
+async function listProof({ client, terminal, json }: ReadContext, name: string): Promise<ExitCode> {
+  const id = await resolveCase(client, name)
+  const proofs = await proofsOf(client, id)
+  if (json) terminal.print(jsonText(proofs))
+  else if (proofs.length === 0) {
+    terminal.say(`no proof yet\nNext: casefile proof add ${id.slice(0, 8)}`)
+  } else terminal.print(proofTable(proofs, terminal, terminal.width()))
+  return EXIT.done
 }

@@ -1,29 +1,45 @@
+import { Command } from 'commander'
 import { isClosed } from '../../model/attention.ts'
 import type { CaseState } from '../../model/case-state.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { caseNamed } from '../named/case.ts'
-import { sessionNamed } from '../named/session.ts'
-import { type WholeCase, wholeCase, wholeCaseWithContents } from '../named/whole-case.ts'
-import type { ReadingConsole } from '../reading/reading-console.ts'
-import type { Terminal } from '../terminal.ts'
-import { jsonText } from '../text/json-text.ts'
-import { caseText } from './case-text.ts'
+import { caseArgument, explain, sessionArgument } from '../command.ts'
+import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
+import { caseText } from '../output/case-text.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { printSession } from '../output/session-text.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession } from '../resolve/session.ts'
+import { type WholeCase, wholeCase, wholeCaseWithContents } from '../resolve/whole-case.ts'
 
-/** `casefile show`: a case with all that belongs to it, or one of its sessions. */
-export async function show(
-  console: ReadingConsole,
+export function command(): Command {
+  const show = new Command('show')
+    .description('Show a case, or one of its sessions.')
+    .addArgument(caseArgument())
+    .addArgument(sessionArgument('show the case itself'))
+    .action((name: string, word: string | undefined, options: CommandOptions) =>
+      withReader(options, (context) => run(context, name, word)),
+    )
+  return explain(show, {
+    examples: [
+      ['casefile show "sign-in"', 'Find a case by part of its title.'],
+      ['casefile show c12d latest', 'Show its newest session.'],
+    ],
+    exits: [EXIT.unknown],
+  })
+}
+
+async function run(
+  context: ReadContext,
   name: string,
   word: string | undefined,
 ): Promise<ExitCode> {
-  const { client, terminal, json } = console
-  const id = await caseNamed(client, name)
+  const { client, terminal, json } = context
+  const id = await resolveCase(client, name)
   if (word !== undefined) {
-    const session = await sessionNamed(client, id, word)
+    const session = await resolveSession(client, id, word)
     if (json) terminal.print(jsonText(session))
-    else {
-      const { printSession } = await import('./session-text.ts')
-      await printSession(console, session)
-    }
+    else await printSession(context, session)
     return EXIT.done
   }
   if (json) {
@@ -31,12 +47,12 @@ export async function show(
     return EXIT.done
   }
   const whole = await wholeCase(client, id)
-  terminal.print(await caseText(whole, console))
+  terminal.print(caseText(whole, context))
   sayNext(terminal, whole)
   return EXIT.done
 }
 
-/** The one step that is the operator's now, if there is one. */
+/** The one thing that the operator should do now, if there is one. */
 function sayNext(terminal: Terminal, { id, state, sessions, gate }: WholeCase): void {
   const name = id.slice(0, 8)
   const waiting = sessions.find((session) => session.state === 'plan_ready')

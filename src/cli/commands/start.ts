@@ -1,15 +1,16 @@
-import type { Asking } from '../../client/client.ts'
-import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
-import type { Console, ConsoleOptions } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { exitOf, follow } from '../follow/follow.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed } from '../named/session.ts'
-import { jsonText } from '../text/json-text.ts'
-import { mustOutlast } from './detached.ts'
-import { printPlanned } from './planned.ts'
+import { Command, Option } from 'commander'
+import type { ApiReader } from '../../client/client.ts'
+import { SESSION_TYPES } from '../../model/case-state.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { followPlanning } from '../follow/follow.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { requirePersistentService } from '../persistent-service.ts'
+import { resolveCase } from '../resolve/case.ts'
+import { resolveSession, type SessionJson } from '../resolve/session.ts'
 
-export interface StartOptions extends ConsoleOptions {
+interface Options extends CommandOptions {
   type?: string
   provider?: string
   note?: string
@@ -18,38 +19,62 @@ export interface StartOptions extends ConsoleOptions {
   detach?: boolean
 }
 
-/** `casefile start`: a new session, followed until its plan waits. */
-export async function start(
-  console: Console,
+export function command(): Command {
+  const start = new Command('start')
+    .description('Start a session and wait for its plan.')
+    .addArgument(caseArgument())
+    .addOption(
+      new Option(
+        '--type <type>',
+        'What the session should do. Default: implementing; with --again, that of the failed session.',
+      ).choices(SESSION_TYPES),
+    )
+    .option('--provider <name>', 'Agent to use.')
+    .option('--note <text>', 'Instructions for the agent.')
+    .option('--again [session]', 'Plan again after a failed session. Default: the newest.')
+    .option('--detach', 'Do not wait for the plan. Needs a running service.')
+    .action((name: string, options: Options) =>
+      withService(options, (context) => run(context, name, options)),
+    )
+  return explain(start, {
+    examples: [
+      ['casefile start "sign-in"', 'Plan a change.'],
+      [
+        'casefile start c12d --type investigating --note "Look at the clock first"',
+        'Plan an investigation.',
+      ],
+      [
+        'casefile start c12d --again',
+        'Plan again; the agent is told why the newest session failed.',
+      ],
+    ],
+    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
+  })
+}
+
+async function run(
+  context: CommandContext,
   name: string,
-  { type, provider, note, again, detach }: StartOptions,
+  { type, provider, note, again, detach }: Options,
 ): Promise<ExitCode> {
-  const { client, terminal, json } = console
-  if (detach) mustOutlast(console, 'plan')
-  const id = await caseNamed(client, name)
+  const { client, terminal, json } = context
+  if (detach) requirePersistentService(context, 'plan')
+  const id = await resolveCase(client, name)
   const body =
     again === undefined
       ? { type: type ?? 'implementing', provider, note }
       : { again: await failedSession(client, id, again), type, provider, note }
-  const session: SessionJson = (await client.ask('POST', `/cases/${id}/sessions`, { body })).body
-  if (detach) {
-    if (json) terminal.print(jsonText(session))
-    else terminal.print(`session ${session.number} plans; casefile tail ${id.slice(0, 8)}\n`)
-    return EXIT.done
+  const answer = await client.request('POST', `/cases/${id}/sessions`, { body })
+  const session: SessionJson = answer.body
+  if (!detach) return followPlanning(context, session)
+  if (json) terminal.print(jsonText(session))
+  else {
+    const next = `casefile tail ${id.slice(0, 8)}`
+    terminal.print(`session ${session.number} is planning. Follow it with: ${next}\n`)
   }
-  return untilPlanned(console, session)
+  return EXIT.done
 }
 
-async function failedSession(client: Asking, id: string, again: string | true): Promise<string> {
-  return (await sessionNamed(client, id, again === true ? undefined : again)).id
-}
-
-/** Waits for the plan, and shows it; also where somebody has approved it already. */
-export async function untilPlanned(console: Console, session: SessionJson): Promise<ExitCode> {
-  const planned = await follow(console, session, {
-    ...{ silent: true, until: SESSION_STATES.filter((state) => !isPlanning(state)) },
-  })
-  if (console.json) console.terminal.print(jsonText(planned))
-  else await printPlanned(console, planned)
-  return exitOf(planned)
+async function failedSession(client: ApiReader, id: string, again: string | true): Promise<string> {
+  return (await resolveSession(client, id, again === true ? undefined : again)).id
 }

@@ -1,27 +1,56 @@
-import type { Console } from '../console.ts'
-import type { ExitCode } from '../exit-codes.ts'
+import { Command } from 'commander'
+import { explain, sessionArgument } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { exitOf, follow } from '../follow/follow.ts'
-import { caseNamed } from '../named/case.ts'
-import { type SessionJson, sessionNamed } from '../named/session.ts'
-import { sayFailed } from './planned.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { sayFailed } from '../output/planned.ts'
+import { resolveOrChooseCase } from '../resolve/case.ts'
+import { resolveSession, type SessionJson } from '../resolve/session.ts'
 
-/** `casefile tail`: tells a session from its beginning to its end; Ctrl-C leaves it running. */
-export async function tail(
-  console: Console,
-  name: string,
+export function command(): Command {
+  const tail = new Command('tail')
+    .description('Follow a session: its steps, their output, and its end.')
+    .argument('[case]', 'Its id, the start of its id, or part of its title. Default: choose one.')
+    .addArgument(sessionArgument())
+    .action((name: string | undefined, word: string | undefined, options: CommandOptions) =>
+      withService(options, (context) => run(context, name, word)),
+    )
+  return explain(tail, {
+    examples: [
+      ['casefile tail "sign-in"', 'Ctrl-C leaves the session running.'],
+      ['casefile tail c12d 2 --json', 'One event per line.'],
+    ],
+    more: 'It begins with what has already happened, including up to 64 KiB of output of a running step, and continues when the service restarts.',
+    exits: [EXIT.unknown, EXIT.sessionFailed, EXIT.interrupted],
+  })
+}
+
+async function run(
+  context: CommandContext,
+  name: string | undefined,
   word: string | undefined,
 ): Promise<ExitCode> {
-  const { client, terminal, json, signal, isOwn } = console
-  const session = await sessionNamed(client, await caseNamed(client, name), word)
+  const { client, terminal, json, signal, isOwn } = context
+  const id = await resolveOrChooseCase(context, name, {
+    command: 'tail',
+    needs: 'running',
+    what: 'a running session',
+  })
+  const session = await resolveSession(client, id, word)
   const leave = () => {
-    if (!isOwn()) terminal.warn(`session ${session.number} goes on without you; ${again(session)}`)
+    if (isOwn()) return
+    const again = `casefile tail ${nameOf(session)}`
+    terminal.warn(`session ${session.number} keeps running. Follow it again with: ${again}`)
   }
   signal.addEventListener('abort', leave)
   try {
-    if (session.state === 'plan_ready') sayWaiting(console, session)
-    // without a service nobody could approve it while this one waits
+    if (session.state === 'plan_ready') {
+      const next = `casefile approve ${nameOf(session)}`
+      terminal.warn(`session ${session.number} waits for your approval. Next: ${next}`)
+    }
+    // without a service nobody could approve it while this command waits
     const until = isOwn() ? ['plan_ready'] : []
-    const last = await follow(console, session, { until, envelopes: json })
+    const last = await follow(context, session, { until, envelopes: json })
     if (!json && last.state === 'failed') sayFailed(terminal, last)
     else if (!json) terminal.say(`session ${last.number} is ${last.state}`)
     return exitOf(last)
@@ -30,12 +59,6 @@ export async function tail(
   }
 }
 
-function sayWaiting({ terminal }: Console, { case_id, number }: SessionJson): void {
-  terminal.warn(
-    `session ${number} waits for your approval: casefile approve ${case_id.slice(0, 8)} ${number}`,
-  )
-}
-
-function again({ case_id, number }: SessionJson): string {
-  return `casefile tail ${case_id.slice(0, 8)} ${number} follows it again`
+function nameOf({ case_id, number }: SessionJson): string {
+  return `${case_id.slice(0, 8)} ${number}`
 }

@@ -3,7 +3,7 @@ import { retryText } from '../../model/agent-retry.ts'
 import { readUsage, usageText } from '../../model/usage.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { callText } from '../../runners/agents/readable-output.ts'
-import { duration } from '../text/times.ts'
+import { duration } from '../output/times.ts'
 
 /** How an event is told: a sign before it, and how much it matters. */
 export interface EventLine {

@@ -1,84 +1,102 @@
 import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
 import { readPlan } from '../../markdown/plan-steps.ts'
+import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
-import type { Console } from '../console.ts'
-import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { type SessionJson, sessionPath } from '../named/session.ts'
-import { printFailedTests } from '../text/failed-tests.ts'
-import { jsonText } from '../text/json-text.ts'
-import { createArrival } from './arrival.ts'
-import { type Narration, narration } from './narration.ts'
+import type { CommandContext } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { printFailedTests } from '../output/failed-tests.ts'
+import { jsonText } from '../output/json.ts'
+import { printPlanned } from '../output/planned.ts'
+import { type SessionJson, sessionPath } from '../resolve/session.ts'
+import { type EventPrinter, eventPrinter } from './event-printer.ts'
+import { outputBackfill } from './output-backfill.ts'
 import { progressLine } from './progress-line.ts'
-import { wholeOutput } from './whole-output.ts'
+import { createWaitForState } from './wait-for-state.ts'
 
 export interface FollowOptions {
-  /** Tells nothing before the first event of this type. */
+  /** Prints nothing before the first event of this type. */
   from?: string
   /** Ends as soon as the session is in one of these states, else with the stream. */
   until?: readonly string[]
-  /** Tells the progress alone. */
+  /** Shows only the progress line. */
   silent?: boolean
-  /** One envelope per line in place of text. */
+  /** Prints one envelope per line in place of text. */
   envelopes?: boolean
 }
 
-/** Follows a session, over restarts of the service, and resolves to what it is then. */
+/** Follows a session, over restarts of the service, and resolves to the session as it is at the end. */
 export async function follow(
-  console: Console,
+  context: CommandContext,
   session: SessionJson,
   options: FollowOptions = {},
 ): Promise<SessionJson> {
-  const { client, terminal } = console
+  const { client, terminal } = context
   const progress = progressLine(terminal)
-  const narrator: Narration = narration(terminal, progress)
+  const printer: EventPrinter = eventPrinter(terminal, progress)
   let begun = options.from === undefined
-  const tell = (event: ReceivedEvent) => {
+  const print = (event: ReceivedEvent) => {
     begun ||= event.type === options.from
     if (!begun) return
     if (options.envelopes) return terminal.print(envelopeLine(event))
-    if (options.silent) narrator.progress(event)
-    else narrator.tell(event)
+    if (options.silent) printer.progress(event)
+    else printer.print(event)
   }
-  const arrived = createArrival({
-    ...{ read: () => reread(console, session), until: options.until },
-    isTelling: !options.silent || !options.until,
+  const reached = createWaitForState({
+    read: () => reread(context, session),
+    until: options.until,
+    isPrinting: !options.silent || !options.until,
   })
   try {
-    const output = wholeOutput(client, session)
+    const output = outputBackfill(client, session)
     const stream = client.stream(`${sessionPath(session)}/stream`, {
       pauses: true,
       onOpen: output.mayMiss,
-      onGone: () => progress.around(() => terminal.warn('service gone, waiting…')),
+      onGone: () => progress.around(() => terminal.warn('service unreachable, retrying…')),
       onBack: () => progress.around(() => terminal.warn('the service is back')),
     })
-    const isTold = !options.silent && !options.envelopes
-    for await (const event of isTold ? output.of(stream) : stream) {
+    const isPrinted = !options.silent && !options.envelopes
+    for await (const event of isPrinted ? output.of(stream) : stream) {
       if (event.type === 'plan_approved') {
-        narrator.expect(await stepsOf(event.payload.plan, session))
+        printer.expect(await stepsOf(event.payload.plan, session))
       }
-      if (!STREAM_PAUSES.has(event.type)) tell(event)
-      if (isTold && begun && event.type === 'tests_read' && event.payload.failed !== 0) {
-        const named = await reread(console, session)
+      if (!STREAM_PAUSES.has(event.type)) print(event)
+      if (isPrinted && begun && event.type === 'tests_read' && event.payload.failed !== 0) {
+        const named = await reread(context, session)
         progress.around(() => printFailedTests(terminal, named))
       }
-      const present = await arrived(event)
+      const present = await reached(event)
       if (present) return present
     }
   } finally {
-    narrator.end()
+    printer.end()
     progress.end()
   }
-  return reread(console, session)
+  return reread(context, session)
 }
 
-/** The exit code that a session's state stands for. */
+/** Waits for the plan of a session, and prints it, also if it was approved in between. */
+export async function followPlanning(
+  context: CommandContext,
+  session: SessionJson,
+): Promise<ExitCode> {
+  const until = SESSION_STATES.filter((state) => !isPlanning(state))
+  const planned = await follow(context, session, { silent: true, until })
+  if (context.json) context.terminal.print(jsonText(planned))
+  else await printPlanned(context, planned)
+  return exitOf(planned)
+}
+
+/** The exit code for a session's state. */
 export function exitOf({ state }: Pick<SessionJson, 'state'>): ExitCode {
   return state === 'failed' || state === 'abandoned' ? EXIT.sessionFailed : EXIT.done
 }
 
 /** The session as it is now. */
-export async function reread({ client }: Console, session: SessionJson): Promise<SessionJson> {
-  return (await client.ask('GET', sessionPath(session))).body
+export async function reread(
+  { client }: Pick<CommandContext, 'client'>,
+  session: SessionJson,
+): Promise<SessionJson> {
+  return (await client.request('GET', sessionPath(session))).body
 }
 
 async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {
@@ -90,7 +108,7 @@ async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number
     : steps.filter(({ proof }) => proof !== null).length
 }
 
-/** The event as it came (specification §6.2). */
+/** The event as the API sends it. */
 function envelopeLine({ type, time, payload }: ReceivedEvent): string {
   return jsonText({ event_type: type, timestamp: time, payload }, 0)
 }

@@ -1,6 +1,6 @@
-import type { Terminal } from '../terminal.ts'
-import { cutTo } from '../text/screen-width.ts'
-import { elapsed } from '../text/times.ts'
+import { cutTo } from '../output/screen-width.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { elapsed } from '../output/times.ts'
 
 /** One line below all others that says what goes on now; nothing where there is no terminal. */
 export interface ProgressLine {

@@ -1,5 +1,5 @@
 import { createTerminalFilter } from '../../rendering/ansi/terminal.ts'
-import type { Terminal } from '../terminal.ts'
+import type { Terminal } from '../output/terminal.ts'
 
 /** What steps print, by whole lines: pieces need not end where lines do. */
 export interface StepOutput {

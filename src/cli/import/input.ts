@@ -3,10 +3,10 @@ import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
 import { Refusal } from '../../model/refusal.ts'
 
-/** Some 10,000 issues with long comments; more is no text that JavaScript can hold. */
+/** Some 10,000 issues with long comments; JavaScript strings cannot hold much more. */
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** What a file says that the operator names; `-` is standard input. */
+/** The bytes of a file; `-` is standard input. */
 export async function inputOf(file: string): Promise<Uint8Array> {
   return file === '-' ? standardInput() : contentOf(file)
 }
@@ -28,9 +28,9 @@ async function contentOf(file: string): Promise<Uint8Array> {
   const read = await readRegular(path, { maxBytes: MAX_BYTES })
   if (read.ok) return read.bytes
   const why = {
-    missing: 'the file is not there',
+    missing: 'the file does not exist',
     symbolic_link: 'it is a link that leads nowhere',
-    not_a_file: 'it is no regular file; - reads standard input',
+    not_a_file: 'it is not a regular file; - reads standard input',
     too_large: 'it is larger than 256 MiB',
     no_permission: 'its permissions do not allow it',
     io_error: `the disk failed (${read.detail})`,
@@ -39,6 +39,6 @@ async function contentOf(file: string): Promise<Uint8Array> {
 }
 
 function unread(what: string, why: string): Refusal {
-  const message = `Nothing was imported, as ${what} cannot be read: ${why}. A long list can be imported in parts.`
+  const message = `Nothing was imported, because ${what} cannot be read: ${why}. You can import a long list in parts.`
   return new Refusal('unreadable_file', message)
 }

@@ -3,21 +3,21 @@ import type { PlannedCase } from '../../import/import-plan.ts'
 import { NOTES_FILE } from '../../import/issue-notes.ts'
 import { Refusal } from '../../model/refusal.ts'
 
-/** So many requests wait for the disk together. */
+/** Requests under way at the same time. */
 const LANES = 16
 
 const IF_NEW = { 'if-none-match': '*', 'casefile-client': 'import' }
 
 export interface MakeOptions {
-  /** The cases that are there. */
+  /** Ids of the cases that exist. */
   known: ReadonlySet<string>
-  /** Called with each that was made. */
+  /** Called with each that was created. */
   onMade(planned: PlannedCase): void
 }
 
 /**
- * Makes the cases that are not there yet; what is there is left as it is. Where one cannot be made no further
- * one is begun, and the refusal says which it was: the same import goes on from there.
+ * Creates the cases that do not exist yet, and leaves the others alone. Stops at the first that fails, and the
+ * error says which it was: repeating the import goes on from there.
  */
 export async function makeCases(
   client: Client,
@@ -30,7 +30,7 @@ export async function makeCases(
     for (const each of waiting) {
       if (failed !== null) return
       try {
-        if (known.has(each.id)) await mendNotes(client, each)
+        if (known.has(each.id)) await completeNotes(client, each)
         else if (await make(client, each)) onMade(each)
       } catch (error) {
         failed ??= error instanceof Refusal ? named(each, error) : error
@@ -41,18 +41,18 @@ export async function makeCases(
   if (failed !== null) throw failed
 }
 
-/** False where somebody else made it meanwhile. */
+/** False if it was created meanwhile. */
 async function make(client: Client, planned: PlannedCase): Promise<boolean> {
   if (!(await put(client, planned, 'case.md', planned.caseText))) return false
   await put(client, planned, NOTES_FILE, planned.notes)
   return true
 }
 
-/** An import that was cut short between the two files of a case is finished, unless a person has changed the case. */
-async function mendNotes(client: Client, planned: PlannedCase): Promise<void> {
-  const files = (await client.ask('GET', `/cases/${planned.id}/memory`)).body as Listed[]
+/** Completes an import that was cut short between the two files of a case, unless the case was edited. */
+async function completeNotes(client: Client, planned: PlannedCase): Promise<void> {
+  const files = (await client.request('GET', `/cases/${planned.id}/memory`)).body as Listed[]
   if (files.some(({ filename }) => filename === NOTES_FILE)) return
-  const present = await client.exchange('GET', `/cases/${planned.id}/memory/case.md`)
+  const present = await client.rawRequest('GET', `/cases/${planned.id}/memory/case.md`)
   if (present.status !== 200 || !isSame(present.bytes, planned.caseText)) return
   await put(client, planned, NOTES_FILE, planned.notes)
 }
@@ -65,7 +65,7 @@ function isSame(bytes: Uint8Array, text: string): boolean {
   return Buffer.from(text).equals(bytes)
 }
 
-/** False where there is such a file already. */
+/** False if the file exists. */
 async function put(
   client: Client,
   { id }: PlannedCase,
@@ -73,7 +73,7 @@ async function put(
   body: string,
 ): Promise<boolean> {
   try {
-    await client.ask('PUT', `/cases/${id}/memory/${filename}`, { body, headers: IF_NEW })
+    await client.request('PUT', `/cases/${id}/memory/${filename}`, { body, headers: IF_NEW })
     return true
   } catch (error) {
     const isThere =
@@ -84,6 +84,6 @@ async function put(
 }
 
 function named({ name }: PlannedCase, { code, message, errors, extra }: Refusal): Refusal {
-  const text = `The import stopped at ${name}: ${message} What was made before stays; the same import goes on from there.`
+  const text = `The import stopped at ${name}: ${message} Cases created before stay; repeat the import to go on from there.`
   return new Refusal(code, text, { errors, extra })
 }

@@ -1,38 +1,38 @@
-import type { Asking, Client } from '../../client/client.ts'
+import type { ApiReader, Client } from '../../client/client.ts'
 import { askOwner } from '../../state/owner/ask-owner.ts'
-import type { Connection } from '../connection.ts'
-import { locateWorkspace, type PlaceChoice } from '../place.ts'
+import { placesIn } from '../../workspace/settings/places.ts'
+import { type Connection, connect } from '../connection.ts'
+import { openReader } from '../context.ts'
+import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 
-/** The workspace as a process that stays has it: found anew by each call, owned by none for longer than it takes. */
+/** The workspace for a process that stays: each call finds it again, and owns it no longer than it takes. */
 export interface Access {
-  /** By a service that runs; without one from the files, of which none is written. */
-  read<T>(use: (client: Asking) => Promise<T>): Promise<T>
-  /** By a service that runs; without one as a service for the length of the call. */
+  /** Uses the running service; without one it reads the files and writes nothing. */
+  read<T>(use: (client: ApiReader) => Promise<T>): Promise<T>
+  /** Uses the running service; without one it owns the workspace for the length of the call. */
   served<T>(use: (client: Client) => Promise<T>): Promise<T>
-  /** The address of a service that goes on by itself, null while there is none. */
+  /** The address of a service that goes on by itself; null while none runs. */
   service(): Promise<string | null>
-  /** When no call is under way any more, and nothing is owned. */
+  /** Resolves when no call is under way, and nothing is owned. */
   idle(): Promise<void>
 }
 
-export interface AccessNeeds {
+export interface AccessDeps {
   signal: AbortSignal
   log: (line: string) => void
-  /** The name of the agent that asks, where it says it. */
+  /** The name of the agent, if it gives one. */
   agent(): string | undefined
 }
 
-export function createAccess(choice: PlaceChoice, { signal, log, agent }: AccessNeeds): Access {
+export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: AccessDeps): Access {
   let open: Promise<Connection> | null = null
   let users = 0
   let closed: Promise<unknown> = Promise.resolve()
 
   async function begin(): Promise<Connection> {
     await closed
-    const { connect } = await import('../connection.ts')
-    const { placesIn } = await import('../../workspace/settings/places.ts')
     const sender = { from: 'mcp', who: agent() } as const
-    return connect(placesIn(await locateWorkspace(choice), log), { signal, log, sender })
+    return connect(placesIn(await findWorkspace(choice), log), { signal, log, sender })
   }
 
   const under = new Set<Promise<unknown>>()
@@ -53,21 +53,22 @@ export function createAccess(choice: PlaceChoice, { signal, log, agent }: Access
     } finally {
       if (--users === 0) {
         open = null
-        closed = mine.then((connection) => connection.close()).catch(() => {}) // it was told to who asked
+        closed = mine.then((connection) => connection.close()).catch(() => {}) // whoever asked has the error
         await closed
       }
     }
   }
 
+  async function read<T>(use: (client: ApiReader) => Promise<T>): Promise<T> {
+    const client = open ? null : await openReader(await findWorkspace(choice), { signal, log })
+    return client === null ? served(use) : use(client)
+  }
+
   return {
     served: (use) => counted(served(use)),
-    async read(use) {
-      const { openReading } = await import('../reading/answer-from-files.ts')
-      const client = open ? null : await openReading(await locateWorkspace(choice))
-      return client === null ? counted(served(use)) : use(client)
-    },
+    read: (use) => counted(read(use)),
     async service() {
-      const owner = await askOwner((await locateWorkspace(choice)).memoryRoot)
+      const owner = await askOwner((await findWorkspace(choice)).memoryRoot)
       if (!owner.held || owner.answer?.short === true) return null
       return owner.answer?.url ?? null
     },

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { caseNamed } from '../named/case.ts'
+import { resolveCase } from '../resolve/case.ts'
 
 export const caseArgument = {
   case: z
@@ -12,8 +12,8 @@ export const caseArgument = {
 }
 
 /** The id of the case that the argument names. */
-export function caseIn(client: Asking, name: string): Promise<string> {
-  return caseNamed(client, name, 'list_cases')
+export function caseIn(client: ApiReader, name: string): Promise<string> {
+  return resolveCase(client, name, 'list_cases')
 }
 
 export const sessionArgument = (otherwise: string) => ({

@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import type { FoundCase } from '../../http/routes/search.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
-import { proofsOf } from '../named/proof.ts'
-import { sessionsOf } from '../named/session.ts'
+import { proofsOf } from '../resolve/proof.ts'
+import { sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn } from './arguments.ts'
-import { rowRange, rowsOf, rowsShape, withCutTexts } from './parts.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
+import { rowRange, rowsOf, rowsShape, withCutTexts } from './truncate.ts'
 import { caseUri } from './uris.ts'
 import { type MemoryJson, memoryRow, proofRow, sessionRow } from './views.ts'
 
@@ -88,7 +88,7 @@ export const caseTools: readonly Tool[] = [
       ),
     },
     run: (access, { query, limit, ...rest }) =>
-      access.served((client) => found(client, { ...rest, q: query, limit: String(limit) })),
+      access.read((client) => found(client, { ...rest, q: query, limit: String(limit) })),
   }),
   tool({
     name: 'get_case',
@@ -112,8 +112,11 @@ export const caseTools: readonly Tool[] = [
   }),
 ]
 
-async function found(client: Asking, query: Record<string, string | undefined>): Promise<Outcome> {
-  const { body } = await client.ask('GET', `/search?${queryOf(query)}`)
+async function found(
+  client: ApiReader,
+  query: Record<string, string | undefined>,
+): Promise<Outcome> {
+  const { body } = await client.request('GET', `/search?${queryOf(query)}`)
   const cases = (body as FoundCase[]).map(({ lines, ...each }) => ({
     ...each,
     lines: lines.map(({ file, line, text }) => ({ file, line, text })),
@@ -123,12 +126,12 @@ async function found(client: Asking, query: Record<string, string | undefined>):
 }
 
 async function listed(
-  client: Asking,
+  client: ApiReader,
   query: Record<string, string | undefined>,
   offset: number,
   limit: number,
 ): Promise<Outcome> {
-  const { body } = await client.ask('GET', `/triage?${queryOf(query)}`)
+  const { body } = await client.request('GET', `/triage?${queryOf(query)}`)
   const { items, ...range } = rowsOf<{ id: string }>(body, offset, limit)
   return {
     structured: { cases: items.map((each) => ({ ...each, uri: caseUri(each.id) })), ...range },
@@ -142,8 +145,9 @@ function queryOf(query: Record<string, string | undefined>): URLSearchParams {
 }
 
 /** A case with all that belongs to it, as far as an answer has room. */
-export async function caseView(client: Asking, id: string) {
-  const got = (path: string) => client.ask('GET', `/cases/${id}${path}`).then(({ body }) => body)
+export async function caseView(client: ApiReader, id: string) {
+  const got = (path: string) =>
+    client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
   const [found, gate, sessions, proof, memory] = await Promise.all([
     ...[got(''), got('/gate')],
     ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ReceivedEvent, sessionStream } from '../../client/session-stream.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { Access, AccessNeeds } from './access.ts'
+import type { Access, AccessDeps } from './access.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
 
 /** What has changed since it was told last. */
@@ -25,7 +25,7 @@ export type KnownFiles = Set<string>
 /** Tells what changes for as long as a service runs, whoever changes it; ends with the signal. */
 export async function followChanges(
   access: Access,
-  { signal, log }: AccessNeeds,
+  { signal, log }: AccessDeps,
   known: KnownFiles,
   tell: (change: Change) => void,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function followChanges(
     if (seen !== undefined) return seen
     try {
       const path = `/cases/${case_id}/sessions/${session_id}`
-      const { body } = await access.read((client) => client.ask('GET', path))
+      const { body } = await access.read((client) => client.request('GET', path))
       numbers.set(session_id, body.number)
       return body.number
     } catch (error) {
@@ -63,10 +63,11 @@ export async function followChanges(
       await delay(LOOK_MS, undefined, { signal })
       url = await find()
     }
-    const where = { url, find }
+    const where = { url, relocate: find }
     let isFirst = true
     const options = {
-      ...{ patienceMs: Number.POSITIVE_INFINITY, pausesMs: [100, 500, LOOK_MS] },
+      giveUpMs: Number.POSITIVE_INFINITY,
+      pausesMs: [100, 500, LOOK_MS],
       onOpen() {
         log(`mcp: the service at ${where.url} tells of changes`)
         if (!isFirst) gathered.add({ uris: 'all', list: true }) // nobody told what changed meanwhile

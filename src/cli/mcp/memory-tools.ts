@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { changeMemory, withParagraphs } from '../../client/memory-change.ts'
 import { isMemoryName, isRecordName, MEMORY_NAME_RULE } from '../../model/memory-name.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { caseArgument, caseIn, mustBeWhole } from './arguments.ts'
-import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
 import { row, type Tool, tool } from './tool.ts'
+import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { memoryUri } from './uris.ts'
 import { type MemoryJson, memoryRow } from './views.ts'
 
@@ -26,7 +26,7 @@ export const memoryTools: readonly Tool[] = [
     run: (access, { case: name, offset, limit }) =>
       access.read(async (client) => {
         const id = await caseIn(client, name)
-        const { body } = await client.ask('GET', `/cases/${id}/memory`)
+        const { body } = await client.request('GET', `/cases/${id}/memory`)
         const { items, ...range } = rowsOf<MemoryJson>(body, offset, limit)
         return { structured: { memory: items.map((each) => memoryRow(id, each)), ...range } }
       }),
@@ -90,9 +90,9 @@ export const memoryTools: readonly Tool[] = [
   }),
 ]
 
-export async function memoryText(client: Asking, id: string, filename: string): Promise<string> {
+export async function memoryText(client: ApiReader, id: string, filename: string): Promise<string> {
   mustBeFilename(filename)
-  return (await client.ask('GET', `/cases/${id}/memory/${encodeURIComponent(filename)}`)).body
+  return (await client.request('GET', `/cases/${id}/memory/${encodeURIComponent(filename)}`)).body
 }
 
 function tooLong(filename: string): Refusal {

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { type ProofJson, proofNamed, proofsOf, wholeProof } from '../named/proof.ts'
-import { sessionNamed } from '../named/session.ts'
+import { type ProofJson, proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
+import { resolveSession } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
-import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './parts.ts'
 import { row, type Tool, tool } from './tool.ts'
+import { rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
 import { proofRow, proofView } from './views.ts'
 
 const ATTACHED =
@@ -58,7 +58,7 @@ export const proofTools: readonly Tool[] = [
     run: (access, { case: name, proof, offset, limit }) =>
       access.read(async (client) => {
         const all = await proofsOf(client, await caseIn(client, name))
-        const found = await wholeProof(client, proofNamed(all, proof))
+        const found = await wholeProof(client, resolveProof(all, proof))
         return { structured: proofView(found, offset, limit) }
       }),
   }),
@@ -91,7 +91,7 @@ export const proofTools: readonly Tool[] = [
         const id = await caseIn(client, name)
         const session_id = await sessionIdOf(client, id, wordOf(session))
         const body = { type, content, artifact, session_id }
-        const proof: ProofJson = (await client.ask('POST', `/cases/${id}/proof`, { body })).body
+        const proof: ProofJson = (await client.request('POST', `/cases/${id}/proof`, { body })).body
         const { content: _, ...head } = proof
         return { structured: { ...proofRow(head), next: nextFor(proof) } }
       })
@@ -105,7 +105,7 @@ async function sessionIdOf(
   word: string | undefined,
 ): Promise<string | null | undefined> {
   if (word === undefined) return undefined
-  return word === 'none' ? null : (await sessionNamed(client, caseId, word)).id
+  return word === 'none' ? null : (await resolveSession(client, caseId, word)).id
 }
 
 function oneOfBoth(): Refusal {

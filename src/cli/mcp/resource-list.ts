@@ -1,9 +1,9 @@
 import type { Resource } from '@modelcontextprotocol/server'
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { proofsOf } from '../named/proof.ts'
-import { sessionsOf } from '../named/session.ts'
+import { proofsOf } from '../resolve/proof.ts'
+import { sessionsOf } from '../resolve/session.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
 import type { MemoryJson } from './views.ts'
 
@@ -24,10 +24,10 @@ interface ListedCase {
 
 /** A page of all that can be read, the newest cases first. The cursor is the last case of the page before. */
 export async function resourcePage(
-  client: Asking,
+  client: ApiReader,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
-  const { body } = await client.ask('GET', '/triage')
+  const { body } = await client.request('GET', '/triage')
   const cases = (body as ListedCase[]).sort(byCreation)
   const before = cursor === undefined ? -1 : cases.findIndex(({ id }) => id === cursor)
   if (cursor !== undefined && before === -1) {
@@ -51,13 +51,13 @@ const ALL_CASES: Resource = {
   mimeType: JSON_TYPE,
 }
 
-async function resourcesOf(client: Asking, found: ListedCase): Promise<Resource[]> {
+async function resourcesOf(client: ApiReader, found: ListedCase): Promise<Resource[]> {
   const { id } = found
   try {
     const [sessions, proofs, memory] = await Promise.all([
       found.sessions === 0 ? [] : sessionsOf(client, id),
       proofsOf(client, id),
-      client.ask('GET', `/cases/${id}/memory`).then(({ body }): MemoryJson[] => body),
+      client.request('GET', `/cases/${id}/memory`).then(({ body }): MemoryJson[] => body),
     ])
     const name = visibleText(found.title)
     return [

@@ -1,10 +1,10 @@
-import type { Asking } from '../../client/client.ts'
+import type { ApiReader } from '../../client/client.ts'
 import { UUID } from '../../model/words.ts'
-import type { ProofJson } from '../named/proof.ts'
-import { type SessionJson, sessionNamed } from '../named/session.ts'
+import type { ProofJson } from '../resolve/proof.ts'
+import { resolveSession, type SessionJson } from '../resolve/session.ts'
 import { caseView } from './case-tools.ts'
 import { memoryText } from './memory-tools.ts'
-import { MOST_CHARACTERS, partOf, rowsOf } from './parts.ts'
+import { MOST_CHARACTERS, partOf, rowsOf } from './truncate.ts'
 import { caseUri, memoryUri, type Place, TEMPLATES } from './uris.ts'
 import { proofView, sessionView } from './views.ts'
 
@@ -47,13 +47,17 @@ export const RESOURCE_TEMPLATES = [
 ]
 
 /** What a place holds. What is too long is cut, and says where the rest is. */
-export async function contentsOf(client: Asking, uri: string, place: Place): Promise<Contents[]> {
+export async function contentsOf(
+  client: ApiReader,
+  uri: string,
+  place: Place,
+): Promise<Contents[]> {
   const json = (value: unknown) => [
     { uri, mimeType: 'application/json', text: JSON.stringify(value, null, 2) },
   ]
   switch (place.kind) {
     case 'cases': {
-      const { body } = await client.ask('GET', '/triage')
+      const { body } = await client.request('GET', '/triage')
       const { items, total, next_offset } = rowsOf<{ id: string }>(body)
       const cases = items.map((each) => ({ ...each, uri: caseUri(each.id) }))
       const more = next_offset === null ? {} : { more: 'The tool list_cases has the others.' }
@@ -65,7 +69,7 @@ export async function contentsOf(client: Asking, uri: string, place: Place): Pro
       return json(sessionView(await sessionIn(client, place.case_id, place.session)))
     case 'proof': {
       const path = `/cases/${place.case_id}/proof/${place.proof_id}`
-      const proof: ProofJson = (await client.ask('GET', path)).body
+      const proof: ProofJson = (await client.request('GET', path)).body
       const view = proofView(proof)
       const more = { cut: ['The tool get_proof has the rest of the content.'] }
       return json(view.next_offset === null ? view : { ...view, ...more })
@@ -75,13 +79,13 @@ export async function contentsOf(client: Asking, uri: string, place: Place): Pro
   }
 }
 
-function sessionIn(client: Asking, caseId: string, word: string): Promise<SessionJson> {
-  if (word.length < 36) return sessionNamed(client, caseId, word)
-  return client.ask('GET', `/cases/${caseId}/sessions/${word}`).then(({ body }) => body)
+function sessionIn(client: ApiReader, caseId: string, word: string): Promise<SessionJson> {
+  if (word.length < 36) return resolveSession(client, caseId, word)
+  return client.request('GET', `/cases/${caseId}/sessions/${word}`).then(({ body }) => body)
 }
 
 async function memoryContents(
-  client: Asking,
+  client: ApiReader,
   uri: string,
   { case_id, filename, offset }: Extract<Place, { kind: 'memory' }>,
 ): Promise<Contents[]> {
@@ -99,13 +103,13 @@ async function memoryContents(
 
 /** What may stand in a template's variable, given the others that are known. */
 export async function completionsOf(
-  client: Asking,
+  client: ApiReader,
   uriTemplate: string,
   { name, value }: { name: string; value: string },
   known: Record<string, string>,
 ): Promise<string[]> {
   if (!RESOURCE_TEMPLATES.some((each) => each.uriTemplate === uriTemplate)) return []
-  const ask = async (path: string) => (await client.ask('GET', path)).body
+  const ask = async (path: string) => (await client.request('GET', path)).body
   if (name === 'case_id') return beginning(await ask('/triage'), 'id', value)
   const { case_id = '' } = known
   if (!UUID.test(case_id)) return []

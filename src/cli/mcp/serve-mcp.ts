@@ -4,65 +4,69 @@ import { inspect } from 'node:util'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { Refusal } from '../../model/refusal.ts'
 import { packageVersion } from '../../package-files.ts'
-import { locateWorkspace, type PlaceChoice } from '../place.ts'
-import { ownTerminal } from '../terminal.ts'
+import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
+import { ownTerminal } from '../output/terminal.ts'
 import { createAccess } from './access.ts'
 import { followChanges, type KnownFiles } from './changes.ts'
-import { messageLines } from './message-lines.ts'
-import { watchPending } from './pending.ts'
 import { type CasefileServer, casefileServer } from './server.ts'
 
 /** A proof of 10 MiB, with each of its characters written as two. */
 const MOST_MESSAGE_BYTES = 24 * 1024 * 1024
-/** How long what was asked for is carried out, and answered, after the client has said its last word. */
+/** How long requests may take that are under way when the client closes standard input. */
 const LAST_ANSWERS_MS = 15_000
+/** So long it takes at most until a request that was read is under way, or its answer is written. */
+const TURN_MS = 100
 
 /**
- * `casefile mcp`: standard output is the protocol's alone. Ends when the client closes standard input, or
- * reads no more; what it had asked for by then is still answered.
+ * `casefile mcp`: only the protocol is on standard output. Ends when the client closes standard input or output;
+ * requests that came before are still answered. Lines that are no message are reported on standard error and skipped.
  */
-export async function serveMcp(choice: PlaceChoice): Promise<void> {
+export async function serveMcp(choice: WorkspaceOptions): Promise<void> {
   const { warn } = ownTerminal()
   const stop = new AbortController()
-  const needs = { signal: stop.signal, log: warn }
+  const deps = { signal: stop.signal, log: warn }
   await sayWhere(choice, warn)
   const servers = new Set<CasefileServer>()
   const agent = () => [...servers].at(-1)?.agent()
-  const access = createAccess(choice, { ...needs, agent })
+  const access = createAccess(choice, { ...deps, agent })
   const version = packageVersion()
   const known: KnownFiles = new Set()
-  const input = untilAnswered(() => pending.none())
+  const input = untilAnswered(access.idle)
   const transport = new StdioServerTransport(input, process.stdout, {
     maxBufferSize: MOST_MESSAGE_BYTES,
   })
   const handle = serveStdio(
     ({ era }) => {
-      const server = casefileServer({ ...needs, access, version, era, known })
+      const server = casefileServer({
+        ...deps,
+        access,
+        version,
+        era,
+        known,
+      })
       servers.add(server)
       return server.mcp
     },
     { transport, onerror: (error) => warn(`mcp: ${error.message}`) },
   )
-  const pending = watchPending(transport)
-  // the SDK takes a byte less
-  const lines = messageLines({ ...pending, mostBytes: MOST_MESSAGE_BYTES - 1 })
   const over = Promise.race([closeOf(transport), signalled()])
-  process.stdin.pipe(lines).pipe(input)
-  for (const event of ['error', 'close']) process.stdin.once(event, () => void lines.end())
-  void followChanges(access, { ...needs, agent }, known, (change) => {
+  process.stdin.pipe(input)
+  for (const event of ['error', 'close']) process.stdin.once(event, () => void input.end())
+  void followChanges(access, { ...deps, agent }, known, (change) => {
     for (const server of servers) server.tell(change)
   })
   await over
+  await Promise.race([access.idle(), delay(LAST_ANSWERS_MS)])
   stop.abort()
   await handle.close().catch((error: unknown) => warn(inspect(error)))
   await access.idle()
-  process.exit(0) // what keeps the process otherwise is a connection to a service
+  process.exit(0) // a connection to a service would keep the process alive
 }
 
-/** A client shows what is said at the start when the start fails; each call says it again. */
-async function sayWhere(choice: PlaceChoice, warn: (line: string) => void): Promise<void> {
+/** A client shows this when the start fails; each call says it again. */
+async function sayWhere(choice: WorkspaceOptions, warn: (line: string) => void): Promise<void> {
   try {
-    const { root } = await locateWorkspace(choice)
+    const { root } = await findWorkspace(choice)
     warn(`mcp: the workspace is ${root}`)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
@@ -70,13 +74,23 @@ async function sayWhere(choice: PlaceChoice, warn: (line: string) => void): Prom
   }
 }
 
-/** What is read, whose end comes only when all of it is answered. */
-function untilAnswered(answered: () => Promise<void>): Transform {
+/** Passes on what is read, and its end only once everything is answered: the SDK answers nothing after that. */
+function untilAnswered(idle: () => Promise<void>): Transform {
+  let isOpen = false
   return new Transform({
-    transform: (chunk, _, done) => done(null, chunk),
+    transform(chunk: Buffer, _, done) {
+      isOpen = chunk.at(-1) !== 0x0a
+      done(null, chunk)
+    },
     flush(done) {
-      // the last chunk may still be on its way to the reader
-      setImmediate(() => void Promise.race([answered(), delay(LAST_ANSWERS_MS)]).then(() => done()))
+      if (isOpen) this.push('\n') // the last line may come without its end
+      const answered = async () => {
+        for (let turn = 0; turn < 2; turn++) {
+          await delay(TURN_MS)
+          await idle()
+        }
+      }
+      void Promise.race([answered(), delay(LAST_ANSWERS_MS)]).then(() => done())
     },
   })
 }
@@ -91,7 +105,7 @@ function closeOf(transport: StdioServerTransport): Promise<void> {
   })
 }
 
-/** The listeners stay: where none is left, the lock of the memory folder ends the process at once. */
+/** The listeners stay: without one, the lock of the memory folder would end the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => resolve())

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { type SessionJson, sessionNamed, sessionPath, sessionsOf } from '../named/session.ts'
+import { resolveSession, type SessionJson, sessionPath, sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
-import { rowRange, rowsOf, rowsShape } from './parts.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
+import { rowRange, rowsOf, rowsShape } from './truncate.ts'
 import { sessionUri } from './uris.ts'
 import { sessionRow, sessionView } from './views.ts'
 
@@ -44,7 +44,7 @@ export const sessionTools: readonly Tool[] = [
     },
     run: (access, { case: name, session }) =>
       access.read(async (client) => {
-        const found = await sessionNamed(client, await caseIn(client, name), wordOf(session))
+        const found = await resolveSession(client, await caseIn(client, name), wordOf(session))
         return { structured: sessionView(found) }
       }),
   }),
@@ -78,7 +78,7 @@ export const sessionTools: readonly Tool[] = [
       mustBeWhole('hypothesis', hypothesis ?? '')
       return access.served(async (client) => {
         const id = await caseIn(client, name)
-        const found = await sessionNamed(client, id, wordOf(session), { waiting: true })
+        const found = await resolveSession(client, id, wordOf(session), { waiting: true })
         const body = { plan, ...(hypothesis === undefined ? {} : { hypothesis }) }
         return proposed(client, found, body, expected_plan_sha256)
       })
@@ -93,14 +93,14 @@ async function proposed(
   expected: string | undefined,
 ): Promise<Outcome> {
   const path = sessionPath(session)
-  const present = await client.ask('GET', path)
+  const present = await client.request('GET', path)
   const { state, plan_sha256 }: SessionJson = present.body
   if (state !== 'plan_ready') throw notWaiting(session.number, state)
   if (expected !== undefined && expected !== plan_sha256) throw changedPlan(plan_sha256)
   const headers: Record<string, string> = present.etag === null ? {} : { 'if-match': present.etag }
   try {
     const { id, case_id, number, ...after }: SessionJson = (
-      await client.ask('PUT', `${path}/plan`, { body, headers })
+      await client.request('PUT', `${path}/plan`, { body, headers })
     ).body
     const { state, plan_sha256 } = after
     const uri = sessionUri(case_id, id)

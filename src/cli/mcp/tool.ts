@@ -40,7 +40,7 @@ export function row<S extends z.ZodRawShape>(shape: S): z.ZodObject<S> {
 /** A tool takes what it names and nothing else: an argument that it does not know is refused, not dropped. */
 export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): Tool {
   const { name, title, description, does, input, output, run } = definition
-  const inputSchema = z.strictObject(input)
+  const inputSchema = withoutNulls(z.strictObject(input))
   const outputSchema = row(output)
   const annotations = {
     ...{ title, readOnlyHint: does === 'reads', destructiveHint: false },
@@ -61,6 +61,18 @@ export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): To
       })
     },
   }
+}
+
+/** Many models write null for an argument that they leave out. */
+function withoutNulls<T extends z.ZodType>(schema: T): T {
+  const standard = schema['~standard']
+  const given = (value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null))
+      : (value ?? {})
+  const validate: typeof standard.validate = (value, options) =>
+    standard.validate(given(value), options)
+  return { '~standard': { ...standard, validate } } as T
 }
 
 /** What was refused, why, and what to do next. */

@@ -1,6 +1,6 @@
-import type { ProofHead, ProofJson } from '../named/proof.ts'
-import type { SessionJson } from '../named/session.ts'
-import { partOf, withCutTexts } from './parts.ts'
+import type { ProofHead, ProofJson } from '../resolve/proof.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import { partOf, withCutTexts } from './truncate.ts'
 import { memoryUri, proofUri, sessionUri } from './uris.ts'
 
 /** A session as in a list: without its texts. */

@@ -5,7 +5,7 @@ import type { ServiceEnv } from '../context.ts'
 
 /** What `GET /cases` filters by; the other lists of cases take these too. */
 export const CASE_FILTERS = [...FILTER_NAMES, 'q'] as const
-export const TRIAGE_FILTERS = ['needs', ...CASE_FILTERS] as const
+export const TRIAGE_FILTERS = ['needs', 'named', ...CASE_FILTERS] as const
 export const PAGING = ['limit', 'cursor'] as const
 
 /** The query parameters of a route; a request with any other is refused, and one with an empty filter. */

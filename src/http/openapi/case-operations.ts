@@ -55,6 +55,12 @@ export const caseOperations: Operations = {
       'What needs a decision comes first; what needs nothing is there too, unless `needs` says otherwise. The filters are those of the list of cases.',
     query: {
       needs: oneOf(z.enum([...ATTENTION_KINDS, 'any'])).describe('`any` is all but `running`.'),
+      named: z
+        .string()
+        .optional()
+        .describe(
+          'The cases with exactly this title; without one, those whose id begins with it, or whose title contains it. Case-insensitive.',
+        ),
       ...filters,
       ...paging,
     },

@@ -53,6 +53,7 @@ export const triageRow = schemaOf<TriageRow>()(
     updated_at: time.describe('Of the last change of `case.md`, of a trail, or of a proof.'),
     created_at: time,
     needs: needs.nullable(),
+    since: time.nullable().describe('Since when it needs that.'),
     sessions: count,
     running: z.boolean().describe('Whether a session plans or executes on this machine.'),
     problems: count,

@@ -30,7 +30,7 @@ import { StateCard } from './state-card.tsx'
 interface CasePageProps {
   data: CasePageData
   similar: ResolvedCase[] | null
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
 }
 
 /** A case, with what waits for the operator first. */

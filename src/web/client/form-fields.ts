@@ -13,8 +13,8 @@ export function fieldsOf(form: HTMLFormElement): Record<string, unknown> | undef
       continue
     else if (value === '' && dataset.empty === 'omit') continue
     else if (value === '' && dataset.empty === 'null') fields[name] = null
-    else if (dataset.as === 'words') fields[name] = split(value, /[\s,]+/)
-    else if (dataset.as === 'list') fields[name] = split(value, ',')
+    else if (dataset.list === 'spaces') fields[name] = split(value, /[\s,]+/)
+    else if (dataset.list === 'commas') fields[name] = split(value, ',')
     else fields[name] = value
   }
   return controls.length === 0 ? undefined : fields

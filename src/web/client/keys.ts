@@ -1,21 +1,26 @@
+import { showKeysHelp } from './keys-help.tsx'
+
+const OFF = 'casefile.keys'
+
 /**
- * Keys: `data-key` on a link, button or field says which key goes to it. Links and buttons are
- * clicked, fields get the focus. `?` lists the keys that the page has. None of them counts while
- * something is being typed.
+ * Keys: `data-key` on a link, button or field names the key that leads to it. Links and buttons are clicked, fields get
+ * the focus. None of them works while something is typed, in a dialog, or after the reader has turned them off.
  */
 export function startKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
     if (event.key === 'Escape') return leaveField(event)
-    if (isTyping(event.target) || document.querySelector('dialog[open]')) return
+    if (!areOn() || isTyping(event.target) || document.querySelector('dialog[open]')) return
     if (event.key === '?') showHelp()
-    else if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 1 : -1)
+    else if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 'next' : 'before')
     else if (!go(event.key)) return
     event.preventDefault()
   })
   document.addEventListener('click', (event) => {
     if ((event.target as Element).closest('[data-help]')) showHelp()
   })
+  document.addEventListener('refreshed', announce)
+  announce()
 }
 
 export function isTyping(target: EventTarget | null): boolean {
@@ -31,9 +36,7 @@ function leaveField(event: KeyboardEvent): void {
 }
 
 function go(key: string): boolean {
-  const target = [...document.querySelectorAll<HTMLElement>('[data-key]')].find(
-    (each) => each.dataset.key === key && isShown(each),
-  )
+  const target = withKeys().find((each) => each.dataset.key === key)
   if (!target) return false
   if (target.matches('input, textarea, select')) {
     target.focus()
@@ -42,58 +45,44 @@ function go(key: string): boolean {
   return true
 }
 
+/** Moves the focus along what the page marks with `data-row`, as in a mail program; at first to the first one in sight. */
+function step(way: 'next' | 'before'): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter(isShown)
+  const at = rows.findIndex((row) => row.contains(document.activeElement))
+  const top = document.querySelector('.site')?.getBoundingClientRect().bottom ?? 0
+  const row =
+    at === -1
+      ? rows.find((each) => each.getBoundingClientRect().top >= top)
+      : rows[at + (way === 'next' ? 1 : -1)]
+  row?.focus({ preventScroll: true })
+  const whole = row?.closest('li') ?? row
+  whole?.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+}
+
 function isShown(element: HTMLElement): boolean {
   return element.checkVisibility()
 }
 
-/** Moves the focus along what the page marks with `data-row`, as j and k do in a mail program. */
-function step(by: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')].filter(isShown)
-  const at = rows.findIndex(
-    (row) => row === document.activeElement || row.contains(document.activeElement),
-  )
-  const next = at === -1 ? (by === 1 ? rows[0] : rows.at(-1)) : rows[at + by]
-  next?.focus()
-  next?.scrollIntoView({ block: 'nearest' })
+function withKeys(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>('[data-key]')].filter(isShown)
 }
 
-const ALWAYS: [key: string, what: string][] = [
-  ['j', 'Next row'],
-  ['k', 'Previous row'],
-  ['Enter', 'Open the row'],
-  ['Esc', 'Leave a field or dialog'],
-  ['?', 'These keys'],
-]
-
 function showHelp(): void {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'keys-help'
-  const heading = document.createElement('h2')
-  heading.id = 'keys-help-title'
-  heading.textContent = 'Keys'
-  dialog.setAttribute('aria-labelledby', heading.id)
-  const list = document.createElement('dl')
-  const own = [...document.querySelectorAll<HTMLElement>('[data-key]')].filter(isShown)
-  const named = own.map((each): [string, string] => [each.dataset.key!, nameOf(each)])
   const hasRows = document.querySelector('[data-row]') !== null
-  for (const [key, what] of [...named, ...(hasRows ? ALWAYS : ALWAYS.slice(3))]) {
-    const term = document.createElement('dt')
-    const kbd = document.createElement('kbd')
-    kbd.textContent = key
-    term.append(kbd)
-    const meaning = document.createElement('dd')
-    meaning.textContent = what
-    list.append(term, meaning)
-  }
-  const form = document.createElement('form')
-  form.method = 'dialog'
-  const close = document.createElement('button')
-  close.textContent = 'Close'
-  form.append(close)
-  dialog.append(heading, list, form)
-  document.body.append(dialog)
-  dialog.addEventListener('close', () => dialog.remove())
-  dialog.showModal()
+  const keys = withKeys().map((each): [string, string] => [each.dataset.key!, nameOf(each)])
+  const rowKeys: [string, string][] = [
+    ['j', 'Next row'],
+    ['k', 'Previous row'],
+    ['?', 'Show these keys'],
+  ]
+  showKeysHelp({
+    single: [...keys, ...rowKeys.slice(hasRows ? 0 : 2)],
+    areOn: areOn(),
+    turn(on) {
+      turn(on)
+      announce()
+    },
+  })
 }
 
 function nameOf(element: HTMLElement): string {
@@ -101,3 +90,34 @@ function nameOf(element: HTMLElement): string {
   const byLabel = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : undefined
   return (label ?? byLabel ?? element.textContent ?? '').trim().replace(/\s+/g, ' ')
 }
+
+/** Tells assistive technology the keys; none while they are off. `?` belongs to the button of the help. */
+function announce(): void {
+  const areAnnounced = areOn()
+  document.documentElement.classList.toggle('keys-off', !areAnnounced)
+  for (const element of document.querySelectorAll<HTMLElement>('[data-key], [data-help]')) {
+    if (areAnnounced) element.setAttribute('aria-keyshortcuts', element.dataset.key ?? '?')
+    else element.removeAttribute('aria-keyshortcuts')
+  }
+}
+
+/** Remembered for all pages of this browser, if it lets pages remember something. */
+function areOn(): boolean {
+  try {
+    return localStorage.getItem(OFF) !== 'off'
+  } catch {
+    return isOnHere
+  }
+}
+
+function turn(on: boolean): void {
+  isOnHere = on
+  try {
+    if (on) localStorage.removeItem(OFF)
+    else localStorage.setItem(OFF, 'off')
+  } catch {
+    // then it counts for this page alone
+  }
+}
+
+let isOnHere = true

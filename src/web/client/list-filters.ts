@@ -1,4 +1,3 @@
-import { forgetNear } from './list-chunks.ts'
 import { keepListAddress } from './list-return.ts'
 import { refresh } from './refresh.ts'
 
@@ -36,14 +35,14 @@ export function startListFilters(): void {
     const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-filter]')
     if (!link) return
     event.preventDefault()
-    void show(link.href)
+    const isPage = link.rel === 'next' || link.rel === 'prev'
+    void show(link.href).then(() => isPage && goToTop())
   })
   addEventListener('popstate', () => {
     isSearching = false
     clearTimeout(typing)
     showWords()
     keepListAddress()
-    forgetNear()
     void refresh()
   })
 }
@@ -72,8 +71,13 @@ async function show(address: string, how: 'push' | 'replace' = 'push'): Promise<
   else history.replaceState(null, '', address)
   isSearching = false
   keepListAddress()
-  forgetNear()
   await refresh()
+}
+
+/** Another page is read from its first row on. */
+function goToTop(): void {
+  document.querySelector<HTMLElement>('[data-row]')?.focus({ preventScroll: true })
+  scrollTo({ top: 0, behavior: 'instant' })
 }
 
 /** Without the fields that say nothing, and with commas as they are. */

@@ -1,15 +1,15 @@
-import { startListChunks } from './list-chunks.ts'
 import { startListFilters } from './list-filters.ts'
-import { startListKeys } from './list-keys.ts'
-import { startListPlace } from './list-place.ts'
-import { keepListAddress } from './list-return.ts'
+import { keepListAddress, startRowReturn } from './list-return.ts'
+import { refreshAtMostEvery } from './refresh.ts'
 
-/** The page of cases: of a long list only what is near is there, and filters narrow it at once. */
+/** A list may hear of every case there is. */
+const REFRESH_MS = 1000
+
+/** The page of cases: filters and pages are shown without loading it again. */
 export function startList(): void {
   if (document.body.dataset.page !== 'cases') return
-  startListChunks()
+  refreshAtMostEvery(REFRESH_MS)
   startListFilters()
-  startListKeys()
-  startListPlace()
+  startRowReturn()
   keepListAddress()
 }

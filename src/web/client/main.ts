@@ -13,6 +13,61 @@ import { startRestoringFocus } from './restore-focus.ts'
 import { startSession } from './session.ts'
 import { startTimes } from './times.ts'
 
+/*
+ * The attributes with which pages, style sheets and scripts speak to each other; test/web/data-attributes.ts proves that
+ * the list is complete.
+ *
+ * Forms that are sent to the API as JSON (forms.tsx, form-fields.ts)
+ *   data-send          the method; `action` is the URL, each named control a field
+ *   data-if-match      the ETag of what the form shows, sent as If-Match
+ *   data-only-changed  send only the fields that were changed
+ *   data-empty         on a control: what an empty one sends: `omit` nothing, `null` null
+ *   data-list          on a control: it sends a list, split at `spaces` or `commas`
+ *   data-confirm       the question to ask before sending
+ *   data-then          where to go after a success, with `{name}` from the answer; else the page is refreshed
+ *   data-focus         what gets the focus after a success: a selector with `{name}` from the answer
+ *   data-conflict      the form follows the page while it is open; the value names what it edits (conflicts.tsx)
+ *   data-barred        Approve is not possible whatever the plan says (plan-approval.tsx)
+ *   data-dirty         set by the script: it has unsaved changes
+ *   data-busy          set by the script: it is being sent
+ *
+ * Refreshes (refresh.ts)
+ *   data-live          on the body: the URL of the events that change the page
+ *   data-keep          belongs to the script once it is loaded: a refresh leaves it alone
+ *   data-own           added by the script: a refresh does not remove it
+ *   data-connection    set by the script: whether the page is `live` or `cut` off from the service
+ *
+ * Keys and buttons (keys.ts, disclosure.ts, notices.ts)
+ *   data-key           the key that clicks or focuses it
+ *   data-key-name      what the key does, if the element's own name does not say it
+ *   data-row           a row for j and k
+ *   data-help          opens the list of keys
+ *   data-opens         the id of the disclosure that the button opens
+ *   data-copy          the text that the button copies
+ *
+ * The list of cases (list*.ts)
+ *   data-filter        a link that filters the list
+ *   data-return        a link that leads back to the list as it was left
+ *   data-order         the order of the cases in a list or a chunk of it
+ *   data-count         the number of rows in a chunk
+ *
+ * What a page is about
+ *   data-page          on the body: the kind of page
+ *   data-case          the id of the case of a session
+ *   data-session       the id of the session
+ *   data-api           the URL in the API of the memory file
+ *   data-etag          the ETag of the memory file
+ *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
+ *   data-ago           a time that is shown as "5 minutes ago"
+ *
+ * For the style sheets only
+ *   data-kind          of a notice (`warn`, `bad`, `good`, `info`) or a history entry
+ *   data-state         of a case or a session
+ *   data-tone          the meaning of a group of states, or of an outcome
+ *   data-method        the HTTP method of an operation
+ *   data-file          the name of a changed file in a diff
+ */
+
 document.documentElement.classList.add('js')
 startForms()
 startConflicts()

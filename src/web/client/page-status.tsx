@@ -17,7 +17,7 @@ export function setStale(reason: StaleReason, isStale: boolean): void {
   const status = document.getElementById('live')
   if (!status || !document.body.dataset.live) return
   const shown = (['away', 'behind'] as const).find((each) => reasons.has(each))
-  status.dataset.state = shown ? 'cut' : 'live'
+  status.dataset.connection = shown ? 'cut' : 'live'
   const text = shown ? TEXTS[shown] : 'Live'
   if (status.textContent !== text) status.textContent = text
 }

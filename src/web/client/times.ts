@@ -9,20 +9,36 @@ const dates = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium' })
 const clock = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'medium', timeStyle: 'medium' })
 const ago = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: 'auto' })
 
-/** Shows how long ago recent times are, and the date of older ones in the reader's time zone. */
+/** Shows recent times as "5 minutes ago" or "waiting 5 min", and others in the reader's time zone. */
 export function startTimes(): void {
   showTimes()
-  document.addEventListener('refreshed', () => showTimes())
+  document.addEventListener('refreshed', showTimes)
   setInterval(showTimes, 30_000)
 }
 
-/** Within an element that was just added. */
-export function showTimes(within: ParentNode = document): void {
-  for (const time of within.querySelectorAll<HTMLTimeElement>('time[datetime]:not(.clock)')) {
+function showTimes(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time[datetime]:not(.clock)')) {
     const at = new Date(time.dateTime)
-    const text = time.hasAttribute('data-ago') ? agoText(at) : clock.format(at)
+    const text = textOf(time.dataset.as, at)
     if (time.textContent !== text) time.textContent = text
   }
+}
+
+/** `as`: how the page wants it, see shell/time.tsx. */
+function textOf(as: string | undefined, at: Date): string {
+  if (as === 'ago') return agoText(at)
+  if (as !== 'waiting' && as !== 'running') return clock.format(at)
+  return `${as} ${lengthText(Date.now() - at.getTime())}`
+}
+
+/** As in `12 min`, `3 h`, `2 days`. */
+function lengthText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return '< 1 min'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return `${hours} h`
+  return `${Math.floor(hours / 24)} days`
 }
 
 function agoText(at: Date): string {

@@ -1,5 +1,12 @@
-import { ATTENTION_KINDS } from '../../model/attention.ts'
-import type { ShownKind } from './attention-words.ts'
+import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
+import type { CaseState } from '../../model/case-state.ts'
+
+/** How a row shows it: a case that is blocked by a question to the operator asks. */
+export type ShownKind = AttentionKind | 'question'
+
+export function shownKind(kind: AttentionKind, state: CaseState): ShownKind {
+  return kind === 'blocked' && state === 'NEEDS_USER_INPUT' ? 'question' : kind
+}
 
 const KINDS: readonly ShownKind[] = [...ATTENTION_KINDS, 'question']
 

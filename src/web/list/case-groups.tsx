@@ -1,58 +1,72 @@
-import type { TriageRow } from '../../model/triage-row.ts'
-import { CaseChunk } from './case-chunk.tsx'
+import { STATE_GROUP_LABELS, STATE_GROUP_TONES } from '../../model/state-groups.ts'
+import { CaseRow } from './case-row.tsx'
 import { type Filters, listAddress } from './filters.ts'
-import { type Chunk, GROUPS } from './groups.ts'
-import type { Listing } from './listing.ts'
+import { type Listing, PAGE_SIZE } from './listing.ts'
 import { number } from './number-text.ts'
-
-export type FilledChunks = ReadonlyMap<Chunk, readonly TriageRow[]>
+import type { RowFacts } from './row-facts.ts'
 
 interface CaseGroupsProps {
   list: Listing
   filters: Filters
-  /** The chunks that are shown, with their rows; of the others there is only their place. */
-  filled: FilledChunks
+  facts: ReadonlyMap<string, RowFacts>
 }
 
-/** The cases that fit, under their headings. */
-export function CaseGroups({ list, filters, filled }: CaseGroupsProps) {
+/** The cases of a page, under the words for their states. */
+export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
   return (
     <>
-      <div id="case-list" data-order={list.order}>
-        {list.groups.map(({ name, count, chunks }) => (
+      <div id="case-list">
+        {list.groups.map(({ name, rows }) => (
           <section class="case-group" id={`group-${name}`} aria-labelledby={`heading-${name}`}>
-            <h2 id={`heading-${name}`}>
-              {GROUPS[name]} <span class="group-count">{number(count)}</span>
+            <h2 id={`heading-${name}`} data-group-tone={STATE_GROUP_TONES[name]}>
+              {STATE_GROUP_LABELS[name]} <span class="group-count">{number(list.sizes[name])}</span>
             </h2>
-            <div class="case-rows">
-              {chunks.map((chunk) => (
-                <CaseChunk chunk={chunk} order={list.order} rows={filled.get(chunk)} />
+            <ul class="case-rows">
+              {rows.map((row) => (
+                <CaseRow row={row} group={name} facts={facts.get(row.id) ?? {}} />
               ))}
-            </div>
+            </ul>
           </section>
         ))}
       </div>
-      <Pages list={list} filters={filters} filled={filled} />
+      {list.pages > 1 && <Pages list={list} filters={filters} />}
     </>
   )
 }
 
-/** For readers without the script, which else fills the list as it is scrolled. */
-function Pages({ list, filters, filled }: CaseGroupsProps) {
-  const chunks = [...filled.keys()]
-  const [first, last] = [chunks[0], chunks.at(-1)]
-  if (!first || !last) return null
-  const next = last.start + last.ids.length
-  if (first.start === 0 && next >= list.fitting) return null
+function Pages({
+  list: { page, pages, fitting },
+  filters,
+}: Pick<CaseGroupsProps, 'list' | 'filters'>) {
+  const first = (page - 1) * PAGE_SIZE + 1
+  const last = Math.min(page * PAGE_SIZE, fitting)
   return (
-    <nav class="list-pages" aria-label="Pages">
-      {first.start > 0 && <a href={listAddress(filters)}>First cases</a>}
+    <nav class="list-pages" id="list-pages" aria-label="Pages">
+      {page > 1 && (
+        <a
+          class="button"
+          href={listAddress(filters, {}, page - 1)}
+          rel="prev"
+          data-filter
+          data-key="["
+          data-key-name="Previous page"
+        >
+          Previous
+        </a>
+      )}
       <span class="muted">
-        {number(first.start + 1)} to {number(next)} of {number(list.fitting)}
+        {number(first)}–{number(last)} of {number(fitting)} · page {number(page)} of {number(pages)}
       </span>
-      {next < list.fitting && (
-        <a href={listAddress(filters, {}, { from: next })} rel="next">
-          Next cases
+      {page < pages && (
+        <a
+          class="button"
+          href={listAddress(filters, {}, page + 1)}
+          rel="next"
+          data-filter
+          data-key="]"
+          data-key-name="Next page"
+        >
+          Next page
         </a>
       )}
     </nav>

@@ -1,41 +1,52 @@
 import type { Attention } from '../../model/attention.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
+import {
+  needLabel,
+  STATE_GROUP_LABELS,
+  type StateGroup,
+  stateLabel,
+} from '../../model/state-groups.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
 import { casePage, casesWithTag, sessionPage } from '../shell/addresses.ts'
-import { StateBadge } from '../shell/badges.tsx'
+import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
-import { AttentionIcon } from './attention-icons.tsx'
-import { type ShownKind, shownKind, shownWords } from './attention-words.ts'
-import { reasonText } from './reason-text.ts'
+import { AttentionIcon, shownKind } from './attention-icons.tsx'
+import type { RowFacts } from './row-facts.ts'
 
 /** How many are shown. */
-const TAGS = 3
+const TAGS = 2
 
-/** A case on one line, with a reason on two, on a phone on more; in its group always of the same height. */
-export function CaseRow({ row }: { row: TriageRow }) {
-  const { id, needs, tags } = row
+interface CaseRowProps {
+  row: TriageRow
+  group: StateGroup
+  facts: RowFacts
+}
+
+/** A case on one line, with what it waits for on two. */
+export function CaseRow({ row, group, facts }: CaseRowProps) {
+  const { id, needs, type } = row
+  const tags = row.tags.filter((tag) => tag.toLowerCase() !== type.toLowerCase())
   const shownTags = tags.slice(0, TAGS)
+  const others = tags.slice(TAGS)
   return (
     <li class="case-row" id={`case-${id}`}>
-      {needs && <Why kind={shownKind(needs.kind, row.state)} />}
       <span class="row-what">
         <a class="row-title" data-row href={casePage(id)}>
           {row.title}
         </a>
-        {needs && <Reason id={id} needs={needs} />}
+        {needs && <Need row={row} needs={needs} group={group} facts={facts} />}
       </span>
       <span class="row-tags">
+        {facts.source && <SourceLink source={facts.source} />}
         {shownTags.map((tag) => (
           <a class="tag" href={casesWithTag(tag)} title={`Cases with the tag ${tag}`} data-filter>
             {tag}
           </a>
         ))}
-        {tags.length > shownTags.length && <span>+{tags.length - shownTags.length}</span>}
+        {others.length > 0 && <span title={others.join(', ')}>+{others.length}</span>}
       </span>
-      <span class="row-type">{row.type}</span>
-      <span class="row-state">
-        <StateBadge state={row.state} />
-      </span>
-      <span class="row-sessions">{sessionsText(row.sessions)}</span>
+      <span class="row-type">{type}</span>
+      <span class="row-state">{stateText(row, group)}</span>
       <span class="row-time">
         <Time at={row.updated_at} />
       </span>
@@ -43,27 +54,65 @@ export function CaseRow({ row }: { row: TriageRow }) {
   )
 }
 
-function Why({ kind }: { kind: ShownKind }) {
+/** What it waits for, and for how long; where a session is meant, it leads there. */
+function Need({ row, needs, group, facts }: CaseRowProps & { needs: Attention }) {
+  const { id, state, since } = row
+  const label = needLabel(needs.kind, state)
+  const text = reasonText(needs, facts.session)
   return (
-    <span class="row-why" data-kind={kind}>
-      <AttentionIcon kind={kind} />
-      {shownWords(kind)}
+    <span class="row-need" data-kind={shownKind(needs.kind, state)}>
+      {label !== STATE_GROUP_LABELS[group] && (
+        <span class="row-why">
+          <AttentionIcon kind={shownKind(needs.kind, state)} />
+          {label}
+        </span>
+      )}
+      {text !== '' &&
+        (needs.session === null ? (
+          <span class="row-reason">{text}</span>
+        ) : (
+          <a class="row-reason" href={sessionPage(id, needs.session)}>
+            {text}
+          </a>
+        ))}
+      {since !== null && (
+        <span class="row-wait">
+          <Time at={since} as={needs.kind === 'running' ? 'running' : 'waiting'} />
+        </span>
+      )}
     </span>
   )
 }
 
-/** Where a session is meant, the reason leads to it. */
-function Reason({ id, needs }: { id: string; needs: Attention }) {
-  const text = reasonText(needs)
-  if (needs.session === null) return <span class="row-reason">{text}</span>
-  return (
-    <a class="row-reason" href={sessionPage(id, needs.session)}>
-      {text}
-    </a>
-  )
+/** What the label does not say already. */
+function reasonText({ kind, text, session }: Attention, fact: string | undefined): string {
+  switch (kind) {
+    case 'plan':
+      return [`session ${session}`, fact].filter(Boolean).join(' · ')
+    case 'running':
+      return [text, fact].filter(Boolean).join(' · ')
+    case 'failed':
+      return text.replace(' failed:', ':')
+    case 'blocked':
+      return text.replace(/^(blocked|needs your input)[:;] /, '')
+    case 'gate_open':
+      return ''
+    case 'problem':
+    case 'proof':
+      return text
+  }
 }
 
-function sessionsText(count: number): string {
-  if (count === 0) return ''
-  return count === 1 ? '1 session' : `${count} sessions`
+/** The exact state, where group and reason do not say it already, and the outcome. */
+function stateText({ state, needs, outcome }: TriageRow, group: StateGroup): string {
+  const label = stateLabel(state)
+  const isSaid = label === STATE_GROUP_LABELS[group] || needs?.kind === 'blocked'
+  return [isSaid ? '' : label, outcome === null ? '' : outcomeLabel(outcome)]
+    .filter((text, at, all) => text !== '' && all.findIndex((each) => same(each, text)) === at)
+    .join(' · ')
+}
+
+function same(a: string, b: string): boolean {
+  const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+  return letters(a) === letters(b)
 }

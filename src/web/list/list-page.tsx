@@ -1,29 +1,29 @@
 import type { Assets } from '../assets.ts'
 import type { PageNeeds } from '../needs.ts'
-import { SearchBox } from '../search/search-box.tsx'
 import { changesOf, NEW_CASE } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
-import { CaseGroups, type FilledChunks } from './case-groups.tsx'
+import { CaseGroups } from './case-groups.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { type Filters, hasFilters } from './filters.ts'
 import type { Listing } from './listing.ts'
 import { NoCasesYet, NothingFits } from './no-cases.tsx'
+import type { RowFacts } from './row-facts.ts'
 import type { Words } from './words.ts'
 import { WorkspaceNotice } from './workspace-notice.tsx'
 
 interface ListPageProps {
   service: PageNeeds['service']
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   filters: Filters
   list: Listing
   words: Words
-  filled: FilledChunks
+  facts: ReadonlyMap<string, RowFacts>
 }
 
-/** All cases, those first that need the operator. */
-export function ListPage({ service, assets, filters, list, words, filled }: ListPageProps) {
-  const waiting = list.groups.find(({ name }) => name === 'needs')?.count ?? 0
+/** The cases, those first that wait for the operator. */
+export function ListPage({ service, assets, filters, list, words, facts }: ListPageProps) {
+  const { waiting } = list.sizes
   const isBare = list.total === 0 && !hasFilters(filters)
   return (
     <Page
@@ -34,7 +34,6 @@ export function ListPage({ service, assets, filters, list, words, filled }: List
     >
       <div class="list-head">
         <h1>Cases</h1>
-        {!isBare && <SearchBox />}
         <a class="button primary" href={NEW_CASE}>
           New case
         </a>
@@ -47,7 +46,7 @@ export function ListPage({ service, assets, filters, list, words, filled }: List
         <>
           <FilterBar filters={filters} list={list} words={words} />
           {list.fitting === 0 && <NothingFits filters={filters} />}
-          <CaseGroups list={list} filters={filters} filled={filled} />
+          <CaseGroups list={list} filters={filters} facts={facts} />
         </>
       )}
     </Page>

@@ -6,39 +6,27 @@ import { listProviders } from '../../sessions/providers.ts'
 import type { PageNeeds } from '../needs.ts'
 import { CASES, NEW_CASE } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
-import { CaseChunk } from './case-chunk.tsx'
-import { filtersOf } from './filters.ts'
-import { type Chunk, firstChunks } from './groups.ts'
+import { filtersOf, pageOf } from './filters.ts'
 import { ListPage } from './list-page.tsx'
 import { listing } from './listing.ts'
 import { NewCasePage } from './new-case-page.tsx'
+import { rowFacts } from './row-facts.ts'
 import { wordsOf } from './words.ts'
 
-/** Of what one answer shows at most. */
-const MAX_CHUNKS = 12
-
-/**
- * The list: with `show=open-0,open-100` those chunks are filled, with `from=` the first from that place
- * on; `chunk=open-200` asks for nothing but that chunk. And the page of a new case.
- */
+/** The list of cases, a page at a time, and the page of a new case. */
 export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  const rowsOf = ({ ids }: Chunk) => ids.flatMap((id) => service.catalog.row(id) ?? [])
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
-    const filters = filtersOf(queryOf(c))
-    const list = await listing(service, filters)
-    const wanted = c.req.query('chunk')
-    if (wanted !== undefined) {
-      const chunk = named(list.groups, [wanted])[0] ?? { id: wanted, start: 0, ids: [] }
-      return pageResponse(c, <CaseChunk chunk={chunk} order={list.order} rows={rowsOf(chunk)} />)
-    }
-    const shown = named(list.groups, c.req.query('show')?.split(',', MAX_CHUNKS) ?? [])
-    const from = Number(c.req.query('from') ?? 0)
-    const chunks = shown.length > 0 ? shown : firstChunks(list.groups, from)
-    const filled = new Map(chunks.map((chunk) => [chunk, rowsOf(chunk)]))
+    const query = queryOf(c)
+    const filters = filtersOf(query)
+    const list = await listing(service, filters, pageOf(query))
+    const facts = await rowFacts(
+      service,
+      list.groups.flatMap(({ rows }) => rows),
+    )
     const words = wordsOf(service.lists)
-    return pageResponse(c, <ListPage {...{ service, assets, filters, list, words, filled }} />)
+    return pageResponse(c, <ListPage {...{ service, assets, filters, list, words, facts }} />)
   })
 
   app.get(NEW_CASE, pageHeaders(), async (c) => {
@@ -54,9 +42,4 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
     )
   })
   return app
-}
-
-function named(groups: readonly { chunks: Chunk[] }[], ids: readonly string[]): Chunk[] {
-  const chunks = groups.flatMap((group) => group.chunks)
-  return chunks.filter(({ id }) => ids.includes(id))
 }

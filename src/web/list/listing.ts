@@ -1,93 +1,55 @@
-import { createHash } from 'node:crypto'
 import type { HttpDeps } from '../../http/deps.ts'
-import { triageFilters, wantedKinds } from '../../http/triage.ts'
-import { ATTENTION_KINDS, type AttentionKind } from '../../model/attention.ts'
-import { CASE_STATES, type CaseState } from '../../model/case-state.ts'
-import { LIST_GROUPS, type ListGroup, listGroup } from '../../model/list-order.ts'
-import type { CaseCount } from '../../state/case-lists.ts'
+import { triageFilters } from '../../http/triage.ts'
+import { STATE_GROUPS, type StateGroup, stateGroup } from '../../model/state-groups.ts'
+import type { TriageRow } from '../../model/triage-row.ts'
 import type { Filters } from './filters.ts'
-import { type Group, groupsOf } from './groups.ts'
 
-/** The cases that fit, and how many would. */
-export interface Listing extends Counts {
-  groups: Group[]
+export const PAGE_SIZE = 100
+
+/** One page of the cases that fit. */
+export interface Listing {
+  /** The rows of the page under their groups. */
+  groups: { name: StateGroup; rows: TriageRow[] }[]
+  /** How many cases of each group fit, whatever group is chosen. */
+  sizes: Record<StateGroup, number>
+  /** How many fit. */
+  fitting: number
   /** How many there are. */
   total: number
-  /** Names which cases are where: of two with the same, the parts fit together. */
-  order: string
+  page: number
+  pages: number
 }
 
-/** Refuses what `GET /triage` refuses. */
+/** The page with this number, or the last one. Refuses what `GET /triage` refuses. */
 export async function listing(
   service: Pick<HttpDeps, 'catalog' | 'lists' | 'synchronizer'>,
   filters: Filters,
+  wantedPage: number,
 ): Promise<Listing> {
-  const { lists } = service
-  // counts need those too that are not of the chosen states and kinds
-  const others = await triageFilters(service, queryOf({ ...filters, needs: [], state: [] }))
-  const states = filters.state.length > 0 ? { state: filters.state } : {}
-  const kinds = wantedKinds(queryOf(filters))
-  const needs = kinds ? { needs: kinds } : {}
-  const counts = countsOf(lists.counts(others), filters.state, kinds)
-  const ids = lists.pageIds({ ...others, ...states, ...needs })
-  const groups = groupsOf(ids, counts.sizes)
+  const { lists, catalog } = service
+  const { q, group, ...words } = filters
+  const query = (name: string) => (name === 'q' ? q : words[name as keyof typeof words]?.join(','))
+  const others = await triageFilters(service, query)
+  const sizes = Object.fromEntries(STATE_GROUPS.map((name) => [name, 0])) as Listing['sizes']
+  for (const { state, needs, count } of lists.counts(others))
+    sizes[stateGroup(state, needs)] += count
+  const shown = STATE_GROUPS.filter((name) => group.length === 0 || group.includes(name))
+  const fitting = shown.reduce((sum, name) => sum + sizes[name], 0)
+  const pages = Math.max(1, Math.ceil(fitting / PAGE_SIZE))
+  const page = Math.min(wantedPage, pages)
+  const chosen = group.length > 0 ? { ...others, group } : others
+  const rows = lists
+    .listPage(chosen, (page - 1) * PAGE_SIZE, PAGE_SIZE)
+    .map((json) => JSON.parse(json) as TriageRow)
   return {
-    ...counts,
-    groups,
-    total: service.catalog.size(),
-    order: orderOf(groups),
+    groups: shown.flatMap((name) => {
+      const own = rows.filter(({ state, needs }) => stateGroup(state, needs?.kind) === name)
+      return own.length > 0 ? { name, rows: own } : []
+    }),
+    sizes,
+    fitting,
+    total: catalog.size(),
+    page,
+    pages,
   }
-}
-
-interface Counts {
-  /** How many fit. */
-  fitting: number
-  sizes: Record<ListGroup, number>
-  /** Of each state and kind, how many would be shown with it instead of what is chosen of its sort. */
-  states: Record<CaseState, number>
-  needs: Record<AttentionKind, number>
-  /** How many fit whatever they need. */
-  anyNeed: number
-}
-
-function countsOf(
-  all: readonly CaseCount[],
-  states: readonly string[],
-  kinds: readonly string[] | null,
-): Counts {
-  const counts: Counts = {
-    fitting: 0,
-    sizes: zeros(LIST_GROUPS),
-    states: zeros(CASE_STATES),
-    needs: zeros(ATTENTION_KINDS),
-    anyNeed: 0,
-  }
-  for (const { state, needs, count } of all) {
-    const hasState = states.length === 0 || states.includes(state)
-    const hasKind = !kinds || (needs !== null && kinds.includes(needs))
-    if (hasKind) counts.states[state] += count
-    if (!hasState) continue
-    counts.anyNeed += count
-    if (needs) counts.needs[needs] += count
-    if (!hasKind) continue
-    counts.fitting += count
-    counts.sizes[listGroup(state, needs)] += count
-  }
-  return counts
-}
-
-function zeros<K extends string>(keys: readonly K[]): Record<K, number> {
-  return Object.fromEntries(keys.map((key) => [key, 0])) as Record<K, number>
-}
-
-function queryOf(filters: Filters): (name: string) => string | undefined {
-  const { q, ...lists } = filters
-  return (name) => (name === 'q' ? q : lists[name as keyof typeof lists]?.join(','))
-}
-
-function orderOf(groups: readonly Group[]): string {
-  const hash = createHash('sha256')
-  for (const { chunks } of groups)
-    for (const { id, ids } of chunks) hash.update(`${id} ${ids.join()}\n`)
-  return hash.digest('hex').slice(0, 12)
 }

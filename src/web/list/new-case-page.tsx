@@ -3,12 +3,13 @@ import { NEW_CASE_FIELDS } from '../../model/case-fields.ts'
 import type { Provider } from '../../sessions/providers.ts'
 import type { Assets } from '../assets.ts'
 import { CASES, casePage } from '../shell/addresses.ts'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { Page } from '../shell/page.tsx'
 import type { Words } from './words.ts'
 
 interface NewCasePageProps {
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   words: Words
   providers: readonly Provider[]
   /** What runs a case that names no provider. */
@@ -17,7 +18,7 @@ interface NewCasePageProps {
   parent: Case | undefined
 }
 
-/** The form of a new case. It leads to the page of the case. */
+/** The form of a new case, which leads to the page of the case. */
 export function NewCasePage(props: NewCasePageProps) {
   const { assets, words, parent, providers, defaultProvider } = props
   const shared = {
@@ -35,19 +36,17 @@ export function NewCasePage(props: NewCasePageProps) {
   }
   return (
     <Page title="New case" assets={assets} kind="new-case">
-      <nav class="crumbs" aria-label="Where this is">
-        <a href={CASES}>Cases</a> /{' '}
-        {parent && (
-          <>
-            <a href={casePage(parent.id)}>{parent.title}</a> /{' '}
-          </>
-        )}
-        New case
-      </nav>
+      <Breadcrumbs
+        above={[
+          { href: CASES, text: 'Cases' },
+          ...(parent ? [{ href: casePage(parent.id), text: parent.title }] : []),
+        ]}
+        current="New case"
+      />
       <h1>New case</h1>
       <noscript>
         <p>
-          Without JavaScript: <code>casefile new</code> in a terminal makes one.
+          This form needs JavaScript. You can also run <code>casefile new</code> in a terminal.
         </p>
       </noscript>
       <form
@@ -66,13 +65,13 @@ export function NewCasePage(props: NewCasePageProps) {
         </details>
         <div class="actions">
           <button type="submit" class="primary">
-            Create the case
+            Create case
           </button>
           <a href={CASES} class="button" data-return>
             Cancel
           </a>
           <span class="muted small">
-            <kbd>Ctrl</kbd> <kbd>Enter</kbd> creates it too
+            or <kbd>Ctrl</kbd> <kbd>Enter</kbd>
           </span>
         </div>
       </form>

@@ -1,28 +1,26 @@
-import { NEW_CASE } from '../shell/addresses.ts'
+import { NEW_CASE, searchPage } from '../shell/addresses.ts'
 import type { Filters } from './filters.ts'
-import { NEEDS_YOU } from './needs-you.ts'
 
 /** What a workspace without a case says: how to begin. */
 export function NoCasesYet() {
   return (
     <section class="card list-empty">
-      <h2>No case yet</h2>
+      <h2>No cases yet</h2>
       <p>
         A case is one piece of work with its record: what was wrong, what was planned and approved,
         what was done, and the evidence that it works.
       </p>
       <ul>
         <li>
-          <a href={NEW_CASE}>Open the first case</a> here, or with <code>casefile new</code> in a
+          <a href={NEW_CASE}>Create the first case</a> here, or run <code>casefile new</code> in a
           terminal.
         </li>
         <li>
-          <code>casefile demo</code> shows the whole way from a case to its proof in a minute, in a
-          workspace of its own.
+          <code>casefile import</code> makes cases of GitHub issues.
         </li>
         <li>
-          A folder <code>memory/cases/&lt;uuid&gt;/</code> with a <code>case.md</code> that you
-          write yourself is a case too: <code>docs/files.md</code> says what stands in it.
+          <code>casefile demo</code> shows the whole way from a case to its proof in a minute, in a
+          temporary workspace.
         </li>
       </ul>
     </section>
@@ -30,16 +28,23 @@ export function NoCasesYet() {
 }
 
 export function NothingFits({ filters }: { filters: Filters }) {
-  const isOnlyNeeds =
-    filters.needs[0] === NEEDS_YOU && Object.values(filters).flat().join('') === NEEDS_YOU
+  const { q, ...lists } = filters
+  const isOnlyWaiting = q === '' && Object.values(lists).flat().join() === 'waiting'
   return (
     <section class="card list-empty">
-      <h2>{isOnlyNeeds ? 'Nothing needs you' : 'No case fits'}</h2>
+      <h2>{isOnlyWaiting ? 'Nothing is waiting for you' : 'No matches'}</h2>
       <p>
-        {isOnlyNeeds
-          ? 'No plan waits, nothing is stuck, and all evidence is judged.'
-          : 'No case has all of what is asked for above.'}{' '}
-        <a href="/" data-filter>
+        {isOnlyWaiting
+          ? 'No plan needs your approval, nothing is blocked, and nothing has failed.'
+          : 'No case matches these filters. They look at titles and descriptions only.'}
+      </p>
+      <p>
+        {q !== '' && (
+          <a class="button primary" href={searchPage(q)}>
+            Search all content for “{q}”
+          </a>
+        )}{' '}
+        <a class="button" href="/" data-filter>
           Show all cases
         </a>
       </p>

@@ -5,10 +5,19 @@ interface WordSelectProps {
   all: string
   words: readonly string[]
   chosen: readonly string[]
+  /** How a word is shown; as it is without it. */
+  text?: (word: string) => string
 }
 
-/** One of the words that the cases have; nothing where they have none. What the address asks for is always among them. */
-export function WordSelect({ name, label, all, words, chosen }: WordSelectProps) {
+/** A choice of the words that the cases have; nothing if they have none. What the address asks for is always among them. */
+export function WordSelect({
+  name,
+  label,
+  all,
+  words,
+  chosen,
+  text = (word) => word,
+}: WordSelectProps) {
   const value = chosen.join(',')
   const options = value === '' || words.includes(value) ? words : [value, ...words]
   if (options.length === 0) return null
@@ -24,7 +33,7 @@ export function WordSelect({ name, label, all, words, chosen }: WordSelectProps)
         </option>
         {options.map((word) => (
           <option value={word} selected={word === value}>
-            {word}
+            {word.split(',').map(text).join(', ')}
           </option>
         ))}
       </select>

@@ -1,6 +1,6 @@
 import type { HttpDeps } from '../../http/deps.ts'
 
-/** What is wrong with the workspace and belongs to no case; nothing where all is well. */
+/** Problems of the workspace that belong to no case. */
 export async function WorkspaceNotice({
   service,
 }: {
@@ -12,15 +12,15 @@ export async function WorkspaceNotice({
     <>
       {trouble && (
         <p class="notice" data-kind="warn" id="watching-notice">
-          Changes of files are noticed late: {trouble.message}. What to do: {trouble.remedy}.
+          File changes are detected with a delay: {trouble.message}. To fix it: {trouble.remedy}.
         </p>
       )}
       {problems.length > 0 && (
         <details class="notice" data-kind="warn" id="workspace-notice">
           <summary>
             {problems.length === 1
-              ? '1 problem of the workspace'
-              : `${problems.length} problems of the workspace`}
+              ? '1 workspace problem'
+              : `${problems.length} workspace problems`}
           </summary>
           <ul>
             {problems.map(({ code, file, line, message }) => (

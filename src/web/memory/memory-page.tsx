@@ -12,7 +12,7 @@ import { NumberedSource } from '../shell/text-box.tsx'
 import type { MemoryPageData } from './memory-data.ts'
 
 interface MemoryPageProps {
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   folder: CaseFolder
   data: MemoryPageData
   isSource: boolean

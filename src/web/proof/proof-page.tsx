@@ -26,7 +26,7 @@ import {
 
 interface ProofPageProps {
   service: HttpDeps
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   folder: CaseFolder
   proof: Proof
 }

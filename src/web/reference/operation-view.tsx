@@ -1,9 +1,10 @@
 import type { ApiAnswer, Parameter, Placed, Schema } from './api-document.ts'
 import { curlLine } from './curl-line.ts'
+import { ExampleText } from './example-text.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
-/** One operation: what it takes, what it answers, and an example of both. */
+/** One operation: parameters, body, responses and an example. */
 export function OperationView({ placed, origin }: { placed: Placed; origin: string }) {
   const { method, path, operation } = placed
   const { operationId: id, summary, description, parameters, requestBody, responses } = operation
@@ -38,14 +39,12 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
       <h4>
         Example{' '}
         <button type="button" class="quiet needs-script" data-copy={curl}>
-          Copy
+          Copy<span class="visually-hidden"> the example of {id}</span>
         </button>
       </h4>
-      <pre class="plain-text" tabindex={0}>
-        {curl}
-      </pre>
-      {answers.map(([status, answer]) => status < '300' && <Good {...{ status, answer }} />)}
-      <ul class="refusals">
+      <ExampleText label={`Example of ${id}`} text={curl} />
+      {answers.map(([status, answer]) => status < '300' && <Good {...{ id, status, answer }} />)}
+      <ul class="errors">
         {answers.map(([status, answer]) => status >= '300' && <Other {...{ status, answer }} />)}
       </ul>
     </section>
@@ -76,7 +75,7 @@ function Shape({ schema, of }: { schema: Schema; of: string }) {
   )
 }
 
-function Good({ status, answer }: { status: string; answer: ApiAnswer }) {
+function Good({ id, status, answer }: { id: string; status: string; answer: ApiAnswer }) {
   return (
     <>
       <h4>
@@ -102,10 +101,13 @@ function Good({ status, answer }: { status: string; answer: ApiAnswer }) {
           </p>
           {example !== undefined && (
             <details>
-              <summary>What it answered</summary>
-              <pre class="plain-text" tabindex={0}>
-                {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
-              </pre>
+              <summary>
+                Example response<span class="visually-hidden"> of {id}</span>
+              </summary>
+              <ExampleText
+                label={`Response of ${id}`}
+                text={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              />
             </details>
           )}
         </>
@@ -125,7 +127,7 @@ function Other({ status, answer }: { status: string; answer: ApiAnswer }) {
         codes.map((code, index) => (
           <>
             {index > 0 && ', '}
-            <a href={`#refusal-${code}`}>{code}</a>
+            <a href={`#error-${code}`}>{code}</a>
           </>
         ))
       )}

@@ -42,9 +42,9 @@ export function Members({ schema, of }: { schema: Schema; of: string }) {
       <table class="reference-table">
         <thead>
           <tr>
-            <th scope="col">member</th>
-            <th scope="col">is</th>
-            <th scope="col">what it means</th>
+            <th scope="col">Name</th>
+            <th scope="col">Type</th>
+            <th scope="col">Description</th>
           </tr>
         </thead>
         <tbody>{rowsOf(schema, '')}</tbody>

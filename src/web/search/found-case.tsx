@@ -1,15 +1,16 @@
 import type { FoundCase } from '../../http/routes/search.ts'
+import { outcomeLabel } from '../../model/outcomes.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
 import { StateBadge } from '../shell/badges.tsx'
 import { fileUrl } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
 
-/** A case that was found: what it is, the lines that say why, and what of the query it does not have. */
-export function FoundCaseItem({ of }: { of: FoundCase }) {
+/** A case that was found: what it is, the lines that match, and the words of the query that it lacks. */
+export function FoundCaseItem({ of, number }: { of: FoundCase; number: number }) {
   const { id, title, state, type, outcome, tags, updated_at, missing, lines } = of
   return (
-    <li class="card found-case">
+    <li class="card found-case" id={`result-${number}`}>
       <header>
         <h2>
           <a href={casePage(id)} data-row>
@@ -19,12 +20,14 @@ export function FoundCaseItem({ of }: { of: FoundCase }) {
         <StateBadge state={state} />
       </header>
       <p class="small muted">
-        {[type, outcome, ...tags].filter((word) => word !== null).join(' · ')} ·{' '}
-        <Time at={updated_at} />
+        {[...new Set([type, outcome === null ? null : outcomeLabel(outcome), ...tags])]
+          .filter((word) => word !== null)
+          .join(' · ')}{' '}
+        · <Time at={updated_at} />
       </p>
       {missing.length > 0 && (
         <p class="small found-missing">
-          Without{' '}
+          Missing:{' '}
           {missing.map((word, index) => (
             <>
               {index > 0 && ', '}

@@ -2,75 +2,84 @@ import type { FoundCase } from '../../http/routes/search.ts'
 import type { Assets } from '../assets.ts'
 import { number } from '../list/number-text.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'
+import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
 import { FoundCaseItem } from './found-case.tsx'
-import { SearchBox } from './search-box.tsx'
+import { SearchField } from './search-field.tsx'
 
-/** What came of a search; null before anything is looked for. */
+/** The result of a search; null before anything is searched. */
 export type SearchOutcome = { total: number; found: FoundCase[] } | { refused: string } | null
 
+/** So many results are shown at first, and so many more with each "Show more". */
+export const RESULTS_STEP = 20
+export const MOST_RESULTS = 1000
+
 interface SearchPageProps {
-  assets: Pick<Assets, 'href'>
+  assets: Pick<Assets, 'href' | 'workspace'>
   q: string
   outcome: SearchOutcome
-  /** Of what one page shows. */
-  most: number
 }
 
-/** What was found in the texts of all cases, the best first. */
-export function SearchPage({ assets, q, outcome, most }: SearchPageProps) {
+/** The results of a search in the texts of all cases, the best first. */
+export function SearchPage({ assets, q, outcome }: SearchPageProps) {
   return (
     <Page title={q === '' ? 'Search' : `${q} · Search`} assets={assets} kind="search">
-      <nav class="crumbs" aria-label="Where this is">
-        <a href={CASES}>Cases</a>
-      </nav>
+      <Breadcrumbs above={[{ href: CASES, text: 'Cases' }]} current="Search" />
       <h1>Search</h1>
-      <SearchBox q={q} isFirst />
-      {outcome === null ? (
-        <Hint />
-      ) : 'refused' in outcome ? (
+      <search class="search-box">
+        <form id="search" method="get" action="/find">
+          <SearchField id="search-q" value={q} label="Search all content" autofocus={q === ''} />
+          <button type="submit">Search</button>
+        </form>
+      </search>
+      {outcome === null ? null : 'refused' in outcome ? (
         <p class="notice" data-kind="warn" role="alert">
-          This cannot be searched for: {outcome.refused}.
+          This search is not possible: {outcome.refused}.
         </p>
       ) : outcome.total === 0 ? (
         <NothingFound />
       ) : (
-        <Results q={q} {...outcome} most={most} />
+        <Results q={q} {...outcome} />
       )}
-      {outcome !== null && <Hint />}
+      <Hint />
     </Page>
   )
 }
 
-function Results({ q, total, found, most }: { q: string; most: number } & Found) {
-  const isPart = found.length < total
+function Results({ q, total, found }: { q: string; total: number; found: FoundCase[] }) {
+  const shown = found.length
+  const isPart = shown < total
   return (
     <>
       <p class="small muted" role="status">
-        {isPart ? `The best ${number(found.length)} of ${number(total)}` : number(total)}{' '}
-        {total === 1 ? 'case' : 'cases'}
+        {isPart
+          ? `Top ${number(shown)} of ${number(total)} cases`
+          : `${number(total)} ${total === 1 ? 'case' : 'cases'}`}
       </p>
       <ol class="found">
-        {found.map((each) => (
-          <FoundCaseItem of={each} />
+        {found.map((each, index) => (
+          <FoundCaseItem of={each} number={index + 1} />
         ))}
       </ol>
-      {isPart && found.length < most && (
+      {isPart && shown < MOST_RESULTS && (
         <p>
-          <a href={searchPage(q, most)}>Show up to {most}</a>
+          <a
+            class="button"
+            href={`${searchPage(q, Math.min(shown + RESULTS_STEP, MOST_RESULTS))}#result-${shown + 1}`}
+          >
+            Show more
+          </a>
         </p>
       )}
     </>
   )
 }
 
-type Found = Extract<SearchOutcome, { found: unknown }>
-
 function NothingFound() {
   return (
     <section class="card list-empty">
-      <h2>Nothing found</h2>
-      <p role="status">No case has any of these words, or none fits the filters among them.</p>
+      <h2>No matches</h2>
+      <p role="status">No case has these words and fits the filters.</p>
     </section>
   )
 }
@@ -78,9 +87,9 @@ function NothingFound() {
 function Hint() {
   return (
     <p class="small muted">
-      Titles, tags, descriptions, memory files, sessions and proof are searched. Narrow it with{' '}
-      <code>state:OPEN,BLOCKED</code>, <code>type:bug</code>, <code>tag:auth</code> or{' '}
-      <code>outcome:ConfirmedCodeBug</code> among the words.
+      Searches titles, tags, descriptions, notes and other memory files, sessions and proof. Add
+      filters such as <code>state:OPEN,BLOCKED</code>, <code>type:bug</code>, <code>tag:auth</code>{' '}
+      or <code>outcome:ConfirmedCodeBug</code>.
     </p>
   )
 }

@@ -33,14 +33,14 @@ export function TestResults({ data }: { data: SessionPageData }) {
   )
 }
 
-/** Actions of the agent that Casefile rejected: they may be why the result is not what was asked for. */
-export function RejectedActions({ data }: { data: SessionPageData }) {
+/** Actions of the agent that were refused: they may be why the result is not what was asked for. */
+export function RefusedActions({ data }: { data: SessionPageData }) {
   const { plan, work, first } = refusedActions(data.session.trail)
   if (plan + work === 0) return null
   const more = plan + work - first.length
   return (
     <section class="card" id="refused-actions" aria-labelledby="refused-actions-title">
-      <h2 id="refused-actions-title">Rejected actions</h2>
+      <h2 id="refused-actions-title">Refused actions</h2>
       <p class="muted small">
         {refusedCount(plan + work)}
         {plan > 0 && `, ${plan} of them during planning`}.
@@ -118,7 +118,7 @@ export function UsageCard({ data }: { data: SessionPageData }) {
       </dl>
       {usage_total.cost_usd !== null && (
         <p class="muted small">
-          The agent's own estimate of the cost. With a subscription you pay something else.
+          The cost is the agent's own estimate. With a subscription it is not what you pay.
         </p>
       )}
     </section>

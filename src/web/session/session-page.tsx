@@ -15,7 +15,7 @@ import { OutputSection } from './output-section.tsx'
 import { mayPlanAgain, PlanAgain } from './plan-again.tsx'
 import { AbandonForm, StopForm } from './plan-forms.tsx'
 import { PlanSection, RevisionList } from './plan-section.tsx'
-import { Evidence, RejectedActions, TestResults, UsageCard } from './results.tsx'
+import { Evidence, RefusedActions, TestResults, UsageCard } from './results.tsx'
 import type { SessionPageData } from './session-data.ts'
 import { mayContinue } from './status-banner.ts'
 import { StepList } from './step-list.tsx'
@@ -59,7 +59,7 @@ export function SessionPage({ data, assets }: SessionPageProps) {
     <div class="session-main" id="session-main">
       {waits && <PlanSection data={data} />}
       <FailedTests tests={session.failed_tests} failed={session.tests?.failed ?? 0} />
-      <RejectedActions data={data} />
+      <RefusedActions data={data} />
       {isOver(session.state) && !isOutputFirst && (
         <ChangedFiles session={session} changes={data.changes} />
       )}

@@ -91,7 +91,7 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
         maxlength={kind === 'line' ? max : undefined}
         {...patternOf(field, text)}
         placeholder={placeholder}
-        data-as={kind === 'words' ? (hasBlank(value) ? 'list' : 'words') : undefined}
+        data-list={kind === 'words' ? (hasBlank(value) ? 'commas' : 'spaces') : undefined}
         data-empty={kind === 'words' || required ? undefined : shared['data-empty']}
         list={suggested.length > 0 ? `${id}-words` : undefined}
         autocomplete="off"

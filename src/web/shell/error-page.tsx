@@ -3,13 +3,13 @@ import type { ServiceEnv } from '../../http/context.ts'
 import { logFault, problemJson, problemResponse } from '../../http/problem-json.ts'
 import type { RefusalPage } from '../../http/refusal-page.ts'
 import type { Assets } from '../assets.ts'
-import { CASES } from './addresses.ts'
+import { API_REFERENCE, CASES, SEARCH } from './addresses.ts'
 import { Page } from './page.tsx'
 import { setPageHeaders } from './page-response.ts'
 
-/** A refusal as a page to who takes HTML, as browsers say that they do; to a program, problem+json. */
+/** An error as a page for browsers, which accept HTML, and as problem+json for programs. */
 export function errorPages(
-  assets: Pick<Assets, 'href'>,
+  assets: Pick<Assets, 'href' | 'workspace'>,
   log: (line: string) => void,
 ): ErrorHandler<ServiceEnv> {
   return (error, c) => {
@@ -19,8 +19,8 @@ export function errorPages(
   }
 }
 
-/** The same where no page answers, or none may: the headers of pages come with it. */
-export function refusalPage(assets: Pick<Assets, 'href'>): RefusalPage {
+/** The same with the headers of pages, for addresses that no page answers. */
+export function refusalPage(assets: Pick<Assets, 'href' | 'workspace'>): RefusalPage {
   return (_, error, byHand) => {
     const response = errorPage(assets, error, byHand)
     setPageHeaders(response.headers)
@@ -28,19 +28,32 @@ export function refusalPage(assets: Pick<Assets, 'href'>): RefusalPage {
   }
 }
 
-function errorPage(assets: Pick<Assets, 'href'>, error: unknown, byHand?: string): Response {
+function errorPage(
+  assets: Pick<Assets, 'href' | 'workspace'>,
+  error: unknown,
+  byHand?: string,
+): Response {
   const { status, title, detail } = problemJson(error)
+  const heading = status === 404 ? 'Page not found' : String(title)
   const page = (
-    <Page title={String(title)} assets={assets} kind="error">
-      <h1>{title}</h1>
-      <p class="lead">{detail}</p>
+    <Page title={heading} assets={assets} kind="error">
+      <h1>{heading}</h1>
+      <p class="lead">{String(detail).replace(' docs/api.md lists all there is.', '')}</p>
       {byHand ? (
         <p>
           If you meant to come here, open the address yourself: <a href={byHand}>{byHand}</a>
         </p>
       ) : (
-        <p>
-          <a href={CASES}>All cases</a>
+        <p class="actions">
+          <a class="button primary" href={CASES}>
+            All cases
+          </a>
+          <a class="button" href={SEARCH}>
+            Search
+          </a>
+          <a class="button" href={API_REFERENCE}>
+            Docs
+          </a>
         </p>
       )}
     </Page>

@@ -4,8 +4,8 @@ import { API_REFERENCE, CASES, NEW_CASE } from './addresses.ts'
 
 export interface PageProps {
   title: string
-  assets: Pick<Assets, 'href'>
-  /** Below which address of `GET /events` what changes this page is told; none: the page stays as it is. */
+  assets: Pick<Assets, 'href' | 'workspace'>
+  /** The address of `GET /events` with the events that change this page; without it the page stays as it is. */
   live?: string
   /** Marks the page's kind for the style sheet and the script. */
   kind:
@@ -23,11 +23,12 @@ export interface PageProps {
 
 /** The frame of every page. Nothing in it is inline, so that the content security policy can be strict. */
 export function Page({ title, assets, live, kind, children }: PageProps) {
+  const { workspace } = assets
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>{`${title} · Casefile`}</title>
+        <title>{`${title} · ${workspace} · Casefile`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href={assets.href('favicon.svg')} type="image/svg+xml" />
@@ -41,8 +42,12 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
         <header class="site">
           <a class="brand" href={CASES}>
             <img src={assets.href('favicon.svg')} alt="" width="22" height="22" />
-            Casefile
+            <span>Casefile</span>
           </a>
+          <span class="workspace" title={`Workspace: ${workspace}`}>
+            <span class="visually-hidden">Workspace </span>
+            <bdi>{workspace}</bdi>
+          </span>
           <nav aria-label="Main">
             <a href={CASES} data-key="g" aria-current={kind === 'cases' ? 'page' : undefined}>
               Cases
@@ -50,19 +55,23 @@ export function Page({ title, assets, live, kind, children }: PageProps) {
             <a href={NEW_CASE} data-key="n" aria-current={kind === 'new-case' ? 'page' : undefined}>
               New case
             </a>
-            <a href={API_REFERENCE} aria-current={kind === 'reference' ? 'page' : undefined}>
-              API
-            </a>
           </nav>
           <span id="live" class="live" role="status" data-keep />
-          <button type="button" class="quiet needs-script" data-help aria-keyshortcuts="?">
+          <a
+            class="site-docs"
+            href={API_REFERENCE}
+            aria-current={kind === 'reference' ? 'page' : undefined}
+          >
+            Docs
+          </a>
+          <button type="button" class="quiet needs-script" data-help>
             Keys <kbd>?</kbd>
           </button>
         </header>
         <main id="main" tabindex={-1}>
           <noscript>
             <p class="notice">
-              Reading works without JavaScript. To change anything here, turn it on, or use the
+              Reading works without JavaScript. To change something, turn JavaScript on, or use the
               casefile command or the API.
             </p>
           </noscript>

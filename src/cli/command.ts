@@ -1,0 +1,129 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { EXIT_MEANINGS, type ExitCode } from './output/exit-codes.ts'
+
+/** What the commands are made with. */
+export interface ProgramContext {
+  version: string
+  /** Where the sample workspace is. */
+  sample: string
+  /** The path of the program itself. */
+  program: string
+}
+
+/** What help and docs say about a command beyond its arguments and options. */
+export interface Explanation {
+  /** Each a command line, and what it does. */
+  examples: readonly (readonly [command: string, does: string])[]
+  /** Exit codes with a meaning for this command, besides 0, 1 and 2. */
+  exits?: readonly ExitCode[]
+  /** Sentences below the description. */
+  more?: string
+  /** The options that come last: those of commands about cases (the default), or of commands that set something up. */
+  shared?: readonly Option[]
+}
+
+const explanations = new WeakMap<Command, Explanation>()
+
+/** Completes a command: examples below its help, and the options it shares with others below its own. */
+export function explain(command: Command, explanation: Explanation): Command {
+  const { shared = caseOptions() } = explanation
+  explanations.set(command, explanation)
+  for (const option of shared) command.addOption(option.helpGroup(SHARED_OPTIONS))
+  return command.addHelpText('after', () => `\n${helpText(explanation)}`)
+}
+
+export function explanationOf(command: Command): Explanation | undefined {
+  return explanations.get(command)
+}
+
+export const SHARED_OPTIONS = 'Shared options:'
+
+function helpText({ examples, exits = [], more }: Explanation): string {
+  const width = Math.max(...examples.map(([command]) => command.length))
+  return [
+    ...(more === undefined ? [] : [more, '']),
+    examples.length === 1 ? 'Example:' : 'Examples:',
+    ...examples.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`),
+    ...(exits.length === 0 ? [] : ['', 'Exit codes besides 0, 1 and 2:']),
+    ...exits.map((code) => `  ${code}  ${EXIT_MEANINGS[code]}`),
+  ].join('\n')
+}
+
+/** Of the commands about cases: they find their workspace as git finds a repository. */
+export function caseOptions(): Option[] {
+  return [nearestRootOption(), memoryRootOption(), stateDirOption(), jsonOption()]
+}
+
+/** Of the commands that set something up: they take the current folder. */
+export function setupOptions(): Option[] {
+  return [rootOption(), memoryRootOption(), stateDirOption(), jsonOption()]
+}
+
+export function caseArgument(): Argument {
+  return new Argument('<case>', 'Its id, the start of its id, or part of its title.')
+}
+
+export function sessionArgument(otherwise = 'the newest'): Argument {
+  return new Argument('[session]', `Its number, its id, or latest. Default: ${otherwise}.`)
+}
+
+export function jsonOption(): Option {
+  return new Option('--json', 'Output JSON, including errors.')
+}
+
+export function rootOption(): Option {
+  return new Option('--root <dir>', 'Workspace folder.')
+    .env('CASEFILE_ROOT')
+    .default('.', 'the current folder')
+    .argParser(folderOf)
+}
+
+export function nearestRootOption(): Option {
+  return new Option(
+    '--root <dir>',
+    'Workspace folder. Default: the nearest parent with casefile.md.',
+  )
+    .env('CASEFILE_ROOT')
+    .argParser(folderOf)
+}
+
+export function memoryRootOption(): Option {
+  return new Option(
+    '--memory-root <dir>',
+    'Folder of the case files. Default: memory/ in the workspace.',
+  )
+    .env('CASEFILE_MEMORY_ROOT')
+    .argParser(folderOf)
+}
+
+export function stateDirOption(): Option {
+  return new Option(
+    '--state-dir <dir>',
+    "Folder for this machine's own state. Default: below $XDG_STATE_HOME.",
+  )
+    .env('CASEFILE_STATE_DIR')
+    .argParser(folderOf)
+}
+
+/** For an option that takes several values, one each or separated by commas. */
+export function several(flags: string, description: string): Option {
+  const collect = (text: string, before: string[] | undefined) => [
+    ...(before ?? []),
+    ...text.split(',').filter((each) => each !== ''),
+  ]
+  return new Option(flags, description).argParser(collect)
+}
+
+/** For an option that takes a whole number from 1. */
+export function count(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => {
+    if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+    throw new InvalidArgumentError('Expected a whole number from 1.')
+  })
+}
+
+/** An empty name would be read as the workspace itself. */
+function folderOf(text: string): string {
+  if (text !== '') return text
+  throw new InvalidArgumentError('Expected a folder.')
+}

@@ -1,0 +1,64 @@
+import { Command } from 'commander'
+import { KNOWN_OUTCOMES } from '../../model/known-words.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { caseArgument, explain } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { resolveCase } from '../resolve/case.ts'
+
+export interface StateOptions extends CommandOptions {
+  outcome?: string
+  reason?: string
+}
+
+export const OUTCOME_HELP = `What was found: ${KNOWN_OUTCOMES.join(', ')}, or another PascalCase word.`
+
+export function command(): Command {
+  const resolve = new Command('resolve')
+    .description('Resolve a case whose proof is verified.')
+    .addArgument(caseArgument())
+    .option('--outcome <outcome>', OUTCOME_HELP)
+    .option('--reason <text>', 'Why.')
+    .action((name: string, options: StateOptions) =>
+      withService(options, (context) => setState(context, name, 'RESOLVED', options)),
+    )
+  return explain(resolve, {
+    examples: [['casefile resolve "sign-in" --outcome ConfirmedCodeBug', 'Resolve it.']],
+    exits: [EXIT.unknown, EXIT.gateShut],
+  })
+}
+
+/** `casefile resolve`, and `casefile state`. */
+export async function setState(
+  { client, terminal, json }: CommandContext,
+  name: string,
+  wanted: string,
+  { outcome, reason }: StateOptions,
+): Promise<ExitCode> {
+  const id = await resolveCase(client, name)
+  const body = { state: wanted.toUpperCase(), outcome, reason }
+  const answer = await client.request('PUT', `/cases/${id}/state`, { body }).catch((error) => {
+    throw withMissing(error, id)
+  })
+  const { state, title } = answer.body
+  terminal.print(
+    json ? jsonText(answer.body) : `${id.slice(0, 8)}  ${state}  ${visibleText(title)}\n`,
+  )
+  return EXIT.done
+}
+
+/** For people: what is missing, and the commands that add it. In JSON `missing` has it. */
+function withMissing(error: unknown, id: string): Error {
+  if (!(error instanceof Refusal) || error.code !== 'proof_gate') return error as Error
+  const { missing } = error.extra
+  if (!Array.isArray(missing)) return error
+  const name = id.slice(0, 8)
+  const message = [
+    'Proof requirements are not met. Missing:',
+    ...missing.map((what) => `  ${visibleText(String(what))}`),
+    `Next: casefile proof add ${name}, with a file or --artifact; read the proof, then: casefile proof verify ${name}`,
+  ].join('\n')
+  return new Refusal(error.code, message, { extra: error.extra, cause: error })
+}

@@ -1,0 +1,38 @@
+import { Command } from 'commander'
+import { confirm } from '../../demo/question.ts'
+import type { TrustOptions } from '../../trust/command.ts'
+import { explain, setupOptions } from '../command.ts'
+import { jsonText } from '../output/json.ts'
+import { ownTerminal } from '../output/terminal.ts'
+
+interface Options extends TrustOptions {
+  json?: boolean
+}
+
+export function command(): Command {
+  const trust = new Command('trust')
+    .description('Show what a project may do only once you trust it, and trust it.')
+    .option('--yes', 'Trust without asking.')
+    .action(async (options: Options) => {
+      process.exitCode = await run(options)
+    })
+  return explain(trust, {
+    examples: [['casefile trust', 'Read what is asked for, answer y.']],
+    more: 'Settings, working folders and agent files of a project take effect only once they are trusted.',
+    shared: setupOptions(),
+  })
+}
+
+/** With `json` what is shown goes to standard error. */
+async function run(options: Options): Promise<number> {
+  const { print, warn, canAsk } = ownTerminal()
+  const { signal } = new AbortController()
+  const { trust } = await import('../../trust/command.ts')
+  const code = await trust(options, {
+    print: options.json ? (text) => void process.stderr.write(text) : print,
+    warn,
+    ask: canAsk && !options.json ? (question) => confirm(question, signal) : null,
+  })
+  if (options.json) print(jsonText({ trusted: code === 0 }))
+  return code
+}

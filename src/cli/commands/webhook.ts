@@ -1,0 +1,307 @@
+import { text as readAll } from 'node:stream/consumers'
+import { Command } from 'commander'
+import { Refusal } from '../../model/refusal.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { explain, several } from '../command.ts'
+import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { EXIT, type ExitCode, exiting } from '../output/exit-codes.ts'
+import { jsonText } from '../output/json.ts'
+import { table } from '../output/table.ts'
+import { resolveCase } from '../resolve/case.ts'
+
+interface WebhookJson {
+  id: string
+  case_id: string | null
+  url: string
+  events: string[]
+  active: boolean
+  disabled: { reason: string; at: string } | null
+  retrying: number
+  dead: number
+  failing_since: string | null
+  secret?: string
+}
+
+interface Options extends CommandOptions {
+  /** Only the webhooks of this case. */
+  case?: string
+}
+
+interface ChangeOptions extends Options {
+  event?: string[]
+  secret?: string
+  url?: string
+  pause?: boolean
+  resume?: boolean
+}
+
+/** `casefile webhook …`: receivers of events. */
+export function command(): Command {
+  const webhook = new Command('webhook').description('Send events to other programs by webhooks.')
+  for (const each of [add(), list(), show(), change(), remove(), test(), deliveries()])
+    webhook.addCommand(each)
+  return webhook
+}
+
+function subcommand(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .option('--case <case>', 'A webhook of this case. Default: of the workspace.')
+}
+
+const idArgument = ['<webhook>', 'Its id, or the start of it.'] as const
+const UNKNOWN = [EXIT.unknown] as const
+
+function add(): Command {
+  const command = subcommand('add', 'Add a webhook, and print its secret.')
+    .argument('<url>', 'Where events are sent.')
+    .addOption(several('--event <name>', 'Only these events. Repeatable. Default: all.'))
+    .option('--secret <secret>', 'Secret for signatures; - reads it. Default: a new one.')
+    .option('--pause', 'Send nothing until it is resumed.')
+    .action((url: string, options: ChangeOptions) =>
+      withService(options, async (context) => {
+        const { event, secret, pause } = options
+        const body = { url, events: event, secret: await secretFrom(secret), active: !pause }
+        const path = await listPath(context, options)
+        return print(context, (await context.client.request('POST', path, { body })).body)
+      }),
+    )
+  return explain(command, {
+    examples: [
+      ['casefile webhook add https://example.com/hook', 'Send every event.'],
+      [
+        'casefile webhook add http://127.0.0.1:9000/ --event plan_ready --case "sign-in"',
+        'Send one event of one case.',
+      ],
+    ],
+    exits: UNKNOWN,
+    more: 'Webhooks are sent while a service runs. docs/events.md lists the events and describes the signature.',
+  })
+}
+
+function list(): Command {
+  const command = subcommand('list', 'List webhooks.').action((options: Options) =>
+    withService(options, async (context) => {
+      const { client, terminal, json } = context
+      const webhooks: WebhookJson[] = (
+        await client.request('GET', await listPath(context, options))
+      ).body
+      if (json) terminal.print(jsonText(webhooks))
+      else if (webhooks.length === 0) terminal.say('no webhooks\nNext: casefile webhook add <url>')
+      else terminal.print(webhookTable(webhooks, context))
+      return EXIT.done
+    }),
+  )
+  return explain(command, {
+    examples: [
+      ['casefile webhook list', 'Those of the workspace.'],
+      ['casefile webhook list --case "sign-in"', 'Those of a case.'],
+    ],
+    exits: UNKNOWN,
+  })
+}
+
+function show(): Command {
+  const command = subcommand('show', 'Show a webhook and what it has delivered.')
+    .argument(...idArgument)
+    .action((word: string, options: Options) =>
+      withService(options, async (context) =>
+        print(context, await webhookNamed(context, word, options)),
+      ),
+    )
+  return explain(command, {
+    examples: [['casefile webhook show 7d1e', 'Is it failing?']],
+    exits: UNKNOWN,
+  })
+}
+
+function change(): Command {
+  const command = subcommand('edit', 'Change a webhook, pause it, or resume it.')
+    .argument(...idArgument)
+    .option('--url <url>', 'New address.')
+    .addOption(several('--event <name>', 'Only these events; * for all. Repeatable.'))
+    .option('--secret <secret>', 'New secret; - reads it, "" generates one.')
+    .option('--pause', 'Send nothing until it is resumed.')
+    .option('--resume', 'Send again, beginning with what is waiting.')
+    .action((word: string, options: ChangeOptions) =>
+      withService(options, async (context) => {
+        const { url, event, secret, pause, resume } = options
+        const active = pause ? false : resume ? true : undefined
+        const body = { url, events: event, secret: await secretFrom(secret), active }
+        const path = await pathOf(context, word, options)
+        return print(context, (await context.client.request('PATCH', path, { body })).body)
+      }),
+    )
+  return explain(command, {
+    examples: [['casefile webhook edit 7d1e --pause', 'Stop sending for now.']],
+    exits: UNKNOWN,
+  })
+}
+
+function remove(): Command {
+  const command = subcommand('remove', 'Remove a webhook.')
+    .argument(...idArgument)
+    .action((word: string, options: Options) =>
+      withService(options, async (context) => {
+        const { client, terminal, json } = context
+        const { id, url } = await webhookNamed(context, word, options)
+        const path = `${await listPath(context, options)}/${id}`
+        const { body } = await client.request('DELETE', path)
+        terminal.print(json ? jsonText(body) : `removed  ${id.slice(0, 8)}  ${visibleText(url)}\n`)
+        return EXIT.done
+      }),
+    )
+  return explain(command, {
+    examples: [['casefile webhook remove 7d1e', 'Events that wait for it are dropped.']],
+    exits: UNKNOWN,
+  })
+}
+
+interface TestJson {
+  delivered: boolean
+  status: number | null
+  error: string | null
+  ms: number
+}
+
+function test(): Command {
+  const command = subcommand('test', 'Send a ping to a webhook.')
+    .argument(...idArgument)
+    .action((word: string, options: Options) =>
+      withService(options, async (context): Promise<ExitCode> => {
+        const { client, terminal, json } = context
+        const path = await pathOf(context, word, options)
+        const tested: TestJson = (await client.request('POST', `${path}/test`)).body
+        const { delivered, status, error, ms } = tested
+        const answer = status === null ? visibleText(error ?? 'no answer') : `status ${status}`
+        if (json) terminal.print(jsonText(tested))
+        else
+          terminal.print(
+            `${delivered ? 'delivered' : 'not delivered'}: ${answer}, ${Math.round(ms)} ms\n`,
+          )
+        return delivered ? EXIT.done : EXIT.refused
+      }),
+    )
+  return explain(command, {
+    examples: [['casefile webhook test 7d1e', 'Ends with 1 if the receiver does not accept it.']],
+    exits: UNKNOWN,
+  })
+}
+
+interface DeliveryJson {
+  event_type: string
+  state: string
+  created_at: string
+  next_attempt_at: string | null
+  attempts: { status: number | null; error: string | null }[]
+}
+
+function deliveries(): Command {
+  const command = subcommand('deliveries', 'List what was sent to a webhook, newest first.')
+    .argument(...idArgument)
+    .action((word: string, options: Options) =>
+      withService(options, async (context) => {
+        const { client, terminal, json } = context
+        const path = `${await pathOf(context, word, options)}/deliveries?limit=50`
+        const sent: DeliveryJson[] = (await client.request('GET', path)).body
+        if (json) terminal.print(jsonText(sent))
+        else if (sent.length === 0) terminal.say('nothing was sent yet')
+        else {
+          const rows = sent.map(({ created_at, event_type, state, attempts }) => {
+            const last = attempts.at(-1)
+            const answer = last ? (last.status ?? last.error ?? '') : ''
+            return [created_at, event_type, state, visibleText(String(answer))].map((text) => ({
+              text,
+            }))
+          })
+          terminal.print(table(rows, { width: terminal.width(), cuts: [[3, 12]] }))
+        }
+        return EXIT.done
+      }),
+    )
+  return explain(command, {
+    examples: [['casefile webhook deliveries 7d1e', 'See why it fails.']],
+    exits: UNKNOWN,
+  })
+}
+
+async function listPath({ client }: CommandContext, options: Options): Promise<string> {
+  if (options.case === undefined) return '/webhooks'
+  return `/cases/${await resolveCase(client, options.case)}/webhooks`
+}
+
+async function pathOf(context: CommandContext, word: string, options: Options): Promise<string> {
+  const { id } = await webhookNamed(context, word, options)
+  return `${await listPath(context, options)}/${id}`
+}
+
+async function webhookNamed(
+  context: CommandContext,
+  word: string,
+  options: Options,
+): Promise<WebhookJson> {
+  const path = await listPath(context, options)
+  const webhooks: WebhookJson[] = (await context.client.request('GET', path)).body
+  const fitting = webhooks.filter(({ id }) => id.startsWith(word.toLowerCase()))
+  if (fitting.length === 1) return fitting[0]!
+  const ids = webhooks.map(({ id }) => id.slice(0, 8)).join(', ')
+  const has = ids === '' ? 'There is none.' : `There are: ${ids}.`
+  const problem = fitting.length === 0 ? 'No webhook matches' : 'Several webhooks match'
+  const message = `${problem} "${visibleText(word)}". ${has} Those of a case need --case. Next: casefile webhook list`
+  throw exiting(EXIT.unknown, new Refusal('not_found', message))
+}
+
+/** Null asks for a new one. */
+async function secretFrom(option: string | undefined): Promise<string | null | undefined> {
+  if (option === '') return null
+  return option === '-' ? (await readAll(process.stdin)).trimEnd() : option
+}
+
+function print({ terminal, json }: CommandContext, webhook: WebhookJson): ExitCode {
+  if (json) {
+    terminal.print(jsonText(webhook))
+    return EXIT.done
+  }
+  const { id, url, events, retrying, dead, failing_since, secret } = webhook
+  const facts: [string, string | null | undefined][] = [
+    ['id', id],
+    ['url', url],
+    ['events', events.join(', ')],
+    ['status', statusOf(webhook)],
+    ['failing since', failing_since],
+    ['retrying', retrying === 0 ? null : String(retrying)],
+    ['given up', dead === 0 ? null : String(dead)],
+    ['secret', secret],
+  ]
+  const rows = facts.flatMap(([name, value]) =>
+    value ? [[{ text: name, paint: terminal.color.dim }, { text: visibleText(value) }]] : [],
+  )
+  terminal.print(table(rows))
+  if (secret !== undefined) terminal.say('Keep the secret: it is not shown again.')
+  return EXIT.done
+}
+
+function statusOf({ active, disabled }: WebhookJson): string {
+  if (disabled)
+    return disabled.reason === 'gone' ? 'stopped: the receiver is gone' : 'stopped: it kept failing'
+  return active ? 'active' : 'paused'
+}
+
+function webhookTable(
+  webhooks: readonly WebhookJson[],
+  { terminal }: Pick<CommandContext, 'terminal'>,
+): string {
+  const rows = webhooks.map((webhook) => [
+    { text: webhook.id.slice(0, 8), paint: terminal.color.cyan },
+    { text: statusOf(webhook) },
+    { text: visibleText(webhook.url) },
+    { text: webhook.events.join(', '), paint: terminal.color.dim },
+  ])
+  return table(rows, {
+    width: terminal.width(),
+    cuts: [
+      [3, 12],
+      [2, 20],
+    ],
+  })
+}

@@ -1,0 +1,183 @@
+import type { Argument, Command, Option } from 'commander'
+import { ATTENTION_KINDS } from '../model/attention.ts'
+import { CASE_STATES } from '../model/case-state.ts'
+import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../model/known-words.ts'
+import { stateLabel } from '../model/state-groups.ts'
+import type { ProgramContext } from './command.ts'
+import { withReader } from './context.ts'
+import { EXIT } from './output/exit-codes.ts'
+import { oneLineText } from './output/shown-line.ts'
+import { COMMAND_NAMES, casefile } from './program.ts'
+import { resolveCase } from './resolve/case.ts'
+import { proofsOf } from './resolve/proof.ts'
+import { sessionsOf } from './resolve/session.ts'
+
+/** What can stand at a place: the word, and what it means. */
+type Words = (readonly [word: string, meaning?: string])[]
+
+/** Tells the shell to complete the names of files by itself. */
+const FILES: Words = [[':files']]
+const MOST_CASES = 50
+
+/**
+ * `casefile __complete <words>`, which the completion scripts call: prints what the last word can become, one on each
+ * line, with its meaning after a tab. Prints nothing where something is wrong: a shell has no place for errors.
+ */
+export async function complete(context: ProgramContext, typed: readonly string[]): Promise<void> {
+  const words = typed.filter((word) => word !== '=')
+  const current = (words.at(-1) ?? '').replace(/^["']/, '')
+  const found = await candidates(context, words.slice(0, -1), current).catch((): Words => [])
+  const isFiles = found === FILES
+  const lower = current.toLowerCase()
+  for (const [word, meaning = ''] of found) {
+    if (!isFiles && !word.toLowerCase().startsWith(lower)) continue
+    process.stdout.write(`${oneLineText(word)}\t${oneLineText(meaning)}`.trimEnd().concat('\n'))
+  }
+  process.exitCode = EXIT.done
+}
+
+async function candidates(
+  context: ProgramContext,
+  [name, ...before]: readonly string[],
+  current: string,
+): Promise<Words> {
+  if (name === undefined) {
+    if (current.startsWith('-')) return [['--help'], ['--version']]
+    return COMMAND_NAMES.map((each) => [each] as const)
+  }
+  let command = (await casefile(context, name)).commands.find((each) => each.name() === name)
+  if (!command) return []
+  let rest = before
+  if (command.commands.length > 0) {
+    const [sub, ...others] = before
+    if (sub === undefined) return command.commands.map(describeCommand)
+    command = command.commands.find((each) => each.name() === sub)
+    if (!command) return []
+    rest = others
+  }
+  if (current.startsWith('-')) {
+    const flags = command.options.filter(({ hidden }) => !hidden)
+    return [...flags.map(({ long, description }) => [long ?? '', description] as const), ['--help']]
+  }
+  const { positional, open } = readWords(command, rest)
+  const expected = open ?? command.registeredArguments[positional.length] ?? variadicOf(command)
+  return expected ? wordsFor(expected, { positional, given: rest, current, name }) : []
+}
+
+function describeCommand(command: Command): readonly [string, string] {
+  return [command.name(), command.description()]
+}
+
+function variadicOf({ registeredArguments }: Command): Argument | undefined {
+  const last = registeredArguments.at(-1)
+  return last?.variadic ? last : undefined
+}
+
+/** The words that are arguments, and the option whose value comes next. */
+function readWords(command: Command, words: readonly string[]) {
+  const positional: string[] = []
+  let open: Option | null = null
+  for (const word of words) {
+    if (open) {
+      open = null
+      continue
+    }
+    if (!word.startsWith('-') || word === '-') positional.push(word)
+    else
+      open =
+        command.options.find(
+          ({ long, short, required }) => required && (word === long || word === short),
+        ) ?? null
+  }
+  return { positional, open }
+}
+
+interface Place {
+  positional: readonly string[]
+  given: readonly string[]
+  current: string
+  name: string
+}
+
+async function wordsFor(expected: Option | Argument, place: Place): Promise<Words> {
+  if (expected.argChoices) return expected.argChoices.map((each) => [each] as const)
+  const name = 'long' in expected ? expected.attributeName() : expected.name()
+  const known = (words: readonly string[]): Words => words.map((word) => [word] as const)
+  switch (name) {
+    case 'case':
+    case 'parent':
+      return reading(place, (client) => casesFor(client, place.current))
+    case 'session':
+      return reading(place, async (client) => {
+        const sessions = await sessionsOf(
+          client,
+          await resolveCase(client, place.positional[0] ?? ''),
+        )
+        const numbered = sessions.map(
+          ({ number, state, type }) => [String(number), `${type}, ${state}`] as const,
+        )
+        return [...numbered, ['latest', 'the newest']]
+      })
+    case 'proof':
+      return reading(place, async (client) => {
+        const proofs = await proofsOf(client, await resolveCase(client, place.positional[0] ?? ''))
+        return proofs.map(
+          ({ id, type, verified }) =>
+            [id.slice(0, 8), `${type}, ${verified ? 'verified' : 'not verified'}`] as const,
+        )
+      })
+    case 'state':
+      return CASE_STATES.map((state) => [state, stateLabel(state)] as const)
+    case 'needs':
+      return known(['any', ...ATTENTION_KINDS])
+    case 'outcome':
+      return known(KNOWN_OUTCOMES)
+    case 'type':
+      return known(
+        place.name === 'proof' || place.name === 'item' ? KNOWN_PROOF_TYPES : KNOWN_CASE_TYPES,
+      )
+    case 'file':
+    case 'dir':
+    case 'root':
+    case 'memoryRoot':
+    case 'stateDir':
+    case 'workdir':
+      return FILES
+    default:
+      return []
+  }
+}
+
+type Client = Parameters<typeof resolveCase>[0]
+
+/** Asks the API, in the workspace that the typed words name. */
+async function reading({ given }: Place, ask: (client: Client) => Promise<Words>): Promise<Words> {
+  let words: Words = []
+  const optionValue = (flag: string) => {
+    const index = given.indexOf(flag)
+    return index === -1 ? undefined : given[index + 1]
+  }
+  const options = {
+    root: optionValue('--root') ?? (process.env.CASEFILE_ROOT || undefined),
+    memoryRoot: optionValue('--memory-root') ?? (process.env.CASEFILE_MEMORY_ROOT || undefined),
+    stateDir: optionValue('--state-dir') ?? (process.env.CASEFILE_STATE_DIR || undefined),
+  }
+  await withReader(options, async ({ client }) => {
+    words = await ask(client)
+    return EXIT.done
+  })
+  return words
+}
+
+/** By the start of the id, or by a part of the title, which goes on from what is typed. */
+async function casesFor(client: Client, current: string): Promise<Words> {
+  const named = current === '' ? '' : `named=${encodeURIComponent(current)}&`
+  const { body } = await client.request('GET', `/triage?${named}limit=${MOST_CASES}`)
+  const cases: { id: string; title: string; state: string }[] = body
+  return cases.map(({ id, title, state }) => {
+    const at = title.toLowerCase().indexOf(current.toLowerCase())
+    if (id.startsWith(current.toLowerCase()))
+      return [id.slice(0, 8), `${title} (${state})`] as const
+    return [current + title.slice(at + current.length), `${id.slice(0, 8)} (${state})`] as const
+  })
+}

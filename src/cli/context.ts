@@ -1,0 +1,164 @@
+import { type ApiReader, type Client, createClient } from '../client/client.ts'
+import { sendInProcess } from '../client/in-process.ts'
+import { askOwner } from '../state/owner/ask-owner.ts'
+import type { Folders } from '../workspace/settings/folders.ts'
+import { type FoundPlaces, placesIn } from '../workspace/settings/places.ts'
+import { type Connection, connect } from './connection.ts'
+import { findWorkspace, type Workspace, type WorkspaceOptions } from './find-workspace.ts'
+import { EXIT, type ExitCode } from './output/exit-codes.ts'
+import { ownTerminal, type Terminal } from './output/terminal.ts'
+
+/** What a command works with that only reads. */
+export interface ReadContext {
+  client: ApiReader
+  terminal: Terminal
+  workspace: Pick<FoundPlaces, 'root' | 'memoryRoot' | 'settings'>
+  /** One JSON document in place of text. */
+  json: boolean
+  /** Aborted by Ctrl-C and the like. */
+  signal: AbortSignal
+}
+
+/** What any other command works with. */
+export interface CommandContext extends ReadContext {
+  client: Client
+  workspace: Workspace
+  /** Whether this process is the service: what it started ends with it. */
+  isOwn(): boolean
+  /** Whether a service runs that goes on when all commands have ended. */
+  isPersistent(): boolean
+}
+
+export interface CommandOptions extends WorkspaceOptions {
+  json?: boolean
+}
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
+type Signal = keyof typeof SIGNALS
+
+/**
+ * Runs a command against the running service; without one, this process owns the workspace until the command has
+ * ended, and then stops as any service does, with the sessions that it runs. Sets the exit code.
+ */
+export async function withService(
+  options: CommandOptions,
+  work: (context: CommandContext) => Promise<ExitCode>,
+): Promise<void> {
+  const terminal = ownTerminal()
+  await interruptible(async (stop) => {
+    let connection: Connection | null = null
+    try {
+      const workspace = placesIn(await findWorkspace(options), terminal.warn)
+      connection = await connect(workspace, {
+        signal: stop.signal,
+        log: terminal.warn,
+        sender: { from: 'terminal', who: process.env.CASEFILE_ACTOR },
+      })
+      const { client, isOwn, isPersistent } = connection
+      const { signal } = stop
+      const json = options.json ?? false
+      return await work({
+        client,
+        terminal,
+        workspace,
+        json,
+        signal,
+        isOwn,
+        isPersistent,
+      })
+    } finally {
+      if (stop.by() !== null && connection?.isOwn()) {
+        terminal.warn('interrupted; what this command was running was stopped with it')
+      }
+      await connection?.close()
+    }
+  })
+}
+
+/**
+ * Runs a command that only reads. Without a service it reads the files: it owns nothing and writes nothing, unless
+ * a service that was killed left something to clean up.
+ */
+export async function withReader(
+  options: CommandOptions,
+  work: (context: ReadContext) => Promise<ExitCode>,
+): Promise<void> {
+  const terminal = ownTerminal()
+  const folders = await findWorkspace(options)
+  const isRead = await interruptible(async ({ signal }) => {
+    const client = await openReader(folders, { signal, log: terminal.warn })
+    if (client === null) return null
+    const workspace = placesIn(folders, terminal.warn)
+    const json = options.json ?? false
+    return work({
+      client,
+      terminal,
+      workspace,
+      json,
+      signal,
+    })
+  })
+  if (!isRead) await withService(options, work)
+}
+
+interface ReaderOptions {
+  signal: AbortSignal
+  log: (line: string) => void
+}
+
+/** The API on the files of a workspace; null where a service answers, or must clean up what another one left. */
+export async function openReader(
+  folders: Folders,
+  { signal, log }: ReaderOptions,
+): Promise<ApiReader | null> {
+  if ((await askOwner(folders.memoryRoot)).held) return null
+  const { openReadingApp } = await import('../reading-service.ts')
+  const app = await openReadingApp(folders, log)
+  if (app === null) return null
+  return createClient({ url: 'http://127.0.0.1:0', send: sendInProcess(app) }, signal)
+}
+
+interface Stop {
+  signal: AbortSignal
+  /** The signal that came first. */
+  by(): Signal | null
+}
+
+/** Leaves the exit code of `work`, or that of the signal which aborted it; false where `work` gives none. */
+async function interruptible(work: (stop: Stop) => Promise<ExitCode | null>): Promise<boolean> {
+  const { undo, ...stop } = watchSignals()
+  let code: ExitCode | null = null
+  try {
+    code = await work(stop)
+    if (code !== null) process.exitCode = code
+  } catch (error) {
+    if (!stop.signal.aborted) throw error // else it is what the signal did to the command
+  } finally {
+    undo()
+  }
+  const by = stop.by()
+  if (by !== null) process.exitCode = SIGNALS[by]
+  return code !== null || by !== null
+}
+
+/** The first signal aborts, the third one ends the process at once. */
+function watchSignals(): Stop & { undo(): void } {
+  const controller = new AbortController()
+  let first: Signal | null = null
+  let count = 0
+  const take = (name: Signal) => {
+    first ??= name
+    count++
+    controller.abort()
+    if (count > 2) process.exit(EXIT.interrupted)
+  }
+  const names = Object.keys(SIGNALS) as Signal[]
+  for (const name of names) process.on(name, take)
+  return {
+    signal: controller.signal,
+    by: () => first,
+    undo() {
+      for (const name of names) process.off(name, take)
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { dirname, join, resolve } from 'node:path'
+import { isFolder } from '../files/folder-names.ts'
+import { stampOf } from '../files/safe-read.ts'
+import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { Refusal } from '../model/refusal.ts'
+import { askOwner } from '../state/owner/ask-owner.ts'
+import { type Folders, findFolders } from '../workspace/settings/folders.ts'
+import type { FoundPlaces } from '../workspace/settings/places.ts'
+
+/** As the options of a command give them; without `root` it is looked for. */
+export interface WorkspaceOptions {
+  root?: string | undefined
+  memoryRoot?: string | undefined
+  stateDir?: string | undefined
+}
+
+/** Where a command works. */
+export interface Workspace extends FoundPlaces {
+  stateDir: string
+}
+
+/**
+ * The workspace of a command, found as git finds a repository: the nearest folder upwards with `casefile.md` or
+ * `memory/cases`. Creates nothing; throws if there is none, unless a service already serves the folder.
+ */
+export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> {
+  const found = choice.root === undefined ? await nearest(process.cwd()) : null
+  const root = choice.root ?? found ?? '.'
+  const folders = await findFolders({ ...choice, root }, process.env)
+  if (found !== null || choice.memoryRoot !== undefined) return folders
+  if (choice.root !== undefined && (await isWorkspace(folders.root))) return folders
+  if ((await askOwner(folders.memoryRoot)).held) return folders
+  const where =
+    choice.root === undefined
+      ? `This folder (${folders.root}) isn't in a workspace: neither it nor a folder above it has`
+      : `${folders.root} isn't a workspace: it doesn't have`
+  const init = `casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}`
+  throw new Refusal(
+    'bad_request',
+    `${where} casefile.md or memory/cases. Choose another folder with --root, or set up a workspace here: ${init}`,
+  )
+}
+
+async function nearest(from: string): Promise<string | null> {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (await isWorkspace(folder)) return folder
+    if (folder === dirname(folder)) return null
+  }
+}
+
+async function isWorkspace(folder: string): Promise<boolean> {
+  return (
+    (await stampOf(join(folder, SETTINGS_FILE))) !== null ||
+    (await isFolder(join(folder, 'memory', 'cases')))
+  )
+}

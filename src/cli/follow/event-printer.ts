@@ -1,0 +1,107 @@
+import type { ReceivedEvent } from '../../client/session-stream.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { clock } from '../output/times.ts'
+import { type EventLine, eventLine, isAgentsRun } from './event-line.ts'
+import type { ProgressLine } from './progress-line.ts'
+import { printOutput, stepOutput } from './step-output.ts'
+
+/** Prints what happens in a session, line by line. */
+export interface EventPrinter {
+  print(event: ReceivedEvent): void
+  /** How many steps of the plan the service runs. */
+  expect(steps: number): void
+  /** Updates only the progress line. */
+  progress(event: ReceivedEvent): void
+  end(): void
+}
+
+export function eventPrinter(terminal: Terminal, line: ProgressLine): EventPrinter {
+  const output = stepOutput(terminal)
+  let steps = 0
+  let position = 0
+  let running: string | null = null
+
+  function progress({ type, time, payload }: ReceivedEvent): void {
+    const from = Date.parse(time) || Date.now()
+    if (type === 'step_started') {
+      running = String(payload.step)
+      const which = isAgentsRun(payload) ? '' : `step ${count()}  `
+      line.show(`${which}${words(running)}`, from)
+    } else if (type === 'session_state_changed') {
+      line.show(PROGRESS[String(payload.new_state)] ?? '', from)
+    }
+  }
+
+  const count = () => (steps > 0 ? `${position} of ${steps}` : String(position))
+
+  function print(event: ReceivedEvent): void {
+    const { type, payload, time } = event
+    if (type === 'session_output') {
+      output.take(String(payload.step), String(payload.text))
+      return
+    }
+    if (type === 'step_finished') {
+      const wasSeen = output.finish(String(payload.step))
+      if (!wasSeen && payload.tail) printOutput(terminal, String(payload.tail))
+    }
+    // the output has these as well, in more detail
+    if (OF_OUTPUT.has(type) && output.isOpen()) return
+    const shown = eventLine(event, count())
+    if (shown) terminal.print(`${terminal.color.dim(clock(time))}  ${painted(terminal, shown)}\n`)
+  }
+
+  /** Counts the steps; a replay starts again. */
+  function note(event: ReceivedEvent): void {
+    if (event.type === 'resync') position = 0
+    if (event.type === 'step_started' && !isAgentsRun(event.payload)) position++
+  }
+
+  return {
+    progress(event) {
+      note(event)
+      progress(event)
+    },
+    expect(count) {
+      steps = count
+    },
+    print(event) {
+      note(event)
+      line.around(() => print(event))
+      progress(event)
+    },
+    end: () => line.around(() => void (running !== null && output.finish(running))),
+  }
+}
+
+const OF_OUTPUT = new Set(['tool_call', 'agent_retry', 'agent_plan'])
+
+/** What the progress line says in each state. */
+const PROGRESS: Record<string, string> = {
+  created: 'reading the case',
+  planning: 'planning',
+  plan_ready: 'the plan needs your approval',
+  approved: 'starting',
+  executing: 'working',
+}
+
+function painted({ color }: Terminal, { sign, tone, text }: EventLine): string {
+  const line = `${sign} ${text}`
+  switch (tone) {
+    case 'quiet':
+      return color.dim(line)
+    case 'good':
+      return color.green(line)
+    case 'bad':
+      return color.red(line)
+    case 'step':
+      return color.cyan(line)
+    case 'plain':
+      return line
+    default:
+      return tone satisfies never
+  }
+}
+
+function words(step: string): string {
+  return step.replace(/[^\w-]/g, '')
+}

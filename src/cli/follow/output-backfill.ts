@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client, LastBytes } from '../../client/client.ts'
+import type { ReceivedEvent } from '../../client/session-stream.ts'
+import { sizeText } from '../../model/amounts.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { isOver, type SessionState } from '../../model/session-state.ts'
+import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
+import { stepArtifacts } from '../../sessions/step-artifacts.ts'
+import { type SessionJson, sessionPath } from '../resolve/session.ts'
+
+/** At most so much of earlier output is fetched. */
+const MOST_BYTES = 64 * 1024
+/** So long without an event: the replay is over, and the step is running. */
+const QUIET_MS = 250
+/** A file may be a little behind the events. */
+const TRIES = 5
+const TRY_MS = 50
+
+export interface OutputBackfill {
+  /** Some output may have come without an event. */
+  mayMiss(): void
+  /** The same events, but with each part of the output exactly once in `session_output`. */
+  of(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent>
+}
+
+interface OpenStep {
+  name: string
+  artifact: string
+  log: OutputLog
+  /** Whether the file may have output that came without an event. */
+  isBehind: boolean
+  isMidLine: boolean
+}
+
+/** Fetches what a running step printed before it was followed, or while the service was gone. */
+export function outputBackfill(client: Client, session: SessionJson): OutputBackfill {
+  let open: OpenStep | null = null
+
+  async function* caughtUp(step: OpenStep, until = 0): AsyncGenerator<ReceivedEvent> {
+    const { log, artifact } = step
+    const path = `${sessionPath(session)}/artifacts/${encodeURIComponent(artifact)}`
+    for (let tries = 1; ; tries++) {
+      const last = await lastBytes(client, path)
+      if (last === 'gone') return
+      step.isBehind = false
+      if (typeof last === 'string') {
+        yield add(step, `… ${last}\n`)
+        return
+      }
+      if (last !== null) {
+        const { from, bytes } = last
+        const start = from > log.end() ? lineStart(bytes) : 0
+        if (from + start > log.end()) {
+          const size = sizeText(from + start - log.end())
+          const what = `… ${size} omitted; full output in artifacts/${artifact}\n`
+          yield add(step, step.isMidLine ? `\n${what}` : what)
+          log.skipTo(from + start)
+        }
+        const text = log.bytes(from, bytes).map((part) => part.text)
+        if (text.length > 0) yield add(step, text.join(''))
+      }
+      if (log.end() >= until || tries === TRIES) return
+      await delay(TRY_MS)
+    }
+  }
+
+  async function* piece(step: OpenStep, event: ReceivedEvent): AsyncGenerator<ReceivedEvent> {
+    const { offset, text } = event.payload
+    if (typeof offset !== 'number') {
+      yield event // a message of the service itself
+      return
+    }
+    const { log } = step
+    const live = { offset, text: String(text), isError: false }
+    const take = () => log.piece(live).map((part) => part.text)
+    let fresh = take()
+    if (log.known() > log.end()) {
+      yield* caughtUp(step, log.known())
+      log.skipTo(offset) // what the file does not have will not come
+      fresh = [...fresh, ...take()]
+    }
+    if (fresh.length > 0) yield add(step, fresh.join(''))
+  }
+
+  async function* withMissing(event: ReceivedEvent): AsyncGenerator<ReceivedEvent> {
+    const { type, payload } = event
+    if (type === 'resync') open = null
+    if (open && type === 'session_output' && payload.artifact === open.artifact) {
+      yield* piece(open, event)
+      return
+    }
+    if (open && type === 'step_finished') {
+      const size = Number(payload.output_bytes ?? 0)
+      const wasSeen = open.log.end() > 0
+      if (wasSeen && open.log.end() < size) yield* caughtUp(open, size)
+      open = null
+    }
+    if (open && type === 'session_state_changed' && isOver(payload.new_state as SessionState)) {
+      yield* caughtUp(open) // the step ended with its service
+      open = null
+    }
+    yield event
+    if (type === 'step_started') open = started(session.number, payload)
+  }
+
+  return {
+    mayMiss() {
+      if (open) open.isBehind = true
+    },
+    async *of(events) {
+      try {
+        for (;;) {
+          const next = events.next()
+          if (open?.isBehind && (await isQuiet(next))) yield* caughtUp(open)
+          const { done, value } = await next
+          if (done) return
+          yield* withMissing(value)
+        }
+      } finally {
+        await events.return(undefined)
+      }
+    },
+  }
+}
+
+function started(number: number, { step, log }: Record<string, unknown>): OpenStep {
+  const name = String(step)
+  const usual = stepArtifacts(number, { id: name, proof: null }).log
+  const artifact = log === undefined ? usual : String(log)
+  return { name, artifact, log: createOutputLog(0), isBehind: true, isMidLine: false }
+}
+
+/** Part of a step's output, as an event. */
+function add(step: OpenStep, text: string): ReceivedEvent {
+  step.isMidLine = !text.endsWith('\n')
+  return { type: 'session_output', id: '', time: '', payload: { step: step.name, text } }
+}
+
+async function isQuiet(next: Promise<unknown>): Promise<boolean> {
+  const timer = new AbortController()
+  const quiet = delay(QUIET_MS, true, { signal: timer.signal })
+  try {
+    return await Promise.race([quiet, next.then(() => false)])
+  } finally {
+    timer.abort()
+    await quiet.catch(() => {}) // aborted above
+  }
+}
+
+/** The end of the file, or why it cannot be read; `gone` while the service is, for which the stream waits. */
+async function lastBytes(client: Client, path: string): Promise<LastBytes | string | null> {
+  try {
+    return await client.lastBytes(path, MOST_BYTES)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return error.code === 'stopping' ? 'gone' : error.message
+  }
+}
+
+/** Where the first whole line begins, if one does. */
+function lineStart(bytes: Uint8Array): number {
+  return bytes.indexOf(0x0a) + 1
+}

@@ -1,0 +1,103 @@
+import type { CaseState } from '../../model/case-state.ts'
+import { durationsText } from '../../model/session-durations.ts'
+import { STATE_GROUP_LABELS, stateGroup } from '../../model/state-groups.ts'
+import { usageText, usageTotal } from '../../model/usage.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { layoutOf } from '../../workspace/layout.ts'
+import type { ReadContext } from '../context.ts'
+import { shownLine } from '../output/shown-line.ts'
+import { table } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { ago } from '../output/times.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import type { WholeCase } from '../resolve/whole-case.ts'
+import { gateText } from './gate-text.ts'
+import { historyText } from './history-text.ts'
+import { proofTable } from './proof-text.ts'
+
+/** A case for people: its fields, its description, and a section for each thing that belongs to it. */
+export function caseText(
+  whole: WholeCase,
+  { terminal, workspace }: Pick<ReadContext, 'terminal' | 'workspace'>,
+): string {
+  const { color } = terminal
+  const { description, problems, sessions, proof, memory } = whole
+  const folder = layoutOf(workspace.root, workspace.memoryRoot).caseFolder(whole.id)
+  const part = (title: string, text: string) =>
+    text === '' ? '' : `\n${color.bold(title)}\n${text.replace(/^(?=.)/gm, '  ')}`
+  const lines = description
+    .trim()
+    .split(/\r\n|\n|\r/)
+    .map((line) => `${shownLine(line)}\n`)
+  return [
+    `${color.bold(visibleText(whole.title))}\n`,
+    table(fields(whole, folder, terminal)),
+    part('Description', description.trim() === '' ? '' : lines.join('')),
+    part('Problems', problems.map(problemLine).join('')),
+    part('Proof checklist', gateText(whole.gate, terminal)),
+    part('Sessions', sessionTable(sessions, terminal)),
+    part('Proof', proof.length > 0 ? proofTable(proof, terminal, terminal.width() - 2) : ''),
+    part('History', historyText(whole.history.slice(-SHOWN_ACTS), terminal)),
+    part('Memory', memory.map(({ filename }) => `${visibleText(filename)}\n`).join('')),
+  ].join('')
+}
+
+/** `casefile history` prints them all. */
+const SHOWN_ACTS = 8
+
+function fields(whole: WholeCase, folder: string, { color, isTerminal }: Terminal) {
+  const time = (text: string) => (isTerminal ? ago(text) : text)
+  const named: [string, string | null][] = [
+    ['id', whole.id],
+    ['state', `${STATE_GROUP_LABELS[stateGroup(whole.state as CaseState)]} (${whole.state})`],
+    ['outcome', whole.outcome],
+    ['reason', whole.reason],
+    ['type', whole.type],
+    ['tags', whole.tags.join(', ') || null],
+    ['parent', whole.parent],
+    ['working folder', whole.workdir],
+    ['provider', whole.provider],
+    ['agents used', usageText(usageTotal(whole.sessions.map((each) => each.usage_total))) || null],
+    ['created', time(whole.created_at)],
+    ['updated', time(whole.updated_at)],
+    ['folder', folder],
+  ]
+  return named.flatMap(([name, value]) =>
+    value === null ? [] : [[{ text: name, paint: color.dim }, { text: visibleText(value) }]],
+  )
+}
+
+function problemLine({ code, file, line, message }: WholeCase['problems'][number]): string {
+  return `${visibleText(`${file}${line === null ? '' : `:${line}`} ${code}: ${message}`)}\n`
+}
+
+const [PROVIDER, DURATIONS] = [3, 5]
+
+function sessionTable(sessions: readonly SessionJson[], terminal: Terminal): string {
+  const { color, isTerminal } = terminal
+  const rows = sessions.map(({ number, state, ...session }) => [
+    { text: String(number), paint: color.cyan },
+    { text: state, paint: paintOf(state, color) },
+    { text: session.type },
+    { text: visibleText(session.provider) },
+    { text: session.tests ? `${session.tests.passed}/${session.tests.run} tests` : '' },
+    {
+      text: durationsText(session.durations),
+      short: durationsText({ ...session.durations, planned_ms: null, waited_ms: null }),
+      paint: color.dim,
+    },
+    { text: isTerminal ? ago(session.updated_at) : session.updated_at, paint: color.dim },
+  ])
+  return table(rows, {
+    width: terminal.width() - 2,
+    cuts: [
+      [DURATIONS, 12],
+      [PROVIDER, 12],
+    ],
+  })
+}
+
+function paintOf(state: string, color: Terminal['color']) {
+  if (state === 'failed') return color.red
+  return state === 'plan_ready' ? color.yellow : color.reset
+}

@@ -1,0 +1,50 @@
+import { Refusal } from '../../model/refusal.ts'
+
+/** What the exit codes of all commands mean. `check` alone has its own, see `CHECK_EXIT`. */
+export const EXIT = {
+  done: 0,
+  refused: 1,
+  usage: 2,
+  unknown: 3,
+  gateShut: 4,
+  sessionFailed: 5,
+  notApproved: 6,
+  /** As Node has it for a module that awaits forever. */
+  unfinished: 13,
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** For the docs. */
+export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
+  0: 'done',
+  1: 'failed; the message says why, and what to do next',
+  2: 'wrong usage: an unknown option, or one is missing',
+  3: 'no such case, session or proof, or the name fits several',
+  4: 'proof requirements are not met',
+  5: 'the session failed or was abandoned',
+  6: 'not approved: the answer was no',
+  13: 'ended before its work was done, which is a bug; please report it',
+  130: 'interrupted by Ctrl-C (143: by SIGTERM, 129: the terminal was closed)',
+}
+
+const exits = new WeakMap<Refusal, ExitCode>()
+
+/** The error, which makes the command end with this exit code. */
+export function exiting(code: ExitCode, refusal: Refusal): Refusal {
+  exits.set(refusal, code)
+  return refusal
+}
+
+export function exitCodeOf(refusal: Refusal): ExitCode {
+  const chosen = exits.get(refusal)
+  if (chosen !== undefined) return chosen
+  if (refusal.code === 'proof_gate') return EXIT.gateShut
+  return refusal.code === 'not_found' ? EXIT.unknown : EXIT.refused
+}
+
+/** A command that cannot be understood as it was given. */
+export function usageError(message: string): Refusal {
+  return exiting(EXIT.usage, new Refusal('bad_request', message))
+}

@@ -1,0 +1,20 @@
+import type { Gate } from '../../model/gate.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The proof checklist with what satisfies each item, and what is missing below it. */
+export function gateText({ open, items, missing }: Gate, { color }: Terminal): string {
+  const lines = items.map(({ description, type, required, satisfied_by }) => {
+    const sign = satisfied_by ? color.green('✓') : required ? color.red('✗') : color.dim('·')
+    const by = satisfied_by ? ` by ${satisfied_by.slice(0, 8)}` : ''
+    const kind = `${type ?? 'no type'}${required ? '' : ', optional'}${by}`
+    return `${sign} ${visibleText(description)} ${color.dim(`(${visibleText(kind)})`)}`
+  })
+  const verdict = open
+    ? [color.green('Proof requirements are met: the case can be resolved.')]
+    : [
+        color.red('Proof requirements are not met. Missing:'),
+        ...missing.map((what) => `  ${visibleText(what)}`),
+      ]
+  return [...lines, ...verdict].map((line) => `${line}\n`).join('')
+}

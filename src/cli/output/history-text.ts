@@ -1,0 +1,21 @@
+import type { HistoryEntry } from '../../model/history.ts'
+import { shownLine } from './shown-line.ts'
+import type { Terminal } from './terminal.ts'
+import { ago } from './times.ts'
+
+/** One line for each entry; further lines of its text are indented below it. */
+export function historyText(
+  entries: readonly HistoryEntry[],
+  { color, isTerminal }: Pick<Terminal, 'color' | 'isTerminal'>,
+): string {
+  return entries
+    .map(({ at, who, what, text, kind }) => {
+      const time = at === null ? '' : color.dim(`${isTerminal ? ago(at) : at}  `)
+      const by = who === null ? '' : `${shownLine(who)}: `
+      const said = [what, ...(text === null ? [] : [text])].join('\n').split('\n')
+      const [first = '', ...rest] = said.map(shownLine)
+      const lines = rest.map((line) => `    ${line}\n`).join('')
+      return `${time}${by}${kind === 'note' ? color.dim(first) : first}\n${lines}`
+    })
+    .join('')
+}

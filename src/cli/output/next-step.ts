@@ -1,0 +1,19 @@
+import type { Refusal, RefusalCode } from '../../model/refusal.ts'
+
+const NEXT: Partial<Record<RefusalCode, string>> = {
+  unreadable_file: 'casefile check',
+  would_be_a_problem: 'casefile check',
+  untrusted_provider: 'casefile trust',
+  untrusted_workdir: 'casefile trust',
+  untrusted_agent_files: 'casefile trust',
+  provider_unavailable: 'casefile doctor',
+  unknown_provider: 'casefile doctor',
+}
+
+/** The command to go on with after an error; null where its message names one, or none helps. */
+export function nextStep({ code, message, extra }: Refusal): string | null {
+  if (/casefile \w+/.test(message)) return null
+  const { running } = extra as { running?: { case_id?: unknown } }
+  if (typeof running?.case_id === 'string') return `casefile tail ${running.case_id.slice(0, 8)}`
+  return NEXT[code] ?? null
+}

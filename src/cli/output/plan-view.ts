@@ -1,0 +1,59 @@
+import { type PlanReading, readPlan } from '../../markdown/plan-steps.ts'
+import type { PlanStep } from '../../model/plan-step.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
+import type { TrustedSettings } from '../../workspace/settings/trusted-settings.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import { shownLine } from './shown-line.ts'
+import type { Terminal } from './terminal.ts'
+import { wrapped } from './wrapped.ts'
+
+/**
+ * The plan of a session as it will count: its lines, those that Casefile runs marked, and what
+ * approving it starts. What a terminal would not show stands there as an escape: the reader decides
+ * by this.
+ */
+export async function planView(
+  { plan, provider, state }: Pick<SessionJson, 'plan' | 'provider' | 'state'>,
+  settings: TrustedSettings,
+  { color, width }: Terminal,
+  /** Why an approval would fail for something that is not trusted. */
+  untrusted: string | null = null,
+): Promise<string> {
+  const reading = await readPlan(plan)
+  const executed = undertaking(provider, reading, settings)
+  const carried = { ...executed, objection: executed.objection ?? untrusted }
+  const running = new Set(reading.steps.filter(carried.willRun).flatMap(linesOf))
+  const lines = plan
+    .replace(/\r?\n$/, '')
+    .split(/\r\n|\n|\r/)
+    .map((line, index) => {
+      const shown = shownLine(line)
+      return running.has(index + 1) ? `${color.yellow('▶')} ${color.bold(shown)}` : `  ${shown}`
+    })
+  const end = summary(reading, carried, state === 'plan_ready')
+  const objections = end.map((line) => wrapped(visibleText(line), width()))
+  return `${[...lines.map((line) => line.trimEnd()), ...(objections.length > 0 ? ['', ...objections] : [])].join('\n')}\n`
+}
+
+/** Why it cannot be approved matters only while it waits for approval. */
+function summary(
+  { steps, errors }: PlanReading,
+  { text, willRun, objection }: Undertaking,
+  isWaiting: boolean,
+): string[] {
+  if (errors.length > 0) {
+    const lines = errors.map(({ line, message }) => `  line ${line}: ${message}`)
+    return ['This plan cannot be run as it is:', ...lines]
+  }
+  if (objection !== null) return isWaiting ? [`It cannot be approved yet. ${objection}`] : []
+  const running = steps.filter(willRun)
+  const names = running.map(({ id, language }) => `${id} (${language})`).join(', ')
+  return running.length === 0 ? [text] : [text, `Run by Casefile: ${names}`]
+}
+
+/** The fence with its two ends. */
+function linesOf({ line, script }: PlanStep): number[] {
+  const length = script.split('\n').length + 2
+  return Array.from({ length }, (_, index) => line + index)
+}

@@ -1,0 +1,91 @@
+import { readPlan } from '../../markdown/plan-steps.ts'
+import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
+import { durationsText } from '../../model/session-durations.ts'
+import { startObjection } from '../../sessions/objections.ts'
+import type { ReadContext } from '../context.ts'
+import { planView } from '../output/plan-view.ts'
+import { shownLine } from '../output/shown-line.ts'
+import type { Terminal } from '../output/terminal.ts'
+import type { SessionJson } from '../resolve/session.ts'
+
+type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
+
+/** What a session wants to do, and the commands to go on with. */
+export async function printPlanned(console: Speaking, session: SessionJson): Promise<void> {
+  const { terminal } = console
+  const objection = await printPlan(console, session)
+  const { case_id, number, state, problems } = session
+  const place = `${case_id.slice(0, 8)} ${number}`
+  for (const { message } of problems)
+    terminal.print(`${terminal.color.red('!')} ${shownLine(message)}\n`)
+  if (state === 'failed') return sayFailed(terminal, session)
+  if (state !== 'plan_ready') {
+    terminal.say(`session ${number} is ${state}\nNext: casefile tail ${place}`)
+    return
+  }
+  const [how, first] =
+    objection === null
+      ? ['needs your approval', [`casefile approve ${place}`, 'run exactly this plan']]
+      : ['cannot be approved yet', ['casefile trust', 'review what is not trusted, and trust it']]
+  terminal.say(`\nsession ${number} ${how}. Next, one of:`)
+  for (const [command = '', what] of [
+    first,
+    [`casefile plan ${place} --edit`, 'change it yourself'],
+    [`casefile revise ${place} -m "…"`, 'request another plan'],
+    [`casefile abandon ${place}`, 'stop the session'],
+  ]) {
+    terminal.say(`  ${command.padEnd(34)} ${what}`)
+  }
+}
+
+/** What to do after a session that failed. */
+export function sayFailed(
+  terminal: Terminal,
+  { case_id, number, durations }: Pick<SessionJson, 'case_id' | 'number' | 'durations'>,
+): void {
+  const place = case_id.slice(0, 8)
+  const took = durationsText(durations)
+  terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
+  for (const [command, what] of [
+    [
+      `casefile start ${place} --again ${number}`,
+      'plan again; the agent is told about this failure',
+    ],
+    [`casefile show ${place} ${number}`, 'read its output and failed tests'],
+    [`casefile state ${place} open`, 'leave it for later'],
+  ] as const) {
+    terminal.say(`  ${command.padEnd(34)} ${what}`)
+  }
+}
+
+/** Hypothesis and plan, with the steps that will run marked. Returns what is not trusted and so prevents an approval. */
+export async function printPlan(
+  { client, terminal, workspace }: Speaking,
+  session: SessionJson,
+): Promise<string | null> {
+  const { color } = terminal
+  const { number, provider, hypothesis, plan } = session
+  terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
+  if (hypothesis.trim() !== '') {
+    const lines = hypothesis
+      .trim()
+      .split(/\r\n|\n|\r/)
+      .map((line) => `  ${shownLine(line)}`.trimEnd())
+    terminal.print(`\n${color.bold('Hypothesis')}\n${lines.join('\n')}\n`)
+  }
+  if (plan === '') return null
+  if (session.plan_unchanged && session.state === 'plan_ready') {
+    terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
+  }
+  const settings = await workspace.settings()
+  let objection: string | null = null
+  if (session.state === 'plan_ready') {
+    const { body } = await client.request('GET', `/cases/${session.case_id}`)
+    const place = { root: workspace.root, workdir: body.workdir, settings }
+    const { isRunbook } = await readPlan(plan)
+    objection = await startObjection(provider, place, { isRunbook })
+  }
+  const view = await planView(session, settings, terminal, objection)
+  terminal.print(`\n${color.bold('Plan')}\n${view}`)
+  return objection
+}

@@ -1,0 +1,40 @@
+import { visibleText } from '../../model/visible-text.ts'
+import { table } from '../output/table.ts'
+import type { Terminal } from '../output/terminal.ts'
+import { ago } from '../output/times.ts'
+import type { ProofHead } from '../resolve/proof.ts'
+
+export function proofTable(
+  proofs: readonly ProofHead[],
+  { color, isTerminal }: Terminal,
+  width: number,
+): string {
+  const rows = proofs.map((proof) => [
+    { text: proof.id.slice(0, 8), paint: color.cyan },
+    { text: visibleText(proof.type) },
+    {
+      text: proof.verified ? 'verified' : 'not verified',
+      paint: proof.verified && proof.supports ? color.green : color.yellow,
+    },
+    { text: isTerminal ? ago(proof.created_at) : proof.created_at, paint: color.dim },
+    { text: visibleText(oneLine(proofFacts(proof))) },
+  ])
+  return table(rows, { width, cuts: [[4, 12]] })
+}
+
+/** Whether it is verified, and what it is worth. */
+export function proofState(proof: ProofHead): string {
+  const facts = visibleText(oneLine(proofFacts(proof)))
+  return `${proof.verified ? 'verified' : 'not verified'}${facts === '' ? '' : ', '}${facts}`
+}
+
+/** What its report says, why it does not support its claim, and why it was accepted. */
+function proofFacts({ tests, supports, why_not, accepted }: ProofHead): string {
+  if (!supports) return `does not support its claim: ${why_not}`
+  const counts = tests ? [`${tests.passed} of ${tests.run} tests passed`] : []
+  return [...counts, ...(accepted === null ? [] : [`accepted: ${accepted}`])].join(', ')
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}

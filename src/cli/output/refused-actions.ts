@@ -1,0 +1,23 @@
+import { refusedCount, refusedText } from '../../model/refused-actions.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import type { Terminal } from './terminal.ts'
+import { wrapped } from './wrapped.ts'
+
+/** What a session's agent was refused, each with the reason on the next line. */
+export function printRefused(
+  { color, print, width }: Terminal,
+  { plan, work, first }: SessionJson['refused'],
+): void {
+  if (plan + work === 0) return
+  const when = plan > 0 ? `, ${plan} of them while it planned` : ''
+  print(`\n${color.bold('Refused')}  ${refusedCount(plan + work)}${when}\n`)
+  for (const refused of first) {
+    print(`  ${color.red('✗')} ${visibleText(refusedText(refused))}\n`)
+    for (const line of wrapped(visibleText(refused.reason), width() - 4).split('\n')) {
+      print(`    ${line}\n`)
+    }
+  }
+  const more = plan + work - first.length
+  if (more > 0) print(`  and ${more} more: see the audit trail\n`)
+}

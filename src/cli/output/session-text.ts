@@ -1,0 +1,81 @@
+import { durationsText } from '../../model/session-durations.ts'
+import { runName, usageText } from '../../model/usage.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import type { ReadContext } from '../context.ts'
+import { printOutput } from '../follow/step-output.ts'
+import { printFailedTests } from '../output/failed-tests.ts'
+import { printRefused } from '../output/refused-actions.ts'
+import { table } from '../output/table.ts'
+import { ago } from '../output/times.ts'
+import type { SessionJson } from '../resolve/session.ts'
+import { printPlanned } from './planned.ts'
+
+/** A session: its plan, its output, and its result. */
+export async function printSession(
+  console: Pick<ReadContext, 'client' | 'terminal' | 'workspace'>,
+  session: SessionJson,
+): Promise<void> {
+  const { terminal } = console
+  const { color, print } = terminal
+  const { state, output, tests, diff, candidates } = session
+  print(`${state}, ${when(session, terminal.isTerminal)}\n`)
+  await printPlanned(console, session)
+  if (output.trim() !== '') {
+    print(`\n${color.bold('Output')}\n`)
+    printOutput(terminal, output.trim())
+  }
+  printRefused(terminal, session.refused)
+  if (tests) {
+    const { run, passed, failed } = tests
+    const result = failed > 0 ? `${failed} of ${run} tests failed` : `${passed} of ${run} passed`
+    print(`\n${color.bold('Tests')}  ${result}\n`)
+    printFailedTests(terminal, session)
+  }
+  if (diff) {
+    print(`\n${color.bold('Changed')}  +${diff.additions} -${diff.deletions}\n`)
+    const files = [...(diff.files ?? [diff])].sort((a, b) => size(b) - size(a))
+    const rows = files.map(({ file, additions, deletions }) => [
+      { text: `  ${visibleText(file)}` },
+      { text: `+${additions}`, paint: color.green },
+      { text: `-${deletions}`, paint: color.red },
+    ])
+    print(table(rows, { width: terminal.width() }))
+  }
+  printUsage(terminal, session)
+  if (candidates.length > 0) {
+    print(`\n${color.bold('Candidates for proof')}\n`)
+    const rows = candidates.map(({ artifact, note }) => [
+      { text: `  ${visibleText(artifact)}` },
+      { text: visibleText(note) },
+    ])
+    print(table(rows, { width: terminal.width(), cuts: [[1, 12]] }))
+  }
+}
+
+/** Which models the agent used, and how much, run by run. */
+function printUsage(
+  { color, print }: ReadContext['terminal'],
+  { usage, usage_total }: SessionJson,
+): void {
+  if (usage.every((run) => usageText(run) === '')) return
+  const total = usageText(usage_total)
+  print(`\n${color.bold('Usage')}\n`)
+  const rows = usage.map((run, index) => [
+    { text: `  ${runName(usage, index)}` },
+    { text: visibleText(usageText(run)) || 'not reported' },
+  ])
+  if (usage.length > 1 && total !== '') rows.push([{ text: '  Total' }, { text: total }])
+  print(table(rows))
+}
+
+function size({ additions, deletions }: { additions: number; deletions: number }): number {
+  return additions + deletions
+}
+
+function when({ started_at, updated_at, durations }: SessionJson, isTerminal: boolean): string {
+  const times = isTerminal
+    ? `started ${ago(started_at)}, last change ${ago(updated_at)}`
+    : `started ${started_at}, last change ${updated_at}`
+  const took = durationsText(durations)
+  return took === '' ? times : `${times}; ${took}`
+}

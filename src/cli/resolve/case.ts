@@ -1,0 +1,99 @@
+import type { ApiReader } from '../../client/client.ts'
+import { ask } from '../../demo/question.ts'
+import type { AttentionKind } from '../../model/attention.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { visibleText } from '../../model/visible-text.ts'
+import { UUID } from '../../model/words.ts'
+import type { ReadContext } from '../context.ts'
+import { EXIT, exiting, usageError } from '../output/exit-codes.ts'
+
+export interface NamedCase {
+  id: string
+  title: string
+  state: string
+}
+
+const MOST_SHOWN = 10
+
+/**
+ * The id of the case that a word names: its id, the start of its id, or part of its title, case-insensitive.
+ * Throws where none or several fit; `listCommand` lists them for whoever asked.
+ */
+export async function resolveCase(
+  client: ApiReader,
+  word: string,
+  listCommand = 'casefile list --all',
+): Promise<string> {
+  if (UUID.test(word)) return word // the next request says whether it exists
+  const name = word.trim()
+  if (name === '') throw notFound(word, listCommand)
+  const query = new URLSearchParams({ named: name, limit: String(MOST_SHOWN) })
+  const { body, total } = await client.request('GET', `/triage?${query}`)
+  const fitting: NamedCase[] = body
+  if (fitting.length === 1) return fitting[0]!.id
+  throw fitting.length === 0
+    ? notFound(word, listCommand)
+    : ambiguous(word, fitting, total ?? fitting.length)
+}
+
+function notFound(word: string, listCommand: string): Refusal {
+  const message = `No case matches "${visibleText(word)}". Use an id, the start of an id, or part of a title: ${listCommand} shows them.`
+  return exiting(EXIT.unknown, new Refusal('not_found', message))
+}
+
+function ambiguous(word: string, fitting: readonly NamedCase[], total: number): Refusal {
+  const more = total > fitting.length ? [`  and ${total - fitting.length} more`] : []
+  const message = [
+    `"${visibleText(word)}" matches ${total} cases. Use more of the id or title:`,
+    ...linesOf(fitting),
+    ...more,
+  ].join('\n')
+  const candidates = fitting.map(({ id, title, state }) => ({ id, title, state }))
+  return exiting(EXIT.unknown, new Refusal('not_found', message, { extra: { candidates } }))
+}
+
+function linesOf(cases: readonly NamedCase[]): string[] {
+  const width = Math.max(...cases.map(({ state }) => state.length))
+  return cases.map(
+    ({ id, title, state }) => `  ${id.slice(0, 8)}  ${state.padEnd(width)}  ${visibleText(title)}`,
+  )
+}
+
+export interface Choice {
+  /** The command that needs a case: `approve`. */
+  command: string
+  /** What the cases to choose from need. */
+  needs: AttentionKind
+  /** Such as `a plan to approve`. */
+  what: string
+}
+
+/** The case that a word names; without one, that which the person chooses among those that need something. */
+export async function resolveOrChooseCase(
+  { client, terminal, json, signal }: Pick<ReadContext, 'client' | 'terminal' | 'json' | 'signal'>,
+  word: string | undefined,
+  { command, needs, what }: Choice,
+): Promise<string> {
+  if (word !== undefined) return resolveCase(client, word)
+  const path = `/triage?needs=${needs}&limit=${MOST_SHOWN}`
+  const { body, total } = await client.request('GET', path)
+  const waiting: NamedCase[] = body
+  if (waiting.length === 0) {
+    throw usageError(
+      `No case has ${what}. Name one: casefile ${command} <case>. Next: casefile list`,
+    )
+  }
+  const more = (total ?? 0) > waiting.length ? [`  and ${total! - waiting.length} more`] : []
+  if (json || !terminal.canAsk) {
+    const lines = [`Name a case: casefile ${command} <case>. These have ${what}:`]
+    throw usageError([...lines, ...linesOf(waiting), ...more].join('\n'))
+  }
+  if (waiting.length === 1) return waiting[0]!.id
+  terminal.say(`Cases with ${what}:`)
+  const numbered = linesOf(waiting).map((line, index) => `${String(index + 1).padStart(3)}${line}`)
+  for (const line of [...numbered, ...more]) terminal.say(line)
+  const answer = await ask(`Which one? [1-${waiting.length}] `, signal)
+  const chosen = /^\d+$/.test(answer ?? '') ? waiting[Number(answer) - 1] : undefined
+  if (chosen) return chosen.id
+  throw usageError(`No case was chosen. Name one: casefile ${command} <case>`)
+}

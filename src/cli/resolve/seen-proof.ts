@@ -1,0 +1,39 @@
+import type { Client } from '../../client/client.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { ProofHead, ProofJson } from '../resolve/proof.ts'
+
+interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
+  /** Its content as it was shown, if it was. */
+  content?: string
+}
+
+/**
+ * Verifies a proof as it was shown, and accepts it with a reason if there is one. Throws if its content has changed
+ * since: the hash in its file does not show that, because editors do not update it.
+ */
+export async function verifySeen(
+  client: Pick<Client, 'request'>,
+  { id, case_id, content }: SeenProof,
+  accept?: string,
+): Promise<ProofJson> {
+  const path = `/cases/${case_id}/proof/${id}`
+  const { body: present, etag } = await client.request('GET', path)
+  if ((content !== undefined && present.content !== content) || etag === null)
+    throw changed(case_id, id)
+  const body = accept === undefined ? undefined : { accept }
+  try {
+    const headers = { 'if-match': etag }
+    return (await client.request('PUT', `${path}/verify`, { body, headers })).body
+  } catch (error) {
+    const isLate = error instanceof Refusal && error.code === 'precondition_failed'
+    throw isLate ? changed(case_id, id) : error
+  }
+}
+
+function changed(caseId: string, id: string): Refusal {
+  const next = `casefile proof verify ${caseId.slice(0, 8)} ${id.slice(0, 8)}`
+  return new Refusal(
+    'precondition_failed',
+    `Proof ${id} was changed in the meantime, so it was not verified. Read it again, then: ${next}`,
+  )
+}

@@ -1,0 +1,88 @@
+import type { ApiReader } from '../../client/client.ts'
+import type { FailedTest } from '../../model/failed-test.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { RefusedActions } from '../../model/refused-actions.ts'
+import type { SessionDurations } from '../../model/session-durations.ts'
+import type { RunUsage, UsageTotal } from '../../model/usage.ts'
+import { EXIT, exiting } from '../output/exit-codes.ts'
+
+/** A session as the service tells it (`GET /cases/:id/sessions/:sid`). */
+export interface SessionJson {
+  id: string
+  case_id: string
+  number: number
+  state: string
+  type: string
+  hypothesis: string
+  plan: string
+  output: string
+  diff: {
+    file: string
+    additions: number
+    deletions: number
+    files?: { file: string; additions: number; deletions: number }[]
+  } | null
+  tests: { run: number; passed: number; failed: number } | null
+  failed_tests: FailedTest[]
+  refused: RefusedActions
+  proof_attached: boolean
+  provider: string
+  started_at: string
+  updated_at: string
+  completed_at: string | null
+  durations: SessionDurations
+  usage: RunUsage[]
+  usage_total: UsageTotal
+  plan_sha256: string | null
+  plan_unchanged: boolean
+  candidates: { artifact: string; note: string }[]
+  problems: { code: string; file: string; line: number | null; message: string }[]
+}
+
+/**
+ * The session that a word names: its number, its id or a beginning of that, or `latest`. Without a word
+ * the newest, or with `waiting` the newest that waits for approval, if one does.
+ */
+export async function resolveSession(
+  client: ApiReader,
+  caseId: string,
+  word: string | undefined,
+  { waiting = false } = {},
+): Promise<SessionJson> {
+  const sessions = await sessionsOf(client, caseId)
+  const [newest] = sessions
+  if (!newest) {
+    throw unknown(
+      `The case has no session yet. Start one with: casefile start ${caseId.slice(0, 8)}`,
+    )
+  }
+  if (word === undefined) {
+    const first = waiting ? sessions.find(({ state }) => state === 'plan_ready') : undefined
+    return first ?? newest
+  }
+  if (word === 'latest') return newest
+  const numbered = sessions.find(({ number }) => String(number) === word)
+  if (numbered) return numbered
+  const fitting = sessions.filter(({ id }) => id.startsWith(word.toLowerCase()))
+  if (fitting.length === 1) return fitting[0]!
+  const all = sessions.map(({ number, state }) => `${number} (${state})`).join(', ')
+  throw unknown(
+    fitting.length === 0
+      ? `The case has no session ${JSON.stringify(word)}. It has: ${all}. A session is named by its number, its id, or latest.`
+      : `${JSON.stringify(word)} begins the ids of several sessions: ${fitting.map(({ number }) => number).join(', ')}. Name one by its number.`,
+  )
+}
+
+/** The newest first. */
+export async function sessionsOf(client: ApiReader, caseId: string): Promise<SessionJson[]> {
+  const { body } = await client.request('GET', `/cases/${caseId}/sessions`)
+  return (body as SessionJson[]).sort((a, b) => b.number - a.number)
+}
+
+export function sessionPath({ case_id, id }: Pick<SessionJson, 'case_id' | 'id'>): string {
+  return `/cases/${case_id}/sessions/${id}`
+}
+
+function unknown(message: string): Refusal {
+  return exiting(EXIT.unknown, new Refusal('not_found', message))
+}

@@ -1,0 +1,197 @@
+/** Answers GET requests about cases from the files, for a command that owns nothing: no file is written. */
+
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { createBus } from './events/bus.ts'
+import { entriesIn } from './files/folder-names.ts'
+import { createKeyedMutex } from './files/keyed-mutex.ts'
+import { realPathOf } from './files/real-path.ts'
+import { createApp } from './http/app.ts'
+import type { HttpDeps } from './http/deps.ts'
+import { createStreamRegistry } from './http/sse/stream-registry.ts'
+import type { Baseline } from './model/baseline.ts'
+import { Refusal } from './model/refusal.ts'
+import { packageVersion } from './package-files.ts'
+import { createSearch, type Search } from './search/search.ts'
+import { type Baselines, readBaselines } from './state/baselines.ts'
+import { createCaseLists } from './state/case-lists.ts'
+import { readCaseRows } from './state/cases.ts'
+import {
+  type Database,
+  emptyDatabase,
+  memoryDatabase,
+  openToRead,
+  type ReadOnlyDatabase,
+  readDatabase,
+} from './state/database.ts'
+import { createPlanTexts } from './state/plans.ts'
+import { createSearchTables, type IndexedCase, type SearchedWords } from './state/search-tables.ts'
+import { TRAILS_FOLDER } from './state/state-folder.ts'
+import { createCatalog } from './workspace/catalog.ts'
+import { isInGit } from './workspace/git/git-contents.ts'
+import { layoutOf } from './workspace/layout.ts'
+import { createScan } from './workspace/scan.ts'
+import type { Folders } from './workspace/settings/folders.ts'
+import { placesIn } from './workspace/settings/places.ts'
+import { readStoredCases, storedFormat } from './workspace/stored-cases.ts'
+import { createStabilityDetector } from './workspace/sync/stability.ts'
+import { createTexts } from './workspace/texts.ts'
+import { readTrailMemory } from './workspace/trail-memory.ts'
+
+export type ReadingApp = (request: Request, env?: object) => Response | Promise<Response>
+
+/**
+ * The HTTP app on the files of a workspace as they are now. Null if a service that was killed left something
+ * behind: the next owner has to clean that up first.
+ */
+export async function openReadingApp(
+  folders: Folders,
+  log: (line: string) => void,
+): Promise<ReadingApp | null> {
+  const { root, memoryRoot, stateDir } = folders
+  const database = openToRead(stateDir) ?? emptyDatabase()
+  const notes = countNotes(database)
+  if (notes.runs > 0 || (await entriesIn(join(stateDir, 'pre-images'))).length > 0) return null
+  const baselines = notes.baselines > 0 ? baselinesIn(stateDir) : null
+  if (baselines?.watch) return null
+  const pins = baselines?.own ?? new Map<string, Baseline>()
+  const layout = layoutOf(root, memoryRoot)
+  const isRunningHere = () => false // or there would be a record of its run
+  const stored = readStoredCases(readCaseRows(database, storedFormat(packageVersion())))
+  const lists = createCaseLists(database, stored.unsaved)
+  const catalog = createCatalog({
+    isRunningHere,
+    pins: (id) => pins.get(id),
+    stored,
+    lists,
+  })
+  const scan = createScan({
+    layout,
+    lastGood: stored,
+    isRunningHere,
+    catalog,
+    mutex: createKeyedMutex(),
+    // frozen values count, whatever a row says
+    ...(pins.size === 0 ? { rowFromLastRun: stored.rowFromLastRun } : {}),
+    stability: createStabilityDetector(),
+    isGits: () => false,
+    lastText: stored.recall,
+    trails: readTrailMemory(join(stateDir, TRAILS_FOLDER)),
+    isInGit: (names) => isInGit(memoryRoot, names),
+    publish() {},
+    onUnstable() {}, // every file is taken as it is
+  })
+  const texts = createTexts(layout, stored)
+
+  const readAll = once(async () => {
+    await scan.all()
+    stored.allRead((id) => scan.canList() && !catalog.has(id))
+  })
+  const areLinked = once(async () => (await realPathOf(layout.cases)) !== layout.cases)
+  const known = new Map<string, Promise<void>>()
+  /** Cases that are reached by a link are not read, and only `readAll` reports that. */
+  async function readCase(id: string): Promise<void> {
+    if (await areLinked()) await readAll()
+    else await scan.one(id, 'anything')
+  }
+
+  async function read(id: string) {
+    if (!known.has(id)) known.set(id, readCase(id))
+    await known.get(id)
+    const folder = catalog.folder(id)
+    if (folder) return folder
+    throw new Refusal('not_found', `There is no case ${id}.`)
+  }
+
+  const search = once(async () => {
+    const found: Search = createSearch({
+      layout,
+      database: searchIndexOf(database),
+      catalog,
+      facts: catalog.row,
+      log,
+    })
+    return found
+  })
+  const begun = Promise.resolve()
+  const service = only<HttpDeps>({
+    layout,
+    catalog,
+    lists,
+    texts,
+    store: only<HttpDeps['store']>({ read }),
+    synchronizer: { freshen: readCase, freshenAll: readAll } as HttpDeps['synchronizer'],
+    start: {
+      stage: () => 'begun',
+      indexed: begun,
+      begun,
+    },
+    search: {
+      find: async (query, limit) => (await search()).find(query, limit),
+      similar: async (id, limit) => (await search()).similar(id, limit),
+      isReady: () => true,
+    },
+    plans: createPlanTexts(readOnly(database), log),
+    sessionTexts: (caseId, { number }) =>
+      texts.ofSession(caseId, catalog.entry(caseId)?.sessions.get(number)),
+    settings: placesIn(folders, log).settings,
+    eventLog: only<HttpDeps['eventLog']>({ subscribe: () => () => {} }),
+    changes: createBus(ignore),
+    outputs: createBus(ignore),
+    running: new Set<string>(),
+    sessions: only<HttpDeps['sessions']>({}),
+    webhooks: only<HttpDeps['webhooks']>({}),
+    now: () => new Date().toISOString(),
+    newId: randomUUID,
+    log,
+    dev: false,
+  })
+  return createApp(service, { port: () => 0, streams: createStreamRegistry() }).fetch
+}
+
+/** What only an owner has is missing: a request that needs it is a bug of the command that sends it. */
+function only<T extends object>(members: Partial<T>): T {
+  return new Proxy(members, {
+    get(target, name) {
+      if (name in target) return Reflect.get(target, name)
+      throw new Error(`a command that only reads has no ${String(name)}`)
+    },
+  }) as T
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}
+
+function countNotes(database: Pick<Database, 'all'>) {
+  const [counts] = database.all<{ runs: number; baselines: number }>(
+    'SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM baselines) AS baselines',
+  )
+  return counts!
+}
+
+/** Values that are frozen because a session could write the files of a case. */
+function baselinesIn(stateDir: string): Baselines | null {
+  return readDatabase(stateDir, (database) => readBaselines(database, () => {}))
+}
+
+function readOnly({ all, get }: ReadOnlyDatabase): Database {
+  return only<Database>({ all, get })
+}
+
+function ignore(): void {} // nothing is published
+
+/** The search index, with what a service stored of it: only files that changed since are read. */
+function searchIndexOf(disk: ReadOnlyDatabase): Database {
+  const memory = only<Database>(memoryDatabase())
+  const [stored, tables] = [createSearchTables(readOnly(disk)), createSearchTables(memory)]
+  memory.write((run) => run('BEGIN'))
+  for (const { number } of stored.cases()) {
+    const indexed: IndexedCase | undefined = stored.indexed(number)
+    const words: SearchedWords | undefined = stored.words(number)
+    if (indexed && words) tables.put(number, indexed, words)
+  }
+  memory.write((run) => run('COMMIT'))
+  return memory
+}

@@ -1,0 +1,57 @@
+/** @jsxImportSource hono/jsx/dom */
+import { render } from 'hono/jsx/dom'
+
+interface KeysHelp {
+  /** Key and meaning of the keys of one character, which can be turned off. */
+  single: [key: string, what: string][]
+  areOn: boolean
+  turn(on: boolean): void
+}
+
+const OTHERS: [key: string, what: string][] = [
+  ['Enter', 'Open the row or link in focus'],
+  ['Esc', 'Leave a field or dialog'],
+  ['Ctrl Enter', 'Send the form'],
+]
+
+/** A dialog with the keys of the page, and the switch that turns those of one character off. */
+export function showKeysHelp(help: KeysHelp): void {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'keys-help'
+  dialog.setAttribute('aria-labelledby', 'keys-help-title')
+  render(<Content {...help} />, dialog)
+  document.body.append(dialog)
+  dialog.addEventListener('close', () => dialog.remove())
+  dialog.showModal()
+}
+
+function Content({ single, areOn, turn }: KeysHelp) {
+  return (
+    <>
+      <h2 id="keys-help-title">Keys</h2>
+      <label class="keys-switch">
+        <input
+          type="checkbox"
+          checked={areOn}
+          onChange={(event: Event) => turn((event.target as HTMLInputElement).checked)}
+        />{' '}
+        Use single keys (this browser remembers it)
+      </label>
+      <dl>
+        {[...single, ...OTHERS].map(([key, what]) => (
+          <>
+            <dt>
+              {key.split(' ').map((each) => (
+                <kbd>{each}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </>
+  )
+}

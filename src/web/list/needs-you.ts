@@ -1,2 +1,0 @@
-/** In the address: every kind that is the operator's turn. */
-export const NEEDS_YOU = 'any'
