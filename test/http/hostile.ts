@@ -16,6 +16,7 @@ import {
 } from 'node:fs/promises'
 import { METHODS } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { contentHash } from '../../src/markdown/proof-file.ts'
 import type { Decide } from '../../src/model/case-folder.ts'
@@ -195,6 +196,13 @@ async function filesIn(folder: string): Promise<string[]> {
   return entries.filter((each) => each.isFile()).map((each) => each.name)
 }
 
+async function indexOf(memoryRoot: string): Promise<string> {
+  return readFile(join(memoryRoot, 'index.md'), 'utf8').catch((error) => {
+    if (error.code !== 'ENOENT') throw error
+    return ''
+  })
+}
+
 t.test('a disk with room for a part of a change takes none of it', async (t) => {
   t.teardown(() => {}) // see openTestService
   const folder = t.testdir()
@@ -206,6 +214,8 @@ t.test('a disk with room for a part of a change takes none of it', async (t) => 
     for (let pages = 0; pages <= 8; pages++) {
       const { id } = await app.newCase({ title: 'Nearly full' })
       await app.request('GET', `/cases/${id}`)
+      // the list of cases takes room as well, a moment after the change
+      while (!(await indexOf(folder)).includes(id)) await delay(10)
       await fillUp(filler)
       await truncate(filler, (await stat(filler)).size - pages * 4096)
       const files = await filesIn(join(folder, 'cases', id))

@@ -93,16 +93,23 @@ async function listsAgree(t: Test, app: TestService, what: string) {
   return cases
 }
 
-/** What needs the operator, then what is open by its state, then what is closed; each as in triage. */
-const SECTIONS = ['VERIFYING', 'PLANNING', 'OPEN', 'RESOLVED']
+/** As docs/console.md has them: what waits for the operator, what is to be verified, what is open, what is done. */
+const GROUPS = [['BLOCKED', 'NEEDS_USER_INPUT'], ['VERIFYING'], ['PLANNING', 'OPEN'], ['RESOLVED']]
 
+/** In the first two groups who waits longest is first, in the others the newest. */
 async function pageAgrees(t: Test, app: TestService, triage: Reply['json'][], what: string) {
   const html = (await app.request('GET', '/?type=bug', undefined, { accept: 'text/html' })).text
   const bugs = triage.filter(({ type }) => type === 'bug')
   t.match(html, `${bugs.length} of ${triage.length} cases`, `${what}: the page`)
-  const section = (row: Reply['json']) => (row.needs ? -1 : SECTIONS.indexOf(row.state))
+  const byWait = (a: Reply['json'], b: Reply['json']) =>
+    Date.parse(a.since ?? a.updated_at) - Date.parse(b.since ?? b.updated_at) ||
+    (a.id < b.id ? -1 : 1)
+  const wanted = GROUPS.flatMap((states, at) => {
+    const group = bugs.filter(({ state }) => states.includes(state))
+    return at < 2 ? group.sort(byWait) : group
+  })
   const shown = [...html.matchAll(/<li class="case-row" id="case-([^"]*)"/g)].map(([, id]) => id)
-  t.strictSame(shown, ids(bugs.sort((a, b) => section(a) - section(b))), `${what}: its order`)
+  t.strictSame(shown, ids(wanted), `${what}: its order`)
 }
 
 const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id)
