@@ -72,7 +72,7 @@ export async function openReadingApp(
     catalog,
     mutex: createKeyedMutex(),
     // frozen values count, whatever a row says
-    ...(pins.size === 0 ? { found: stored.found } : {}),
+    ...(pins.size === 0 ? { rowFromLastRun: stored.rowFromLastRun } : {}),
     stability: createStabilityDetector(),
     isGits: () => false,
     lastText: stored.recall,

@@ -66,7 +66,7 @@ export interface Service extends HttpDeps {
   webhooks: OpenWebhooks
   /** After the start: resolves when the watcher is ready. */
   watched(): Promise<void>
-  /** Where it answers: told to a second process that asks who the owner is. Webhooks are sent once it has begun. */
+  /** Its address, for a second process that asks who the owner is. Webhooks are sent once the start is over. */
   listening(at: { url: string; port: number }): void
   /** Before `close`, while requests still wait for a start that is to be given up. */
   giveUpStart(): void
@@ -157,7 +157,7 @@ async function open(
     ownership,
     publish: changed.publish,
     isRunningHere,
-    found: stored.found,
+    rowFromLastRun: stored.rowFromLastRun,
     now,
     log,
     lastGood: stored,
@@ -179,13 +179,7 @@ async function open(
       ? `index.md is not written: ${ownership.lost.reason.message}`
       : ignoring.ensure()
   const index = createIndexFile({ layout, rows: lists.newestRows, log, whyNot })
-  const search = createSearch({
-    layout,
-    database,
-    catalog,
-    facts: catalog.row,
-    log,
-  })
+  const search = createSearch({ layout, database, catalog, facts: catalog.row, log })
   undo.add(
     () => index.close(),
     () => search.close(),
@@ -205,6 +199,7 @@ async function open(
     catalog,
     log: eventLog,
     facts: published,
+    history,
     now,
     compared,
   })
@@ -262,7 +257,7 @@ async function open(
     return [...present.problems, ...files, ...scan.unknownEntries(), ...stateProblems(database)]
   }
 
-  // the one way of every change, whoever made it
+  // the one way of every change, by a request or by hand
   changed.subscribe(({ found }) => {
     for (const change of found) changes.publish(change)
   })
@@ -334,7 +329,7 @@ async function open(
 
   const indexed = readFiles(giveUp)
   const begun = indexed.then(() => database.gather(() => publishAndStore(giveUp)))
-  const ended = begun.catch(() => {}) // whoever waits for `begun` has the error
+  const ended = begun.catch(() => {}) // those who wait for `begun` have the error
   const giveUpStart = () => giveUp.abort(stoppingRefusal())
   undo.add(() => ended)
   undo.add(giveUpStart)
@@ -390,8 +385,11 @@ async function open(
   }
 }
 
-/** Said for as long as the service runs that found it. */
-function stateProblems({ setAside }: Database): Problem[] {
-  if (setAside === null) return []
-  return [{ code: 'state_reset', file: DATABASE_FILE, line: null, message: setAside }]
+/** Reported for as long as the service that found them runs. */
+function stateProblems({ setAside, damage }: Database): Problem[] {
+  const place = { file: DATABASE_FILE, line: null }
+  const problems: Problem[] = []
+  if (setAside !== null) problems.push({ code: 'state_reset', ...place, message: setAside })
+  if (damage !== null) problems.push({ code: 'state_damaged', ...place, message: damage })
+  return problems
 }

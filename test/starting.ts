@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -7,7 +8,9 @@ import { createApp } from '../src/http/app.ts'
 import { createStreamRegistry } from '../src/http/sse/stream-registry.ts'
 import { openServer } from '../src/serve.ts'
 import { openService } from '../src/service.ts'
+import { startBuilt } from './fixtures/built-service.ts'
 import { connect } from './fixtures/event-source.ts'
+import { must } from './fixtures/session-client.ts'
 import { changeState, rowsOnDisk } from './fixtures/state-rows.ts'
 
 // What a service of many cases answers while it still reads them
@@ -107,6 +110,125 @@ for (const stage of ['indexing', 'publishing'] as const) {
     t.equal((await events.next()).event, 'case_created', 'no case was told to be gone')
   })
 }
+
+const NOBODY_UID = 65_534
+const isRoot = process.getuid?.() === 0
+
+/** What makes the folder of cases unreadable, and gives what makes it readable again. */
+const UNREADABLE: [string, code: string, hide: (cases: string) => () => void][] = [
+  [
+    'permissions hide it',
+    'unreadable',
+    (cases) => {
+      chmodSync(cases, 0)
+      return () => chmodSync(cases, 0o777)
+    },
+  ],
+  [
+    'a file is in its place',
+    'symbolic_link',
+    (cases) => {
+      renameSync(cases, `${cases}-elsewhere`)
+      writeFileSync(cases, '')
+      return () => {
+        rmSync(cases)
+        renameSync(`${cases}-elsewhere`, cases)
+      }
+    },
+  ],
+]
+
+for (const [name, code, hide] of UNREADABLE) {
+  for (const when of ['at a start', 'while it runs']) {
+    t.test(`${when} the folder of cases cannot be read: ${name}`, async (t) => {
+      if (code === 'unreadable' && !isRoot) return t.pass('', { skip: 'it needs another user' })
+      const { options, ids } = workspace(t)
+      const { root, stateDir } = options
+      const service = await startBuilt(t, {
+        root,
+        stateDir,
+        ...(isRoot ? { uid: NOBODY_UID } : {}),
+      })
+      const get = (path: string) => must(service, 'GET', path)
+      const cases = join(root, 'memory', 'cases')
+      const until = async (what: string, holds: () => Promise<boolean>) => {
+        const end = performance.now() + 60_000
+        while (!(await holds())) {
+          if (performance.now() > end) throw new Error(`not within a minute: ${what}`)
+          await delay(50)
+        }
+      }
+      const problems = async () => (await get('/health')).problems as { file: string }[]
+      await until('the start', async () => (await get('/health')).watching === 'ok')
+
+      if (when === 'at a start') await service.stop()
+      const show = hide(cases)
+      if (when === 'at a start') await service.restart()
+      await until('a problem', async () => (await problems()).length > 0)
+      t.match(await get('/health'), { status: 'ok', problems: [{ code, file: 'cases' }] })
+      show()
+      await until('all cases', async () => (await get('/cases')).length === MANY)
+      await until('no problem', async () => (await problems()).length === 0)
+      await until('watches', async () => (await get('/health')).watching === 'ok')
+      const began = performance.now()
+      writeFileSync(join(cases, ids[7]!, 'case.md'), caseText('Renamed'))
+      const events = await connect(`${service.url}/events?after=0`)
+      t.teardown(() => events.close())
+      const types: string[] = []
+      while (types.at(-1) !== 'case_updated') types.push((await events.next()).event)
+      const others = types.filter((type) => !type.startsWith('problem_'))
+      t.strictSame(others, ['case_updated'], 'no case was taken for one that is gone')
+      t.ok(performance.now() - began < 4000, 'and the files are watched again')
+    })
+  }
+}
+
+/** An editor that saves in place empties the file before it writes it. */
+t.test('a file that is half-saved while a service starts has no problem', async (t) => {
+  const { options, ids } = workspace(t)
+  const first = await openServer({ ...options, port: 0 })
+  await first.close()
+  const [emptied, cut, broken, fresh] = [ids[7]!, ids[8]!, ids[9]!, randomUUID()]
+  const file = (id: string) => join(options.root, 'memory', 'cases', id, 'case.md')
+  const long = '---\ntitle: Older\nstate: OPEN\n---\n\nA long text.\n'
+  mkdirSync(join(options.root, 'memory', 'cases', fresh))
+  writeFileSync(file(emptied), '')
+  writeFileSync(file(fresh), '')
+  writeFileSync(file(cut), long.slice(0, -20))
+  writeFileSync(file(broken), '---\ntitle: [\n---\n')
+  const began = performance.now()
+  const save = async () => {
+    await delay(300)
+    for (const id of [emptied, cut, fresh]) writeFileSync(file(id), caseText(`Saved ${id}`))
+    return performance.now() - began
+  }
+  const [server, ms] = await Promise.all([openServer({ ...options, port: 0 }), save()])
+  t.teardown(() => server.close())
+  if (ms > 700) return t.pass(`half-saved for ${ms} ms: the machine is too busy for an editor`)
+  const list = (await (await fetch(`${server.url}/cases`)).json()) as {
+    id: string
+    title: string
+  }[]
+  const titles = Object.fromEntries(list.map(({ id, title }) => [id, title]))
+  for (const id of [emptied, cut, fresh]) t.equal(titles[id], `Saved ${id}`)
+  await fetch(`${server.url}/cases`, CREATE)
+  const events = await connect(`${server.url}/events?after=0`)
+  t.teardown(() => events.close())
+  const seen: string[] = []
+  for (let created = 0; created < 2; ) {
+    const { event, data } = await events.next()
+    const id = JSON.parse(data).payload.case_id
+    if (event === 'case_created') created++
+    seen.push(`${event} ${id}`)
+  }
+  const expected = [
+    `case_updated ${cut}`,
+    `case_updated ${emptied}`,
+    `case_created ${fresh}`,
+    `problem_found ${broken}`,
+  ]
+  t.strictSame(seen.slice(0, -1).sort(), expected.sort(), 'each edit once, and the broken file')
+})
 
 t.test('of a first start that was cut short nothing is told later', async (t) => {
   const { options, ids } = workspace(t)

@@ -6,7 +6,7 @@ import type { CaseFacts } from '../model/case-facts.ts'
 import { UUID } from '../model/words.ts'
 import type { Database, Run } from '../state/database.ts'
 
-/** Each kind of facts that grows with the case has a row of its own, beside that of the case itself. */
+/** Each kind of facts that grows with the case has a separate row, beside the row of the case. */
 const PARTS = ['proofs', 'sessions', 'notes'] as const
 
 /** The name under which the problems of the workspace are stored; no case has such an id. */

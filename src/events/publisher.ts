@@ -7,10 +7,12 @@ import { forEachInTurn } from '../files/yielding.ts'
 import type { CaseFacts } from '../model/case-facts.ts'
 import { type ChangeSource, caseEvents, problemEvents } from '../model/case-facts.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
+import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseChange, CaseEntry } from '../workspace/case-entry.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import { factsOf } from '../workspace/facts.ts'
+import type { HistoryJournal } from '../workspace/history-journal.ts'
 import type { Bus } from './bus.ts'
 import { type Envelope, trailEnvelope } from './envelope.ts'
 import type { EventLog } from './event-log.ts'
@@ -48,23 +50,31 @@ export interface PublisherDeps {
   catalog: Pick<Catalog, 'ids' | 'entry' | 'folder' | 'has'>
   log: Pick<EventLog, 'append' | 'flushed'>
   facts: PublishedFacts
+  history: Pick<HistoryJournal, 'isOwnChange' | 'published'>
   now: () => string
   compared: Bus<Compared>
 }
 
 export function createPublisher(deps: PublisherDeps): Publisher {
-  const { catalog, log, facts, now, compared } = deps
+  const { catalog, log, facts, history, now, compared } = deps
   let hasBegun = false
   /** The cases that were read since the start, as they may have changed while no service ran. */
   const read = new Set<string>()
 
-  function append(envelopes: readonly Envelope[], replacement: Replacement | null): void {
+  function append(
+    envelopes: readonly Envelope[],
+    replacement: Replacement | null,
+    onWritten?: () => void,
+  ): void {
     if (envelopes.length === 0 && replacement === null) return
     const events = envelopes.map((each) => ({
       type: each.event_type,
       envelope: JSON.stringify(each),
     }))
-    log.append(events, replacement?.write, replacement?.onWritten)
+    log.append(events, replacement?.write, () => {
+      replacement?.onWritten()
+      onWritten?.()
+    })
   }
 
   function publish(caseId: string, source: ChangeSource, wrote?: readonly string[]): void {
@@ -73,8 +83,9 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const before = facts.read(caseId)
     const after = entry && folder ? factsOf(entry, folder, before) : null
     // one that the disk did not give back has its event once it can be read
-    const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '')
-    const events = caseEvents(caseId, before, after, source, readable)
+    const readable = wrote?.filter((name) => entry?.notes.get(name)?.hash !== '') ?? []
+    const isOwnHistory = history.isOwnChange(caseId, historyHash(before), historyHash(after))
+    const events = caseEvents(caseId, before, after, source, { wrote: readable, isOwnHistory })
     const envelopes = events.flatMap((event): Envelope[] => {
       if ('type' in event) {
         const { type, payload } = event
@@ -86,7 +97,7 @@ export function createPublisher(deps: PublisherDeps): Publisher {
     const replacement = facts.replace(caseId, after)
     if (source === 'offline' && !replacement && envelopes.length === 0) return
     compared.publish({ caseId, before, after, source })
-    append(envelopes, replacement)
+    append(envelopes, replacement, () => history.published(caseId, after && historyHash(after)))
   }
 
   function takeAsPublished(caseId: string): void {
@@ -141,7 +152,11 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   }
 }
 
-/** When the file that an event is about was changed: for what nobody saw happen. */
+function historyHash(facts: CaseFacts | null): string {
+  return facts?.notes[HISTORY_FILE]?.hash ?? ''
+}
+
+/** When the file that an event is about was changed: for changes that were made while no service ran. */
 function timeOf(entry: CaseEntry, payload: Record<string, unknown>): string | null {
   const { proof_id, filename } = payload
   const file = entry.proofs.get(String(proof_id)) ?? entry.notes.get(String(filename))

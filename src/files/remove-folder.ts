@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder, syncFolder } from './durable-write.ts'
-import { hasCode } from './errno.ts'
+import { hasCode, isBarred } from './errno.ts'
 import { removeStubborn } from './remove-stubborn.ts'
 import { storageRefusal } from './storage-refusal.ts'
 import { isTrashName, trashName } from './temp-files.ts'
@@ -58,7 +58,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
+    if (isBarred(error) || hasCode(error, 'ENOENT', 'ENOTDIR')) return []
     throw error
   }
 }

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 /** Few enough to leave threads for requests. */
 const AT_ONCE = 16
 /** A request waits at most so long in each turn of the event loop. */
-const SLICE_MS = 5
+const SLICE_MS = 2
 /** Shared by all loops, so that many short ones in a row do not delay requests either. */
 let sliceBegan = 0
 

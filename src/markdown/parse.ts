@@ -85,7 +85,8 @@ export function parseMarkdown(text: string): Parsed {
       const source = inner ? text.slice(at(inner.start.offset), at(inner.end.offset)) : ''
       const checked = node.checked ?? null
       parsed.items.push({
-        ...{ checked, quoted },
+        checked,
+        quoted,
         text: checked === null ? source : source.replace(/^\[[ xX\t]\][ \t]*/, ''),
         start,
         end: at(node.position?.end.offset),

@@ -51,7 +51,8 @@ export function strictYaml(report: (at: number, message: string) => void): Stric
     const { node, path, at } = place
     if (!isSeq(node)) return wrong(place, expected)
     const placeAt = (item: unknown, index: number) => ({
-      ...{ path: `${path}[${index}]`, node: item },
+      path: `${path}[${index}]`,
+      node: item,
       at: startOf(item) ?? at,
     })
     return node.items.map(placeAt)
@@ -61,7 +62,9 @@ export function strictYaml(report: (at: number, message: string) => void): Stric
     return written !== null && fits(written) ? written : wrong(place, expected)
   }
   return {
-    ...{ wrong, items, text },
+    wrong,
+    items,
+    text,
     missing: ({ path, at }, key, expected) =>
       tell(at, `${path}: ${key} is missing, expected ${expected}`),
     known(path, pairs, keys) {

@@ -1,4 +1,4 @@
-/** Pure. `1 step`, `3 steps`; `many` is for a plural of its own. */
+/** Pure. `1 step`, `3 steps`; `many` is an irregular plural. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }

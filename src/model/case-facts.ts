@@ -42,16 +42,17 @@ export type CaseEvent =
   | { session_id: string; after: number }
 
 /**
- * The events of a change, in the order in which they are sent; null stands for a case that did not exist before, or does not any more.
+ * The events of a change, in the order in which they are sent; null is a case that did not exist before, or does not exist any more.
  * `wrote` names the memory files that a request has just written: each has its event, also where the file was
- * put back to what it was, or deleted, before anybody read it.
+ * put back to what it was, or deleted, before anybody read it. `isOwnHistory`: history.md has other lines than before,
+ * and the service wrote them all.
  */
 export function caseEvents(
   case_id: string,
   before: CaseFacts | null,
   after: CaseFacts | null,
   source: ChangeSource,
-  wrote: readonly string[] = [],
+  { wrote = [], isOwnHistory = false }: { wrote?: readonly string[]; isOwnHistory?: boolean } = {},
 ): CaseEvent[] {
   const event = (type: string, payload: object = {}): CaseEvent => ({
     type,
@@ -81,8 +82,9 @@ export function caseEvents(
     events.push(event('proof_updated', { proof_id, proof_type: type, verified: false }))
   }
   for (const filename of changedNotes(before?.notes ?? {}, after.notes, wrote)) {
-    // a line of the service's own reports an act that has its event
-    if (filename === HISTORY_FILE && source === 'service') continue
+    // a line that the service wrote reports an act that has its event
+    const isOwn = filename === HISTORY_FILE && (source === 'service' || isOwnHistory)
+    if (isOwn && !wrote.includes(filename)) continue
     events.push(event('memory_updated', { filename }))
   }
   // the lines that another machine or a person brought are no news of this service

@@ -30,7 +30,7 @@ export interface CaseFieldRow {
   values?: readonly string[]
   /** Which request sets it: `PUT /cases/:id/state`, or both; `POST /cases` and `PUT /cases/:id` if it is not given. */
   setBy?: 'state' | 'both'
-  /** False if nobody knows it when a case is made: then neither `casefile new` nor its form offers it. */
+  /** False if it is not known when a case is made: then neither `casefile new` nor its form offers it. */
   whenNew?: boolean
   /** The option of commands that set it; none offers it if it is not given. */
   option?: string
@@ -188,7 +188,7 @@ type ValueOf<Row> = Row extends { values: readonly (infer Value)[] }
 /** The names of the rows that have this. */
 type NamesWith<What> = { [N in CaseFieldName]: Rows[N] extends What ? N : never }[CaseFieldName]
 
-/** The values of a case that its fields hold. */
+/** The values of a case's fields. */
 export type CaseValues = { [N in CaseFieldName]: ValueOf<Rows[N]> }
 /** Those that are to change. */
 export type CaseFields = Partial<CaseValues>

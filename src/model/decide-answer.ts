@@ -28,7 +28,7 @@ export function answerQuestion(folder: CaseFolder, text: string): Edit[] {
   ]
 }
 
-/** The whole question stands in the line that asked it. */
+/** The history line that asked the question has all of it. */
 function short(question: string): string {
   return question.length <= 300 ? question : `${question.slice(0, 299).toWellFormed()}…`
 }

@@ -9,7 +9,7 @@ export interface FailedTest {
   line: number | null
 }
 
-/** As many failed tests of a session are kept; the count tells of the others. */
+/** At most so many failed tests of a session are stored; the count includes the others. */
 export const MAX_FAILED_TESTS = 20
 
 /** `test/login.ts:12`, or what is known of it; null where the report names no file. */

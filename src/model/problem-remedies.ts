@@ -43,6 +43,8 @@ const REMEDIES: Record<ProblemCode, string> = {
   bad_settings: 'Correct the setting as the message says, or remove its line.',
   untrusted_settings: 'Look at what it asks for, then run casefile trust; or remove it.',
   untrusted_agent_files: 'Look at it, then run casefile trust; or remove it.',
+  state_damaged:
+    'Restart the service: it sets the file aside and reads the cases again from their files.',
   state_reset: 'Register the webhooks again. The problem goes with the next start.',
   bad_name: 'Rename or move it as the message says: a case is named by a lower-case UUID.',
 }

@@ -35,6 +35,7 @@ export const PROBLEM_CODES = [
   'bad_settings', // casefile.md
   'untrusted_settings', // what casefile.md asks for counts only once the operator trusts it
   'untrusted_agent_files', // an agent would act on them: they count only once the operator trusts them
+  'state_damaged', // casefile.db of the state folder was damaged while the service used it
   'state_reset', // casefile.db of the state folder could not be used and was made again
   'bad_name', // a folder under cases/ that is no UUID, or a markdown file whose name is not served
 ] as const

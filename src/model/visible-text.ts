@@ -1,6 +1,6 @@
 /**
  * Text of others for a terminal: what would move the cursor, colour, hide or turn around what is
- * shown stands there as an escape, such as `\u{1b}`. For what the reader decides by; see `plainText`
+ * shown is replaced by an escape, such as `\u{1b}`. For what the reader decides by; see `plainText`
  * for what he only reads.
  */
 export function visibleText(text: string): string {

@@ -1,4 +1,4 @@
-/** Shapes of the words that name things. A pattern stands beside the sentence that explains it. */
+/** Shapes of the words that name things. A pattern is beside the sentence that explains it. */
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /** Types of cases and of proof, tags, provider names. */

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { yieldIfBusy } from '../files/yielding.ts'
 import type { FilteredField } from '../model/case-fields.ts'
 import { Refusal } from '../model/refusal.ts'
 import { fieldColumns } from '../state/case-filters.ts'
@@ -43,7 +43,6 @@ export interface UpdateDeps {
 const BEGIN_MS = 1000
 /** Sessions write every few moments: their cases are indexed when they pause, or when somebody searches. */
 const QUIET_MS = 4000
-const SLICE_MS = 8
 /** Of all files of a case together. */
 const MAX_CASE_CHARACTERS = 4 * 1024 * 1024
 /** A transaction with more takes too long at once. */
@@ -64,7 +63,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
   let isClosed = false
   let running: Promise<void> | null = null
   let timer: NodeJS.Timeout | undefined
-  let sliceBegan = 0
 
   function schedule(ms: number): void {
     clearTimeout(timer)
@@ -87,7 +85,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
 
   async function update(): Promise<void> {
     if (!isLoaded) load()
-    sliceBegan = performance.now()
     for (const [id, how] of changed) {
       if (isClosed || tables.isFailing()) break
       changed.delete(id)
@@ -97,7 +94,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
         if (error instanceof Refusal) throw error // of the database
         log(`the search does not have case ${id} as it is: ${error}`)
       }
-      await pause()
+      await yieldIfBusy()
     }
     await putWaiting()
   }
@@ -111,13 +108,6 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     for (const id of [...numbers.keys()]) if (!present.has(id)) remove(id)
     for (const id of present) changed.set(id, 'maybe')
     isLoaded = true
-  }
-
-  /** Lets others go on. */
-  async function pause(): Promise<void> {
-    if (performance.now() - sliceBegan < SLICE_MS) return
-    await setImmediate()
-    sliceBegan = performance.now()
   }
 
   /** Many cases are one transaction, which is on the disk before the next begins. */
@@ -183,7 +173,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       const lines = [...searchedLines(place, text)].map(({ text, from }) => text.slice(from))
       const words = indexedText(lines.join('\n'))
       if (words !== '') texts[place] += texts[place] === '' ? words : BREAK + words
-      await pause()
+      await yieldIfBusy()
     }
     return texts
   }
@@ -222,7 +212,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await running?.catch(() => {}) // whoever asked for it was told
+      await running?.catch(() => {}) // its caller has the error
     },
   }
 }

@@ -20,7 +20,7 @@ export interface ScoredLine extends MatchingLine {
 }
 
 const MAX_TEXT = 240
-/** So much of a longer line stands before its first match. */
+/** So much of a longer line is shown before its first match. */
 const BEFORE = 60
 
 /** What is looked for in the lines of a case. */

@@ -108,7 +108,7 @@ function addFilter(filters: Filters, name: FilterName, text: string): void {
   filters[name] = [...known, ...values.map((value) => (name === 'state' ? stateOf(value) : value))]
 }
 
-/** In any case of letters; a word that is no state is left as it is, for whoever checks states. */
+/** In any case of letters; a word that is no state is left as it is: the states are checked later. */
 function stateOf(value: string): string {
   const state = value.toUpperCase()
   return isCaseState(state) ? state : value

@@ -1,7 +1,7 @@
 /** Full-text search as `GET /search` answers it: brings the index up to date, finds cases, then lines. */
 
 import { relative } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { yieldIfBusy } from '../files/yielding.ts'
 import type { Database } from '../state/database.ts'
 import { createSearchTables } from '../state/search-tables.ts'
 import type { Catalog } from '../workspace/catalog.ts'
@@ -45,7 +45,7 @@ export interface Search {
   find(query: SearchQuery, limit: number): Promise<FindAnswer>
   /** Resolved cases that resemble this one, the most alike first. */
   similar(id: string, limit: number): Promise<SimilarCase[]>
-  /** Whether the index is up to date, but for a few cases: then an answer takes no time to speak of. */
+  /** Whether the index is up to date except for a few cases: then an answer is fast. */
   isReady(): boolean
   /** Files of a case have changed, or it is gone: then its words leave the index at once. */
   change(id: string): void
@@ -64,7 +64,6 @@ export interface SearchDeps {
 const MOST_LINES = 5
 /** Among so many cases a text that was pasted is looked for. */
 const LOOKED_AT = 20
-const SLICE_MS = 8
 
 export function createSearch({ layout, database, catalog, facts, log }: SearchDeps): Search {
   const tables = createSearchTables(database)
@@ -97,7 +96,6 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
     const texts = query.pasted === '' ? query.phrases : [...query.phrases, query.pasted]
     const inPhrases = query.phrases.flatMap(termsIn)
     const found = []
-    let began = performance.now()
     for (const { number, score, missing, meanings } of best) {
       const id = index.id(number)
       if (id === undefined) continue // deleted meanwhile
@@ -108,9 +106,7 @@ export function createSearch({ layout, database, catalog, facts, log }: SearchDe
         most: MOST_LINES,
       })
       found.push({ id, score: Number(score.toPrecision(4)), missing, lines })
-      if (performance.now() - began < SLICE_MS) continue
-      await setImmediate()
-      began = performance.now()
+      await yieldIfBusy()
     }
     return found
   }

@@ -29,7 +29,7 @@ export function* searchedLines(place: Place, text: string): Iterable<SearchedLin
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|[\n\r]/)
   const isRecord = place !== 'notes'
   const head = isRecord && lines[0]?.trimEnd() === '---' ? headEnd(lines) : 0
-  // it is the last section: the same words before it stand in a text
+  // it is the last section: the same words before it are part of a text
   const trail = place === 'sessions' ? lines.lastIndexOf(TRAIL) : -1
   const end = trail === -1 ? lines.length : trail
   let isTold = false

@@ -20,7 +20,7 @@ const MOST_LOOKED_UP = 300
 /** Of these, the rarest decide which cases are compared. */
 const MOST_RANKED = 12
 const MOST_COMPARED = 200
-/** A word that so many cases have, or more than a tenth of them, tells nothing. */
+/** A word that so many cases have, or more than a tenth of them, does not count. */
 const TOO_MANY = 1000
 /** Any two texts on the same program share less. */
 const LEAST_SCORE = 0.08

@@ -30,7 +30,7 @@ const COMMON = new Set(
 )
 
 export interface Word {
-  /** Where it stands in the text. */
+  /** Where it is in the text. */
   from: number
   to: number
   whole: string

@@ -10,7 +10,7 @@ import { beginPlanning } from './begin-planning.ts'
 import { promptContext } from './context.ts'
 import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { planPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
 import { guardLine, holdPlaces, planGuard, whyReplaced } from './protection.ts'
@@ -30,7 +30,7 @@ export interface AgentPlanning {
  * own plan mode is not relied on.
  */
 export async function planWithAgent(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   planning: AgentPlanning,
 ): Promise<PlanResult> {
@@ -70,7 +70,7 @@ const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 
 /** Makes the prompt, and tells what is in it; a revision goes back to the agent's own conversation. */
 async function askedPrompt(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   { provider, request, settings, folder }: AgentPlanning,
 ): Promise<Asked> {
@@ -105,7 +105,7 @@ interface Place {
 }
 
 async function plannedIn(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   planning: AgentPlanning,
   place: Place,
@@ -130,7 +130,7 @@ async function plannedIn(
 }
 
 async function agentsPlan(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   { provider, request, settings }: AgentPlanning,
   { asked, run, folders, guard }: Place,
@@ -164,7 +164,7 @@ async function agentsPlan(
 
 /** Once more, just before the program starts: they may have changed since the request. */
 async function mustTrustCopy(
-  { settings, layout }: SessionNeeds,
+  { settings, layout }: SessionDeps,
   { provider: { id, spec }, request }: Pick<AgentPlanning, 'provider' | 'request'>,
   copy: string,
 ): Promise<void> {
@@ -174,7 +174,7 @@ async function mustTrustCopy(
 }
 
 /** To be asked first: what is not there any more cannot be compared. */
-async function mustBeInPlace(needs: SessionNeeds, job: Job, replaced: string[]): Promise<void> {
+async function mustBeInPlace(needs: SessionDeps, job: Job, replaced: string[]): Promise<void> {
   const why = whyReplaced(replaced)
   if (why === null) return
   await appendLine(needs, job, { event: 'plan_violation', fields: { replaced } })
@@ -183,7 +183,7 @@ async function mustBeInPlace(needs: SessionNeeds, job: Job, replaced: string[]):
 
 /** What the agent changed is a violation; what changed where it could not write is only told. */
 async function mustBeUnchanged(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   folders: PlanFolders,
   guard: Guard,

@@ -2,12 +2,12 @@ import { sessionOf } from '../model/case-folder.ts'
 import { type Move, sessionMove } from '../model/session.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import type { Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patientUpdate } from './patient-update.ts'
 
 /** created → planning: the context is loaded. */
 export async function beginPlanning(
-  { store, now }: SessionNeeds,
+  { store, now }: SessionDeps,
   job: Job,
   loaded: NewTrailLine,
 ): Promise<void> {

@@ -10,11 +10,11 @@ import { isOver } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
 import { listMemory, MAX_MEMORY_BYTES, readMemory } from '../workspace/memory-files.ts'
 import { readProjectInstructions } from '../workspace/settings/project-instructions.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import type { Redactor } from './redaction.ts'
-import { type LikeNeeds, type ResolvedCase, resolvedLike } from './resolved-like.ts'
+import { type LikeDeps, type ResolvedCase, resolvedLike } from './resolved-like.ts'
 
 /** Older sessions say little that the newer ones do not. */
 const EARLIER_SESSIONS = 8
@@ -26,7 +26,7 @@ const MOST_WAIT_MS = 20_000
 
 /** case.md and the notes of the case by name, those changed last first. */
 export async function memoryOf(
-  { layout }: Pick<SessionNeeds, 'layout'>,
+  { layout }: Pick<SessionDeps, 'layout'>,
   folder: CaseFolder,
 ): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
@@ -44,7 +44,7 @@ export async function memoryOf(
   return texts
 }
 
-type ContextNeeds = LikeNeeds & Pick<SessionNeeds, 'redactor' | 'log' | 'layout'>
+type ContextDeps = LikeDeps & Pick<SessionDeps, 'redactor' | 'log' | 'layout'>
 
 interface ContextParts {
   memory: ReadonlyMap<string, string>
@@ -57,7 +57,7 @@ interface ContextParts {
 
 /** All that an agent's prompt says of a case. */
 export async function promptContext(
-  needs: ContextNeeds,
+  needs: ContextDeps,
   folder: CaseFolder,
   session: Session,
   { memory, instructions, workdir, provider }: ContextParts,
@@ -89,7 +89,7 @@ export async function promptContext(
 }
 
 /** What cannot be found now, or not soon, keeps no agent from its work. */
-async function similarOf(needs: ContextNeeds, id: string): Promise<ResolvedCase[]> {
+async function similarOf(needs: ContextDeps, id: string): Promise<ResolvedCase[]> {
   const enough = new AbortController()
   const { signal } = enough
   try {
@@ -117,7 +117,7 @@ function redactedIn<T>(value: T, redactor: Redactor): T {
 }
 
 async function earlierSession(
-  needs: Pick<SessionNeeds, 'sessionTexts'>,
+  needs: Pick<SessionDeps, 'sessionTexts'>,
   caseId: string,
   session: Session,
 ): Promise<EarlierSession> {

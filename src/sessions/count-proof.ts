@@ -14,7 +14,7 @@ import type { Catalog } from '../workspace/catalog.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Texts } from '../workspace/texts.ts'
 
-export interface CountNeeds {
+export interface CountDeps {
   store: Store
   catalog: Catalog
   texts: Texts
@@ -80,7 +80,7 @@ const ATTEMPTS = 20
  * stands there then is counted.
  */
 export async function updateCounted(
-  { store, catalog, texts }: CountNeeds,
+  { store, catalog, texts }: CountDeps,
   caseId: string,
   proofId: string,
   decide: (folder: CaseFolder, counted: Counted) => Edit[],

@@ -203,7 +203,10 @@ export function evidenceLines(
     lines.push({
       event: 'diff_taken',
       fields: {
-        ...{ file, additions, deletions, files: count },
+        file,
+        additions,
+        deletions,
+        files: count,
         ...(warnings.length === 0 ? {} : { warnings: warnings.length, first: shown(warnings) }),
       },
     })

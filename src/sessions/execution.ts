@@ -15,7 +15,7 @@ import { stepEnvironment, type Withheld } from './environment.ts'
 import { finish } from './finishing.ts'
 import { startDiff } from './folder-diff.ts'
 import type { Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patientUpdate } from './patient-update.ts'
 import { workPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
@@ -28,7 +28,7 @@ const ABANDONED_GRACE_MS = 500
 
 /** Work mode: executes the approved text, takes the evidence, and moves session and case. */
 export async function execute(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   provider: Provider,
   plan: string,
@@ -64,7 +64,7 @@ export async function execute(
 }
 
 /** approved → executing; `session_started` is told once the session is. */
-async function begin({ store, now }: SessionNeeds, job: Job): Promise<Session> {
+async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
   const folder = await patientUpdate(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const after = [{ event: 'session_started', fields: { provider: session.provider } }]
@@ -75,7 +75,7 @@ async function begin({ store, now }: SessionNeeds, job: Job): Promise<Session> {
 }
 
 async function work(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   provider: Provider,
   plan: string,
@@ -97,7 +97,13 @@ async function work(
     await appendLine(needs, job, guardLine('work', guard))
     if (guard.kind === 'none') await needs.runGuard.begin(job)
     const request: WorkRequest = {
-      ...{ plan, workdir, env, guard, signal, report, agent: null },
+      plan,
+      workdir,
+      env,
+      guard,
+      signal,
+      report,
+      agent: null,
       stepTimeoutMs: timeout.step,
       scratch: state.scratch,
     }
@@ -120,7 +126,7 @@ function unlessReplaced<W extends WorkResult>(worked: W, replaced: string | null
 }
 
 /** A reason may quote what an agent printed. */
-function clean({ redactor }: SessionNeeds, { reason }: { reason: string }): WorkResult {
+function clean({ redactor }: SessionDeps, { reason }: { reason: string }): WorkResult {
   return { ok: false, reason: redactor.text(plainText(reason)) }
 }
 
@@ -132,7 +138,7 @@ interface AgentsWork {
 
 /** An agent carries the plan out; then the service runs what the plan gives as proof. */
 async function agentsWork(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   provider: Provider,
   { request, settings, run }: AgentsWork,

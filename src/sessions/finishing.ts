@@ -13,7 +13,7 @@ import { type Withheld, withheldNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patientUpdate } from './patient-update.ts'
 import { redactedTests } from './redacted-updates.ts'
 
@@ -27,7 +27,7 @@ export type Worked = WorkResult & {
 
 /** Records the end of a run with its evidence; a complete session moves its case. */
 export async function finish(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   { type, provider }: Session,
   worked: Worked,
@@ -66,7 +66,7 @@ function isOfCaseFile(error: unknown): boolean {
 
 /** Also at the next start, should the service die between the session's end and the case's move. */
 export async function moveCase(
-  { store }: Pick<SessionNeeds, 'store'>,
+  { store }: Pick<SessionDeps, 'store'>,
   case_id: string,
   type: SessionType,
   by?: Actor,
@@ -75,7 +75,7 @@ export async function moveCase(
   await store.update(case_id, (folder) => caseMove(folder, 'completed', type), options)
 }
 
-async function endOf({ store, layout, redactor, now }: SessionNeeds, job: Job, worked: Worked) {
+async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, worked: Worked) {
   const { case_id, session_id, number } = job
   const { plan, found, workdir } = worked
   const present = sessionOf(await store.read(case_id), session_id)

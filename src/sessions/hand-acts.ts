@@ -31,7 +31,7 @@ export interface HandActs {
   close(): Promise<void>
 }
 
-export interface HandActNeeds {
+export interface HandActDeps {
   store: Pick<Store, 'record' | 'isWriting'>
   layout: Layout
   journal: HistoryJournal
@@ -48,7 +48,7 @@ export interface HandActNeeds {
 const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
-export function createHandActs(needs: HandActNeeds): HandActs {
+export function createHandActs(needs: HandActDeps): HandActs {
   const { store, layout, journal, log } = needs
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()

@@ -56,7 +56,7 @@ export interface Jobs {
   endAll(ending: Ending): Promise<void>
 }
 
-export interface JobNeeds {
+export interface JobDeps {
   running: Set<string>
   /** Whether the job's end is told already. */
   isOver(job: Job): boolean
@@ -74,7 +74,7 @@ interface Entry {
   onClosed(): void
 }
 
-export function createJobs({ running, isOver, onChange, onFailure, log }: JobNeeds): Jobs {
+export function createJobs({ running, isOver, onChange, onFailure, log }: JobDeps): Jobs {
   const jobs = new Map<string, Entry>()
   let closing = false
 

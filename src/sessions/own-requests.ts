@@ -3,7 +3,7 @@ import { isRunning } from '../model/session-state.ts'
 import { numbered, type TrailLine } from '../model/trail.ts'
 import type { MarkedRun } from '../runners/process/run-members.ts'
 import type { Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patientUpdate } from './patient-update.ts'
 
 /** What runs for a session, as far as its requests to this service are concerned. */
@@ -28,7 +28,7 @@ const MAX_LINES = 20
 
 /** Puts a line into the trail of a session from whose run a request came that was refused for that. */
 export async function noteDenied(
-  { store, now }: Pick<SessionNeeds, 'store' | 'now'>,
+  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   denied: DeniedRequest,
 ): Promise<void> {

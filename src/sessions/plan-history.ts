@@ -48,7 +48,11 @@ export function revisionsOf({ trail, state }: Session, present: PresentPlan): Ke
   }
   const current = revisions.findLastIndex(({ plan_sha256 }) => plan_sha256 === hash)
   return revisions.map(({ plan_sha256, at, by, note, text }, index) => ({
-    ...{ plan_sha256, at, by, current: index === current, note },
+    plan_sha256,
+    at,
+    by,
+    current: index === current,
+    note,
     text: plan_sha256 === hash ? plan : text,
   }))
 }

@@ -13,13 +13,13 @@ import { beginPlanning } from './begin-planning.ts'
 import { memoryOf } from './context.ts'
 import { boundedOutput, planOutput } from './evidence.ts'
 import { endingActor, type Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patientUpdate } from './patient-update.ts'
 import type { Provider } from './providers.ts'
 
 /** Plan mode: loads the context, lets the runner write hypothesis and plan, and waits for approval. */
 export async function plan(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   job: Job,
   provider: Provider,
   note?: string,
@@ -92,7 +92,7 @@ interface Planning {
   signal: AbortSignal
 }
 
-async function planned(needs: SessionNeeds, job: Job, planning: Planning): Promise<PlanResult> {
+async function planned(needs: SessionDeps, job: Job, planning: Planning): Promise<PlanResult> {
   const { provider, settings, note, signal } = planning
   const folder = await needs.store.read(job.case_id)
   const workdir = await workingFolder(needs.layout.root, folder.case.workdir, settings.folders)
@@ -119,7 +119,7 @@ function inOrder(names: string[]): string[] {
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** What an agent wrote as the operator can read it: no secrets, and nothing that plays with the terminal. */
-function readable({ redactor }: SessionNeeds, { hypothesis, plan }: PlanResult): PlanResult {
+function readable({ redactor }: SessionDeps, { hypothesis, plan }: PlanResult): PlanResult {
   const clean = (text: string) => redactor.text(plainText(text).replace(BIDI, ''))
   return { hypothesis: clean(hypothesis), plan: clean(plan) }
 }
@@ -132,7 +132,7 @@ const AGENT_ENDS_MS = 20_000
 
 /** What an agent printed, and why nothing came of it. */
 async function planOutputOf(
-  { store, layout }: SessionNeeds,
+  { store, layout }: SessionDeps,
   { case_id, session_id, number, ending }: Job,
   why: string,
 ): Promise<string> {

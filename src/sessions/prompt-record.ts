@@ -2,7 +2,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
 import type { Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import type { Prompt } from './prompt.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 
@@ -11,7 +11,7 @@ import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
  * either. Gives the text to send, and the trail's line that says what went in.
  */
 export async function recordPrompt(
-  { layout, redactor }: Pick<SessionNeeds, 'layout' | 'redactor'>,
+  { layout, redactor }: Pick<SessionDeps, 'layout' | 'redactor'>,
   { case_id, number }: Pick<Job, 'case_id' | 'number'>,
   mode: 'plan' | 'work',
   { text, files, leftOut }: Prompt,
@@ -25,7 +25,9 @@ export async function recordPrompt(
   const fields = {
     files,
     ...(leftOut.length > 0 ? { left_out: leftOut } : {}),
-    ...{ prompt: name, prompt_bytes: Buffer.byteLength(prompt), prompt_sha256: sha256(prompt) },
+    prompt: name,
+    prompt_bytes: Buffer.byteLength(prompt),
+    prompt_sha256: sha256(prompt),
   }
   return { text: prompt, line: { event: 'context_loaded', fields } }
 }

@@ -12,7 +12,7 @@ import { stepsOf, type TrailStep } from './trail-steps.ts'
 
 export const MAX_PROOF_CONTENT_BYTES = 10 * 1024 * 1024
 
-interface CandidateNeeds {
+interface CandidateDeps {
   layout: Layout
   catalog: Catalog
   store: Store
@@ -33,7 +33,7 @@ export interface CandidateContent {
  * Refuses with `bad_request` what that session does not name, or what is not on this machine.
  */
 export async function candidateContent(
-  { layout, catalog, store, texts }: CandidateNeeds,
+  { layout, catalog, store, texts }: CandidateDeps,
   id: string,
   artifact: string,
   wanted: string | null | undefined,

@@ -3,9 +3,9 @@ import { type RememberedFolders, rememberFolders } from '../files/remembered-fol
 import type { NewTrailLine } from '../model/trail.ts'
 import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 
-type ProtectionNeeds = Pick<SessionNeeds, 'layout' | 'state' | 'environment' | 'mount'>
+type ProtectionDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
 
 export interface Scene {
   workdir: string
@@ -15,7 +15,7 @@ export interface Scene {
 }
 
 /** While an agent plans it can write nowhere in the workspace, the working folder and its repository. */
-export async function planGuard(needs: ProtectionNeeds, scene: Scene): Promise<Guard> {
+export async function planGuard(needs: ProtectionDeps, scene: Scene): Promise<Guard> {
   const { root, memoryRoot } = needs.layout
   const repository = await repositoryFolders(scene.workdir, scene.signal)
   return guardOf(
@@ -27,7 +27,7 @@ export async function planGuard(needs: ProtectionNeeds, scene: Scene): Promise<G
 }
 
 /** While a session works, its programs cannot write the records of the cases. */
-export async function workGuard(needs: ProtectionNeeds, scene: Scene): Promise<Guard> {
+export async function workGuard(needs: ProtectionDeps, scene: Scene): Promise<Guard> {
   const { memoryRoot } = needs.layout
   if (isWithin(memoryRoot, scene.workdir)) {
     return { kind: 'none', reason: 'the working folder lies within the memory root' }
@@ -37,7 +37,7 @@ export async function workGuard(needs: ProtectionNeeds, scene: Scene): Promise<G
 
 /** What no run may put something else in the place of: the records would be written there. */
 export function holdPlaces(
-  { layout, state }: Pick<SessionNeeds, 'layout' | 'state'>,
+  { layout, state }: Pick<SessionDeps, 'layout' | 'state'>,
   workdir: string,
 ): Promise<RememberedFolders> {
   return rememberFolders({
@@ -63,7 +63,7 @@ export function guardLine(mode: 'plan' | 'work', guard: Guard): NewTrailLine {
 }
 
 async function guardOf(
-  needs: ProtectionNeeds,
+  needs: ProtectionDeps,
   scene: Scene,
   readOnly: string[],
   prefer: Preference,

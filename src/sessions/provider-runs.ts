@@ -10,7 +10,7 @@ import { endRun } from '../runners/process/process-sweep.ts'
 import { type MarkedRun, type RunProcess, runProcess } from '../runners/process/run-members.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { stepEnvironment } from './environment.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { planGuard } from './protection.ts'
 import { type OutputListener, openOutputReport } from './provider-output.ts'
 import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
@@ -53,9 +53,9 @@ interface Active {
   ended: Promise<unknown>
 }
 
-type RunNeeds = Omit<SessionNeeds, 'store' | 'catalog' | 'outputs' | 'sessionTexts' | 'runGuard'>
+type RunDeps = Omit<SessionDeps, 'store' | 'catalog' | 'outputs' | 'sessionTexts' | 'runGuard'>
 
-export function createProviders(needs: RunNeeds): Providers {
+export function createProviders(needs: RunDeps): Providers {
   const active = new Set<Active>()
   const stop = new AbortController()
 
@@ -107,7 +107,7 @@ interface Wanted extends ProviderRun {
   prompt: string
 }
 
-async function answered(needs: RunNeeds, run: Active, wanted: Wanted): Promise<PlanResult> {
+async function answered(needs: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
   const { redactor, runs } = needs
   const { mark } = run
   // of no session, so that the next start ends its processes and finds nothing else to do
@@ -137,7 +137,7 @@ async function answered(needs: RunNeeds, run: Active, wanted: Wanted): Promise<P
 
 /** As for the planning of a session, but with nothing to plan for. */
 async function requestOf(
-  needs: RunNeeds,
+  needs: RunDeps,
   { provider, settings, prompt, signal }: Wanted,
   { mark, folder }: { mark: string; folder: RunFolder },
 ) {
@@ -159,12 +159,15 @@ async function requestOf(
   }
   return {
     case: newCase({ title: 'A prompt without a case' }, mark, needs.now()),
-    ...{ memory: new Map<string, string>(), steps: [], signal, agent },
+    memory: new Map<string, string>(),
+    steps: [],
+    signal,
+    agent,
     workdir,
   }
 }
 
-async function runnable(needs: RunNeeds, id: string, settings: TrustedSettings): Promise<Provider> {
+async function runnable(needs: RunDeps, id: string, settings: TrustedSettings): Promise<Provider> {
   if (id === OWN_PROVIDER) {
     const why =
       'The runbook takes no prompt: it plans from the files of a case. Open a session on one.'
@@ -183,13 +186,13 @@ async function runnable(needs: RunNeeds, id: string, settings: TrustedSettings):
 }
 
 /** What an agent said, as a person can read it. */
-function clean({ redactor }: Pick<RunNeeds, 'redactor'>, text: string): string {
+function clean({ redactor }: Pick<RunDeps, 'redactor'>, text: string): string {
   return redactor.text(plainText(text))
 }
 
 /** What the program and casefile.md say of it. */
 function redactStatus(
-  { redactor }: Pick<RunNeeds, 'redactor'>,
+  { redactor }: Pick<RunDeps, 'redactor'>,
   status: ProviderStatus,
 ): ProviderStatus {
   const orNull = (text: string | null) => (text === null ? null : redactor.text(text))

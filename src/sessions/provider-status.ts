@@ -6,7 +6,7 @@ import { type AgentVersion, agentVersion } from '../runners/agents/agent-version
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
 import { stepEnvironment } from './environment.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { listProviders, type Provider } from './providers.ts'
 
 /** What there is to know of a provider before it is used. */
@@ -27,25 +27,29 @@ export interface ProviderStatus {
   advice: string
 }
 
-type StatusNeeds = Pick<SessionNeeds, 'environment' | 'layout' | 'settings'>
+type StatusDeps = Pick<SessionDeps, 'environment' | 'layout' | 'settings'>
 
 const RUNBOOK: Omit<ProviderStatus, 'source' | 'trusted'> = {
   id: OWN_PROVIDER,
   kind: 'runbook',
   title: 'Runbook',
-  ...{ available: true, path: null, version: null, warning: null, advice: '' },
+  available: true,
+  path: null,
+  version: null,
+  warning: null,
+  advice: '',
   plan_mode: { holds: 'runs_nothing', note: 'It plans by reading files, and runs nothing.' },
 }
 
 /** Of every provider, in the order of their list. */
-export async function allStatuses(needs: StatusNeeds): Promise<ProviderStatus[]> {
+export async function allStatuses(needs: StatusDeps): Promise<ProviderStatus[]> {
   const providers = listProviders(await needs.settings())
   return Promise.all(providers.map((provider) => providerStatus(needs, provider)))
 }
 
 /** Looks for the program, and asks it for its version where it is trusted. */
 export async function providerStatus(
-  needs: StatusNeeds,
+  needs: StatusDeps,
   { id, source, trusted, runner, spec }: Provider,
 ): Promise<ProviderStatus> {
   if (spec === null) return { ...RUNBOOK, source, trusted }
@@ -59,17 +63,23 @@ export async function providerStatus(
       ? await agentVersion(spec, { path, cwd: tmpdir(), env })
       : { version: null }
   return {
-    ...{ id, kind: runner.kind, title: spec.title, available: path !== null, path },
-    ...{ version: found.version, warning: found.warning ?? null },
+    id,
+    kind: runner.kind,
+    title: spec.title,
+    available: path !== null,
+    path,
+    version: found.version,
+    warning: found.warning ?? null,
     plan_mode: spec.planMode,
-    ...{ source, trusted },
+    source,
+    trusted,
     advice: path === null ? adviceFor(spec) : '',
   }
 }
 
 /** Refuses a provider whose program is not there: before a session is made that could only fail. */
 export async function mustBeInstalled(
-  { environment, redactor }: Pick<SessionNeeds, 'environment' | 'redactor'>,
+  { environment, redactor }: Pick<SessionDeps, 'environment' | 'redactor'>,
   { id, spec }: Provider,
   workdir: string,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import { begunProcess } from '../runners/process/run-members.ts'
 import type { RunRecord } from '../state/runs.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
 import { moveCase } from './finishing.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 
 /** Shorter than for a step: the next start should answer within 2 s. */
 const GRACE_MS = 800
@@ -20,7 +20,7 @@ const GRACE_MS = 800
  * Ends what a service that died left running: its processes are gone, its sessions `failed` with the
  * output they had. Runs before the address is printed.
  */
-export async function recover(needs: SessionNeeds): Promise<void> {
+export async function recover(needs: SessionDeps): Promise<void> {
   const records = needs.runs.all()
   const endings = await Promise.allSettled(records.map(endProcesses))
   await needs.runGuard.recover()
@@ -39,7 +39,7 @@ export async function recover(needs: SessionNeeds): Promise<void> {
   }
 }
 
-async function endSession(needs: SessionNeeds, record: RunRecord): Promise<void> {
+async function endSession(needs: SessionDeps, record: RunRecord): Promise<void> {
   try {
     await failSession(needs, record, (state) => `The service died while the session was ${state}.`)
   } catch (error) {
@@ -59,7 +59,7 @@ async function endProcesses({ mark, session_id, process }: RunRecord): Promise<v
 
 /** Ends a running session as `failed`, with the output that it has so far. */
 export async function failSession(
-  needs: SessionNeeds,
+  needs: SessionDeps,
   { case_id, session_id, number }: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
   why: (state: SessionState) => string,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { Session } from '../model/session.ts'
 import { acceptedDespite, objectionTo } from '../model/support.ts'
 import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 
 /** What became of a case that resembles another. */
 export interface ResolvedCase {
@@ -33,7 +33,7 @@ export interface ResolvedCase {
   words: string[]
 }
 
-export interface LikeNeeds extends Pick<SessionNeeds, 'sessionTexts'> {
+export interface LikeDeps extends Pick<SessionDeps, 'sessionTexts'> {
   catalog: Pick<Catalog, 'folder'>
   search: Pick<Search, 'similar'>
 }
@@ -43,7 +43,7 @@ const MAX_CAUSE = 600
 
 /** The resolved cases that resemble this one, the most alike first, with what was learned from each. */
 export async function resolvedLike(
-  needs: LikeNeeds,
+  needs: LikeDeps,
   id: string,
   limit: number,
 ): Promise<ResolvedCase[]> {
@@ -54,7 +54,12 @@ export async function resolvedLike(
     if (!folder) continue // deleted meanwhile
     const { title, type, outcome, reason } = folder.case
     found.push({
-      ...{ id, title, type, state: 'RESOLVED', outcome, reason },
+      id,
+      title,
+      type,
+      state: 'RESOLVED',
+      outcome,
+      reason,
       cause: await causeOf(needs, folder),
       proof: folder.proofs
         .filter((proof) => countsAsVerified(proof) && !objectionTo(proof, folder.sessions))
@@ -65,13 +70,14 @@ export async function resolvedLike(
           accepted: proof.accepted,
           accepted_despite: acceptedDespite(proof, folder.sessions),
         })),
-      ...{ score, words },
+      score,
+      words,
     })
   }
   return found
 }
 
-async function causeOf(needs: LikeNeeds, { case: of, sessions }: CaseFolder) {
+async function causeOf(needs: LikeDeps, { case: of, sessions }: CaseFolder) {
   for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
     const text = await hypothesisOf(needs, of.id, session)
     if (text !== '')
@@ -80,7 +86,7 @@ async function causeOf(needs: LikeNeeds, { case: of, sessions }: CaseFolder) {
   return null
 }
 
-async function hypothesisOf(needs: LikeNeeds, id: string, session: Session): Promise<string> {
+async function hypothesisOf(needs: LikeDeps, id: string, session: Session): Promise<string> {
   try {
     return (await needs.sessionTexts(id, session)).hypothesis.trim()
   } catch (error) {

@@ -13,7 +13,7 @@ import type { BaselineStore } from '../state/baselines.ts'
 import type { Baselines } from '../workspace/baselines.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { GitActivity } from '../workspace/git/git-activity.ts'
-import type { Scan, ScanNeeds } from '../workspace/scan.ts'
+import type { Scan, ScanDeps } from '../workspace/scan.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Synchronizer } from '../workspace/sync/synchronizer.ts'
 import { createIgnoredChangeLines, type GuardedRun } from './ignored-change-lines.ts'
@@ -59,7 +59,7 @@ export interface RunGuardDeps {
   synchronizer: Pick<Synchronizer, 'freshenAll'>
   git: Pick<GitActivity, 'waitUntilIdle'>
   scan: Pick<Scan, 'all'>
-  publish: ScanNeeds['publish']
+  publish: ScanDeps['publish']
   now(): string
   log(line: string): void
 }

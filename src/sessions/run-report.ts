@@ -9,12 +9,12 @@ import { bootId, processStart } from '../runners/process/process-facts.ts'
 import { runProcess } from '../runners/process/run-members.ts'
 import { boundedNotes } from './agent-notes.ts'
 import type { Job } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patientUpdate } from './patient-update.ts'
 import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
 
 /** Takes what a runner reports of a job: into the trail, the artifacts, the stream and the run record. */
-export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
+export function openRunReport(needs: SessionDeps, job: Job): StepRecorder {
   const { layout, outputs, runs, redactor, now } = needs
   const { case_id, session_id, number, mark } = job
   const record = { session_id, case_id, number, mark, agent_session: null as string | null }
@@ -22,7 +22,11 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
   const append = inGroups<NewTrailLine>((lines) => appendLines(needs, job, lines))
   const notes = boundedNotes(redactor)
   return createStepRecorder({
-    ...{ layout, case_id, number, append, redactor },
+    layout,
+    case_id,
+    number,
+    append,
+    redactor,
     publish: (output) => outputs.publish({ case_id, session_id, ...output, time: now() }),
     async onProcess(pid) {
       job.processes.push(runProcess(pid))
@@ -46,7 +50,7 @@ export function openRunReport(needs: SessionNeeds, job: Job): StepRecorder {
 
 /** What an agent counts over a whole conversation, without what its earlier runs used. */
 async function ofThisRun(
-  { store }: Pick<SessionNeeds, 'store'>,
+  { store }: Pick<SessionDeps, 'store'>,
   { case_id, session_id }: Pick<Job, 'case_id' | 'session_id'>,
   note: AgentNote,
 ): Promise<AgentNote> {
@@ -93,7 +97,7 @@ function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) =
  * is late then has nobody to tell.
  */
 export function appendLine(
-  needs: Pick<SessionNeeds, 'store' | 'now'>,
+  needs: Pick<SessionDeps, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   line: NewTrailLine,
 ): Promise<void> {
@@ -101,7 +105,7 @@ export function appendLine(
 }
 
 async function appendLines(
-  { store, now }: Pick<SessionNeeds, 'store' | 'now'>,
+  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   added: readonly NewTrailLine[],
 ): Promise<void> {

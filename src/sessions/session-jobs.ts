@@ -4,7 +4,7 @@ import { Refusal } from '../model/refusal.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { createJobs, type Job, type Jobs } from './jobs.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { patiently } from './patient-update.ts'
 import { failSession } from './recovery.ts'
 
@@ -22,7 +22,7 @@ export type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
 /** How long a request waits for the end of what it began and could not go on with. */
 const BEGIN_ENDS_MS = 2000
 
-export function createSessionJobs(needs: SessionNeeds): SessionJobs {
+export function createSessionJobs(needs: SessionDeps): SessionJobs {
   const { runs, newId } = needs
   const jobs: Jobs = createJobs({
     running: needs.running,

@@ -1,8 +1,8 @@
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
-import { createHandEdits, type HandEditNeeds, type HandEdits } from './hand-edits.ts'
-import type { SessionNeeds } from './needs.ts'
+import { createHandEdits, type HandEditDeps, type HandEdits } from './answer-hand-edits.ts'
+import type { SessionDeps } from './deps.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
@@ -17,8 +17,8 @@ export interface SessionParts {
 
 /** The parts that plan, execute and record, with what they share. */
 export function createSessionParts(
-  needs: Omit<SessionNeeds, OwnParts> &
-    Pick<HandEditNeeds, 'runGuard' | 'texts' | 'operator'> & { database: Database },
+  needs: Omit<SessionDeps, OwnParts> &
+    Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
   const { database, log } = needs
   const plans = createPlanTexts(database, log)
@@ -26,11 +26,14 @@ export function createSessionParts(
     ...needs,
     plans,
     runs: createRunRecords(database, log),
-    ...{ conversations: new Map(), touchedInRun: new Set<string>() },
+    conversations: new Map(),
+    touchedInRun: new Set<string>(),
   }
   const sessions = createSessions(shared)
   return {
-    ...{ sessions, plans, providers: createProviders(shared) },
+    sessions,
+    plans,
+    providers: createProviders(shared),
     handEdits: createHandEdits({ ...shared, sessions }),
   }
 }

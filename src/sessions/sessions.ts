@@ -13,7 +13,7 @@ import { nextSessionNumber, rememberNumber } from '../workspace/session-number.t
 import { workingFolder } from '../workspace/workdir.ts'
 import { mustTrustFiles } from './agent-files.ts'
 import { execute } from './execution.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import { type DeniedRequest, noteDenied, type SessionRun } from './own-requests.ts'
 import { mustHaveFailed, planAgainNote } from './plan-again.ts'
 import { plan } from './planning.ts'
@@ -71,7 +71,7 @@ export interface Sessions {
 /** A condition of the request, checked on the session as it is when the change is made. */
 export type Allow = (folder: CaseFolder, session: Session) => void
 
-export function createSessions(needs: SessionNeeds): Sessions {
+export function createSessions(needs: SessionDeps): Sessions {
   const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = needs
   const { jobs, start, begin } = createSessionJobs(needs)
   const numbers = `${state.root}/numbers`

@@ -11,7 +11,7 @@ import { type NamedLog, openNamedLog, rawName, stepArtifacts } from './step-arti
 /** How much of a step's output its `step_finished` line repeats, in characters. */
 const TAIL = 2000
 
-export interface RecorderNeeds {
+export interface RecorderDeps {
   layout: Layout
   case_id: string
   number: number
@@ -48,7 +48,7 @@ export interface StepRecorder extends RunReport {
 }
 
 /** Writes what a runner reports: the trail's lines, the artifacts, the live output. */
-export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
+export function createStepRecorder(needs: RecorderDeps): StepRecorder {
   const { layout, case_id, number, append } = needs
   let open: OpenStep | null = null
   /** The last step that has ended, until its line has its place in the trail. */
@@ -81,7 +81,10 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
       await append({
         event: 'step_started',
         fields: {
-          ...{ step: id, ...(language ? { language } : {}), cwd, timeout_ms: timeoutMs },
+          step: id,
+          ...(language ? { language } : {}),
+          cwd,
+          timeout_ms: timeoutMs,
           ...(proof ? { proof } : {}),
           ...(log.name === names.log ? {} : { log: log.name }),
           ...(report === null || report.name === names.report ? {} : { report: report.name }),
@@ -117,7 +120,7 @@ export function createStepRecorder(needs: RecorderNeeds): StepRecorder {
 
 /** Closes what is open of the step first. */
 async function lineOfEnd(
-  { layout, case_id, endNotes, redactor }: RecorderNeeds,
+  { layout, case_id, endNotes, redactor }: RecorderDeps,
   ended: OpenStep,
   outcome: StepOutcome,
 ): Promise<NewTrailLine> {

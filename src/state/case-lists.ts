@@ -70,16 +70,18 @@ export interface TriageItem extends Place {
   summary: string
 }
 
-const PLACE = ['id', 'created_at'] as const
-const ALL = [
-  ...PLACE,
+/** Their names, as in the table. */
+export const LIST_COLUMNS = [
   ...FIELD_COLUMNS,
   'needs',
   'triage_place',
   'list_section',
   'list_place',
   'summary',
-] as const satisfies (keyof ListColumns | (typeof PLACE)[number])[]
+] as const satisfies (keyof ListColumns)[]
+
+const PLACE = ['id', 'created_at'] as const
+const ALL = [...PLACE, ...LIST_COLUMNS] as const
 
 const INTEGERS: ReadonlySet<string> = new Set(['list_section', 'list_place'])
 
@@ -98,7 +100,7 @@ export function createCaseLists(
     return JSON.stringify(rows)
   }
 
-  function page(
+  function rowsBehind(
     order: 'created_at' | 'triage_place',
     columns: readonly string[],
     filters: CaseFilters,
@@ -120,8 +122,8 @@ export function createCaseLists(
 
   return {
     newest: (filters, after, limit) =>
-      page('created_at', columnsFor(filters), filters, after, limit),
-    newestRows: (after, limit) => page('created_at', ALL, {}, after, limit),
+      rowsBehind('created_at', columnsFor(filters), filters, after, limit),
+    newestRows: (after, limit) => rowsBehind('created_at', ALL, {}, after, limit),
     // as one value: thousands of rows would take ten times as long
     newestIds() {
       const { ids } = database.get<{ ids: string }>(
@@ -131,7 +133,7 @@ export function createCaseLists(
       )!
       return JSON.parse(ids)
     },
-    triage: (filters, after, limit) => page('triage_place', ALL, filters, after, limit),
+    triage: (filters, after, limit) => rowsBehind('triage_place', ALL, filters, after, limit),
     listPage(filters, skip, limit) {
       const { conditions, values } = conditionsOf(filters)
       return database
@@ -182,7 +184,7 @@ export function createCaseLists(
   }
 }
 
-/** The table `listed`: the rows, but for those of which the JSON in the first parameter has others, and these. */
+/** The table `listed`: the rows of `cases`, replaced by those in the JSON of the first parameter if it has the case. */
 function listed(columns: readonly string[]): string {
   // with the type of the column, or SQLite would sort all rows instead of merging two sorted lists
   const values = columns.map((name) => {

@@ -3,8 +3,7 @@
  * files that changed. Losing them costs a slower start.
  */
 
-import { FIELD_COLUMNS } from './case-filters.ts'
-import type { ListColumns } from './case-lists.ts'
+import { LIST_COLUMNS, type ListColumns } from './case-lists.ts'
 import type { Database, Run } from './database.ts'
 
 /** What a start needs to know of a case to see whether its files have changed. */
@@ -132,12 +131,7 @@ const COLUMNS = [
   'parent',
   'names',
   'print',
-  ...FIELD_COLUMNS,
-  'needs',
-  'triage_place',
-  'list_section',
-  'list_place',
-  'summary',
+  ...LIST_COLUMNS,
 ] as const satisfies (keyof CaseRow)[]
 
 const PUT_CASE = `INSERT INTO cases (${COLUMNS}) VALUES (${COLUMNS.map(() => '?')})

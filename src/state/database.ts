@@ -52,6 +52,8 @@ export interface Database {
   readonly failure: unknown
   /** What was set aside as the service opened it, and why: for `/health`. */
   readonly setAside: string | null
+  /** What is wrong with the file, found since it was opened, and what to do: for `/health`. Only a restart helps. */
+  readonly damage: string | null
   close(): Promise<void>
 }
 
@@ -76,6 +78,7 @@ export async function openDatabase(
   const path = join(folder, DATABASE_FILE)
   const damageNote = `${path}.damaged`
   let setAside: string | null = null
+  let damage: string | null = null
   let connection = open()
   let inode = statSync(path).ino
   let statements = new Map<string, Statement>()
@@ -132,7 +135,7 @@ export async function openDatabase(
     )
   }
 
-  /** Deleted or replaced while the service runs: what it holds is still whole, and is written to its place again. */
+  /** The file was deleted or replaced while the service runs: the open one is still whole, and is written there again. */
   async function restoreFile(): Promise<void> {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found?.ino === inode) return
@@ -209,12 +212,8 @@ export async function openDatabase(
     if (fault === null) return error
     const said = (error as Error).message
     if (fault === 'damaged') {
-      writeFileSync(damageNote, `${said}\n`, { mode: 0o600 })
-      return new Refusal(
-        'storage_failed',
-        `${path} is damaged (${said}). Restart the service: it sets the file aside and reads the cases again. Nothing about a case is lost.`,
-        { cause: error },
-      )
+      if (damage === null) noteDamage(said)
+      return new Refusal('storage_failed', `${path} is ${damage}`, { cause: error })
     }
     return new Refusal(
       fault === 'full' ? 'storage_full' : 'storage_failed',
@@ -223,6 +222,13 @@ export async function openDatabase(
         : `The change was not recorded in ${path}: ${said}. Check the disk and the permissions, then try again.`,
       { cause: error },
     )
+  }
+
+  /** The next start finds the note. */
+  function noteDamage(said: string): void {
+    damage = `damaged (${said}). Restart the service: it sets the file aside and reads the cases again. Nothing about a case is lost.`
+    log(`${DATABASE_FILE} is ${damage}`)
+    writeFileSync(damageNote, `${said}\n`, { mode: 0o600 })
   }
 
   function all<Row>(sql: string, ...values: SqlValue[]): Row[] {
@@ -259,6 +265,9 @@ export async function openDatabase(
     },
     get setAside() {
       return setAside
+    },
+    get damage() {
+      return damage && `${DATABASE_FILE} is ${damage}`
     },
     async close() {
       if (isClosed) return

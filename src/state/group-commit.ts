@@ -15,7 +15,7 @@ export interface GroupCommit<T> {
   stop(): void
 }
 
-interface GroupCommitNeeds<T> {
+interface GroupCommitDeps<T> {
   /** Writes the first of these items, or more, in one piece; says how many. When it rejects, none is written. */
   write(items: readonly T[]): Promise<number>
   /** Told in order, before `flushed` resolves; must not throw. */
@@ -29,7 +29,7 @@ interface GroupCommitNeeds<T> {
  * One write at a time: what comes meanwhile is the next one. After a failure the items stay, in
  * order, and are tried again with the next `add` or `flushed`, and every second besides.
  */
-export function createGroupCommit<T>(needs: GroupCommitNeeds<T>): GroupCommit<T> {
+export function createGroupCommit<T>(needs: GroupCommitDeps<T>): GroupCommit<T> {
   const { write, onWritten, onFailure, retryMs = 1000 } = needs
   let items: T[] = []
   let added = 0

@@ -160,7 +160,7 @@ function parse({ event_id, message_id, attempts, ...rest }: Row): Delivery {
   return { ...rest, id: message_id, event: event_id, attempts: JSON.parse(attempts) }
 }
 
-/** Until 0.1 was released webhooks were files: they are not read any more, and hold secrets. */
+/** Before release 0.1 webhooks were files: they are not read any more, and contain secrets. */
 export function mentionOldWebhooks(folder: string, log: (line: string) => void): void {
   if (!existsSync(folder)) return
   log(

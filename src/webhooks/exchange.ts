@@ -5,7 +5,7 @@ import { request as sendSecurely } from 'node:https'
 import type { LookupFunction } from 'node:net'
 
 const DRAIN = { bytes: 64 * 1024, ms: 1000 }
-/** Of a body, for whoever reads about the failure. */
+/** How much of a body is stored, for a person who reads about the failure. */
 const KEPT_BYTES = 4096
 const MAX_INTERIM = 10
 /** For each address of a name that has several; node's own 250 ms are short for a far one. */
@@ -16,7 +16,7 @@ export interface Exchange {
   headers: Record<string, string>
   body: Buffer
   lookup: LookupFunction
-  /** False for a connection of its own. */
+  /** False for a separate connection. */
   agent: Agent | false
   signal: AbortSignal
 }
@@ -87,7 +87,7 @@ function drain(request: ClientRequest, response: IncomingMessage, answer: Answer
   let bytes = 0
   const timer = setTimeout(() => request.destroy(), DRAIN.ms)
   request.on('close', () => clearTimeout(timer))
-  response.on('error', () => {}) // a body that was cut: the answer stands
+  response.on('error', () => {}) // a body that was cut: the answer counts all the same
   response.on('data', (chunk: Buffer) => {
     const room = KEPT_BYTES - answer.beginning.length
     if (room > 0) answer.beginning = Buffer.concat([answer.beginning, chunk.subarray(0, room)])

@@ -16,20 +16,20 @@ import { type FileStamp, sameStamp } from '../files/safe-read.ts'
 import { isTempName } from '../files/temp-files.ts'
 import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
-import { type DeletionNeeds, deletedProblems, deletedSessions } from './deleted-sessions.ts'
+import { type DeletionDeps, deletedProblems, deletedSessions } from './deleted-sessions.ts'
 import { isConflictCopy } from './late-saves/conflict-copy.ts'
 import { latestIn } from './latest.ts'
 import { type NoteFile, noteNames, readNote } from './notes.ts'
-import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import { isSettled } from './record.ts'
 import type { ReadPass } from './sync/stability.ts'
 import { unservedFolders, unservedNames } from './unserved-names.ts'
 
-export interface CaseLookNeeds extends ReaderNeeds {
+export interface CaseLookDeps extends ReaderDeps {
   /** Called for a folder without any record, with what is wrong in it. */
   sawNoCase?(caseId: string, problems: readonly Problem[]): void
-  deletions?: DeletionNeeds
-  /** Called with what stands in a case's folder, its sessions/ or its proof/, of which no stamp was known. */
+  deletions?: DeletionDeps
+  /** Called with the entries of a case's folder, its sessions/ or its proof/, of which no stamp was known. */
   sawFolder?(folder: string, kinds: ReadonlyMap<string, EntryKind>): void
 }
 
@@ -38,7 +38,7 @@ export interface CaseLookNeeds extends ReaderNeeds {
  * folder is, or one without any record, or a new one with no case.md yet that stands still.
  */
 export async function lookAtCase(
-  needs: CaseLookNeeds,
+  needs: CaseLookDeps,
   id: string,
   known: CaseEntry | undefined,
   pass: ReadPass,
@@ -47,7 +47,7 @@ export async function lookAtCase(
   const folders = new Map<string, FileStamp | null>()
   const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
-  /** What stands in a folder; null where it is no folder, `hidden` where it may not be listed. */
+  /** The entries of a folder; null if it is no folder, `hidden` if the service may not list it. */
   const listed = (folder: string, name: string, stamp = stampNow(folder)) => {
     // the stamp is taken before the names: what comes meanwhile shows in a later one
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
@@ -193,7 +193,7 @@ async function refreshedAll<K, T extends { stamp: FileStamp | null }>(
     if (file) files.set(key, file)
   }
   for (const [key, file] of known ?? []) {
-    // some editors delete a file before they write it anew; git does not
+    // some editors delete a file before they write it again; git does not
     if (files.has(key) || byGit || pass.accept(path(key), gone, 'truncated')) continue
     files.set(key, file)
   }

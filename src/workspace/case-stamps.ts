@@ -7,7 +7,7 @@ import type { FileStamp } from '../files/safe-read.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { isLatestWrong } from './latest.ts'
 
-/** What tells whether the files of a case are as they were when they were read. */
+/** The stamps of a case's files when they were read: while they are the same, the files are unchanged. */
 export interface CaseStamps {
   /** Its folders and files, relative to its own folder, one a line; `.` is that folder. */
   names: string
@@ -72,7 +72,7 @@ export function printOf(stamps: readonly (Stamp | null)[]): string | null {
   return hash('md5', new Uint8Array(numbers.buffer, 0, length * 8)).slice(0, 16)
 }
 
-/** Null also where the disk does not say: reading it then tells why. */
+/** Null also if the disk fails: reading the file then gives the reason. */
 function statsOf(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null

@@ -23,7 +23,7 @@ import type { StoredCases } from './stored-cases.ts'
 export interface Catalog {
   entry(id: string): CaseEntry | undefined
   has(id: string): boolean
-  /** What tells whether its files are as they were read. The same object until that is another. */
+  /** The stamps of its files when they were read. The same object until they change. */
   known(id: string): CaseStamps | undefined
   ids(): string[]
   size(): number
@@ -49,11 +49,9 @@ export interface Catalog {
   takeStored(known: KnownCase): void
   /** Whether the files of a case alone say all that is known of it, and nothing in it waits for an answer. */
   isReproducible(id: string): boolean
-  /** Grows with every change: what was computed from the catalog at another version is stale. */
-  version(): number
 }
 
-export interface CatalogNeeds {
+export interface CatalogDeps {
   /** Whether a session plans or works in this process. */
   isRunningHere(sessionId: string): boolean
   /** What counts of a case, whatever its files say. */
@@ -77,13 +75,12 @@ const RECENT = 300
 
 const textDecoder = new TextDecoder()
 
-export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNeeds): Catalog {
+export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogDeps): Catalog {
   const slots = new Map<string, CaseStamps>()
   const families = createParentIndex()
   const recent = new LRUCache<string, Loaded>({ max: RECENT })
   /** Those whose values are not in the database, or not yet. */
   const unsaved = new Map<string, Loaded>()
-  let version = 0
   const list = createListJson({
     ids: () => lists?.newestIds() ?? [],
     json: jsonOf,
@@ -162,15 +159,10 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNee
     })
   }
 
-  function changed(id: string): void {
-    version++
-    list.changed(id)
-  }
-
   function touch(id: string): void {
     const known = loaded(id)
     if (known) keep(id, fresh(known.entry))
-    changed(id)
+    list.changed(id)
   }
 
   function remove(id: string): CaseEntry | undefined {
@@ -181,7 +173,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNee
     recent.delete(id)
     families.put(id, null)
     stored?.remove(id)
-    changed(id)
+    list.changed(id)
     return known.entry
   }
 
@@ -197,7 +189,7 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNee
       keep(id, fresh(entry))
       const { parent } = entry.file.value
       families.put(id, parent === null ? null : copyOf(parent))
-      changed(id)
+      list.changed(id)
     },
     refresh(entry) {
       const known = loaded(entry.id) ?? fresh(entry)
@@ -216,13 +208,12 @@ export function createCatalog({ isRunningHere, pins, stored, lists }: CatalogNee
     takeStored({ id, parent, names, print }) {
       slots.set(id, { names: shared(names), print })
       families.put(id, parent)
-      changed(id)
+      list.changed(id)
     },
     isReproducible(id) {
       const known = loaded(id)
       return known !== undefined && pins(id) === undefined && isReproducible(known.entry)
     },
-    version: () => version,
   }
 }
 

@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts'
 import type { CaseEntry } from './case-entry.ts'
 
 /** How it is known which sessions a case had; without it, as for a single look, none is missing. */
-export interface DeletionNeeds {
+export interface DeletionDeps {
   /** What was published of a case before this start; null once the start is over, or where nothing was. */
   published(caseId: string): CaseFacts | null
   /** Whether git took a file away; the path is relative to the memory root. */
@@ -20,7 +20,7 @@ const CODE = 'session_missing'
  * another state of the case.
  */
 export async function deletedSessions(
-  needs: DeletionNeeds | undefined,
+  needs: DeletionDeps | undefined,
   known: CaseEntry | undefined,
   now: Pick<CaseEntry, 'id' | 'file' | 'sessions'>,
   goneByGit: boolean,

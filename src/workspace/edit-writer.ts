@@ -19,11 +19,11 @@ import { noteOf, placeHistory, type StagedHistory, stageHistory } from './histor
 import type { HistoryJournal } from './history-journal.ts'
 import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Latest } from './latest.ts'
-import { type ReaderNeeds, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
+import { type ReaderDeps, readCaseRecord, readProofRecord, readSessionRecord } from './readers.ts'
 import type { StabilityDetector } from './sync/stability.ts'
 import { changedFile, type StagedEdit, stageEdit } from './write-edit.ts'
 
-export interface EditWriterNeeds extends ReaderNeeds {
+export interface EditWriterDeps extends ReaderDeps {
   catalog: Catalog
   lateSaves: ReplacedFileTrackers
   stability: Pick<StabilityDetector, 'noteOwnWrite'>
@@ -54,7 +54,7 @@ interface Staged {
 
 /** Puts the edits of a decision on the disk and what they make of it into the catalog. */
 export interface EditWriter {
-  /** Takes a case that was just made of these texts into the catalog, and tells it. */
+  /** Takes a case that was just made of these texts into the catalog, and publishes it. */
   made(id: string, written: MadeFiles): Promise<void>
   write(id: string, edit: RecordedEdit, attempt: number): Promise<boolean>
   follow(id: string, decidedOn: CaseFolder, edits: RecordedEdit[]): Promise<void>
@@ -67,9 +67,9 @@ const ATTEMPTS = 45
 const PAUSE_MS = 5
 const MAX_PAUSE_MS = 50
 
-/** `current` brings a case up to the disk. The caller holds the case's mutex. */
+/** `current` reads what changed of a case. The caller has the case's mutex. */
 export function createEditWriter(
-  needs: EditWriterNeeds,
+  needs: EditWriterDeps,
   current: (id: string) => Promise<CaseFolder>,
 ): EditWriter {
   const { layout, catalog, publish, history } = needs
@@ -147,7 +147,7 @@ export function createEditWriter(
 
   /**
    * Places the history after the file, and makes both durable: in one folder together, else the file first. Then the
-   * change is published. What could not be synced is there all the same, and nobody else's: so it is published, too.
+   * change is published. A change that could not be synced is in the files as well, so it is published, too.
    */
   async function finish(
     known: CaseEntry,
@@ -182,13 +182,13 @@ export function createEditWriter(
     let placed: StagedHistory | null = null
     try {
       placed = await placeHistory(needs, known, lines, staged)
-      const { path, text, before } = placed
+      const { path, text, before, after } = placed
       needs.stability.noteOwnWrite(path)
       await (sync ?? placed.sync)()
       history.written(ids)
       // what somebody else wrote there is published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
-      return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text)) : notes
+      return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text, after)) : notes
     } catch (error) {
       const refusal = error instanceof Refusal ? error : diskRefusal(error)
       if (!refusal) throw error
@@ -228,7 +228,7 @@ export function createEditWriter(
     }
   }
 
-  /** Takes what was written into the catalog, and tells the change. */
+  /** Takes what was written into the catalog, and publishes the change. */
   async function apply(
     known: CaseEntry,
     edit: FileEdit,

@@ -9,6 +9,7 @@ import { historyLine, readHistory, withHistory } from '../markdown/history-file.
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
+import type { HistoryJournal } from './history-journal.ts'
 import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
 import { MAX_MEMORY_BYTES } from './memory-files.ts'
@@ -24,13 +25,16 @@ const PAUSE_MS = 10
 export interface StagedHistory extends StagedFile {
   path: string
   text: string
-  /** The hash of what stood there before; empty where nothing did. */
+  /** The hash of what was there before; empty if nothing was. */
   before: string
+  /** The hash of `text`. */
+  after: string
 }
 
 interface HistoryDeps {
   layout: Layout
   lateSaves: ReplacedFileTrackers
+  history: Pick<HistoryJournal, 'appending'>
 }
 
 /**
@@ -38,7 +42,7 @@ interface HistoryDeps {
  * `unreadable_file` one that is no text to append to: it is left as it is.
  */
 export async function stageHistory(
-  { layout, lateSaves }: HistoryDeps,
+  { layout, lateSaves }: Pick<HistoryDeps, 'layout' | 'lateSaves'>,
   { id, file }: Pick<CaseEntry, 'id' | 'file'>,
   lines: readonly string[],
 ): Promise<StagedHistory> {
@@ -50,13 +54,15 @@ export async function stageHistory(
     const created = { what: 'created', who: 'unknown' }
     const begin = historyLine(created, SERVICE_ACTOR, file.value.created_at)
     const text = withHistory(null, [begin, ...lines])
-    const staged = await stageNew(path, Buffer.from(text), { within })
-    return { ...staged, path, text, before: '' }
+    const bytes = Buffer.from(text)
+    const staged = await stageNew(path, bytes, { within })
+    return { ...staged, path, text, before: '', after: hashOf(bytes) }
   }
   if (!isOfRegularFile(stamp)) throw unreadable('it is no regular file')
   if (stamp.size > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
   let text = ''
   let before = ''
+  let after = ''
   const trackerFor = (present: Buffer) => lateSaves.trackerFor({ id, file: HISTORY_FILE }, present)
   const staged = await stageChange(
     path,
@@ -66,10 +72,11 @@ export async function stageHistory(
       text = withHistory(sound(present), lines)
       const bytes = Buffer.from(text)
       if (bytes.length > MAX_MEMORY_BYTES) throw unreadable(TOO_LARGE)
+      after = hashOf(bytes)
       return bytes
     },
   )
-  return { ...staged, path, text, before }
+  return { ...staged, path, text, before, after }
 }
 
 const TOO_LARGE = 'it would be over 10 MiB'
@@ -87,6 +94,7 @@ export async function placeHistory(
   for (let attempt = 1; ; attempt++) {
     try {
       const staged = (attempt === 1 && first) || (await stageHistory(deps, entry, lines))
+      deps.history.appending(entry.id, staged.before, staged.after)
       await staged.place()
       return staged
     } catch (error) {
@@ -116,9 +124,8 @@ function unreadable(why: string): Refusal {
 }
 
 /** As another look would read it; no stamp, so that this look is made. */
-export function noteOf(path: string, text: string): NoteFile {
+export function noteOf(path: string, text: string, hash = hashOf(Buffer.from(text))): NoteFile {
   const mtimeMs = stampNow(path)?.mtimeMs ?? 0
-  const hash = hashOf(Buffer.from(text))
   return { stamp: null, mtimeMs, hash, ending: endingOf(text), problems: [] }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Makes a change and its history line one step for a crash: the line is noted before, and written at the next start
- * if it is missing.
+ * if it is missing. It also knows which changes of history.md are the service's own, as these have no event.
  */
 
 import { hash as hashOf } from 'node:crypto'
@@ -26,7 +26,7 @@ export interface ChangedFile {
   before: string | null
 }
 
-/** An act that was seen in the files and is written when they stand still; `key` says what it is about. */
+/** An act that was seen in the files, and is written once they stop changing; `key` says what it is about. */
 export interface NotedAct {
   key: string
   /** ISO 8601. */
@@ -55,8 +55,14 @@ export interface HistoryJournal {
   drop(id: number): void
   /** The lines of a case that are due, in order. */
   due(caseId: string): { ids: number[]; lines: string[] }
+  /** Before history.md gets lines: the hash of what is there, empty if nothing is, and the hash of what will be. */
+  appending(caseId: string, before: string, after: string): void
   /** The lines are in the file. */
   written(ids: readonly number[]): void
+  /** Whether appended lines alone lead from one hash of history.md to the other. */
+  isOwnChange(caseId: string, before: string, after: string): boolean
+  /** The history.md with this hash is published, and on the disk: forgets how it came about. Null if the case is gone. */
+  published(caseId: string, hash: string | null): void
   /** Resolves when a power cut does not take what was begun. A disk that fails is logged. */
   sync(): Promise<void>
   /** Keeps an act until it is written. One that says the same of the same thing is kept once, and of a state the first. */
@@ -76,6 +82,13 @@ interface Entry {
   change: ChangedFile | null
   isDue: boolean
   act: NotedAct | null
+  append: Append | null
+}
+
+/** Hashes of history.md. */
+interface Append {
+  before: string
+  after: string
 }
 
 /** A larger journal is written again without the entries that are done. */
@@ -95,9 +108,11 @@ export function openHistoryJournal(
   let isNameSynced = false
   for (const [id, entry] of readEntries(path, log)) {
     next = Math.max(next, id + 1)
-    if (entry && (entry.isDue || entry.act || wasMade(caseFolder(entry.caseId), entry.change))) {
-      entries.set(id, { ...entry, isDue: entry.act === null })
-    }
+    if (!entry) continue
+    const { caseId, change, isDue, act, append } = entry
+    if (act || append) entries.set(id, entry)
+    else if (isDue || wasMade(caseFolder(caseId), change))
+      entries.set(id, { ...entry, isDue: true })
   }
   let file = rewrite()
 
@@ -197,9 +212,31 @@ export function openHistoryJournal(
   const idsOf = (caseId: string) =>
     [...entries].filter(([, entry]) => entry.caseId === caseId).map(([id]) => id)
 
+  /** The appends of a case, in order, and what of them leads on from this hash to which other one. */
+  function appendsFrom(caseId: string, hash: string | null) {
+    const all = idsOf(caseId).filter((id) => entries.get(id)!.append)
+    let last = hash
+    const following = all.filter((id) => {
+      const { before, after } = entries.get(id)!.append!
+      if (before !== last) return false
+      last = after
+      return true
+    })
+    return { all, following }
+  }
+
   return {
     begin: (caseId, lines, change) =>
-      add({ caseId, lines, change, isDue: change === null, act: null }),
+      add({ ...NO_ENTRY, caseId, lines, change, isDue: change === null }),
+    appending(caseId, before, after) {
+      logged(() => add({ ...NO_ENTRY, caseId, append: { before, after } }))
+    },
+    isOwnChange: (caseId, before, after) =>
+      appendsFrom(caseId, before).following.some((id) => entries.get(id)!.append!.after === after),
+    published(caseId, hash) {
+      const { all, following } = appendsFrom(caseId, hash)
+      if (all.length > following.length) remove(all.filter((id) => !following.includes(id)))
+    },
     made(id) {
       const entry = entries.get(id)
       if (entry) entry.isDue = true
@@ -216,7 +253,7 @@ export function openHistoryJournal(
         (entry) =>
           entry.caseId === caseId && entry.act?.key === act.key && entry.act.what === act.what,
       )
-      if (!isKnown) add({ caseId, lines: [], change: null, isDue: false, act })
+      if (!isKnown) add({ ...NO_ENTRY, caseId, act })
     },
     noted: (caseId) =>
       idsOf(caseId)
@@ -225,21 +262,32 @@ export function openHistoryJournal(
     settled(caseId, acts) {
       remove(idsOf(caseId).filter((id) => acts.some((act) => act === entries.get(id)!.act)))
     },
-    cases: () => [...new Set([...entries.values()].map(({ caseId }) => caseId))],
+    cases: () => [
+      ...new Set([...entries.values()].filter(({ append }) => !append).map(({ caseId }) => caseId)),
+    ],
     forget: (caseId) => remove(idsOf(caseId)),
     close: () => closeSync(file),
   }
 }
 
-type Stored = Pick<Entry, 'caseId' | 'lines' | 'change' | 'act'>
+const NO_ENTRY = {
+  lines: [],
+  change: null,
+  isDue: false,
+  act: null,
+  append: null,
+} satisfies Omit<Entry, 'caseId'>
+
+/** A journal of an older version has no appends. */
+type Stored = Pick<Entry, 'caseId' | 'lines' | 'change' | 'act'> & Partial<Pick<Entry, 'append'>>
 
 /** The leading line break ends a line that a crash left half-written. */
 function recordText(record: [id: number, entry: Stored | null]): string {
   return `\n${JSON.stringify(record)}\n`
 }
 
-function stored({ caseId, lines, change, act }: Entry): Stored {
-  return { caseId, lines, change, act }
+function stored({ caseId, lines, change, act, append }: Entry): Stored {
+  return { caseId, lines, change, act, append }
 }
 
 /** The last record of each id; a line that was cut short by a kill was not acted on. */
@@ -251,13 +299,17 @@ function readEntries(path: string, log: (line: string) => void): Map<number, Ent
     .filter((each) => each !== '')) {
     try {
       const [id, entry] = JSON.parse(line) as [number, Stored | null]
-      found.set(id, entry && { ...entry, isDue: entry.change === null && entry.act === null })
+      found.set(id, entry && { append: null, ...entry, isDue: isDueAtOnce(entry) })
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error
       log(`a line of ${path} cannot be read and is passed over`)
     }
   }
   return found
+}
+
+function isDueAtOnce({ change, act, append }: Stored): boolean {
+  return change === null && act === null && !append
 }
 
 function wasMade(folder: string, change: ChangedFile | null): boolean {

@@ -27,7 +27,7 @@ export interface IndexFile {
   close(): Promise<void>
 }
 
-interface IndexFileNeeds {
+interface IndexFileDeps {
   layout: Pick<Layout, 'memoryRoot'>
   /** The rows of all cases behind a place, the newest first. */
   rows: CaseLists['newestRows']
@@ -40,7 +40,10 @@ interface IndexFileNeeds {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
-/** Making it takes time for each case, so it is made less often where there are many: 10,000 every 3 s. */
+/**
+ * Making it takes time for each case. So if there are many it is made less often, and waits longer for a pause between
+ * changes, as it would slow down the requests that make them: 10,000 cases every 3 s.
+ */
 const EVERY_MS_PER_CASE = 0.3
 /** What a person saved only just now is left alone for a moment. */
 const QUIET_MS = 2000
@@ -49,11 +52,15 @@ const QUIET_MS = 2000
  * Neither makes the memory root nor takes the place of a file that is not its own, which is said
  * once. The same cases give the same bytes, and the same bytes are not written again.
  */
-export function createIndexFile(needs: IndexFileNeeds): IndexFile {
+export function createIndexFile(needs: IndexFileDeps): IndexFile {
   const { layout, rows, log, now = Date.now, everyMs = 1000 } = needs
   const path = join(layout.memoryRoot, 'index.md')
   let isStale = false
   let isClosed = false
+  let staleSince = 0
+  let lastChange = 0
+  /** How long the next write waits for a pause, at most. */
+  let patienceMs = 0
   let notBefore = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
@@ -62,8 +69,17 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
 
   function changed(): void {
     if (isClosed) return
+    lastChange = performance.now()
+    if (!isStale) staleSince = lastChange
     isStale = true
-    timer ??= setTimeout(begin, Math.max(everyMs, notBefore - performance.now())).unref()
+    timer ??= setTimeout(beginInPause, Math.max(everyMs, notBefore - lastChange)).unref()
+  }
+
+  function beginInPause(): void {
+    const now = performance.now()
+    const waitMs = Math.min(lastChange + everyMs - now, staleSince + patienceMs - now)
+    if (waitMs < 1) void begin()
+    else timer = setTimeout(beginInPause, waitMs).unref()
   }
 
   function begin(): Promise<void> {
@@ -80,16 +96,15 @@ export function createIndexFile(needs: IndexFileNeeds): IndexFile {
   async function write(): Promise<void> {
     if (!isStale) return
     isStale = false
-    let cases = 0
     try {
       const found = await allRows(rows)
-      cases = found.length
+      patienceMs = found.length * EVERY_MS_PER_CASE
       say(await replace(await indexText(found)))
     } catch (error) {
       if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
       else say(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
-    notBefore = performance.now() + cases * EVERY_MS_PER_CASE
+    notBefore = performance.now() + patienceMs
   }
 
   /** Says what is in the way, if anything is. */
@@ -144,7 +159,7 @@ function isOurs(bytes: Buffer): boolean {
 const RUN = 200
 
 /** The newest first. What changes while they are read makes the file stale again. */
-async function allRows(rows: IndexFileNeeds['rows']): Promise<IndexRow[]> {
+async function allRows(rows: IndexFileDeps['rows']): Promise<IndexRow[]> {
   const all: IndexRow[] = []
   for (let last: Place | null = null; ; ) {
     const found = rows(last, RUN)

@@ -22,7 +22,7 @@ export interface Latest {
   begin(signal: AbortSignal): Promise<string[]>
 }
 
-interface LatestNeeds {
+interface LatestDeps {
   layout: Layout
   mutex: KeyedMutex
   entry(caseId: string): CaseEntry | undefined
@@ -36,7 +36,7 @@ interface LatestNeeds {
 const RETRY_MS = 200
 
 /** It is for people's convenience only: where it cannot be set, that is logged, and the session is there without it. */
-export function createLatest(needs: LatestNeeds): Latest {
+export function createLatest(needs: LatestDeps): Latest {
   const { layout, mutex, mayNotWrite, later, log } = needs
   let noted: Set<string> | null = new Set()
 

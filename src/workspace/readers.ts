@@ -15,9 +15,9 @@ import type { Layout } from './layout.ts'
 import { type Reading, readRecord } from './read-record.ts'
 import { createdAt, type RecordFile } from './record.ts'
 import { asItRuns } from './trail-guard.ts'
-import { type TrueTrailNeeds, withTrueTrail } from './true-trail.ts'
+import { type TrueTrailDeps, withTrueTrail } from './true-trail.ts'
 
-export interface ReaderNeeds extends TrueTrailNeeds {
+export interface ReaderDeps extends TrueTrailDeps {
   layout: Layout
   lastGood: LastGood
 }
@@ -34,7 +34,7 @@ function originOf(layout: Layout, id: string, known: RecordFile<Case> | undefine
 }
 
 export function readCaseRecord(
-  { layout, lastGood }: ReaderNeeds,
+  { layout, lastGood }: ReaderDeps,
   id: string,
   reading: Reading<Case>,
 ): Promise<RecordFile<Case> | null> {
@@ -55,7 +55,7 @@ export function readCaseRecord(
 }
 
 export function readSessionRecord(
-  needs: ReaderNeeds,
+  needs: ReaderDeps,
   of: { id: string; title: string },
   number: number,
   reading: Reading<Session | null>,
@@ -95,7 +95,7 @@ export function readSessionRecord(
 }
 
 export async function readProofRecord(
-  { layout }: ReaderNeeds,
+  { layout }: ReaderDeps,
   caseId: string,
   proofId: string,
   reading: Reading<Proof | null>,

@@ -6,16 +6,13 @@ import { hasCode } from '../files/errno.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
-import type { ReaderNeeds } from './readers.ts'
+import type { ReaderDeps } from './readers.ts'
 
 /**
  * Writes a running session's file again where it vanished, by a branch switch say: its journal must
  * not stop in the middle. The case's own file comes back with it. True when it did.
  */
-export async function restoreMissingSession(
-  needs: ReaderNeeds,
-  entry: CaseEntry,
-): Promise<boolean> {
+export async function restoreMissingSession(needs: ReaderDeps, entry: CaseEntry): Promise<boolean> {
   const { layout, isRunningHere } = needs
   const held = [...entry.sessions.values()].filter(
     (each) => each.value && isRunningHere(each.value.id),
@@ -43,7 +40,7 @@ async function isMissing(path: string): Promise<boolean> {
   }
 }
 
-async function put({ layout, lastGood }: ReaderNeeds, id: string, file: string): Promise<boolean> {
+async function put({ layout, lastGood }: ReaderDeps, id: string, file: string): Promise<boolean> {
   const text = await lastGood.recall(`${id}/${file}`)
   if (text === null) return false
   try {

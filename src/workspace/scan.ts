@@ -6,13 +6,13 @@
 import { realpath } from 'node:fs/promises'
 import { kindsNow } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
-import { stampNow } from '../files/read-now.ts'
+import { isOfFolder, stampNow } from '../files/read-now.ts'
 import { forEachLimited, yieldIfBusy } from '../files/yielding.ts'
 import type { Problem } from '../model/problem.ts'
 import { UUID } from '../model/words.ts'
 import type { KnownCase } from '../state/cases.ts'
 import type { CaseChange, CaseEntry, Change } from './case-entry.ts'
-import { type CaseLookNeeds, gone, hiddenProblem, lookAtCase } from './case-look.ts'
+import { type CaseLookDeps, gone, hiddenProblem, lookAtCase } from './case-look.ts'
 import { isUnchanged } from './case-stamps.ts'
 import type { Catalog } from './catalog.ts'
 import { differences } from './differences.ts'
@@ -26,16 +26,19 @@ import {
   type StabilityDetector,
 } from './sync/stability.ts'
 
-/** Brings the catalog up to the disk, and publishes what it finds while it holds the case's mutex. */
+/** Reads changed files into the catalog, and publishes what it finds while it has the case's mutex. */
 export interface Scan {
-  /** Whether the folder of all cases could be listed; while it cannot, no case is known to be gone. */
+  /** Whether the folder of all cases could be listed. If not, no case is known to be gone. */
   canList(): boolean
-  /** Looks at every file of one case by its stamp, and reads those that differ. The caller holds its mutex. */
+  /** Looks at every file of one case by its stamp, and reads those that differ. The caller has its mutex. */
   one(id: string, accept?: AcceptPolicy, written?: Written): Promise<ReadPass>
   /** The names under cases/ only: cases that came or went. */
   names(): Promise<void>
-  /** Every file of every case, as it is; rejects with the signal's reason once that is aborted. */
-  all(signal?: AbortSignal): Promise<void>
+  /**
+   * Every file of every case; rejects with the signal's reason once that is aborted. Returns the cases of which a file
+   * looked half-saved, and so was not accepted.
+   */
+  all(accept?: AcceptPolicy, signal?: AbortSignal): Promise<string[]>
   /** Names under cases/ that are no case, or why it cannot be looked into: problems of the workspace. */
   unknownEntries(): Problem[]
 }
@@ -46,27 +49,27 @@ export interface Written {
   notes: readonly string[]
 }
 
-export interface ScanNeeds extends CaseLookNeeds {
+export interface ScanDeps extends CaseLookDeps {
   catalog: Catalog
   mutex: KeyedMutex
   stability: StabilityDetector
   /** Called for every case that may have changed, with what of its records has. */
   publish(change: CaseChange): void
   /** Cases as an earlier service stored them: believed by the first look where their files have not changed. */
-  found?(id: string): KnownCase | undefined
+  rowFromLastRun?(id: string): KnownCase | undefined
   /** Sets latest.md; a look that leaves no trace has none. */
   latest?: Latest
   /** Called when files of a case are left for a read in `ms`. */
   onUnstable(caseId: string, ms: number): void
 }
 
-export function createScan(needs: ScanNeeds): Scan {
+export function createScan(needs: ScanDeps): Scan {
   const { layout, catalog, mutex, publish } = needs
   let isListed = true
   let unknownEntries: Problem[] = []
-  /** Problems of folders that hold no record, by the id that they are named by. */
+  /** Problems of folders without any record, by the id in their name. */
   const noCases = new Map<string, Problem[]>()
-  const looking: ScanNeeds = {
+  const looking: ScanDeps = {
     ...needs,
     sawNoCase: (id, problems) => {
       const file = (each: string) => `cases/${id}/${each}`
@@ -84,7 +87,7 @@ export function createScan(needs: ScanNeeds): Scan {
   ): Promise<ReadPass> {
     const pass = createReadPass(needs.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : needs.found?.(id)
+    const stored = catalog.has(id) ? undefined : needs.rowFromLastRun?.(id)
     const stamps = stored ?? catalog.known(id)
     if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)
@@ -97,13 +100,19 @@ export function createScan(needs: ScanNeeds): Scan {
     if (entry) {
       bring(known, entry, { restored, wrote })
       await needs.latest?.update(catalog.entry(id)!)
-    } else {
+    } else if (!known || !isReplaced()) {
       if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
       else if (wrote.length > 0) publish({ caseId: id, found: [], source: 'service', wrote })
       await needs.latest?.clear(id)
     }
     if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
     return pass
+  }
+
+  /** Whether something else is in the place of the folder of cases; while nothing is, the cases are gone. */
+  function isReplaced(): boolean {
+    const stamp = stampNow(layout.cases)
+    return stamp !== null && !isOfFolder(stamp)
   }
 
   function bring(
@@ -136,25 +145,30 @@ export function createScan(needs: ScanNeeds): Scan {
     publish({ caseId: id, found, source: 'editor', wrote })
   }
 
-  async function names(accept?: AcceptPolicy, signal?: AbortSignal): Promise<void> {
+  /** `done` gets each case that came or went, as it was read. */
+  async function names(
+    accept?: AcceptPolicy,
+    signal?: AbortSignal,
+    done?: (id: string, pass: ReadPass) => void,
+  ): Promise<void> {
     await yieldIfBusy()
     const known = catalog.ids() // before the look: what is made meanwhile is not missing
     const inside = kindsNow(layout.cases)
     const wrong = await casesProblem(layout.cases, inside)
     if (wrong) unknownEntries = [wrong]
-    isListed = inside !== 'hidden'
-    if (inside === 'hidden') return // what is known goes on being served
-    const found = wrong || !inside ? [] : [...inside.keys()]
+    isListed = wrong === null
+    if (wrong || inside === 'hidden') return // known cases are still served
+    const found = [...(inside?.keys() ?? [])]
     const present = new Set(found.filter((name) => UUID.test(name)))
     const fresh = [...present].filter((id) => !catalog.has(id))
     for (const id of noCases.keys()) if (!present.has(id)) noCases.delete(id)
     const missing = known.filter((id) => !present.has(id))
-    await forEachLimited([...missing, ...fresh], (id) => {
+    await forEachLimited([...missing, ...fresh], async (id) => {
       signal?.throwIfAborted()
-      return mutex.run(id, () => one(id, accept))
+      const pass = await mutex.run(id, () => one(id, accept))
+      done?.(id, pass)
     })
     const links = fresh.filter((id) => inside?.get(id) !== 'folder')
-    if (wrong) return
     unknownEntries = found
       .filter((name) => !UUID.test(name) && !name.startsWith('.'))
       .filter((name) => inside?.get(name) === 'folder' || !isEditorFile(name))
@@ -162,13 +176,18 @@ export function createScan(needs: ScanNeeds): Scan {
       .map(strangerProblem)
   }
 
-  async function all(signal?: AbortSignal): Promise<void> {
+  async function all(accept: AcceptPolicy = 'anything', signal?: AbortSignal): Promise<string[]> {
+    const halfSaved: string[] = []
+    const done = (id: string, { isHalfSaved }: ReadPass) => {
+      if (isHalfSaved) halfSaved.push(id)
+    }
     const known = catalog.ids()
-    await names('anything', signal)
+    await names(accept, signal, done)
     await forEachLimited(
       known.filter((id) => catalog.has(id)),
-      (id) => mutex.run(id, () => one(id, 'anything')),
+      async (id) => done(id, await mutex.run(id, () => one(id, accept))),
     )
+    return halfSaved
   }
 
   return {

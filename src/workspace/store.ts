@@ -18,9 +18,10 @@ import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
-import { createEditWriter, type EditWriterNeeds, type RecordedEdit } from './edit-writer.ts'
+import { createEditWriter, type EditWriterDeps, type RecordedEdit } from './edit-writer.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { historyOf } from './history-append.ts'
+import { hashOf } from './record.ts'
 import type { Scan } from './scan.ts'
 import type { Synchronizer } from './sync/synchronizer.ts'
 import type { Texts } from './texts.ts'
@@ -78,7 +79,7 @@ export interface WorkDone {
   acts(acts: readonly Act[]): void
 }
 
-export interface StoreNeeds extends EditWriterNeeds {
+export interface StoreDeps extends EditWriterDeps {
   scan: Scan
   texts: Texts
   mutex: KeyedMutex
@@ -96,7 +97,7 @@ const PATIENCE_MS = 1250
 /** And so long for git to finish what it changes. */
 const GIT_PATIENCE_MS = 10_000
 
-export function createStore(needs: StoreNeeds): Store {
+export function createStore(needs: StoreDeps): Store {
   const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
   const alone = new Set<string>()
   const { made, write, follow, record } = createEditWriter(needs, current)
@@ -108,7 +109,7 @@ export function createStore(needs: StoreNeeds): Store {
     if (isClosed) throw stoppingRefusal()
   }
 
-  /** For a write: what stands there now, but for what is half-saved. The caller holds the mutex. */
+  /** For a write: the case as its files are now; waits for a file that is half-saved. The caller has the mutex. */
   async function current(id: string): Promise<CaseFolder> {
     const until = performance.now() + PATIENCE_MS
     while ((await scan.one(id, 'complete')).isHalfSaved) {
@@ -192,6 +193,7 @@ export function createStore(needs: StoreNeeds): Store {
         needs.synchronizer.checkRoot()
       }
       needs.stability.noteOwnWrite(layout.caseFolder(id))
+      needs.history.appending(id, '', hashOf(Buffer.from(history)))
       await createCaseFolder(layout, id, { text, history })
       await made(id, { text, history })
       return folderOf(id)

@@ -23,7 +23,7 @@ export interface StoredCases
   /** The cases whose rows in the database are not there, or not as they are now: for lists. */
   unsaved(): UnsavedCase[]
   /** One whose files need not be read again, if their stamps are the same: until `begin`. */
-  found(id: string): KnownCase | undefined
+  rowFromLastRun(id: string): KnownCase | undefined
   /** All files are read: removes the stored cases that are gone. */
   allRead(isGone: (id: string) => boolean): void
   /**
@@ -77,7 +77,7 @@ export function readStoredCases(rows: ReadCaseRows): StoredCases {
 }
 
 /** Read when the first is asked for: of very many cases that takes its time. */
-function foundIn(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
+function lastRows(rows: ReadCaseRows): (id: string) => KnownCase | undefined {
   let found: Map<string, KnownCase> | null = null
   return (id) => {
     found ??= new Map(rows.known().map((known) => [known.id, known]))
@@ -89,10 +89,10 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   /** What is not in the database yet. */
   const unsaved = new Map<string, ToSave | Gone>()
   /** Of those, the ids that the database was not given yet. */
-  const due = new Set<string>()
+  const notHandedOver = new Set<string>()
   /** By case, then by file: texts that are not in the database yet. */
   const texts = new Map<string, Record<string, string>>()
-  let found = foundIn(rows)
+  let rowFromLastRun = lastRows(rows)
   let hasBegun = false
   let timer: NodeJS.Timeout | undefined
   /** The ids of all stored cases, while a start asks for thousands. */
@@ -101,7 +101,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   /** A row is only there for the next start, and what changes once mostly changes again: its stamps, say. */
   function add(id: string, what: ToSave | Gone): void {
     unsaved.set(id, what)
-    due.add(id)
+    notHandedOver.add(id)
     if (hasBegun) timer ??= setTimeout(saveAll, SAVE_MS).unref()
   }
 
@@ -114,12 +114,12 @@ export function createStoredCases(rows: CaseRows): StoredCases {
   function saveAll(): void {
     clearTimeout(timer)
     timer = undefined
-    for (const id of due) saveOne(id)
+    for (const id of notHandedOver) saveOne(id)
   }
 
   function saveOne(id: string): void {
     const what = unsaved.get(id)
-    if (!due.delete(id) || !what) return
+    if (!notHandedOver.delete(id) || !what) return
     if (what.created_at === null) rows.remove(id, () => saved(id, what))
     else put(id, what)
   }
@@ -168,7 +168,7 @@ export function createStoredCases(rows: CaseRows): StoredCases {
         created_at: what.created_at,
         columns: () => (what.created_at === null ? null : listColumns(what.summary())),
       })),
-    found: (id) => found(id),
+    rowFromLastRun: (id) => rowFromLastRun(id),
     close() {
       if (hasBegun) saveAll()
     },
@@ -176,8 +176,8 @@ export function createStoredCases(rows: CaseRows): StoredCases {
       for (const id of rows.ids()) if (isGone(id)) remove(id)
     },
     async begin(signal) {
-      found = () => undefined
-      await forEachInTurn(due, signal, saveOne)
+      rowFromLastRun = () => undefined
+      await forEachInTurn(notHandedOver, signal, saveOne)
       hasBegun = true
       ids = null
     },

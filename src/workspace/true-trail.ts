@@ -6,7 +6,7 @@ import { gitNamesOf } from './git/git-contents.ts'
 import { isSameTrail, isStartOf, restoreTrail } from './trail-guard.ts'
 import type { RememberedTrail, TrailMemory } from './trail-memory.ts'
 
-export interface TrueTrailNeeds {
+export interface TrueTrailDeps {
   /** The text of a session file as it was last read and could be believed. */
   lastText(key: string): string | null
   /** The last known trails of this machine's sessions. */
@@ -36,7 +36,7 @@ interface FoundSession {
  * older file back and does not have the lines added since, these lines still count.
  */
 export async function withTrueTrail(
-  needs: TrueTrailNeeds,
+  needs: TrueTrailDeps,
   read: SessionReading,
   found: FoundSession,
 ): Promise<SessionReading> {
@@ -57,7 +57,7 @@ export async function withTrueTrail(
 }
 
 /** What the session was before this service looked for the first time: from the trail memory, else from its last text. */
-function lastKnown(needs: TrueTrailNeeds, value: Session, found: FoundSession): Session | null {
+function lastKnown(needs: TrueTrailDeps, value: Session, found: FoundSession): Session | null {
   const remembered = needs.trails.recall(value.case_id, value.id)
   if (remembered) return asRemembered(value, remembered, found.text)
   const text = needs.lastText(found.key)
@@ -76,7 +76,7 @@ function asRemembered(
 }
 
 async function isFromGit(
-  needs: TrueTrailNeeds,
+  needs: TrueTrailDeps,
   value: Session,
   known: Session,
   { text, ctimeMs, key, origin }: FoundSession,

@@ -2,14 +2,14 @@
 
 import type { Ownership } from '../state/owner/ownership.ts'
 import type { StateFolder } from '../state/state-folder.ts'
-import type { CatalogNeeds } from './catalog.ts'
+import type { CatalogDeps } from './catalog.ts'
 import type { GitActivity } from './git/git-activity.ts'
 import { isInGit } from './git/git-contents.ts'
 import { createLateSaves, type LateSaves } from './late-saves/late-saves.ts'
 import { createLatest, type Latest } from './latest.ts'
 import { type CaseLeftovers, createCaseLeftovers } from './leftovers.ts'
-import { createScan, type Scan, type ScanNeeds } from './scan.ts'
-import { createStore, type Store, type StoreNeeds } from './store.ts'
+import { createScan, type Scan, type ScanDeps } from './scan.ts'
+import { createStore, type Store, type StoreDeps } from './store.ts'
 import { createDueQueue } from './sync/due-queue.ts'
 import { createStabilityDetector } from './sync/stability.ts'
 import { createSynchronizer, type Synchronizer } from './sync/synchronizer.ts'
@@ -30,11 +30,11 @@ export interface WorkspaceParts {
   latest: Latest
 }
 
-export interface WorkspaceNeeds
-  extends Pick<ScanNeeds, 'layout' | 'catalog' | 'mutex' | 'publish' | 'found'>,
-    Pick<ScanNeeds, 'lastGood' | 'deletions'>,
-    Pick<StoreNeeds, 'baselines' | 'gitPatienceMs' | 'history'>,
-    Pick<CatalogNeeds, 'isRunningHere'> {
+export interface WorkspaceDeps
+  extends Pick<ScanDeps, 'layout' | 'catalog' | 'mutex' | 'publish' | 'rowFromLastRun'>,
+    Pick<ScanDeps, 'lastGood' | 'deletions'>,
+    Pick<StoreDeps, 'baselines' | 'gitPatienceMs' | 'history'>,
+    Pick<CatalogDeps, 'isRunningHere'> {
   state: Pick<StateFolder, 'preImages' | 'trash' | 'trails'>
   ownership: Pick<Ownership, 'lost' | 'memoryRootMade'>
   git: GitActivity
@@ -43,7 +43,7 @@ export interface WorkspaceNeeds
 }
 
 /** Makes the parts that read and write files; nothing is read yet. */
-export function createWorkspaceParts(needs: WorkspaceNeeds): WorkspaceParts {
+export function createWorkspaceParts(needs: WorkspaceDeps): WorkspaceParts {
   const { layout, catalog, mutex, git, log, ownership, state } = needs
   const stability = createStabilityDetector()
   const queue = createDueQueue()

@@ -76,7 +76,7 @@ export async function stageEdit(
     case 'proof': {
       const record = known(entry.proofs.get(edit.id), file)
       return changed(place, MAX_PROOF_BYTES, record, lateSaves, async (text, value) => {
-        // what was counted must be what stands there now
+        // what was counted must be what the file says now
         if (contentHash(readProof(text, value).content) !== edit.counted.sha256)
           throw changedMeanwhile(place.path)
         return countedProof(text, edit.counted, edit.verification)
@@ -155,7 +155,7 @@ export function changedFile(entry: CaseEntry, edit: FileEdit): ChangedFile {
   }
 }
 
-/** Refuses edits of files that cannot be written over as they stand, before any of them is made. */
+/** Refuses edits of files that cannot be read now, before any edit is made. */
 export function mustBeReadable(entry: CaseEntry, edits: readonly Edit[]): void {
   for (const edit of edits) {
     if (edit.file === 'ignored-state') continue

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
@@ -290,6 +290,25 @@ t.test('it is written at most once in a while, and always at last', async (t) =>
     const times = made()
     await index.flush()
     t.equal(made(), times)
+  })
+
+  t.test('of many cases it waits for a pause between changes, but not for ever', async (t) => {
+    const { index, put, made } = openIndex(t, undefined, 50)
+    for (let n = 1; n <= 1000; n++) put(n)
+    await index.flush() // it has 300 ms from now on, and as long to wait for a pause
+    await delay(320)
+    const changing = async (ms: number) => {
+      const end = performance.now() + ms
+      for (let n = 1; performance.now() < end; n++) {
+        put(n)
+        await delay(5)
+      }
+    }
+    await changing(150)
+    t.equal(made(), 1, 'not while changes come')
+    while (made() === 1) await delay(5)
+    await changing(1500)
+    t.ok(made() > 2, 'but after a while')
   })
 
   t.test('close writes what waits, and then it is over', async (t) => {

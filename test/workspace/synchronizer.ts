@@ -34,6 +34,7 @@ function openSynchronizer(t: Test, scan: object = {}) {
       names: async () => {},
       all: async () => {},
       unknownEntries: () => [],
+      canList: () => true,
       ...scan,
     },
     mutex: createKeyedMutex(),
@@ -166,6 +167,7 @@ t.test('what cannot be read is queued again, and keeps nothing else from being r
         return done
       },
       unknownEntries: () => [],
+      canList: () => true,
     },
     mutex: createKeyedMutex(),
     stability: createStabilityDetector(),

@@ -221,7 +221,11 @@ export function plainAgent(
   args: readonly string[],
 ): AcpSpec {
   return {
-    ...{ id, kind: 'acp', title, program, args },
+    id,
+    kind: 'acp',
+    title,
+    program,
+    args,
     install: '',
     env: [],
     version: ['--version'],

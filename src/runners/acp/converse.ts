@@ -153,7 +153,11 @@ function linkOf(
 ) {
   const { report, guard, env } = agent
   return openLink({
-    ...{ title: spec.title, argv, cwd: workdir, guard, signal },
+    title: spec.title,
+    argv,
+    cwd: workdir,
+    guard,
+    signal,
     env: environmentOf(spec, env, ground !== null),
     onStart: (pid) => report.processStarted(pid),
     onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),

@@ -36,8 +36,11 @@ export async function tryHandshake(
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)
   const link = await openLink({
-    ...{ title, argv: [spec.program, ...spec.args, ...args], cwd },
-    ...{ guard: NO_GUARD, signal: limit },
+    title,
+    argv: [spec.program, ...spec.args, ...args],
+    cwd,
+    guard: NO_GUARD,
+    signal: limit,
     env: environmentOf(spec, env, false),
     onStart: async () => {},
     onRaw: () => {},

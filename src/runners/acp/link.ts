@@ -41,7 +41,7 @@ export interface LinkOptions {
   onOwn(method: string, params: unknown): void
   /** The parameters are of whatever shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
-  /** See `WireNeeds`. */
+  /** See `WireDeps`. */
   room(): Promise<void>
 }
 

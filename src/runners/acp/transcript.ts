@@ -35,7 +35,7 @@ const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation canc
 /** Gemini's way to tell its mode: a message of its own. */
 const MODE_TEXT = /^\[MODE_UPDATE\] (\S+)\s*$/
 
-export interface TranscriptNeeds {
+export interface TranscriptDeps {
   note(note: AgentNote): void
   shown: ReadableOutput
   onMode(mode: string): void
@@ -84,7 +84,7 @@ interface KnownCall {
   printed: string
 }
 
-export function createTranscript(needs: TranscriptNeeds): Transcript {
+export function createTranscript(needs: TranscriptDeps): Transcript {
   const { note, shown, onMode, saysInWords, workdir } = needs
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false

@@ -25,7 +25,7 @@ const MAX_GO_ON = 3
 const MAX_REFUSED = 1000
 const ENDS_AT_REFUSAL = ['end_turn', 'cancelled', 'refusal']
 
-export interface TurnNeeds {
+export interface TurnDeps {
   title: string
   /** Null while planning. */
   ground: Ground | null
@@ -75,7 +75,7 @@ type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string
 /** Claude's own messages, which claude-agent-acp passes on where it is asked to. */
 const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
-export function createTurn(needs: TurnNeeds): Turn {
+export function createTurn(needs: TurnDeps): Turn {
   const { title, ground, planTools, saysInWords, note, signal } = needs
   const denials = createDenials()
   const stopping = new AbortController()

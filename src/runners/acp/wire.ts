@@ -9,7 +9,7 @@ import { RunnerFailure } from '../contract.ts'
 /** For what an agent said before it stopped to read. */
 const LAST_WORDS_MS = 1000
 
-export interface WireNeeds {
+export interface WireDeps {
   stdout: Readable
   stdin: Writable
   /** Every line that is not blank, before it is read. */
@@ -26,7 +26,7 @@ export interface WireNeeds {
  * An agent's standard streams as the stream of messages that the SDK reads. Its own reader takes lines
  * of any kind and number, answers what is no JSON, and prints complaints: here they go to the log.
  */
-export function openWire(needs: WireNeeds): Stream {
+export function openWire(needs: WireDeps): Stream {
   const asked = new Set<unknown>()
   const { stdin } = needs
   // The failure of a write is told to who wrote.
@@ -44,7 +44,7 @@ export function openWire(needs: WireNeeds): Stream {
   }
 }
 
-async function* messages(needs: WireNeeds, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
+async function* messages(needs: WireDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
   for await (const line of linesOf(needs.stdout)) {
     await needs.room()
     if (line.trim() !== '') needs.onLine(line)

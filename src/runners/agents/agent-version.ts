@@ -62,7 +62,11 @@ async function askedVersion(argv: string[], place: AgentPlace): Promise<string |
   let text = ''
   const { signal = new AbortController().signal, ...rest } = place
   await runStepProcess({
-    ...{ ...rest, argv, timeoutMs: TIMEOUT_MS, signal, endsGroup: true },
+    ...rest,
+    argv,
+    timeoutMs: TIMEOUT_MS,
+    signal,
+    endsGroup: true,
     onOutput(stream, bytes) {
       if (stream === 'stdout' && text.length < MAX_OUTPUT) text += bytes.toString('latin1')
     },

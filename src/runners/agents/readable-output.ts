@@ -33,7 +33,7 @@ export interface ToolResult {
   text: string
 }
 
-export interface ReadableNeeds {
+export interface ReadableDeps {
   write(text: string): void
   /** See `RunReport`. */
   clean(text: string): string
@@ -52,7 +52,7 @@ const SENTENCE_END = /\S[.!?:]$/
 const SENTENCE_BEGINNING = /^[A-Z#*]/
 const WORDS = { completed: 'ok', failed: 'failed', denied: 'denied' } as const
 
-export function createReadableOutput(needs: ReadableNeeds): ReadableOutput {
+export function createReadableOutput(needs: ReadableDeps): ReadableOutput {
   const { write, clean, workdir, onProgress = () => {} } = needs
   /** The last two characters of the output; it begins as if behind a blank line. */
   let behind = '\n\n'

@@ -36,7 +36,7 @@ export interface Heard {
   retries: string | null
 }
 
-export interface ListenerNeeds {
+export interface ListenerDeps {
   format: StreamName
   report: RunReport
   /** The id of its conversation where it is known already. */
@@ -46,7 +46,7 @@ export interface ListenerNeeds {
 }
 
 /** Reads what an agent prints: reports it while it runs, readable, and finds out what it means. */
-export function createListener(needs: ListenerNeeds): Listener {
+export function createListener(needs: ListenerDeps): Listener {
   const { format, report, session, workdir } = needs
   const broken = new AbortController()
   const queue = createNoteQueue(

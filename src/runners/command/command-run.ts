@@ -58,7 +58,11 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
   })
   const since = Date.now()
   const result = await runStepProcess({
-    ...{ argv: commandOf(run, prompt), cwd: run.workdir, env, guard, scratch: run.scratch },
+    argv: commandOf(run, prompt),
+    cwd: run.workdir,
+    env,
+    guard,
+    scratch: run.scratch,
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
     endsGroup: true,
     // its time limit is the signal's
@@ -96,7 +100,8 @@ async function startFacts(run: CommandRun, env: Record<string, string>): Promise
   const { folder: cwd, guard } = agent
   const { version, warning } = await agentVersion(spec, { path, env, cwd, guard, signal })
   return {
-    ...{ mode, command: commandOf(run, '{prompt}') },
+    mode,
+    command: commandOf(run, '{prompt}'),
     ...(version === null ? {} : { version }),
     ...(warning === undefined ? {} : { warning }),
     ...(mode === 'plan' ? { plan_mode: spec.planMode.note } : {}),

@@ -37,7 +37,10 @@ export function processStat(pid: number): ProcessStat | null {
   const field = (number: number) => fields[number - 3] ?? ''
   const number = (at: number) => Number(field(at))
   return {
-    ...{ state: field(3), parent: number(4), group: number(5), session: number(6) },
+    state: field(3),
+    parent: number(4),
+    group: number(5),
+    session: number(6),
     start: field(22),
   }
 }

@@ -52,7 +52,11 @@ async function captureBaseline(
   const [file = '', ...args] = maker.wordsFor(KEEPER)
   const { env, timeoutMs: timeout, signal } = maker
   const child = spawn(file, args, {
-    ...{ cwd: '/', env, timeout, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'ignore'] },
+    cwd: '/',
+    env,
+    timeout,
+    killSignal: 'SIGKILL',
+    stdio: ['pipe', 'pipe', 'ignore'],
     ...(signal && { signal }),
   })
   child.on('error', () => {}) // nothing is printed then, and nobody can be asked

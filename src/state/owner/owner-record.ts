@@ -94,7 +94,7 @@ export function parseAnswer(text: string | null): OwnerAnswer | null {
   }
 }
 
-/** `what` is owned; null stands for an owner that could not be identified. */
+/** `what` is owned; the owner is null if it could not be identified. */
 export function alreadyActive(
   what: string,
   owner: (OwnerRecord & { url?: string; short?: unknown; stopped?: unknown }) | null,

@@ -27,7 +27,7 @@ export type Probe = { held: false } | { held: true; text: string | null }
 
 /**
  * Where the holder of a key listens. The kernel frees the Linux and Windows names with the process;
- * elsewhere a file stays behind, which `holdSocket` takes away when nobody listens on it.
+ * elsewhere a file stays behind, which `holdSocket` removes if no process listens on it.
  * Trap: Node 20 pads an abstract name with NULs to its full size and Node 22 does not, so that they
  * would not collide; a name that is full already is the same to both.
  */

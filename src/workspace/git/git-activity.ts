@@ -19,7 +19,7 @@ export interface GitActivity {
 }
 
 const REBASES = ['rebase-merge', 'rebase-apply']
-/** A lock that a killed git left must not hold the service for ever. */
+/** A lock that a killed git left must not stop the service for ever. */
 const STALE_LOCK_MS = 60_000
 /** The repository may be made, or removed, at any time. */
 const LOOK_AGAIN_MS = 5000

@@ -8,7 +8,7 @@ import type { ReplacedFile, Stamped } from '../../files/replace-seen.ts'
 /** No editor makes a larger file out of one of ours. */
 export const MAX_REPLACED_BYTES = 64 * 1024 * 1024
 
-/** What a replaced file holds now; null if somebody removed it. Throws if it is too large. */
+/** What a replaced file says now; null if somebody removed it. Throws if it is too large. */
 export function readReplacedFile(at: ReplacedFile): { bytes: Buffer; stats: Stats } | null {
   const open = new Set<number>()
   try {

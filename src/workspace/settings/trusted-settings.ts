@@ -19,7 +19,7 @@ export interface TrustedSettings extends Settings {
   files: TrustedFiles
 }
 
-interface TrustedSettingsNeeds {
+interface TrustedSettingsDeps {
   settings: () => Promise<Settings>
   trust: TrustFile
   /** What is served, and where the file may not move it to: null where the command line says it. */
@@ -27,7 +27,7 @@ interface TrustedSettingsNeeds {
   memoryRoot: string | null
 }
 
-export function createTrustedSettings(needs: TrustedSettingsNeeds): () => Promise<TrustedSettings> {
+export function createTrustedSettings(needs: TrustedSettingsDeps): () => Promise<TrustedSettings> {
   return async () => {
     const settings = await needs.settings()
     const trusted = await needs.trust.read()
@@ -70,7 +70,7 @@ function untrusted(settings: Settings, trust: TrustState): Problem[] {
     }))
 }
 
-function moved(settings: Settings, { root, memoryRoot }: TrustedSettingsNeeds): Problem[] {
+function moved(settings: Settings, { root, memoryRoot }: TrustedSettingsDeps): Problem[] {
   if (memoryRoot === null || resolve(root, settings.memoryRoot ?? 'memory') === memoryRoot)
     return []
   const wanted = settings.memoryRoot ?? 'memory'

@@ -24,7 +24,7 @@ export interface CaseWatchesDeps {
   onError(error: unknown): void
 }
 
-/** Folders that hold records; artifacts and whatever else a case's folder holds are not watched. */
+/** Folders with records. Artifacts, and anything else in a case's folder, are not watched. */
 const INNER = ['sessions', 'proof'] as const
 
 /** Of one case; each is null where no folder is, or none that may be watched. */
@@ -35,7 +35,7 @@ interface WatchesOfCase {
   proof: FolderWatch | null
 }
 
-/** These are properties of the watcher, as a listener of its own for each folder takes more memory. */
+/** These are properties of the watcher, as a separate listener for each folder takes more memory. */
 type FolderWatch = FSWatcher & {
   of: WatchesOfCase
   /** The inode that it was set on. */

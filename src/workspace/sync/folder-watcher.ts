@@ -1,4 +1,4 @@
-/** Hears that something in a case's folder changed, and tells the synchronizer which case. It reads nothing. */
+/** Watches the folders of cases, and names each case that changed to the synchronizer. It reads no file. */
 
 import { basename, dirname } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
@@ -12,6 +12,8 @@ import { type CaseWatches, type CaseWatchesDeps, watchCases } from './case-watch
 export interface FolderWatcher {
   /** Watches the folder that is there now; one that was moved away and made again is another. */
   followRoot(): Promise<void>
+  /** Gives up all watches and sets them again: some folders could not be watched before. */
+  watchAgain(): void
   /** Grows when watches are set or given up: changes before that may have made no event. */
   generation(): number
   /** Whether every change below the folder makes an event. */
@@ -86,7 +88,7 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     const stopped = new Promise<void>((resolve) => {
       stopStarting = resolve
     })
-    caseWatches = watchCases({ cases, onEvent, onFlood: restart, onError })
+    caseWatches = watchCases({ cases, onEvent, onFlood: watchAgain, onError })
     await Promise.race([Promise.all([caseWatches.ready, watchRoot()]), stopped])
   }
 
@@ -107,8 +109,8 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
     return new Promise((resolve) => watcher.once('ready', resolve))
   }
 
-  /** The kernel may have dropped events silently, such as that of a folder that is new. */
-  function restart(): void {
+  /** After a flood the kernel may have dropped events silently, such as that of a folder that is new. */
+  function watchAgain(): void {
     if (isClosed) return
     identity = null
     isReady = false
@@ -123,9 +125,10 @@ export function createFolderWatcher(deps: FolderWatcherDeps): FolderWatcher {
 
   return {
     followRoot() {
-      following = following.then(followRoot, followRoot) // whoever asked for the one before has its error
+      following = following.then(followRoot, followRoot) // its error went to the caller before
       return following
     },
+    watchAgain,
     generation: () => generation,
     isWatching: () => isReady && caseWatches !== null && trouble === null,
     health() {

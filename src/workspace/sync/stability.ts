@@ -148,10 +148,11 @@ export function createReadPass(
   let isHalfSaved = false
   return {
     accept(path, stamp, completeness) {
-      const isAccepted = policy === 'anything' || written.includes(path)
-      const ms = isAccepted ? 0 : stability.remainingMs(path, stamp(), completeness)
       const looksHalfSaved = completeness === 'truncated' || completeness === 'unreadable'
-      if (ms === 0 || (policy === 'complete' && !looksHalfSaved)) {
+      const isComplete = policy === 'complete' && !looksHalfSaved
+      const isAccepted = policy === 'anything' || isComplete || written.includes(path)
+      const ms = isAccepted ? 0 : stability.remainingMs(path, stamp(), completeness)
+      if (ms === 0) {
         stability.forget(path)
         return true
       }

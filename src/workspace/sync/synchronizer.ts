@@ -5,7 +5,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyedMutex } from '../../files/keyed-mutex.ts'
-import { forEachLimited, yieldIfBusy } from '../../files/yielding.ts'
+import { forEachInTurn, forEachLimited, yieldIfBusy } from '../../files/yielding.ts'
 import { UUID } from '../../model/words.ts'
 import { isUnchanged } from '../case-stamps.ts'
 import type { Catalog } from '../catalog.ts'
@@ -22,7 +22,7 @@ import type { EventKind, StabilityDetector } from './stability.ts'
  * no part in what is published. While git changes files nothing is read.
  */
 export interface Synchronizer {
-  /** Reads everything as it is. */
+  /** Reads everything as it is; waits a moment for files that look half-saved. */
   readAll(signal: AbortSignal): Promise<void>
   /** Watches the files from now on, and rescans them now and then. */
   start(): void
@@ -47,7 +47,7 @@ export interface Synchronizer {
 export interface SynchronizerDeps {
   layout: Layout
   catalog: Pick<Catalog, 'ids' | 'known' | 'size'>
-  scan: Pick<Scan, 'one' | 'names' | 'all' | 'unknownEntries'>
+  scan: Pick<Scan, 'one' | 'names' | 'all' | 'unknownEntries' | 'canList'>
   mutex: KeyedMutex
   stability: Pick<StabilityDetector, 'noteEvent' | 'gatherMs'>
   git: Pick<GitActivity, 'isBusy' | 'waitUntilIdle'>
@@ -59,6 +59,7 @@ const GIT_POLL_MS = 25
 const GIT_PATIENCE_MS = 10_000
 /** A request waits so long for a file that a person is saving, and so long for one that looks complete. */
 const HALF_SAVED_PATIENCE_MS = 1250
+const HALF_SAVED_POLL_MS = 25
 const PATIENCE_MS = 250
 /** After a read that failed, by a disk error say. */
 const RETRY_MS = 5000
@@ -185,6 +186,20 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     await Promise.race([all, delay(HALF_SAVED_PATIENCE_MS, undefined, { ref: false })])
   }
 
+  /** Reads these cases again until no file of theirs looks half-saved, or for too long. */
+  async function untilComplete(halfSaved: readonly string[], signal: AbortSignal): Promise<void> {
+    const until = performance.now() + HALF_SAVED_PATIENCE_MS
+    for (let left = halfSaved; left.length > 0; await delay(HALF_SAVED_POLL_MS)) {
+      const accept = performance.now() < until ? 'complete' : 'anything'
+      const still: string[] = []
+      await forEachInTurn(left, signal, async (id) => {
+        const { isHalfSaved } = await mutex.run(id, () => scan.one(id, accept))
+        if (isHalfSaved) still.push(id)
+      })
+      left = still
+    }
+  }
+
   function allDirty(): Set<string> {
     return new Set([...queue.items(), ...[...reading].map(({ id }) => id)])
   }
@@ -213,7 +228,9 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
     const generation = watcher.generation()
     if (!(await git.waitUntilIdle(GIT_PATIENCE_MS))) return
     const began = performance.now()
+    const couldList = scan.canList()
     await readNames()
+    if (!couldList && scan.canList()) watcher.watchAgain() // it could not watch the folders in there
     for (const id of catalog.ids()) {
       if (isStopping) return
       await yieldIfBusy()
@@ -227,7 +244,8 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
 
   function isRescanDue(): boolean {
     if (watcher.generation() !== rescannedWith) return true
-    const usual = watcher.health().watching === 'degraded' ? UNWATCHED_RESCAN_MS : RESCAN_MS
+    const isWatched = scan.canList() && watcher.health().watching !== 'degraded'
+    const usual = isWatched ? RESCAN_MS : UNWATCHED_RESCAN_MS
     const pause = Math.max(usual, rescanTook * PAUSE_PER_RESCAN)
     return performance.now() >= rescanEnded + pause
   }
@@ -267,7 +285,7 @@ export function createSynchronizer(deps: SynchronizerDeps): Synchronizer {
 
   return {
     async readAll(signal) {
-      await scan.all(signal)
+      await untilComplete(await scan.all('complete', signal), signal)
       rescanEnded = performance.now()
       rescanTook = START_COUNTS_MS / PAUSE_PER_RESCAN
     },

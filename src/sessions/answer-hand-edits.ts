@@ -11,7 +11,7 @@ import { hasProof, isSealed, type Session } from '../model/session.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Texts } from '../workspace/texts.ts'
 import { updateCounted } from './count-proof.ts'
-import type { SessionNeeds } from './needs.ts'
+import type { SessionDeps } from './deps.ts'
 import type { RunGuard } from './run-guard.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -22,9 +22,9 @@ export interface HandEdits {
   close(): Promise<void>
 }
 
-export interface HandEditNeeds
+export interface HandEditDeps
   extends Pick<
-    SessionNeeds,
+    SessionDeps,
     'store' | 'catalog' | 'layout' | 'plans' | 'now' | 'log' | 'touchedInRun'
   > {
   texts: Texts
@@ -39,7 +39,7 @@ const QUIET_MS = 2000
 /** After an answer that was refused, while git is at work say. */
 const RETRY_MS = 10_000
 
-export function createHandEdits(needs: HandEditNeeds): HandEdits {
+export function createHandEdits(needs: HandEditDeps): HandEdits {
   const { store, catalog, layout, sessions, running, touchedInRun, now, log } = needs
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()

@@ -14,7 +14,7 @@ import type { Redactor } from './redaction.ts'
 import type { RunGuard } from './run-guard.ts'
 
 /** What the sessions are made of; everything that is not deterministic comes in here. */
-export interface SessionNeeds {
+export interface SessionDeps {
   layout: Layout
   state: StateFolder
   store: Store
