@@ -1,10 +1,8 @@
-import { type ApiReader, type Client, createClient } from '../client/client.ts'
-import { sendInProcess } from '../client/in-process.ts'
-import { askOwner } from '../state/owner/ask-owner.ts'
+import type { ApiReader, Client } from '../client/client.ts'
 import type { Folders } from '../workspace/settings/folders.ts'
-import { type FoundPlaces, placesIn } from '../workspace/settings/places.ts'
-import { type Connection, connect } from './connection.ts'
-import { findWorkspace, type Workspace, type WorkspaceOptions } from './find-workspace.ts'
+import type { FoundPlaces } from '../workspace/settings/places.ts'
+import type { Connection } from './connection.ts'
+import type { Workspace, WorkspaceOptions } from './find-workspace.ts'
 import { EXIT, type ExitCode } from './output/exit-codes.ts'
 import { ownTerminal, type Terminal } from './output/terminal.ts'
 
@@ -36,6 +34,19 @@ export interface CommandOptions extends WorkspaceOptions {
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 type Signal = keyof typeof SIGNALS
 
+/** What reaches a workspace is loaded by the command that runs: help and completion read all commands, and need none of it. */
+async function loadAccess() {
+  const [client, inProcess, owner, places, connection, finding] = await Promise.all([
+    import('../client/client.ts'),
+    import('../client/in-process.ts'),
+    import('../state/owner/ask-owner.ts'),
+    import('../workspace/settings/places.ts'),
+    import('./connection.ts'),
+    import('./find-workspace.ts'),
+  ])
+  return { ...client, ...inProcess, ...owner, ...places, ...connection, ...finding }
+}
+
 /**
  * Runs a command against the running service; without one, this process owns the workspace until the command has
  * ended, and then stops as any service does, with the sessions that it runs. Sets the exit code.
@@ -48,6 +59,7 @@ export async function withService(
   await interruptible(async (stop) => {
     let connection: Connection | null = null
     try {
+      const { connect, findWorkspace, placesIn } = await loadAccess()
       const workspace = placesIn(await findWorkspace(options), terminal.warn)
       connection = await connect(workspace, {
         signal: stop.signal,
@@ -84,6 +96,7 @@ export async function withReader(
   work: (context: ReadContext) => Promise<ExitCode>,
 ): Promise<void> {
   const terminal = ownTerminal()
+  const { findWorkspace, placesIn } = await loadAccess()
   const folders = await findWorkspace(options)
   const isRead = await interruptible(async ({ signal }) => {
     const client = await openReader(folders, { signal, log: terminal.warn })
@@ -111,6 +124,7 @@ export async function openReader(
   folders: Folders,
   { signal, log }: ReaderOptions,
 ): Promise<ApiReader | null> {
+  const { askOwner, createClient, sendInProcess } = await loadAccess()
   if ((await askOwner(folders.memoryRoot)).held) return null
   const { openReadingApp } = await import('../reading-service.ts')
   const app = await openReadingApp(folders, log)

@@ -1,32 +1,18 @@
 import { Hono, type Next } from 'hono'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
-import { FILTER_NAMES } from '../model/case-fields.ts'
-import { gateOf } from '../model/case-folder.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
-import { jsonWithETag } from './etag.ts'
-import { unknownRoute } from './middleware/allowed-methods.ts'
+import { type EndpointDeps, mount } from './endpoint.ts'
+import { endpointsOf } from './endpoints.ts'
+import {
+  type ErrorPage,
+  errorHandler,
+  PATHS_WITH_PAGE,
+  redirectToPage,
+} from './middleware/error-format.ts'
 import { withLength } from './middleware/head-length.ts'
-import { knownQuery, PAGING, TRIAGE_FILTERS } from './middleware/known-query.ts'
 import { originCheck } from './middleware/origin-check.ts'
-import { caseId } from './params.ts'
-import { problemHandler } from './problem-json.ts'
-import type { RefusalPage } from './refusal-page.ts'
-import { artifactRoutes } from './routes/artifacts.ts'
-import { caseRoutes } from './routes/cases.ts'
-import { eventsRoute } from './routes/events.ts'
-import { memoryRoutes } from './routes/memory.ts'
-import { planRoutes } from './routes/plans.ts'
-import { proofRoutes } from './routes/proof.ts'
-import { providerRoutes } from './routes/providers.ts'
-import { searchRoute } from './routes/search.ts'
-import { streamRoute } from './routes/session-stream.ts'
-import { sessionRoutes } from './routes/sessions.ts'
-import { similarRoute } from './routes/similar.ts'
-import { systemRoutes } from './routes/system.ts'
-import { triageRoute } from './routes/triage.ts'
-import { caseAddress, globalAddress } from './routes/webhook-address.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
+import { unknownMethod, unknownPath } from './middleware/unknown-route.ts'
 import { createBroadcast } from './sse/broadcast.ts'
 import type { StreamRegistry } from './sse/stream-registry.ts'
 
@@ -36,8 +22,8 @@ interface AppOptions {
   streams: StreamRegistry
   /** What people open in a browser, behind the same check. */
   pages?: Hono<ServiceEnv>
-  /** Shows them a refusal; without it each is JSON. */
-  refusalPage?: RefusalPage
+  /** Renders an error in a browser; without it every error is JSON. */
+  errorPage?: ErrorPage
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -49,10 +35,11 @@ const LIVE = new Set(['/events'])
 /** The whole HTTP side as one function of the service. */
 export function createApp(
   service: HttpDeps,
-  { port, streams, pages, refusalPage }: AppOptions,
+  { port, streams, pages, errorPage }: AppOptions,
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
-  app.use(originCheck(port, refusalPage))
+  app.use(originCheck(port, errorPage))
+  app.use(unknownMethod(app, errorPage))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)
@@ -62,33 +49,19 @@ export function createApp(
     if (method === 'HEAD') return withLength(c, next)
     return READS.has(method) ? next() : withEvents(service, next)
   })
-  const broadcast = createBroadcast(service.eventLog)
-  app.route('/', systemRoutes(service))
-  app.get('/triage', knownQuery(...TRIAGE_FILTERS, ...PAGING), (c) => triageRoute(service, c))
-  app.get('/search', knownQuery(...FILTER_NAMES, 'q', 'limit'), (c) => searchRoute(service, c))
-  app.get('/events', knownQuery('after', 'case', 'output'), (c) =>
-    eventsRoute(service, { registry: streams, broadcast }, c),
-  )
-  app.get('/cases/:id/gate', async (c) => {
-    return jsonWithETag(c, gateOf(await service.store.read(caseId(c))))
-  })
-  app.get('/cases/:id/similar', knownQuery('limit'), (c) => similarRoute(service, c))
-  app.get('/cases/:id/sessions/:sid/stream', knownQuery('after'), (c) =>
-    streamRoute(service, streams, c),
-  )
-  app.route('/cases/:id/sessions/:sid/plans', planRoutes(service))
-  app.route('/cases/:id/sessions/:sid/artifacts', artifactRoutes(service))
-  app.route('/cases/:id/sessions', sessionRoutes(service))
-  app.route('/cases/:id/proof', proofRoutes(service))
-  app.route('/cases/:id/memory', memoryRoutes(service))
-  const turns = createKeyedMutex()
-  app.route('/webhooks', webhookRoutes(service, globalAddress(service), turns))
-  app.route('/cases/:id/webhooks', webhookRoutes(service, caseAddress(service), turns))
-  app.route('/cases', caseRoutes(service))
-  if (service.dev) app.route('/providers', providerRoutes(service, streams))
+  if (pages) for (const path of PATHS_WITH_PAGE) app.get(path, redirectToPage)
+  const endpoints = endpointsOf(service)
+  const deps: EndpointDeps = {
+    ...service,
+    streams,
+    broadcast: createBroadcast(service.eventLog),
+    webhookLocks: createKeyedMutex(),
+    endpoints,
+  }
+  for (const each of endpoints) mount(app, deps, each)
   if (pages) app.route('/', pages)
-  app.notFound(unknownRoute(app, refusalPage))
-  app.onError(problemHandler(service.log))
+  app.notFound(unknownPath(errorPage))
+  app.onError(errorHandler(service.log, errorPage))
   return app
 }
 

@@ -1,38 +1,22 @@
-import { FILTER_NAMES } from '../model/case-fields.ts'
+import { FILTER_NAMES, type FilterName } from '../model/case-fields.ts'
 import type { CaseJson } from '../model/case-json.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import type { ServiceContext } from './context.ts'
-import { knownState } from './params.ts'
 
-/** The value of a query's field; undefined where it is not there. */
-export type Query = (name: string) => string | undefined
-
-/** What a query asks of cases. */
-export interface CaseQuery {
-  filters: CaseFilters
-  /** Each is in the title or the description, or the id begins with it. */
-  words: string[]
+/** The filters of a list of cases, as its query has them. */
+export interface CaseQuery extends Partial<Record<FilterName, string[] | undefined>> {
+  /** Words, each of which must be in the title or the description, or begin the id. */
+  q?: string | undefined
 }
 
-/** The filters of fields name values, as `state=A,B`, and `q=` words; null when none is given. */
-export function caseQuery(query: Query): CaseQuery | null {
+/** The filters for the database. The words of `q` are looked for in all cases, and become the ids of those that have them. */
+export function filtersFor({ allJson }: Pick<Catalog, 'allJson'>, query: CaseQuery): CaseFilters {
   const filters: CaseFilters = {}
   for (const name of FILTER_NAMES) {
-    const values = valuesOf(query, name)
-    if (name === 'state') values?.forEach(knownState)
+    const values = query[name]
     if (values?.length) filters[name] = values
   }
-  const words = wordsOf(query('q') ?? '')
-  return Object.keys(filters).length > 0 || words.length > 0 ? { filters, words } : null
-}
-
-/** The filters for the lists: the words are looked for in all cases, and name those that have them. */
-export function filtersFor(
-  { allJson }: Pick<Catalog, 'allJson'>,
-  wanted: CaseQuery | null,
-): CaseFilters {
-  const { filters, words } = wanted ?? { filters: {}, words: [] }
+  const words = wordsOf(query.q ?? '')
   if (words.length === 0) return filters
   const ids: string[] = []
   for (const { id, json } of allJson())
@@ -59,18 +43,4 @@ function hasWords({ id, title, description }: CaseJson, words: readonly string[]
   return words.every(
     (word) => text.includes(word) || (ID_BEGINNING.test(word) && id.startsWith(word)),
   )
-}
-
-const LISTS = new Set<string>([...FILTER_NAMES, 'needs'])
-
-/** Of a field that takes several values, each that it is given: many clients repeat it in place of the commas. */
-export function queryOf(c: ServiceContext): Query {
-  return (name) => (LISTS.has(name) ? c.req.queries(name)?.join(',') : c.req.query(name))
-}
-
-/** The values of a field that takes several, with commas. */
-export function valuesOf(query: Query, name: string): string[] | undefined {
-  return query(name)
-    ?.split(',')
-    .filter((value) => value !== '')
 }

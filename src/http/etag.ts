@@ -24,9 +24,9 @@ function quotedHash(body: Uint8Array | string): string {
 }
 
 /** 200 with the value, or to a GET 304 when the client has it. `json` is the whole body where it is at hand. */
-export function jsonWithETag(
+export function jsonWithETag<T>(
   c: ServiceContext,
-  value: unknown,
+  value: T,
   options: { json?: Uint8Array | string } = {},
 ): Response {
   return bytesWithETag(c, options.json ?? jsonBody(value), 'application/json')
@@ -61,11 +61,14 @@ export function requireMatch(c: ServiceContext, current: string | null): void {
   const expected = c.req.header('if-match')
   if (expected !== undefined && (current === null || !names(expected, current, strongly))) {
     const now = current === null ? 'there is nothing here now' : `the ETag is now ${current}`
-    throw failed(`If-Match does not hold: ${now}. Read it again and decide anew.`, current)
+    throw failed(`If-Match does not hold: ${now}. Read it again, then decide.`, current)
   }
   const unwanted = c.req.header('if-none-match')
   if (unwanted !== undefined && current !== null && names(unwanted, current, weakly)) {
-    throw failed('If-None-Match does not hold: it exists already, with this ETag.', current)
+    throw failed(
+      'If-None-Match does not hold: the resource already exists, with this ETag.',
+      current,
+    )
   }
 }
 

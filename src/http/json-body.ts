@@ -12,9 +12,9 @@ export function endLine(json: string): string {
 }
 
 /** An answer without an ETag. */
-export function answerJson(
+export function answerJson<T>(
   c: ServiceContext,
-  value: unknown,
+  value: T,
   status: ContentfulStatusCode = 200,
   headers: Record<string, string> = {},
 ): Response {

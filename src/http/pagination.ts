@@ -3,7 +3,6 @@ import type { ServiceContext } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import { endLine } from './json-body.ts'
 
-const MAX_LIMIT = 1000
 /** Of JSON in one answer: below what a string of V8 can hold, and what a client would want. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
@@ -27,8 +26,10 @@ export interface ListSource<T> {
   after(last: SortKey | null, limit: number | null): Promise<readonly T[]> | readonly T[]
 }
 
-export function isPart(c: ServiceContext): boolean {
-  return c.req.query('limit') !== undefined || c.req.query('cursor') !== undefined
+/** A request for a list, with its checked query. */
+interface ListRequest {
+  c: ServiceContext
+  query: { limit?: number | undefined; cursor?: string | undefined }
 }
 
 /**
@@ -38,7 +39,7 @@ export function isPart(c: ServiceContext): boolean {
  * is asked for those on the page alone. Refuses with `too_large` an answer over 64 MiB.
  */
 export function paginate<T extends SortKey>(
-  c: ServiceContext,
+  request: ListRequest,
   items: readonly T[],
   options: PageOptions<T> = {},
 ): Promise<Response> {
@@ -49,32 +50,26 @@ export function paginate<T extends SortKey>(
       return items.slice(start, limit === null ? undefined : start + limit)
     },
   }
-  return paginateSource(c, source, options)
+  return paginateSource(request, source, options)
 }
 
 /** The same for a list that is not at hand. */
 export async function paginateSource<T extends SortKey>(
-  c: ServiceContext,
+  { c, query: { limit, cursor } }: ListRequest,
   source: ListSource<T>,
   options: PageOptions<T> = {},
 ): Promise<Response> {
-  const limit = c.req.query('limit')
-  const cursor = c.req.query('cursor')
   if (limit === undefined) {
     if (cursor !== undefined) throw wrong('cursor', 'goes with limit only; add ?limit= too')
     return jsonWithETag(c, null, {
       json: await jsonOf(await source.after(null, null), options),
     })
   }
-  const size = /^[1-9]\d{0,3}$/.test(limit) ? Number(limit) : 0
-  if (size < 1 || size > MAX_LIMIT) {
-    throw wrong('limit', `expected a whole number from 1 to ${MAX_LIMIT}; got ${quoted(limit)}`)
-  }
-  const found = await source.after(cursor === undefined ? null : decodeCursor(cursor), size + 1)
-  const shown = found.slice(0, size)
+  const found = await source.after(cursor === undefined ? null : decodeCursor(cursor), limit + 1)
+  const shown = found.slice(0, limit)
   const headers: Record<string, string> = { 'x-total-count': String(await source.count()) }
   const last = shown.at(-1)
-  if (last !== undefined && found.length > size) {
+  if (last !== undefined && found.length > limit) {
     headers.link = nextLink(c, last)
   }
   headers['content-type'] = 'application/json'

@@ -1,19 +1,21 @@
-import { CASE_STATES, type CaseState, isCaseState } from '../model/case-state.ts'
+import * as z from 'zod'
+import { type CaseState, isCaseState } from '../model/case-state.ts'
 import { Refusal } from '../model/refusal.ts'
-import { UUID } from '../model/words.ts'
 import type { ServiceContext } from './context.ts'
+import { caseIdParam, proofIdParam } from './schemas/params.ts'
+import { unknownState } from './schemas/parse-fields.ts'
+import { parseParams } from './schemas/parse-query.ts'
 
-/** The case's id; a text that is none names no case (404) and never reaches a path. */
+const caseParams = z.object({ id: caseIdParam })
+const proofParams = z.object({ pid: proofIdParam })
+
+/** The case's id in the path of a page. */
 export function caseId(c: ServiceContext): string {
-  return idParam(c, 'id', 'case')
-}
-
-export function sessionId(c: ServiceContext): string {
-  return idParam(c, 'sid', 'session')
+  return parseParams(caseParams, c).id
 }
 
 export function proofId(c: ServiceContext): string {
-  return idParam(c, 'pid', 'proof')
+  return parseParams(proofParams, c).pid
 }
 
 /** The name of a memory file, decoded once; one that is not well encoded would mean another file than it says. */
@@ -37,44 +39,8 @@ function isWellEncoded(text: string): boolean {
   }
 }
 
-/** `name`: below a case, whose id is `:id`, that of the webhook is `:webhook_id` (specification §4.5). */
-export function webhookId(c: ServiceContext, name: 'id' | 'webhook_id'): string {
-  return idParam(c, name, 'webhook')
-}
-
-/** The case that a query names with `case=`, there or not; null where it names none. */
-export function caseInQuery(c: ServiceContext): string | null {
-  const id = c.req.query('case')
-  if (id === undefined || UUID.test(id)) return id ?? null
-  const message = `expected the UUID of a case in lower case; got "${id.slice(0, 80)}"`
-  const errors = [{ path: 'case', message }]
-  throw new Refusal('bad_request', `case: ${message}.`, { errors })
-}
-
-/** Whether what steps print is wanted: `output=no` leaves it out. */
-export function outputInQuery(c: ServiceContext): boolean {
-  const word = c.req.query('output')
-  if (word === undefined) return true
-  if (word === 'no') return false
-  const message = `expected no, which leaves out what steps print; got "${word.slice(0, 80)}"`
-  const errors = [{ path: 'output', message }]
-  throw new Refusal('bad_request', `output: ${message}.`, { errors })
-}
-
-/** A case's state from a body or a query; refuses with `unknown_state`. */
+/** Throws `unknown_state` if there is no such state. */
 export function knownState(state: string): CaseState {
   if (isCaseState(state)) return state
-  const came = `"${state.slice(0, 60)}"`
-  const message = `got ${came}, expected one of ${CASE_STATES.join(', ')}`
-  const errors = [{ path: 'state', message }]
-  throw new Refusal('unknown_state', `There is no case state ${came}.`, { errors })
-}
-
-function idParam(c: ServiceContext, name: string, what: string): string {
-  const id = c.req.param(name) ?? ''
-  if (UUID.test(id)) return id
-  throw new Refusal(
-    'not_found',
-    `There is no ${what} "${id.slice(0, 80)}": expected a UUID in lower case.`,
-  )
+  throw unknownState(state)
 }

@@ -1,47 +1,45 @@
 import { inspect } from 'node:util'
-import type { ErrorHandler } from 'hono'
 import { diskRefusal } from '../files/storage-refusal.ts'
 import { Refusal, type RefusalCode } from '../model/refusal.ts'
-import type { ServiceEnv } from './context.ts'
 import { jsonBody } from './json-body.ts'
 
 /** The one place where a refusal gets its HTTP status. */
-export const PROBLEMS = {
-  bad_request: { status: 400, title: 'The request is not valid' },
-  invalid_json: { status: 400, title: 'The body is not a JSON object' },
-  invalid_filename: { status: 400, title: 'The file name is not allowed' },
-  unknown_state: { status: 400, title: 'There is no such state' },
-  unknown_provider: { status: 400, title: 'There is no such provider' },
-  forbidden: { status: 403, title: 'The request is not allowed' },
-  own_session: { status: 403, title: 'A session may not do this for itself' },
+export const ERRORS = {
+  bad_request: { status: 400, title: 'Invalid request' },
+  invalid_json: { status: 400, title: 'Invalid JSON' },
+  invalid_filename: { status: 400, title: 'File name not allowed' },
+  unknown_state: { status: 400, title: 'Unknown state' },
+  unknown_provider: { status: 400, title: 'Unknown provider' },
+  forbidden: { status: 403, title: 'Forbidden' },
+  own_session: { status: 403, title: 'Not allowed for a session' },
   not_found: { status: 404, title: 'Not found' },
-  method_not_allowed: { status: 405, title: 'The path does not answer this method' },
-  already_exists: { status: 409, title: 'It exists already' },
-  already_active: { status: 409, title: 'It is active already' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  already_exists: { status: 409, title: 'Already exists' },
+  already_active: { status: 409, title: 'Already active' },
   plan_changed: { status: 409, title: 'The plan has changed' },
-  folder_busy: { status: 409, title: 'The folder is in use' },
+  folder_busy: { status: 409, title: 'Folder in use' },
   session_running: { status: 409, title: 'A session is running' },
-  unreadable_file: { status: 409, title: 'The file cannot be read' },
-  changed_meanwhile: { status: 409, title: 'It changed in the meantime' },
-  git_busy: { status: 409, title: 'git is at work in the workspace' },
-  precondition_failed: { status: 412, title: 'The precondition does not hold' },
-  too_large: { status: 413, title: 'It is too large' },
-  range_not_satisfiable: { status: 416, title: 'The range is not there' },
-  unsupported_media_type: { status: 415, title: 'The content type is not accepted' },
-  proof_gate: { status: 422, title: 'The proof gate is closed' },
-  session_ended: { status: 422, title: 'The session has ended' },
-  wrong_state: { status: 422, title: 'Not possible in the present state' },
-  invalid_plan: { status: 422, title: 'The plan cannot be carried out' },
-  untrusted_provider: { status: 422, title: 'The provider is not trusted' },
-  untrusted_workdir: { status: 422, title: 'The working folder is not trusted' },
-  untrusted_agent_files: { status: 422, title: 'Files that the agent acts on are not trusted' },
-  provider_unavailable: { status: 422, title: 'The provider cannot be run' },
-  would_be_a_problem: { status: 422, title: 'The file would have a problem' },
-  internal: { status: 500, title: 'The service failed' },
-  storage_failed: { status: 500, title: 'The storage failed' },
-  provider_failed: { status: 502, title: 'The provider came to no result' },
-  stopping: { status: 503, title: 'The service is stopping' },
-  storage_full: { status: 507, title: 'The storage is full' },
+  unreadable_file: { status: 409, title: 'Unreadable file' },
+  changed_meanwhile: { status: 409, title: 'Modified concurrently' },
+  git_busy: { status: 409, title: 'git is busy' },
+  precondition_failed: { status: 412, title: 'Precondition failed' },
+  too_large: { status: 413, title: 'Too large' },
+  range_not_satisfiable: { status: 416, title: 'Range not satisfiable' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  proof_gate: { status: 422, title: 'Proof requirements not met' },
+  session_ended: { status: 422, title: 'Session has ended' },
+  wrong_state: { status: 422, title: 'Invalid state' },
+  invalid_plan: { status: 422, title: 'Invalid plan' },
+  untrusted_provider: { status: 422, title: 'Provider not trusted' },
+  untrusted_workdir: { status: 422, title: 'Working folder not trusted' },
+  untrusted_agent_files: { status: 422, title: 'Agent files not trusted' },
+  provider_unavailable: { status: 422, title: 'Provider unavailable' },
+  would_be_a_problem: { status: 422, title: 'Invalid file content' },
+  internal: { status: 500, title: 'Internal error' },
+  storage_failed: { status: 500, title: 'Storage failure' },
+  provider_failed: { status: 502, title: 'Provider failed' },
+  stopping: { status: 503, title: 'Service is stopping' },
+  storage_full: { status: 507, title: 'Storage full' },
 } as const satisfies Record<RefusalCode, { status: number; title: string }>
 
 const UNEXPECTED =
@@ -61,7 +59,7 @@ export interface ProblemJson extends Record<string, unknown> {
 export function problemJson(error: unknown): ProblemJson {
   const refusal =
     error instanceof Refusal ? error : (diskRefusal(error) ?? new Refusal('internal', UNEXPECTED))
-  const { status, title } = PROBLEMS[refusal.code]
+  const { status, title } = ERRORS[refusal.code]
   const standard = {
     type: `urn:casefile:${refusal.code}`,
     title,
@@ -87,30 +85,23 @@ export function problemResponse(error: unknown): Response {
   })
 }
 
-/** For `app.onError`: answers every error, and logs those that no client is to blame for. */
-export function problemHandler(log: (line: string) => void): ErrorHandler<ServiceEnv> {
-  return (error, c) => {
-    logFault(log, c.req, error)
-    const response = problemResponse(error)
-    if (error instanceof Refusal) sayAccepted(response, error, c.req.method)
-    return response
-  }
-}
-
 const ACCEPTED_BY_METHOD: Readonly<Record<string, string>> = {
   POST: 'accept-post',
   PATCH: 'accept-patch',
 }
 
 /** What to send instead of an unsupported media type, in the headers that RFC 9110 §15.5.16 and others give it. */
-function sayAccepted(response: Response, { extra }: Refusal, method: string): void {
-  const { accept, accept_encoding } = extra
+export function acceptedInstead(error: unknown, method: string): [name: string, value: string][] {
+  if (!(error instanceof Refusal)) return []
+  const { accept, accept_encoding } = error.extra
+  const headers: [string, string][] = []
   if (typeof accept === 'string') {
-    response.headers.set('accept', accept)
+    headers.push(['accept', accept])
     const byMethod = ACCEPTED_BY_METHOD[method]
-    if (byMethod) response.headers.set(byMethod, accept)
+    if (byMethod) headers.push([byMethod, accept])
   }
-  if (typeof accept_encoding === 'string') response.headers.set('accept-encoding', accept_encoding)
+  if (typeof accept_encoding === 'string') headers.push(['accept-encoding', accept_encoding])
+  return headers
 }
 
 const NO_FAULT: readonly RefusalCode[] = ['stopping', 'provider_failed']
@@ -122,7 +113,7 @@ export function logFault(
   error: unknown,
 ): void {
   const isRefusal = error instanceof Refusal
-  if (isRefusal && (PROBLEMS[error.code].status < 500 || NO_FAULT.includes(error.code))) return
+  if (isRefusal && (ERRORS[error.code].status < 500 || NO_FAULT.includes(error.code))) return
   const isOfDisk = isRefusal && error.code.startsWith('storage_')
   log(`${method} ${path}: ${isOfDisk ? error.message : inspect(error)}`)
 }

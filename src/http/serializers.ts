@@ -8,39 +8,12 @@ import { hasProof, type Session } from '../model/session.ts'
 import { sessionDurations } from '../model/session-durations.ts'
 import { objectionTo } from '../model/support.ts'
 import { sessionUsage, usageTotal } from '../model/usage.ts'
-import type { ArtifactFile } from '../runners/output/artifact-listing.ts'
 import { textProblems } from '../sessions/text-problems.ts'
-import type { Build, HttpDeps } from './deps.ts'
+import type { HttpDeps } from './deps.ts'
 import { etagOf } from './etag.ts'
 import { endLine, jsonBody } from './json-body.ts'
-
-export type SessionJson = Awaited<ReturnType<typeof serializeSession>>
-export type ProofHeadJson = ReturnType<typeof serializeProofHead>
-export type ProofJson = Awaited<ReturnType<typeof serializeProof>>
-
-export interface VersionJson extends Build {
-  node: string
-  started_at: string
-}
-
-/** What a DELETE answers. */
-export interface Deleted {
-  id: string
-  deleted: true
-}
-
-/** What a PUT of a memory file answers. */
-export interface WrittenFile {
-  filename: string
-  size: number
-}
-
-/** An artifact as in the list of its session. */
-export interface ArtifactJson extends ArtifactFile {
-  candidate: boolean
-  /** That of the candidate. */
-  note: string | null
-}
+import type { ProofHeadJson, ProofJson } from './schemas/proof.ts'
+import type { SessionJson } from './schemas/session.ts'
 
 const shown = new WeakMap<CaseFolder, CaseJson>()
 
@@ -81,7 +54,7 @@ export async function serializeSession(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
   folder: CaseFolder,
   session: Session,
-) {
+): Promise<SessionJson> {
   const file = `sessions/${session.number}.md`
   const record = service.catalog.entry(session.case_id)?.sessions.get(session.number)
   const texts = record?.value ? await service.texts.session(session.case_id, record) : null
@@ -120,7 +93,7 @@ export async function serializeSession(
 }
 
 /** A proof without its content: as a list shows it where that is asked for. */
-export function serializeProofHead(folder: CaseFolder, proof: Proof) {
+export function serializeProofHead(folder: CaseFolder, proof: Proof): ProofHeadJson {
   const objection = objectionTo(proof, folder.sessions)
   return {
     id: proof.id,
@@ -145,7 +118,7 @@ export async function serializeProof(
   service: Pick<HttpDeps, 'catalog' | 'texts'>,
   folder: CaseFolder,
   proof: Proof,
-) {
+): Promise<ProofJson> {
   const record = service.catalog.entry(proof.case_id)?.proofs.get(proof.id)
   const content = record?.value ? await service.texts.proof(proof.case_id, record) : ''
   const { id, case_id, session_id, type, ...others } = serializeProofHead(folder, proof)

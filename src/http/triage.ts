@@ -1,26 +1,30 @@
-import { ATTENTION_KINDS, type AttentionKind, isAttentionKind } from '../model/attention.ts'
+import { ATTENTION_KINDS, type AttentionKind } from '../model/attention.ts'
 import { casesNamed } from '../model/case-names.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { CaseFilters } from '../state/case-filters.ts'
 import type { Catalog } from '../workspace/catalog.ts'
-import { caseQuery, filtersFor, type Query, valuesOf } from './case-filter.ts'
+import { type CaseQuery, filtersFor } from './case-filter.ts'
 
-/** The filters of `GET /cases`; `needs`: kinds with commas, or `any`, which is all but `running`; and `named`. */
+/** The filters of `GET /cases`, and kinds of need; `any` is every kind except `running`. */
+export interface TriageQuery extends CaseQuery {
+  needs?: readonly (AttentionKind | 'any')[] | undefined
+  /** A title, a part of one, or the beginning of an id. */
+  named?: string | undefined
+}
+
+/** The filters for the database, once all known changes of the files are in it. */
 export async function triageFilters(
   service: {
     catalog: Pick<Catalog, 'allJson'>
     synchronizer: { freshenAll(): Promise<void> }
   },
-  query: Query,
+  query: TriageQuery,
 ): Promise<CaseFilters> {
-  const needs = wantedKinds(query)
-  const wanted = caseQuery(query)
   await service.synchronizer.freshenAll()
-  const filters = filtersFor(service.catalog, wanted)
+  const filters = filtersFor(service.catalog, query)
+  const needs = kindsOf(query.needs)
   if (needs) filters.needs = needs
-  const name = query('named')
-  if (name !== undefined) {
-    const ids = idsNamed(service.catalog, name)
+  if (query.named !== undefined) {
+    const ids = idsNamed(service.catalog, query.named)
     filters.id = filters.id ? ids.filter((id) => filters.id!.includes(id)) : ids
   }
   return filters
@@ -37,16 +41,9 @@ function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[]
   return casesNamed(maybe, wanted).map(({ id }) => id)
 }
 
-export function wantedKinds(query: Query): AttentionKind[] | null {
-  const words = valuesOf(query, 'needs')
-  if (!words?.length) return null
-  return words.flatMap((word) => {
-    if (word === 'any') return ATTENTION_KINDS.filter((kind) => kind !== 'running')
-    if (isAttentionKind(word)) return word
-    const expected = `expected any, or some of ${ATTENTION_KINDS.join(', ')}`
-    const message = `${expected}; got ${JSON.stringify(word.slice(0, 60).toWellFormed())}`
-    throw new Refusal('bad_request', `needs: ${message}.`, {
-      errors: [{ path: 'needs', message }],
-    })
-  })
+export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {
+  if (!needs?.length) return null
+  return needs.flatMap((word) =>
+    word === 'any' ? ATTENTION_KINDS.filter((kind) => kind !== 'running') : word,
+  )
 }

@@ -1,21 +1,13 @@
 import type { Envelope } from '../events/envelope.ts'
 import { type Attempt, type Delivery, isSuccess } from '../model/delivery.ts'
-import type { Disabled, Webhook } from '../model/webhook.ts'
+import type { Webhook } from '../model/webhook.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
-
-export interface WebhookJson {
-  id: string
-  case_id: string | null
-  url: string
-  events: readonly string[]
-  active: boolean
-  disabled: Disabled | null
-  retrying: number
-  dead: number
-  failing_since: string | null
-  created_at: string
-  updated_at: string
-}
+import type {
+  DeliveryJson,
+  DeliveryWithEnvelopeJson,
+  TestDeliveryJson,
+  WebhookJson,
+} from './schemas/webhook.ts'
 
 /** Field by field, so that no secret gets out. */
 export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJson {
@@ -36,7 +28,10 @@ export function serializeWebhook(webhooks: Webhooks, webhook: Webhook): WebhookJ
 }
 
 /** As in a list; a delivery by itself has its `envelope` too. None is made while the webhook is not active. */
-export function serializeDelivery(delivery: Delivery, { active }: Pick<Webhook, 'active'>) {
+export function serializeDelivery(
+  delivery: Delivery,
+  { active }: Pick<Webhook, 'active'>,
+): DeliveryJson {
   return {
     id: delivery.id,
     event_id: delivery.event,
@@ -51,13 +46,20 @@ export function serializeDelivery(delivery: Delivery, { active }: Pick<Webhook, 
 export function serializeDeliveryWithEnvelope(
   delivery: Delivery,
   webhook: Pick<Webhook, 'active'>,
-) {
+): DeliveryWithEnvelopeJson {
   return { ...serializeDelivery(delivery, webhook), envelope: envelopeOf(delivery) }
 }
 
-export function serializeTest(id: string, attempt: Attempt) {
+export function serializeTest(id: string, attempt: Attempt): TestDeliveryJson {
   const { status, error, ms } = attempt
-  return { id, event_type: 'ping', delivered: isSuccess(attempt), status, error, ms }
+  return {
+    id,
+    event_type: 'ping',
+    delivered: isSuccess(attempt),
+    status,
+    error,
+    ms,
+  }
 }
 
 function envelopeOf({ envelope }: Delivery): Envelope {

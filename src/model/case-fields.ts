@@ -32,7 +32,7 @@ export interface CaseFieldRow {
   setBy?: 'state' | 'both'
   /** False if it is not known when a case is made: then neither `casefile new` nor its form offers it. */
   whenNew?: boolean
-  /** The option of commands that set it. */
+  /** The option of commands that set it; none offers it if it is not given. */
   option?: string
   /** The name by which lists of cases are filtered; those have such a field in each row. */
   filter?: string
@@ -59,6 +59,7 @@ export const CASE_FIELDS = {
     about: 'The problem or request, summarized in one line',
     required: true,
     max: TITLE_MAX,
+    option: '--title <text>',
     alwaysWritten: true,
     isBasic: true,
     shownIn: 'head',

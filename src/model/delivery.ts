@@ -17,7 +17,9 @@ export interface Delivery {
 }
 
 /** `dead`: the schedule came to its end; only a request sends it again. */
-export type DeliveryState = 'delivered' | 'retrying' | 'dead'
+export const DELIVERY_STATES = ['delivered', 'retrying', 'dead'] as const
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 /** What came of one request to the receiver. */
 export interface Attempt {

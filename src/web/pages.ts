@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../http/context.ts'
 import type { HttpDeps } from '../http/deps.ts'
-import type { RefusalPage } from '../http/refusal-page.ts'
+import type { ErrorPage } from '../http/middleware/error-format.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
@@ -11,12 +11,12 @@ import type { PageNeeds } from './needs.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
-import { errorPages, refusalPage } from './shell/error-page.tsx'
+import { createErrorPage } from './shell/error-page.tsx'
 import { pageHeaders } from './shell/page-response.ts'
 
 interface Pages {
   pages: Hono<ServiceEnv>
-  refusalPage: RefusalPage
+  errorPage: ErrorPage
 }
 
 /**
@@ -33,9 +33,6 @@ export function pages(service: HttpDeps): Pages {
     ...[listRoutes(needs), searchRoutes(needs), caseRoutes(needs), sessionRoutes(needs)],
     referenceRoutes(needs),
   ]
-  for (const routes of all) {
-    routes.onError(errorPages(assets, service.log))
-    app.route('/', routes)
-  }
-  return { pages: app, refusalPage: refusalPage(assets) }
+  for (const routes of all) app.route('/', routes)
+  return { pages: app, errorPage: createErrorPage(assets) }
 }

@@ -8,10 +8,10 @@ import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { LogEvent } from '../../src/events/event-log.ts'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
-import type { HttpDeps } from '../../src/http/deps.ts'
+import type { EndpointDeps } from '../../src/http/endpoint.ts'
 import { originCheck } from '../../src/http/middleware/origin-check.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
-import { eventsRoute } from '../../src/http/routes/events.ts'
+import { streamEvents } from '../../src/http/routes/events.ts'
 import { listen } from '../../src/http/server.ts'
 import { createBroadcast } from '../../src/http/sse/broadcast.ts'
 import {
@@ -382,14 +382,15 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
         yield* []
       },
     },
-  } as unknown as HttpDeps
-  const parts = { registry: createStreamRegistry(), broadcast: createBroadcast(needs.eventLog) }
-  const { url } = await serveStreams(t, (c) => eventsRoute(needs, parts, c))
+  } as unknown as EndpointDeps
+  const streams = createStreamRegistry()
+  const service = { ...needs, streams, broadcast: createBroadcast(needs.eventLog) }
+  const { url } = await serveStreams(t, (c) => streamEvents(c, service, {}))
   const client = await connect(url)
   for (let id = 2; id < 10_002; id++) publish({ id, type: 'a', envelope: '{}' })
-  t.equal(parts.registry.size, 1)
+  t.equal(streams.size, 1)
   publish({ id: 10_002, type: 'a', envelope: '{}' })
-  t.equal(parts.registry.size, 0)
+  t.equal(streams.size, 0)
   t.equal(await client.closed, 'cut')
 })
 

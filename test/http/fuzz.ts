@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
+import { endpointsOf } from '../../src/http/endpoints.ts'
 import { openApiDocument } from '../../src/http/openapi/document.ts'
 import { isFull } from '../fixtures/full.ts'
 import { contractOf } from '../fixtures/fuzz/contract.ts'
@@ -45,7 +46,9 @@ t.test(`${REQUESTS} random requests: each answer is as /openapi.json says`, asyn
   }
   const to = await receiver(t)
   const urls = [`${to}/200`, `${to}/500`, `${to}/410`, 'http://127.0.0.1:2/', 'ftp://x', '', 'x y']
-  const document = openApiDocument({ build: { version: '0', commit: null }, dev: true })
+  const document = openApiDocument(endpointsOf({ dev: true }), {
+    build: { version: '0', commit: null },
+  })
   const contract = contractOf(JSON.parse(JSON.stringify(document)))
   const memory: number[] = []
   let sent = 0

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import t from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
+import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { originCheck } from '../../src/http/middleware/origin-check.ts'
-import { problemHandler } from '../../src/http/problem-json.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
 import { listen } from '../../src/http/server.ts'
 import { dialogue } from '../fixtures/raw-socket.ts'
@@ -13,7 +13,7 @@ let reached = 0
 let port = 0
 const app = new Hono<ServiceEnv>()
 app.use(originCheck(() => port))
-app.onError(problemHandler(() => {}))
+app.onError(errorHandler(() => {}))
 app.all('/x', (c) => c.json({ reached: ++reached }))
 app.get('/broken', () => {
   throw new Error('/home/someone/secret')

@@ -4,20 +4,23 @@ import { connect as dial } from 'node:net'
 import { Hono } from 'hono'
 import t from 'tap'
 import { z } from 'zod'
-import type { ServiceEnv } from '../../src/http/context.ts'
+import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
-import { unknownRoute } from '../../src/http/middleware/allowed-methods.ts'
+import { errorHandler } from '../../src/http/middleware/error-format.ts'
+import { unknownMethod, unknownPath } from '../../src/http/middleware/unknown-route.ts'
 import { newestFirst, paginate } from '../../src/http/pagination.ts'
-import { PROBLEMS, problemHandler, problemResponse } from '../../src/http/problem-json.ts'
+import { ERRORS, problemResponse } from '../../src/http/problem-json.ts'
 import { readBytes, readJson } from '../../src/http/request-body.ts'
 import { requestListener } from '../../src/http/request-listener.ts'
+import { parseQuery } from '../../src/http/schemas/parse-query.ts'
+import { paging } from '../../src/http/schemas/query.ts'
 import { listen } from '../../src/http/server.ts'
 import { type FieldError, REFUSAL_CODES, Refusal } from '../../src/model/refusal.ts'
 
 const MIB = 1024 * 1024
 
 function newApp(log: (line: string) => void = (line) => t.fail(line)) {
-  return new Hono<ServiceEnv>().onError(problemHandler(log))
+  return new Hono<ServiceEnv>().onError(errorHandler(log))
 }
 
 const CaseInput = z.object({
@@ -305,7 +308,7 @@ t.test('every refusal has its status, and standard members that nothing overwrit
   for (const code of REFUSAL_CODES) {
     const refusal = new Refusal(code, 'Why.', { extra: { status: 1, missing: ['x'] } })
     const response = problemResponse(refusal)
-    const { status, title } = PROBLEMS[code]
+    const { status, title } = ERRORS[code]
     t.equal(response.status, status, code)
     t.equal(response.headers.get('content-type'), 'application/problem+json')
     const standard = { type: `urn:casefile:${code}`, title, status, detail: 'Why.', code }
@@ -375,7 +378,8 @@ t.test('a PUT is held to its preconditions', async (t) => {
 t.test('an unknown method is 405 with those there are, an unknown path 404', async (t) => {
   const app = newApp()
   app.use('*', (_c, next) => next())
-  app.notFound(unknownRoute(app))
+  app.use(unknownMethod(app))
+  app.notFound(unknownPath())
   const inner = new Hono<ServiceEnv>()
     .get('/:id', (c) => c.notFound())
     .put('/:id', (c) => c.text(''))
@@ -403,11 +407,14 @@ t.test('an unknown method is 405 with those there are, an unknown path 404', asy
 
 // Pages
 
+const queryOf = (c: ServiceContext) =>
+  parseQuery({ ...paging, state: z.string().optional() }, c.req.queries())
+
 t.test('a list', async (t) => {
   const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
   let items = ['e', 'd', 'c', 'b', 'a'].map((id) => ({ id, created_at: at(id < 'c' ? 1 : 2) }))
   items.sort(newestFirst)
-  const app = newApp().get('/list', (c) => paginate(c, items))
+  const app = newApp().get('/list', (c) => paginate({ c, query: queryOf(c) }, items))
   const ids = async (response: Response) =>
     ((await response.json()) as { id: string }[]).map(({ id }) => id).join('')
   const next = (response: Response) =>
@@ -450,7 +457,7 @@ t.test('a list', async (t) => {
       }
       const four = ['d', 'c', 'b', 'a'].map((id) => ({ id, created_at: at(1) })).sort(newestFirst)
       const app = newApp().get('/big', (c) =>
-        paginate(c, four, { present, maxCharacters: 2 * MIB }),
+        paginate({ c, query: queryOf(c) }, four, { present, maxCharacters: 2 * MIB }),
       )
       const first = await app.request('/big?limit=2')
       t.equal(await ids(first), 'ab')

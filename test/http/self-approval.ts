@@ -4,8 +4,8 @@ import { Hono } from 'hono'
 import t, { type Test } from 'tap'
 import type { ServiceEnv } from '../../src/http/context.ts'
 import type { HttpDeps } from '../../src/http/deps.ts'
+import { errorHandler } from '../../src/http/middleware/error-format.ts'
 import { notWhilePlanning, requireOperator } from '../../src/http/middleware/require-operator.ts'
-import { problemHandler } from '../../src/http/problem-json.ts'
 import type { DeniedRequest } from '../../src/sessions/own-requests.ts'
 import { isFull } from '../fixtures/full.ts'
 import {
@@ -136,7 +136,7 @@ t.test('a sender who cannot be told is refused', { ...linuxOnly }, async (t) => 
   }
   const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
   const app = new Hono<ServiceEnv>()
-    .onError(problemHandler((line) => t.fail(line)))
+    .onError(errorHandler((line) => t.fail(line)))
     .post('/', requireOperator(needs as unknown as HttpDeps, 'approve'), (c) =>
       c.text('carried out'),
     )
@@ -156,7 +156,7 @@ t.test('a session that plans may only read', { ...linuxOnly }, async (t) => {
     const sessions = { runs: () => [{ ...run, kind }], noteDenied: async () => {} }
     const needs = { sessions, providers: { runs: () => [] }, log: () => {} }
     const app = new Hono<ServiceEnv>()
-      .onError(problemHandler((line) => t.fail(line)))
+      .onError(errorHandler((line) => t.fail(line)))
       .post('/', notWhilePlanning(needs as unknown as HttpDeps, 'attach proof'), (c) =>
         c.text('ok'),
       )

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { WebhookJson } from '../../src/http/webhook-serializers.ts'
+import type { WebhookJson } from '../../src/http/schemas/webhook.ts'
 import { openReceiver, type Received } from '../fixtures/receiver.ts'
 import { openTestService, type Reply } from '../fixtures/workspace.ts'
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { FILE_KEYS, SETTABLE } from '../../src/model/case-fields.ts'
 import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES, KNOWN_PROOF_TYPES } from '../../src/model/known-words.ts'
 import { OUTCOME, SLUG } from '../../src/model/words.ts'
 
@@ -17,6 +18,15 @@ t.test('the pages of docs/ list the known words, all of them and no others', asy
     t.match(api, listed, `${name} in api.md`)
     t.ok(cli.includes(`: ${words.join(', ')}, or `), `${name} in cli.md`)
   }
+})
+
+t.test('the pages of docs/ have a row for each field of a case', async (t) => {
+  const files = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8')
+  const api = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+  const [, keys] = /The fields, in the order .*?\n((?:\|.*\n)+)/s.exec(files)!
+  const rows = [...keys!.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  t.strictSame(rows, FILE_KEYS, 'in files.md')
+  for (const { name } of SETTABLE) t.match(api, `| \`${name}\` |`, `${name} in api.md`)
 })
 
 t.test('each has the form that a word of its kind must have', async (t) => {

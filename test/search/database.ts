@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import type { FoundCase } from '../../src/http/routes/search.ts'
+import type { FoundCaseJson } from '../../src/http/schemas/search.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
 import { must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
 const file = join(app.stateDir, 'casefile.db')
-const find = async (q: string): Promise<FoundCase[]> =>
+const find = async (q: string): Promise<FoundCaseJson[]> =>
   (await app.request('GET', `/search?q=${encodeURIComponent(q)}`)).json
 const titles = async (q: string) => (await find(q)).map(({ title }) => title)
 

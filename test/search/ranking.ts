@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import type { FoundCase } from '../../src/http/routes/search.ts'
+import type { FoundCaseJson } from '../../src/http/schemas/search.ts'
 import { must } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
-const find = async (q: string, more = ''): Promise<FoundCase[]> =>
+const find = async (q: string, more = ''): Promise<FoundCaseJson[]> =>
   (await app.request('GET', `/search?q=${encodeURIComponent(q)}${more}`)).json
 const titles = async (q: string, more = '') => (await find(q, more)).map(({ title }) => title)
 
@@ -39,7 +39,7 @@ t.test(
     const reply = await app.request('GET', '/search?q=swimming&limit=2')
     t.equal(reply.headers['x-total-count'], '5')
     t.strictSame(
-      reply.json.map((each: FoundCase) => each.title),
+      reply.json.map((each: FoundCaseJson) => each.title),
       found.slice(0, 2),
     )
   },

@@ -1,12 +1,12 @@
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { FoundCase } from '../../src/http/routes/search.ts'
+import type { FoundCaseJson } from '../../src/http/schemas/search.ts'
 import { finished, must, planned, step } from '../fixtures/session-client.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const app = await openTestService(t)
-const find = async (q: string, more = ''): Promise<FoundCase[]> => {
+const find = async (q: string, more = ''): Promise<FoundCaseJson[]> => {
   const reply = await app.request('GET', `/search?q=${encodeURIComponent(q)}${more}`)
   if (reply.status !== 200) throw new Error(reply.text)
   return reply.json
@@ -133,7 +133,7 @@ t.test('each with the lines of its files, as they are', async (t) => {
       text.findIndex((line) => line.includes('foo_')),
     ].map((index) => [file, index + 1, text[index]]),
   )
-  const [{ text: line, marks }] = found!.lines as [FoundCase['lines'][0]]
+  const [{ text: line, marks }] = found!.lines as [FoundCaseJson['lines'][0]]
   t.equal(line.slice(...marks[0]!), 'ECONNRESET')
 })
 

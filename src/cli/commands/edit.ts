@@ -1,42 +1,25 @@
-import { text as readAll } from 'node:stream/consumers'
 import { Command } from 'commander'
-import { KNOWN_CASE_TYPES } from '../../model/known-words.ts'
+import { SETTABLE } from '../../model/case-fields.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import { caseArgument, explain, several } from '../command.ts'
+import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
 import { withEdited } from '../edited-text.ts'
+import { fieldOption, fieldValues } from '../field-options.ts'
 import { EXIT, type ExitCode, usageError } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { resolveCase } from '../resolve/case.ts'
 
-interface Options extends CommandOptions {
-  title?: string
-  /** True where the option came without a text. */
-  description?: string | true
-  type?: string
-  tag?: string[]
-  parent?: string
-  workdir?: string
-  provider?: string
-}
+type Options = CommandOptions & Readonly<Record<string, unknown>>
 
 export function command(): Command {
   const edit = new Command('edit')
     .description('Change the title, description, type, tags or other fields of a case.')
     .addArgument(caseArgument())
-    .option('--title <text>', 'New title, on one line.')
-    .option(
-      '-d, --description [text]',
-      'New description, as markdown; - reads standard input. Without a text $EDITOR opens.',
-    )
-    .option('--type <type>', `New type: ${KNOWN_CASE_TYPES.join(', ')}, or a word of your own.`)
-    .addOption(several('--tag <tag>', 'New tags, which replace the present ones. Repeatable.'))
-    .option('--parent <case>', 'The case that this one belongs to; "" for none.')
-    .option('--workdir <dir>', 'Working folder of its sessions; "" for the workspace.')
-    .option('--provider <name>', 'Provider of its sessions; "" for the default.')
-    .action((name: string, options: Options) =>
-      withService(options, (context) => run(context, name, options)),
-    )
+  for (const field of SETTABLE.filter(({ option }) => option))
+    edit.addOption(fieldOption(field, 'edit'))
+  edit.action((name: string, options: Options) =>
+    withService(options, (context) => run(context, name, options)),
+  )
   return explain(edit, {
     examples: [
       ['casefile edit "sign-in" --title "Sign-in fails after a day"', 'Change the title.'],
@@ -50,25 +33,10 @@ export function command(): Command {
 
 async function run(context: CommandContext, name: string, options: Options): Promise<ExitCode> {
   const { client } = context
-  const { title, description, type, tag, parent, workdir, provider } = options
   const id = await resolveCase(client, name)
-  const orNone = (text: string | undefined) => (text === '' ? null : text)
-  const fields = {
-    title,
-    type,
-    tags: tag,
-    workdir: orNone(workdir),
-    provider: orNone(provider),
-    parent: parent ? await resolveCase(client, parent) : orNone(parent),
-    description:
-      description === '-'
-        ? await readAll(process.stdin)
-        : description === true
-          ? undefined
-          : description,
-  }
-  const isGiven = Object.values(fields).some((value) => value !== undefined)
-  if (description === true || !isGiven) return editDescription(context, id, fields)
+  const fields = await fieldValues(client, SETTABLE, options, 'edit')
+  if (options.description === true || Object.keys(fields).length === 0)
+    return editDescription(context, id, fields)
   await send(context, id, fields)
   return EXIT.done
 }

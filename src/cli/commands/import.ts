@@ -1,6 +1,5 @@
 import { Command } from 'commander'
-import { type PlannedCase, planImport } from '../../import/import-plan.ts'
-import { issuesIn } from '../../import/issue-list.ts'
+import type { PlannedCase } from '../../import/import-plan.ts'
 import { REPOSITORY } from '../../import/source.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { SLUG, SLUG_RULE } from '../../model/words.ts'
@@ -61,6 +60,8 @@ async function plannedCases(file: string, options: Options): Promise<PlannedCase
   }
   await findWorkspace(options) // before a long list is read
   const now = new Date().toISOString()
+  const { issuesIn } = await import('../../import/issue-list.ts')
+  const { planImport } = await import('../../import/import-plan.ts')
   return planImport(issuesIn(await inputOf(file)), { repository: repo, type, now })
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
+import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import {
   needLabel,
@@ -12,17 +13,14 @@ import type { TriageRow } from '../../model/triage-row.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { count, explain, several } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
+import { filterOptions } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { type Cell, table } from '../output/table.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { ago } from '../output/times.ts'
 
-interface Options extends CommandOptions {
-  state?: string[]
-  type?: string[]
-  tag?: string[]
-  outcome?: string[]
+interface Options extends CommandOptions, Partial<Record<FilterName, string[]>> {
   needs?: string[]
   limit?: number
   all?: boolean
@@ -32,12 +30,8 @@ export function command(): Command {
   const list = new Command('list')
     .description('List cases, those that need you first.')
     .argument('[search]', 'Words in the title or description.')
-    .addOption(several('--state <state>', 'Only cases in this state.'))
-    .addOption(several('--type <type>', 'Only cases of this type, such as bug.'))
-    .addOption(several('--tag <tag>', 'Only cases with this tag.'))
-    .addOption(
-      several('--outcome <outcome>', 'Only cases with this outcome, such as Unreproducible.'),
-    )
+  for (const option of filterOptions()) list.addOption(option)
+  list
     .addOption(
       several('--needs <kind>', `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`),
     )
@@ -63,8 +57,13 @@ async function run(
   search: string | undefined,
 ): Promise<ExitCode> {
   const { client, terminal, json } = context
-  const { state, type, tag, outcome, needs } = filters
-  const wanted = { state, type, tag, outcome, needs, q: search === undefined ? [] : [search] }
+  const { state, outcome, needs } = filters
+  const ofFields = FILTER_NAMES.map((name) => [name, filters[name]])
+  const wanted: Record<string, string[] | undefined> = {
+    ...Object.fromEntries(ofFields),
+    needs,
+    q: search === undefined ? [] : [search],
+  }
   const query = new URLSearchParams(
     Object.entries(wanted).flatMap(([key, values]) =>
       values?.length ? [[key, values.join(',')] as [string, string]] : [],

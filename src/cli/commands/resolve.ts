@@ -1,9 +1,10 @@
 import { Command } from 'commander'
-import { KNOWN_OUTCOMES } from '../../model/known-words.ts'
+import { CASE_FIELDS } from '../../model/case-fields.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
+import { fieldOption } from '../field-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { jsonText } from '../output/json.ts'
 import { resolveCase } from '../resolve/case.ts'
@@ -13,14 +14,12 @@ export interface StateOptions extends CommandOptions {
   reason?: string
 }
 
-export const OUTCOME_HELP = `What was found: ${KNOWN_OUTCOMES.join(', ')}, or another PascalCase word.`
-
 export function command(): Command {
   const resolve = new Command('resolve')
     .description('Resolve a case whose proof is verified.')
     .addArgument(caseArgument())
-    .option('--outcome <outcome>', OUTCOME_HELP)
-    .option('--reason <text>', 'Why.')
+    .addOption(fieldOption(CASE_FIELDS.outcome))
+    .addOption(fieldOption(CASE_FIELDS.reason))
     .action((name: string, options: StateOptions) =>
       withService(options, (context) => setState(context, name, 'RESOLVED', options)),
     )

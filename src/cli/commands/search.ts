@@ -1,8 +1,7 @@
 import { Command } from 'commander'
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { STATE_GROUP_LABELS, stateGroup } from '../../model/state-groups.ts'
 import { visibleText } from '../../model/visible-text.ts'
-import type { LineOfFile } from '../../search/search.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
@@ -44,7 +43,7 @@ async function run(
 ): Promise<ExitCode> {
   const query = new URLSearchParams({ q: words.join(' '), limit })
   const { body, total } = await client.request('GET', `/search?${query}`)
-  const found: FoundCase[] = body
+  const found: FoundCaseJson[] = body
   if (json) {
     terminal.print(jsonText(found))
     return EXIT.done
@@ -59,7 +58,7 @@ async function run(
 }
 
 function resultText(
-  { id, state, title, missing, lines }: FoundCase,
+  { id, state, title, missing, lines }: FoundCaseJson,
   { color, width }: Terminal,
 ): string {
   const without =
@@ -70,7 +69,10 @@ function resultText(
   return [head, ...shown].map((line) => `${line}\n`).join('')
 }
 
-function lineText({ file, line, text, marks }: LineOfFile, color: Terminal['color']): string {
+function lineText(
+  { file, line, text, marks }: FoundCaseJson['lines'][number],
+  color: Terminal['color'],
+): string {
   let end = 0
   const parts = marks.map(([from, to]) => {
     const part = shownLine(text.slice(end, from)) + color.yellow(shownLine(text.slice(from, to)))

@@ -1,9 +1,8 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { ATTENTION_KINDS } from '../../model/attention.ts'
-import { CASE_STATES } from '../../model/case-state.ts'
-import { KNOWN_CASE_TYPES, KNOWN_OUTCOMES } from '../../model/known-words.ts'
+import { FILTERED, type FilterName } from '../../model/case-fields.ts'
 import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn } from './arguments.ts'
@@ -15,18 +14,14 @@ import { type MemoryJson, memoryRow, proofRow, sessionRow } from './views.ts'
 /** How many sessions and proofs come with their case. */
 const WITH_CASE = 10
 
-const filters = {
-  state: z
-    .string()
-    .optional()
-    .describe(
-      `Only cases in this state, or in one of several with commas: ${CASE_STATES.join(', ')}`,
-    ),
-  type: z
-    .string()
-    .optional()
-    .describe(`Only cases of this type: ${KNOWN_CASE_TYPES.join(', ')}, or another one`),
-}
+const filters = Object.fromEntries(
+  FILTERED.map(({ filter, known, values, example }) => {
+    const only = known ? `${known.join(', ')}, or another word` : `such as ${example}`
+    const words = values ? values.join(', ') : only
+    const text = `Only cases with this ${filter}, or one of several with commas: ${words}`
+    return [filter, z.string().optional().describe(text)]
+  }),
+) as Record<FilterName, z.ZodOptional<z.ZodString>>
 
 const caseRow = row({
   id: z.string(),
@@ -45,11 +40,6 @@ export const caseTools: readonly Tool[] = [
       'Lists the cases, those that need the operator first: what each needs, its state, how many sessions it has, and whether its proof gate is open.',
     input: {
       ...filters,
-      tag: z.string().optional().describe('Only cases with this tag'),
-      outcome: z
-        .string()
-        .optional()
-        .describe(`Only cases with this outcome: ${KNOWN_OUTCOMES.join(', ')}, or another one`),
       needs: z
         .string()
         .optional()
@@ -117,7 +107,7 @@ async function found(
   query: Record<string, string | undefined>,
 ): Promise<Outcome> {
   const { body } = await client.request('GET', `/search?${queryOf(query)}`)
-  const cases = (body as FoundCase[]).map(({ lines, ...each }) => ({
+  const cases = (body as FoundCaseJson[]).map(({ lines, ...each }) => ({
     ...each,
     lines: lines.map(({ file, line, text }) => ({ file, line, text })),
     uri: caseUri(each.id),

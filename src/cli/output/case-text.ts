@@ -1,3 +1,4 @@
+import { FIELD_LIST } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { STATE_GROUP_LABELS, stateGroup } from '../../model/state-groups.ts'
@@ -45,18 +46,21 @@ export function caseText(
 /** `casefile history` prints them all. */
 const SHOWN_ACTS = 8
 
+/** What says where the case is on its way comes first; title, description and state have places of their own. */
+const SHOWN = [
+  ...FIELD_LIST.filter(({ name, setBy }) => setBy && name !== 'state'),
+  ...FIELD_LIST.filter(({ kind, setBy, required }) => !setBy && !required && kind !== 'markdown'),
+]
+
 function fields(whole: WholeCase, folder: string, { color, isTerminal }: Terminal) {
   const time = (text: string) => (isTerminal ? ago(text) : text)
   const named: [string, string | null][] = [
     ['id', whole.id],
     ['state', `${STATE_GROUP_LABELS[stateGroup(whole.state as CaseState)]} (${whole.state})`],
-    ['outcome', whole.outcome],
-    ['reason', whole.reason],
-    ['type', whole.type],
-    ['tags', whole.tags.join(', ') || null],
-    ['parent', whole.parent],
-    ['working folder', whole.workdir],
-    ['provider', whole.provider],
+    ...SHOWN.map(({ name, label }): [string, string | null] => [
+      label.toLowerCase(),
+      [whole[name] ?? []].flat().join(', ') || null,
+    ]),
     ['agents used', usageText(usageTotal(whole.sessions.map((each) => each.usage_total))) || null],
     ['created', time(whole.created_at)],
     ['updated', time(whole.updated_at)],

@@ -1,9 +1,6 @@
-import { readPlan } from '../../markdown/plan-steps.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
-import { startObjection } from '../../sessions/objections.ts'
 import type { ReadContext } from '../context.ts'
-import { planView } from '../output/plan-view.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
 import type { SessionJson } from '../resolve/session.ts'
@@ -77,12 +74,16 @@ export async function printPlan(
   if (session.plan_unchanged && session.state === 'plan_ready') {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
+  // loaded here: help reads every command, and needs no markdown and no agent's preset
+  const { readPlan } = await import('../../markdown/plan-steps.ts')
+  const { planView } = await import('../output/plan-view.ts')
   const settings = await workspace.settings()
   let objection: string | null = null
   if (session.state === 'plan_ready') {
     const { body } = await client.request('GET', `/cases/${session.case_id}`)
     const place = { root: workspace.root, workdir: body.workdir, settings }
     const { isRunbook } = await readPlan(plan)
+    const { startObjection } = await import('../../sessions/objections.ts')
     objection = await startObjection(provider, place, { isRunbook })
   }
   const view = await planView(session, settings, terminal, objection)

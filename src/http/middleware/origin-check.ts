@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { Refusal } from '../../model/refusal.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { problemResponse } from '../problem-json.ts'
-import { opensPage, type RefusalPage } from '../refusal-page.ts'
+import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
 
 /**
  * Keeps web pages out; must run before everything else. A page on another site can send requests
@@ -10,7 +10,7 @@ import { opensPage, type RefusalPage } from '../refusal-page.ts'
  * and the place it came from must be ours. No answer ever carries a CORS header. A person who followed
  * a link of another site to us is refused too, but by `page`, which can be read.
  */
-export function originCheck(port: () => number, page?: RefusalPage): MiddlewareHandler<ServiceEnv> {
+export function originCheck(port: () => number, page?: ErrorPage): MiddlewareHandler<ServiceEnv> {
   return (c, next) => {
     // On node's answer, for a route to overrule: the headers of a Response cost as much as all the rest.
     for (const [name, value] of USUAL_HEADERS) c.env?.outgoing?.setHeader(name, value)
@@ -27,20 +27,21 @@ export function originCheck(port: () => number, page?: RefusalPage): MiddlewareH
 const USUAL_HEADERS = [
   ['x-content-type-options', 'nosniff'],
   ['cache-control', 'no-cache'],
+  ['vary', PAGE_HEADERS],
 ] as const
 
 interface RefusedOptions {
   port: number
-  page: RefusalPage | undefined
+  page: ErrorPage | undefined
 }
 
 function refused(c: ServiceContext, objection: string, { port, page }: RefusedOptions): Response {
   const refusal = new Refusal('forbidden', objection)
   const host = c.req.header('host') ?? ''
   // under a name that is not ours there is nothing but the bare refusal
-  if (!page || !opensPage(c) || ownAuthority(host, port) === null) return problemResponse(refusal)
+  if (ownAuthority(host, port) === null) return problemResponse(refusal)
   const query = /\?[^#]*/.exec(c.req.url)?.[0] ?? ''
-  return page(c, refusal, `http://${host}${c.req.path}${query}`)
+  return errorResponse(c, refusal, { page, retryUrl: `http://${host}${c.req.path}${query}` })
 }
 
 function objectionTo(c: ServiceContext, port: number): string | null {

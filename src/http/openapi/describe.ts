@@ -1,17 +1,17 @@
 import { MAX_WHO } from '../../markdown/history-file.ts'
 import { PLACES } from '../../model/history.ts'
+import type { EndpointSpec, Method } from '../endpoint.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
-import { isKept, type Method, type Operation } from './operation.ts'
-import { responsesOf } from './responses.ts'
+import { mayBe304, responsesOf } from './responses.ts'
 
 /** An operation as OpenAPI describes it, with what all operations have in common. */
 export function describe(
   { method, path }: { method: Method; path: string },
-  operation: Operation,
+  operation: EndpointSpec,
   json: JsonOf,
 ): Json {
-  const { id, tag, summary, description, bytes, body, bodyRules } = operation
+  const { id, tag, summary, description, rawBody, body, bodyRules } = operation
   const sent = EXAMPLES.operations[id]
   const example = exampleOf(sent?.body)
   const requestBody = body
@@ -21,17 +21,22 @@ export function describe(
           'application/json': { schema: { ...json(`${id} body`), ...bodyRules }, ...example },
         },
       }
-    : bytes && {
+    : rawBody && {
         required: true,
         content: {
-          [bytes.type]: { schema: { type: 'string', description: bytes.description }, ...example },
+          [rawBody.type]: {
+            schema: { type: 'string', description: rawBody.description },
+            ...example,
+          },
         },
       }
   const isRead = method === 'GET'
   return {
-    ...{ operationId: id, tags: [tag], summary, description },
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
     parameters: [
-      ...pathParameters(path, sent),
       ...sentParameters(operation, json, sent),
       ...conditions(operation, isRead),
       ...(isRecorded(method, path) ? SENDER : []),
@@ -62,60 +67,44 @@ const SENDER: Json[] = [
   },
 ]
 
-const NAMES: Readonly<Record<string, string>> = {
-  '/cases/{id}': 'The id of the case.',
-  '/webhooks/{id}': 'The id of the webhook.',
-  '/providers/{id}': 'The name of the provider.',
-  '{sid}': 'The id of the session.',
-  '{pid}': 'The id of the proof.',
-  '{webhook_id}': 'The id of the webhook.',
-  '{did}': 'The id of the delivery.',
-  '{filename}': 'The name of the file, such as `notes.md`.',
-  '{name}': 'The name of the artifact.',
-}
-const NO_UUID = ['/providers/{id}', '{did}', '{filename}', '{name}']
-
-function pathParameters(path: string, sent?: Example): Json[] {
-  return [...path.matchAll(/(?:^\/\w+\/)?\{(\w+)\}/g)].map(([place, name]) => {
-    const schema = { type: 'string', ...(NO_UUID.includes(place) ? {} : { format: 'uuid' }) }
-    const example = exampleOf(sent?.params[name!])
-    return { name, in: 'path', required: true, description: NAMES[place], schema, ...example }
-  })
-}
-
 function exampleOf(value: unknown): Json {
   return value === undefined ? {} : { example: value }
 }
 
 function sentParameters(
-  { id, query = {}, headers = {} }: Operation,
+  { id, params = {}, query = {}, headers = {} }: EndpointSpec,
   json: JsonOf,
   sent?: Example,
 ): Json[] {
-  const named = (names: object, place: 'query' | 'header') =>
+  const named = (place: 'path' | 'query' | 'header', names: object, values?: Json) =>
     Object.keys(names).map((name) => {
       const { description, ...schema } = json(`${id} ${name}`)
       const isList = schema.type === 'array'
-      const value = (place === 'query' ? sent?.query : sent?.headers)?.[name]
+      const value = values?.[name]
       const example = exampleOf(isList && value ? `${value}`.split(',') : value)
       const withCommas = isList ? { style: 'form', explode: false } : {}
-      return { name, in: place, description, ...withCommas, schema, ...example }
+      const required = place === 'path' ? { required: true } : {}
+      return { name, in: place, ...required, description, ...withCommas, schema, ...example }
     })
-  return [...named(query, 'query'), ...named(headers, 'header')]
+  return [
+    ...named('path', params, sent?.params),
+    ...named('query', query, sent?.query),
+    ...named('header', headers, sent?.headers),
+  ]
 }
 
-const MATCH = 'The ETag that the resource must still have, else it is 412.'
-const NO_MATCH = 'An ETag that it must not have; `*` means that it must not be there.'
-const HELD = 'The ETag that the client has: where it still holds the answer is 304.'
+const MATCH = 'The ETag that the resource must still have, otherwise 412.'
+const NO_MATCH = 'An ETag that the resource must not have; `*`: it must not exist.'
+const CACHED = 'The ETag that the client has. If it is still current, the response is 304.'
 
-function conditions(operation: Operation, isRead: boolean): Json[] {
+function conditions(operation: EndpointSpec, isRead: boolean): Json[] {
   const { isConditional } = operation
-  const mayBeHeld = isKept(operation, isRead)
+  const isCached = mayBe304(operation, isRead)
   const schema = { type: 'string' }
   return [
     ...(isConditional ? [{ name: 'If-Match', in: 'header', description: MATCH, schema }] : []),
-    ...(isConditional || mayBeHeld
-      ? [{ name: 'If-None-Match', in: 'header', description: mayBeHeld ? HELD : NO_MATCH, schema }]
+    ...(isConditional || isCached
+      ? [{ name: 'If-None-Match', in: 'header', description: isCached ? CACHED : NO_MATCH, schema }]
       : []),
   ]
 }

@@ -1,38 +1,38 @@
 import type { RefusalCode } from '../../model/refusal.ts'
-import { PROBLEMS } from '../problem-json.ts'
+import type { EndpointSpec, ResponseSpec } from '../endpoint.ts'
+import { ERRORS } from '../problem-json.ts'
+import type { HeaderName } from '../schemas/response-headers.ts'
 import { EXAMPLES } from './examples.ts'
-import type { HeaderName } from './headers.ts'
 import type { Json, JsonOf } from './json-schemas.ts'
-import { type Answer, isKept, type Operation } from './operation.ts'
 
 interface Described {
   path: string
   isRead: boolean
-  operation: Operation
+  operation: EndpointSpec
   json: JsonOf
 }
 
-/** Every answer of an operation, by its status. */
+/** Every response of an endpoint, by its status. */
 export function responsesOf({ path, isRead, operation, json }: Described): Json {
-  const { id, answers } = operation
-  const good = Object.entries(answers).map(([status, answer]) => {
-    const { description, headers = [], sometimes = [] } = answer!
+  const { id, responses } = operation
+  const good = Object.entries(responses).map(([status, response]) => {
+    const { description, headers = [], optionalHeaders = [] } = response!
     const example = EXAMPLES.operations[id]?.answers[Number(status)]
-    const content = contentOf(answer!, () => json(`${id} ${status}`), example)
-    const all = { ...headersOf(headers, true), ...headersOf(sometimes, false) }
+    const content = contentOf(response!, () => json(`${id} ${status}`), example)
+    const all = { ...headersOf(headers, true), ...headersOf(optionalHeaders, false) }
     return [status, { description, ...(isEmpty(all) ? {} : { headers: all }), ...content }]
   })
-  const kept = headersOf([...(answers[200]?.headers ?? []), 'ETag'], true)
-  const same = { description: 'It is what the client has.', headers: kept }
+  const kept = headersOf([...(responses[200]?.headers ?? []), 'ETag'], true)
+  const same = { description: 'Not modified.', headers: kept }
   return {
     ...Object.fromEntries(good),
-    ...(isKept(operation, isRead) ? { 304: same } : {}),
-    ...refusalsOf(path, operation),
+    ...(mayBe304(operation, isRead) ? { 304: same } : {}),
+    ...errorsOf(path, operation),
     ...FAILED,
   }
 }
 
-/** What any request may meet. Each status by itself: some generators write `5XX` into code as a number. */
+/** Errors of any request. Each status is listed: some generators write `5XX` into code as a number. */
 const FAILURES = Object.entries({
   Failed: ['internal', 'storage_failed'],
   Stopping: ['stopping'],
@@ -41,17 +41,21 @@ const FAILURES = Object.entries({
 
 const FAILED: Json = Object.fromEntries(
   FAILURES.map(([name, [code]]) => [
-    PROBLEMS[code!].status,
+    ERRORS[code!].status,
     { $ref: `#/components/responses/${name}` },
   ]),
 )
 
 /** The components that every operation refers to. */
 export function failures(): Json {
-  return Object.fromEntries(FAILURES.map(([name, codes]) => [name, refusalOf(codes)]))
+  return Object.fromEntries(FAILURES.map(([name, codes]) => [name, errorOf(codes)]))
 }
 
-function contentOf({ json, text, events }: Answer, schema: () => Json, answer: unknown): Json {
+function contentOf(
+  { json, text, events }: ResponseSpec,
+  schema: () => Json,
+  answer: unknown,
+): Json {
   const content: Json = {}
   const example = answer === undefined ? {} : { example: answer }
   if (json) content['application/json'] = { schema: schema(), ...example }
@@ -73,7 +77,7 @@ function contentOf({ json, text, events }: Answer, schema: () => Json, answer: u
 function headersOf(names: readonly HeaderName[], required: boolean): Json {
   const refs = names.map((name) => {
     const $ref = `#/components/headers/${name}`
-    return [name, required ? { $ref } : { $ref, description: 'With some of these answers.' }]
+    return [name, required ? { $ref } : { $ref, description: 'Not in every response.' }]
   })
   return Object.fromEntries(refs)
 }
@@ -82,27 +86,27 @@ const JSON_BODY = ['bad_request', 'invalid_json', 'unsupported_media_type', 'too
 
 const ACCEPTED = ['Accept', 'Accept-Post', 'Accept-Patch', 'Accept-Encoding'] as const
 
-/** What the operation is refused for: what it says itself, and what all of its kind are. */
-function refusalsOf(path: string, operation: Operation): Json {
+/** The errors that the endpoint names, and those of every endpoint of its kind. */
+function errorsOf(path: string, operation: EndpointSpec): Json {
   const codes = new Set<RefusalCode>([
     'forbidden',
     ...(path.includes('{') ? ['not_found' as const] : []),
     ...(operation.body ? JSON_BODY : []),
     ...(operation.isConditional ? ['precondition_failed' as const] : []),
-    ...(operation.isOperators ? ['own_session' as const] : []),
-    ...(operation.refusals ?? []),
+    ...(operation.operatorOnly ? ['own_session' as const] : []),
+    ...(operation.errors ?? []),
   ])
   const byStatus = new Map<number, RefusalCode[]>()
   for (const code of codes) {
-    const { status } = PROBLEMS[code]
+    const { status } = ERRORS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
-  return Object.fromEntries([...byStatus].map(([status, same]) => [status, refusalOf(same)]))
+  return Object.fromEntries([...byStatus].map(([status, same]) => [status, errorOf(same)]))
 }
 
-function refusalOf(codes: readonly RefusalCode[]): Json {
-  const description = codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' ')
-  // one type for all, so that a client has no other for each answer: which codes it may have, the examples say
+function errorOf(codes: readonly RefusalCode[]): Json {
+  const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' ')
+  // one type for all errors, so that clients get no type for each response; the examples show the codes
   const schema = { $ref: '#/components/schemas/ProblemDetails' }
   const headers = {
     ...headersOf(codes.includes('range_not_satisfiable') ? ['Content-Range'] : [], true),
@@ -121,4 +125,10 @@ function refusalOf(codes: readonly RefusalCode[]): Json {
 
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0
+}
+
+/** Whether a GET may be answered with 304. */
+export function mayBe304({ responses }: EndpointSpec, isRead: boolean): boolean {
+  const { headers = [], optionalHeaders = [] } = responses[200] ?? {}
+  return isRead && [...headers, ...optionalHeaders].includes('ETag')
 }

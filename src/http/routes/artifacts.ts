@@ -1,17 +1,19 @@
-import { Hono } from 'hono'
+import * as z from 'zod'
 import { readSlice, sliceStream } from '../../files/read-slice.ts'
 import { sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath, isArtifactOf, MAX_ARTIFACT_BYTES } from '../../runners/output/artifacts.ts'
 import { byteRange } from '../byte-range.ts'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
+import { endpoint, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'
-import { caseId, sessionId } from '../params.ts'
 import { PLAIN_TEXT, PLAIN_TEXT_HEADERS, plainText } from '../plain-text.ts'
 import { problemResponse } from '../problem-json.ts'
-import { type ArtifactJson, serializeSession } from '../serializers.ts'
+import { artifactParam, caseIdParam, sessionIdParam } from '../schemas/params.ts'
+import { type ArtifactJson, artifact } from '../schemas/session.ts'
+import { serializeSession } from '../serializers.ts'
 
 const HEADERS = {
   ...PLAIN_TEXT_HEADERS,
@@ -19,53 +21,94 @@ const HEADERS = {
   'accept-ranges': 'bytes',
 }
 
-/** `/cases/:id/sessions/:sid/artifacts`: what the steps of a session printed, while they do too. */
-export function artifactRoutes(service: HttpDeps): Hono<ServiceEnv> {
-  const { store, layout } = service
-  const app = new Hono<ServiceEnv>()
+const ofSession = { id: caseIdParam, sid: sessionIdParam }
+const CONTENT = { type: PLAIN_TEXT, description: 'The bytes, whatever they are.' }
 
-  app.get('/', async (c) => {
-    const id = caseId(c)
-    const folder = await store.read(id)
-    const session = sessionOf(folder, sessionId(c))
-    const { candidates } = await serializeSession(service, folder, session)
-    const notes = new Map(candidates.map(({ artifact, note }) => [artifact, note]))
-    const files = await listArtifacts(layout, id, session.number)
-    const listed = files.map((file): ArtifactJson => {
-      const { artifact } = file
-      return { ...file, candidate: notes.has(artifact), note: notes.get(artifact) ?? null }
-    })
-    return jsonWithETag(c, listed)
-  })
+/** What the steps of a session print, also while they run. */
+export const artifactEndpoints = [
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid/artifacts',
+    id: 'listArtifacts',
+    tag: 'Sessions',
+    summary: 'List the artifacts of a session',
+    description:
+      'Logs and reports on this machine, including those being written. A candidate can be attached as proof.',
+    params: ofSession,
+    responses: ok(z.array(artifact), 'The artifacts on this machine.'),
+    errors: ['unreadable_file'],
+    async handle({ c, service, params: { id, sid } }) {
+      const folder = await service.store.read(id)
+      const session = sessionOf(folder, sid)
+      const { candidates } = await serializeSession(service, folder, session)
+      const notes = new Map(candidates.map(({ artifact, note }) => [artifact, note]))
+      const files = await listArtifacts(service.layout, id, session.number)
+      const listed = files.map(
+        (file): ArtifactJson => ({
+          ...file,
+          candidate: notes.has(file.artifact),
+          note: notes.get(file.artifact) ?? null,
+        }),
+      )
+      return jsonWithETag(c, listed)
+    },
+  }),
 
-  app.get('/:name', async (c) => {
-    const id = caseId(c)
-    const name = c.req.param('name')
-    const { number } = sessionOf(await store.read(id), sessionId(c))
-    if (!isArtifactOf(name, number)) throw missing(number, name)
-    // If-Range names a version, and an artifact that grows has none that could be told for little
-    const field = c.req.header('if-range') === undefined ? c.req.header('range') : undefined
-    let isPart = false
-    let isStream = false
-    const slice = (size: number) => {
-      const range = byteRange(field, size, MAX_ARTIFACT_BYTES)
-      isPart = range !== null
-      isStream = range === null && size > MAX_ARTIFACT_BYTES
-      if (range === 'none' || isStream) return { from: 0, length: 0 }
-      const { first, last } = range ?? { first: 0, last: size - 1 }
-      return { from: first, length: last - first + 1 }
-    }
-    const path = artifactPath(layout, id, name)
-    const guard = { within: layout.caseFolder(id) }
-    const read = await readSlice(path, slice, guard)
-    if (!read.ok) {
-      throw read.reason === 'missing' ? missing(number, name) : unreadable(name, read.reason)
-    }
-    if (isStream) return streamed(c, sliceStream(path, read.size, guard), read.size)
-    return answered(c, name, read, isPart)
-  })
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid/artifacts/:name',
+    id: 'getArtifact',
+    tag: 'Sessions',
+    summary: 'Read an artifact',
+    description:
+      'As plain text, whatever it is. To follow a growing log, ask again with `Range` from where the last response ended.',
+    params: { ...ofSession, name: artifactParam },
+    headers: { Range: z.string().optional().describe('A single range, such as `bytes=-4096`.') },
+    responses: {
+      200: {
+        description: 'All of it. An artifact over 10 MiB has no ETag.',
+        text: CONTENT,
+        headers: ['Accept-Ranges', 'Content-Security-Policy'],
+        optionalHeaders: ['ETag'],
+      },
+      206: {
+        description: 'The requested part, at most 10 MiB.',
+        text: CONTENT,
+        headers: ['Accept-Ranges', 'Content-Range', 'Content-Security-Policy'],
+      },
+    },
+    errors: ['unreadable_file', 'range_not_satisfiable'],
+    async handle({ c, service, params: { id, sid, name } }) {
+      const { number } = sessionOf(await service.store.read(id), sid)
+      return readArtifact(c, service.layout, { id, number, name })
+    },
+  }),
+]
 
-  return app
+async function readArtifact(
+  c: ServiceContext,
+  layout: HttpDeps['layout'],
+  { id, number, name }: { id: string; number: number; name: string },
+): Promise<Response> {
+  if (!isArtifactOf(name, number)) throw missing(number, name)
+  // If-Range names a version, and an artifact that grows has none that could be told for little
+  const field = c.req.header('if-range') === undefined ? c.req.header('range') : undefined
+  let isPart = false
+  let isStream = false
+  const slice = (size: number) => {
+    const range = byteRange(field, size, MAX_ARTIFACT_BYTES)
+    isPart = range !== null
+    isStream = range === null && size > MAX_ARTIFACT_BYTES
+    if (range === 'none' || isStream) return { from: 0, length: 0 }
+    const { first, last } = range ?? { first: 0, last: size - 1 }
+    return { from: first, length: last - first + 1 }
+  }
+  const path = artifactPath(layout, id, name)
+  const guard = { within: layout.caseFolder(id) }
+  const read = await readSlice(path, slice, guard)
+  if (!read.ok) {
+    throw read.reason === 'missing' ? missing(number, name) : unreadable(name, read.reason)
+  }
+  if (isStream) return streamed(c, sliceStream(path, read.size, guard), read.size)
+  return answered(c, name, read, isPart)
 }
 
 interface Slice {

@@ -1,98 +1,254 @@
-import { Hono } from 'hono'
+import * as z from 'zod'
 import type { CaseFolder } from '../../model/case-folder.ts'
+import { gateOf } from '../../model/case-folder.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../../model/decide-case.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { actorOf } from '../actor.ts'
+import { filtersFor } from '../case-filter.ts'
 import { caseHistory } from '../case-history.ts'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
+import { ANY_FIELD, created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
 import { bytesWithETag, isConditional, jsonWithETag, requireMatch } from '../etag.ts'
 import { answerJson } from '../json-body.ts'
-import { CASE_FILTERS, knownQuery, PAGING } from '../middleware/known-query.ts'
-import { notWhilePlanning, requireOperator } from '../middleware/require-operator.ts'
-import { caseId, knownState } from '../params.ts'
-import { readJson } from '../request-body.ts'
+import { paginateSource } from '../pagination.ts'
+import { knownState } from '../params.ts'
 import { answerSchema, caseFieldsSchema, newCaseSchema, stateSchema } from '../schemas/case.ts'
 import { newFields, wantedFields } from '../schemas/case-fields.ts'
-import { caseBody, type Deleted } from '../serializers.ts'
-import { caseList } from './case-list.ts'
+import {
+  caseSchema,
+  type DeletedJson,
+  deleted,
+  type GateJson,
+  gate,
+  type HistoryEntryJson,
+  historyEntry,
+  triageRow,
+} from '../schemas/case-responses.ts'
+import { caseIdParam } from '../schemas/params.ts'
+import { listFilters, paging, triageQuery } from '../schemas/query.ts'
+import { caseBody } from '../serializers.ts'
+import { triageFilters } from '../triage.ts'
 
-/** `/cases` and `/cases/:id` (specification §4.1). */
-export function caseRoutes(service: HttpDeps): Hono<ServiceEnv> {
-  const { store } = service
-  const app = new Hono<ServiceEnv>()
-  const answer = (c: ServiceContext, folder: CaseFolder) => {
-    const { text, etag } = caseBody(service, folder)
-    return bytesWithETag(c, text, 'application/json', etag)
-  }
-  const mustMatch = (c: ServiceContext, folder: CaseFolder) => {
-    if (isConditional(c)) requireMatch(c, caseBody(service, folder).etag)
-  }
+const params = { id: caseIdParam }
+const updated = ok(caseSchema, 'The updated case.')
 
-  app.get('/', knownQuery(...CASE_FILTERS, ...PAGING), (c) => caseList(service, c))
-
-  app.post('/', notWhilePlanning(service, 'create case'), async (c) => {
-    const fields = newFields(await readJson(c, newCaseSchema))
-    const by = await actorOf(service, c)
-    const folder = await store.create(newCase(fields, service.newId(), service.now()), by)
-    const location = `/cases/${folder.case.id}`
-    const { text } = caseBody(service, folder)
-    return c.body(text, 201, { location, 'content-type': 'application/json' })
-  })
-
-  app.get('/:id', async (c) => answer(c, await store.read(caseId(c))))
-
-  app.put('/:id', notWhilePlanning(service, 'change case'), async (c) => {
-    const fields = wantedFields(await readJson(c, caseFieldsSchema))
-    const change = (present: CaseFolder) => {
-      mustMatch(c, present)
-      return updateCase(present, fields)
-    }
-    const folder = await store.update(caseId(c), change, { by: await actorOf(service, c) })
-    return answer(c, folder)
-  })
-
-  app.put('/:id/state', requireOperator(service, 'set state'), async (c) => {
-    const { state, ...rest } = await readJson(c, stateSchema)
-    const wanted = { ...defined(rest), state: knownState(state) }
-    const change = (present: CaseFolder) => {
-      mustMatch(c, present)
-      return setState(present, wanted)
-    }
-    const folder = await store.update(caseId(c), change, { by: await actorOf(service, c) })
-    return answer(c, folder)
-  })
-
-  app.post('/:id/answer', requireOperator(service, 'answer'), async (c) => {
-    const { text } = await readJson(c, answerSchema)
-    const options = { history: true, by: await actorOf(service, c) }
-    const folder = await store.update(caseId(c), (each) => answerQuestion(each, text), options)
-    return answer(c, folder)
-  })
-
-  app.get('/:id/history', async (c) => {
-    return jsonWithETag(c, await caseHistory(service, await store.read(caseId(c))))
-  })
-
-  app.delete('/:id', requireOperator(service, 'delete case'), async (c) => {
-    const id = caseId(c)
-    await store.remove(id, (folder) => {
-      mustMatch(c, folder)
-      const running = folder.sessions.find((session) => service.running.has(session.id))
-      if (!running) return
-      throw new Refusal(
-        'session_running',
-        `Session ${running.number} of this case is ${running.state}; abandon it first (POST /cases/${id}/sessions/${running.id}/abandon).`,
-        { extra: { running: { case_id: id, session_id: running.id } } },
-      )
-    })
-    await service.webhooks.endOfCase(id)
-    return answerJson(c, { id, deleted: true } satisfies Deleted)
-  })
-
-  return app
+function respond(c: ServiceContext, service: HttpDeps, folder: CaseFolder): Response {
+  const { text, etag } = caseBody(service, folder)
+  return bytesWithETag(c, text, 'application/json', etag)
 }
+
+function mustMatch(c: ServiceContext, service: HttpDeps, folder: CaseFolder): void {
+  if (isConditional(c)) requireMatch(c, caseBody(service, folder).etag)
+}
+
+export const caseEndpoints = [
+  endpoint({
+    route: 'GET /cases',
+    id: 'listCases',
+    tag: 'Cases',
+    summary: 'List cases',
+    description:
+      'A case must match every filter. Without `limit` the whole list is returned; with it, `Link` has the next page.',
+    query: { ...listFilters, ...paging },
+    responses: listOf(caseSchema, 'Cases, newest first.'),
+    errors: [...LIST_ERRORS, 'unknown_state'],
+    async handle({ c, service, query }) {
+      const { catalog, lists, synchronizer } = service
+      await synchronizer.freshenAll()
+      // the whole list is one buffer until something changes
+      if (Object.keys(query).length === 0) {
+        return bytesWithETag(c, catalog.listJson(), 'application/json')
+      }
+      const filters = filtersFor(catalog, query)
+      const source = {
+        count: () => lists.count(filters),
+        after: lists.newest.bind(lists, filters),
+      }
+      return paginateSource({ c, query }, source, { text: ({ id }) => catalog.json(id) })
+    },
+  }),
+
+  endpoint({
+    route: 'GET /triage',
+    id: 'triage',
+    tag: 'Cases',
+    summary: 'List cases by what they need from the operator',
+    description:
+      'Cases that need a decision come first. Cases that need nothing are included, unless `needs` is given. The other filters are those of `GET /cases`.',
+    query: { ...triageQuery, ...paging },
+    responses: listOf(triageRow, 'Cases, most urgent first.'),
+    errors: ['bad_request', 'unknown_state'],
+    async handle({ c, service, query }) {
+      const { lists } = service
+      const filters = await triageFilters(service, query)
+      const source = {
+        count: () => lists.count(filters),
+        after: lists.triage.bind(lists, filters),
+      }
+      return paginateSource({ c, query }, source, { text: ({ summary }) => summary })
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases',
+    id: 'createCase',
+    tag: 'Cases',
+    summary: 'Create a case',
+    description:
+      'Takes a title and any other fields. Null is the same as leaving a field out. The new case is OPEN.',
+    body: newCaseSchema,
+    responses: created(caseSchema, 'The new case.'),
+    errors: FILE_ERRORS,
+    notWhilePlanning: 'create case',
+    async handle({ c, service, body }) {
+      const fields = newFields(body)
+      const by = await actorOf(service, c)
+      const folder = await service.store.create(newCase(fields, service.newId(), service.now()), by)
+      const location = `/cases/${folder.case.id}`
+      const { text } = caseBody(service, folder)
+      return c.body(text, 201, { location, 'content-type': 'application/json' })
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id',
+    id: 'getCase',
+    tag: 'Cases',
+    summary: 'Get a case',
+    description:
+      'Its fields, and the problems of its files. Sessions, proof and memory files have paths of their own.',
+    params,
+    responses: ok(caseSchema, 'The case.'),
+    handle: async ({ c, service, params }) =>
+      respond(c, service, await service.store.read(params.id)),
+  }),
+
+  endpoint({
+    route: 'PUT /cases/:id',
+    id: 'updateCase',
+    tag: 'Cases',
+    summary: 'Update fields of a case',
+    description:
+      'At least one field. Null clears any field but the title; a cleared type is `bug`.',
+    params,
+    body: caseFieldsSchema,
+    bodyRules: ANY_FIELD,
+    isConditional: true,
+    responses: updated,
+    errors: FILE_ERRORS,
+    notWhilePlanning: 'change case',
+    async handle({ c, service, params, body }) {
+      const fields = wantedFields(body)
+      const change = (present: CaseFolder) => {
+        mustMatch(c, service, present)
+        return updateCase(present, fields)
+      }
+      const by = await actorOf(service, c)
+      return respond(c, service, await service.store.update(params.id, change, { by }))
+    },
+  }),
+
+  endpoint({
+    route: 'PUT /cases/:id/state',
+    id: 'setCaseState',
+    tag: 'Cases',
+    summary: 'Set the state of a case',
+    description: 'Any state can follow any other; only RESOLVED must pass the proof gate.',
+    params,
+    body: stateSchema,
+    isConditional: true,
+    responses: updated,
+    errors: [...FILE_ERRORS, 'unknown_state', 'proof_gate'],
+    operatorOnly: 'set state',
+    async handle({ c, service, params, body }) {
+      const { state, ...rest } = body
+      const wanted = { ...defined(rest), state: knownState(state) }
+      const change = (present: CaseFolder) => {
+        mustMatch(c, service, present)
+        return setState(present, wanted)
+      }
+      const by = await actorOf(service, c)
+      return respond(c, service, await service.store.update(params.id, change, { by }))
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/answer',
+    id: 'answerQuestion',
+    tag: 'Cases',
+    summary: 'Answer the question of a case',
+    description:
+      'For a case in NEEDS_USER_INPUT, whose reason is the question. The case returns to its previous state; question and answer stay in its history.',
+    params,
+    body: answerSchema,
+    responses: updated,
+    errors: [...FILE_ERRORS, 'wrong_state'],
+    operatorOnly: 'answer',
+    async handle({ c, service, params, body }) {
+      const options = { history: true, by: await actorOf(service, c) }
+      const answer = (present: CaseFolder) => answerQuestion(present, body.text)
+      return respond(c, service, await service.store.update(params.id, answer, options))
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/history',
+    id: 'getHistory',
+    tag: 'Cases',
+    summary: 'Get the history of a case',
+    description:
+      'The entries of its `history.md`, oldest first: who did what, when and why. For a case that is older than that file, entries derived from its other files come first.',
+    params,
+    responses: ok(z.array(historyEntry), 'The entries.'),
+    async handle({ c, service, params }) {
+      const folder = await service.store.read(params.id)
+      return jsonWithETag<readonly HistoryEntryJson[]>(c, await caseHistory(service, folder))
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/gate',
+    id: 'getGate',
+    tag: 'Proof',
+    summary: 'Check whether a case may be RESOLVED',
+    description:
+      'The gate is open if there is a verified proof, and a verified proof of the right type for each required item of the checklist. `missing` says what is still needed.',
+    params,
+    responses: ok(gate, 'The gate.'),
+    handle: async ({ c, service, params }) =>
+      jsonWithETag<GateJson>(c, gateOf(await service.store.read(params.id))),
+  }),
+
+  endpoint({
+    route: 'DELETE /cases/:id',
+    id: 'deleteCase',
+    tag: 'Cases',
+    summary: 'Delete a case and all its files',
+    description:
+      'Also deletes its sessions, proof, memory files and webhooks. Fails while one of its sessions plans or executes.',
+    params,
+    isConditional: true,
+    responses: { 200: { description: 'Deleted.', json: deleted } },
+    errors: [...FILE_ERRORS, 'session_running'],
+    operatorOnly: 'delete case',
+    async handle({ c, service, params: { id } }) {
+      await service.store.remove(id, (folder) => {
+        mustMatch(c, service, folder)
+        const running = folder.sessions.find((session) => service.running.has(session.id))
+        if (!running) return
+        throw new Refusal(
+          'session_running',
+          `Session ${running.number} of this case is ${running.state}; abandon it first (POST /cases/${id}/sessions/${running.id}/abandon).`,
+          { extra: { running: { case_id: id, session_id: running.id } } },
+        )
+      })
+      await service.webhooks.endOfCase(id)
+      return answerJson<DeletedJson>(c, { id, deleted: true })
+    },
+  }),
+]
 
 function defined<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(

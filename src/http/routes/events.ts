@@ -1,30 +1,53 @@
+import * as z from 'zod'
 import { type Envelope, outputEnvelope } from '../../events/envelope.ts'
 import type { LogEvent } from '../../events/event-log.ts'
 import type { ServiceContext } from '../context.ts'
-import type { HttpDeps } from '../deps.ts'
-import { caseInQuery, outputInQuery } from '../params.ts'
-import { type Broadcast, streamEvent } from '../sse/broadcast.ts'
+import { type EndpointDeps, endpoint } from '../endpoint.ts'
+import { caseInQuery, resuming } from '../schemas/query.ts'
+import { streamEvent } from '../sse/broadcast.ts'
 import { openEventStream, resumePoint } from '../sse/event-stream.ts'
-import type { StreamRegistry } from '../sse/stream-registry.ts'
 
 /** Live events that wait while the replay goes on: more of them is a client too slow. */
 const MAX_WAITING = 10_000
 
+export const eventEndpoints = [
+  endpoint({
+    route: 'GET /events',
+    id: 'streamEvents',
+    tag: 'Events',
+    summary: 'Stream all events',
+    description:
+      'Server-sent events of all cases or of one: first those after the given id, then live ones. Without an id the stream begins with the oldest event in the log.',
+    query: {
+      after: z.string().optional().describe('The id to resume after, or `now`.'),
+      case: caseInQuery,
+      output: z
+        .literal('no', { error: 'expected no, which leaves out what steps print' })
+        .optional()
+        .describe('Leaves out what steps print.'),
+    },
+    headers: resuming.headers,
+    responses: {
+      200: { description: 'The events of the log.', events: 'LogEvent' },
+    },
+    errors: ['bad_request'],
+    handle: ({ c, service, query }) => streamEvents(c, service, query),
+  }),
+]
+
 /**
- * `GET /events`: every event of the workspace, from the log. The id of an event is its number in the
- * log; `Last-Event-ID` or `?after=` resumes behind one for as long as the log reaches, `?after=now`
- * begins with what comes next. Without either, all that the log holds comes first (design §5).
- * `?case=` leaves out all but the events of that case; the numbers stay those of the log. `?output=no`
- * leaves out what steps print.
+ * Sends every event of the log after a point, then live ones. The id of an event is its number in the log, also if
+ * `case` leaves others out.
  */
-export function eventsRoute(
-  service: HttpDeps,
-  { registry, broadcast }: { registry: StreamRegistry; broadcast: Broadcast },
+export function streamEvents(
   c: ServiceContext,
+  service: EndpointDeps,
+  query: { case?: string | undefined; output?: 'no' | undefined },
 ): Response {
+  const { streams: registry, broadcast } = service
+  const caseId = query.case ?? null
+  const wantsOutput = query.output === undefined
   const { eventLog, outputs, now, log } = service
-  const caseId = caseInQuery(c)
-  const wantsOutput = outputInQuery(c)
   const { first, last } = eventLog
   // a browser that connects again with the same address says what it had last
   const isFromNow = c.req.query('after') === 'now' && !c.req.header('last-event-id')

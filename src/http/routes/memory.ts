@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import * as z from 'zod'
 import { CASE_FILE } from '../../markdown/case-file.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
@@ -23,70 +23,133 @@ import {
 } from '../../workspace/memory-files.ts'
 import type { WorkDone } from '../../workspace/store.ts'
 import { actorOf } from '../actor.ts'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
+import { endpoint, FILE_ERRORS, ok } from '../endpoint.ts'
 import { bytesWithETag, etagOf, jsonWithETag, requireMatch } from '../etag.ts'
 import { fileReadError } from '../file-read-error.ts'
 import { answerJson } from '../json-body.ts'
 import { memoryBytes } from '../memory-bytes.ts'
-import { notWhilePlanning, requireOperator } from '../middleware/require-operator.ts'
-import { caseId, memoryFilename } from '../params.ts'
+import { memoryFilename } from '../params.ts'
 import { harmless } from '../plain-text.ts'
 import { readBytes } from '../request-body.ts'
-import type { WrittenFile } from '../serializers.ts'
+import {
+  type MemoryFileJson,
+  memoryFile,
+  type WrittenFileJson,
+  writtenFile,
+} from '../schemas/memory.ts'
+import { caseIdParam, filenameParam } from '../schemas/params.ts'
 
-/** `/cases/:id/memory` (specification §4.4): markdown files as they are, byte for byte. */
-export function memoryRoutes(service: HttpDeps): Hono<ServiceEnv> {
+const MARKDOWN = { type: 'text/markdown; charset=utf-8', description: 'The bytes of the file.' }
+
+const ofCase = { id: caseIdParam }
+const ofFile = { ...ofCase, filename: filenameParam }
+
+/** Markdown files as they are, byte for byte. */
+export const memoryEndpoints = [
+  endpoint({
+    route: 'GET /cases/:id/memory',
+    id: 'listMemory',
+    tag: 'Memory',
+    summary: 'List the memory files of a case',
+    description: '`case.md`, notes of people and agents, and one file for each session.',
+    params: ofCase,
+    responses: ok(z.array(memoryFile), 'The files by name, then the sessions by number.'),
+    errors: ['unreadable_file'],
+    async handle({ c, service, params }) {
+      const files = await listMemory(service.layout, await service.store.read(params.id))
+      return jsonWithETag<readonly MemoryFileJson[]>(c, files)
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/memory/:filename',
+    id: 'getMemory',
+    tag: 'Memory',
+    summary: 'Read a memory file',
+    description:
+      'The bytes on disk: `notes.md` and other notes, `case.md`, `1.md` for the first session, `latest.md` for the newest.',
+    params: ofFile,
+    responses: {
+      200: {
+        description: 'The file.',
+        text: MARKDOWN,
+        headers: ['ETag', 'Content-Security-Policy'],
+      },
+    },
+    errors: ['invalid_filename', 'unreadable_file'],
+    async handle({ c, service, params }) {
+      const filename = memoryFilename(c)
+      const folder = await service.store.read(params.id)
+      const bytes = await memoryBytes(service.layout, folder, filename)
+      return harmless(bytesWithETag(c, bytes, MARKDOWN.type))
+    },
+  }),
+
+  endpoint({
+    route: 'PUT /cases/:id/memory/:filename',
+    id: 'putMemory',
+    tag: 'Memory',
+    summary: 'Write a memory file',
+    description:
+      'Any bytes, of any content type. Case and session files are validated. For an unknown case, `case.md` with `If-None-Match: *` creates the case.',
+    params: ofFile,
+    rawBody: { type: 'text/markdown', description: 'The bytes of the file, at most 10 MiB.' },
+    isConditional: true,
+    responses: {
+      200: { description: 'Replaced.', json: writtenFile, headers: ['ETag'] },
+      201: { description: 'Created.', json: writtenFile, headers: ['ETag', 'Location'] },
+    },
+    errors: [
+      ...FILE_ERRORS,
+      'bad_request',
+      'too_large',
+      'unsupported_media_type',
+      'invalid_filename',
+      'proof_gate',
+      'session_ended',
+      'would_be_a_problem',
+      'already_exists',
+    ],
+    operatorOnly: 'write record',
+    operatorOnlyIf: isRecord,
+    notWhilePlanning: 'write memory file',
+    handle: ({ c, service, params }) => putMemory(c, service, params.id),
+  }),
+]
+
+async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Promise<Response> {
   const { store, layout } = service
-  const app = new Hono<ServiceEnv>()
-
-  app.get('/', async (c) => {
-    return jsonWithETag(c, await listMemory(layout, await store.read(caseId(c))))
-  })
-
-  app.get('/:filename', async (c) => {
-    const filename = memoryFilename(c)
-    const folder = await store.read(caseId(c))
-    const bytes = await memoryBytes(layout, folder, filename)
-    return harmless(bytesWithETag(c, bytes, 'text/markdown; charset=utf-8'))
-  })
-
-  const isOperators = requireOperator(service, 'write record', isRecord)
-  const isForWork = notWhilePlanning(service, 'write memory file')
-  app.put('/:filename', isOperators, isForWork, async (c) => {
-    const id = caseId(c)
-    const filename = memoryFilename(c)
-    const bytes = await readBytes(c, MAX_MEMORY_BYTES)
-    if (bytes.byteLength === 0) mustBeMeant(c, filename)
-    if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
-      const by = await actorOf(service, c)
-      await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
-      return written(c, { id, filename, bytes, isNew: true })
+  const filename = memoryFilename(c)
+  const bytes = await readBytes(c, MAX_MEMORY_BYTES)
+  if (bytes.byteLength === 0) mustBeMeant(c, filename)
+  if (filename === CASE_FILE && mayMakeCase(c) && (await isUnknown(service, id))) {
+    const by = await actorOf(service, c)
+    await store.createOf(id, await checkNewCaseFile(id, bytes, service.now()), by)
+    return written(c, { id, filename, bytes, isNew: true })
+  }
+  const work = async (folder: CaseFolder, { wrote, acts }: WorkDone) => {
+    const name = memoryName(layout, folder, filename)
+    const present = await readMemory(layout, id, name)
+    if (!present.ok && present.reason !== 'missing') throw fileReadError(filename, present)
+    requireMatch(c, present.ok ? etagOf(present.bytes) : null)
+    const isNew = !present.ok || !present.bytes.equals(bytes)
+    const before = present.ok ? present.bytes : null
+    const counting = await checked(service, folder, name, { bytes, isNew, before })
+    if (isNew && name.kind === 'notes' && filename === HISTORY_FILE && present.ok) {
+      checkHistoryFile(present.bytes, bytes)
     }
-    const work = async (folder: CaseFolder, { wrote, acts }: WorkDone) => {
-      const name = memoryName(layout, folder, filename)
-      const present = await readMemory(layout, id, name)
-      if (!present.ok && present.reason !== 'missing') throw fileReadError(filename, present)
-      requireMatch(c, present.ok ? etagOf(present.bytes) : null)
-      const isNew = !present.ok || !present.bytes.equals(bytes)
-      const before = present.ok ? present.bytes : null
-      const counting = await checked(service, folder, name, { bytes, isNew, before })
-      if (isNew && name.kind === 'notes' && filename === HISTORY_FILE && present.ok) {
-        checkHistoryFile(present.bytes, bytes)
-      }
-      if (isNew) {
-        await writeMemory(service, id, name, { bytes, present: before })
-        wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
-      }
-      if (counting) await service.runGuard.confirm(id, counting, isNew)
-      if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
-      return !present.ok
+    if (isNew) {
+      await writeMemory(service, id, name, { bytes, present: before })
+      wrote(memoryPath(layout, id, name), name.kind === 'notes' ? name.filename : null)
     }
-    const made = await store.alone(id, work, await actorOf(service, c))
-    return written(c, { id, filename, bytes, isNew: made })
-  })
-
-  return app
+    if (counting) await service.runGuard.confirm(id, counting, isNew)
+    if (counting && 'case' in counting) acts(fileActs(folder, counting.case))
+    return !present.ok
+  }
+  const made = await store.alone(id, work, await actorOf(service, c))
+  return written(c, { id, filename, bytes, isNew: made })
 }
 
 /** A request without any body is more likely a slip than the wish to empty a file. */
@@ -111,7 +174,7 @@ function written(c: ServiceContext, { id, filename, bytes, isNew }: Put): Respon
     etag: etagOf(bytes),
     ...(isNew ? { location: `/cases/${id}/memory/${encodeURIComponent(filename)}` } : {}),
   }
-  const file: WrittenFile = { filename, size: bytes.byteLength }
+  const file: WrittenFileJson = { filename, size: bytes.byteLength }
   return answerJson(c, file, isNew ? 201 : 200, headers)
 }
 

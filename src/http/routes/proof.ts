@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import * as z from 'zod'
 import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
@@ -11,122 +11,205 @@ import {
   sessionNumberedIn,
 } from '../../sessions/proof-candidate.ts'
 import { actorOf } from '../actor.ts'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
+import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../etag.ts'
 import { answerJson, jsonBody } from '../json-body.ts'
-import { knownQuery, PAGING } from '../middleware/known-query.ts'
-import { notWhilePlanning, requireOperator } from '../middleware/require-operator.ts'
 import { newestFirst, paginate } from '../pagination.ts'
-import { caseId, proofId } from '../params.ts'
 import { plainText } from '../plain-text.ts'
-import { mustFit, readJson } from '../request-body.ts'
-import { checklistItemSchema, newProofSchema, verifySchema } from '../schemas/case.ts'
+import { mustFit } from '../request-body.ts'
+import { type GateItemJson, gateItem } from '../schemas/case-responses.ts'
+import { caseIdParam, proofIdParam } from '../schemas/params.ts'
+import {
+  checklistItemSchema,
+  listedProof,
+  newProofSchema,
+  proof,
+  verifySchema,
+} from '../schemas/proof.ts'
+import { paging } from '../schemas/query.ts'
 import { serializeProof, serializeProofHead } from '../serializers.ts'
 
 /** A JSON string may write one byte as two, as it does every line ending. */
 const MAX_BODY_BYTES = 2 * MAX_PROOF_CONTENT_BYTES + 1024 * 1024
 
-/** `/cases/:id/proof` (specification §4.3, and what design §4 adds). */
-export function proofRoutes(service: HttpDeps): Hono<ServiceEnv> {
-  const { store } = service
-  const app = new Hono<ServiceEnv>()
+const ofCase = { id: caseIdParam }
+const ofProof = { ...ofCase, pid: proofIdParam }
 
-  app.get('/', knownQuery('content', ...PAGING), async (c) => {
-    const folder = await store.read(caseId(c))
-    const all = [...folder.proofs].sort(newestFirst)
-    if (!withContent(c.req.query('content'))) {
-      return paginate(c, all, { present: async (proof) => serializeProofHead(folder, proof) })
-    }
-    return paginate(c, all, { present: (proof) => serializeProof(service, folder, proof) })
-  })
+export const proofEndpoints = [
+  endpoint({
+    route: 'GET /cases/:id/proof',
+    id: 'listProof',
+    tag: 'Proof',
+    summary: 'List the proofs of a case',
+    description:
+      'Includes each content, unless `content=false`. Without `limit` the whole list is returned; with it, `Link` has the next page.',
+    params: ofCase,
+    query: {
+      ...paging,
+      content: z
+        .enum(['true', 'false'], { error: 'expected true or false' })
+        .optional()
+        .describe('`false` leaves out the contents, which can be large.'),
+    },
+    responses: listOf(listedProof, 'Proofs, newest first.'),
+    errors: LIST_ERRORS,
+    async handle({ c, service, params, query }) {
+      const folder = await service.store.read(params.id)
+      const all = [...folder.proofs].sort(newestFirst)
+      return query.content === 'false'
+        ? paginate({ c, query }, all, { present: async (each) => serializeProofHead(folder, each) })
+        : paginate({ c, query }, all, { present: (each) => serializeProof(service, folder, each) })
+    },
+  }),
 
-  app.post('/', notWhilePlanning(service, 'attach proof'), async (c) => {
-    const id = caseId(c)
-    const wanted = await readJson(c, newProofSchema, { maxBytes: MAX_BODY_BYTES })
-    const { artifact, type, session_id } = wanted
-    const { content, exit_code, isReport } =
-      wanted.content === undefined
-        ? await candidateContent(service, id, artifact!, session_id)
-        : { content: wanted.content, exit_code: null, isReport: false }
-    mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
-    await service.store.read(id) // an unknown case is refused before anything is counted
-    const found = await countContent(content)
-    const tests = found.tests ?? (isReport ? { run: 0, passed: 0, failed: 0 } : null)
-    const counted = { ...found, tests }
-    const proof = { id: service.newId(), type, content, counted, exit_code, session_id }
-    const folder = await store.update(
-      id,
-      (present) =>
-        attachProof(
-          present,
-          { ...proof, ...sessionNumberedIn(artifact, present, session_id) },
-          service.now(),
-        ),
-      { by: await actorOf(service, c) },
-    )
-    const json = await serializeProof(service, folder, proofOf(folder, proof.id))
-    return answerJson(c, json, 201, { location: `/cases/${id}/proof/${proof.id}` })
-  })
+  endpoint({
+    route: 'POST /cases/:id/proof',
+    id: 'attachProof',
+    tag: 'Proof',
+    summary: 'Attach proof to a case',
+    description:
+      'Either `content`, or `artifact`: the name of a candidate of a session. A test report in it is counted; one with failures supports nothing. Without `session_id` it belongs to the newest complete session that has no proof; null attaches it to no session.',
+    params: ofCase,
+    body: newProofSchema,
+    maxBodyBytes: MAX_BODY_BYTES,
+    responses: created(proof, 'The proof, not yet verified.'),
+    errors: [...FILE_ERRORS, 'wrong_state'],
+    notWhilePlanning: 'attach proof',
+    async handle({ c, service, params: { id }, body }) {
+      const { artifact, type, session_id } = body
+      const { content, exit_code, isReport } =
+        body.content === undefined
+          ? await candidateContent(service, id, artifact!, session_id)
+          : { content: body.content, exit_code: null, isReport: false }
+      mustFit('content', content, MAX_PROOF_CONTENT_BYTES, 'Attach the part that proves the point.')
+      await service.store.read(id) // an unknown case is refused before anything is counted
+      const found = await countContent(content)
+      const tests = found.tests ?? (isReport ? { run: 0, passed: 0, failed: 0 } : null)
+      const counted = { ...found, tests }
+      const added = { id: service.newId(), type, content, counted, exit_code, session_id }
+      const folder = await service.store.update(
+        id,
+        (present) =>
+          attachProof(
+            present,
+            { ...added, ...sessionNumberedIn(artifact, present, session_id) },
+            service.now(),
+          ),
+        { by: await actorOf(service, c) },
+      )
+      const json = await serializeProof(service, folder, proofOf(folder, added.id))
+      return answerJson(c, json, 201, { location: `/cases/${id}/proof/${added.id}` })
+    },
+  }),
 
-  app.post('/checklist', notWhilePlanning(service, 'add checklist item'), async (c) => {
-    const id = caseId(c)
-    const item = await readJson(c, checklistItemSchema)
-    const by = await actorOf(service, c)
-    const folder = await store.update(id, (present) => addItem(present, item), { by })
-    const items = gateOf(folder).items
-    return answerJson(c, items.at(-1), 201, { location: `/cases/${id}/proof/checklist` })
-  })
+  endpoint({
+    route: 'POST /cases/:id/proof/checklist',
+    id: 'addChecklistItem',
+    tag: 'Proof',
+    summary: 'Add an item to the checklist',
+    description:
+      'A required item keeps the gate closed until a proof of its type is verified. An item that already exists is refused.',
+    params: ofCase,
+    body: checklistItemSchema,
+    responses: created(gateItem, 'The item.'),
+    errors: [...FILE_ERRORS, 'already_exists'],
+    notWhilePlanning: 'add checklist item',
+    async handle({ c, service, params: { id }, body }) {
+      const by = await actorOf(service, c)
+      const folder = await service.store.update(id, (present) => addItem(present, body), { by })
+      const item: GateItemJson = gateOf(folder).items.at(-1)!
+      return answerJson(c, item, 201, { location: `/cases/${id}/proof/checklist` })
+    },
+  }),
 
-  // also the checklist: with a path of its own, hono's fast router could not be used for any path
-  app.get('/:pid', async (c) => {
-    const folder = await store.read(caseId(c))
-    if (c.req.param('pid') === 'checklist') return jsonWithETag(c, gateOf(folder).items)
-    return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, proofId(c))))
-  })
+  endpoint({
+    route: 'GET /cases/:id/proof/checklist',
+    mountAt: '/cases/:id/proof/:pid',
+    id: 'getChecklist',
+    tag: 'Proof',
+    summary: 'List the required proof of a case',
+    description:
+      'Each item with its type, whether it is required, and the verified proof that satisfies it.',
+    params: ofCase,
+    responses: ok(z.array(gateItem), 'The items, as in the gate.'),
+    async handle({ c, service, params }) {
+      const { items } = gateOf(await service.store.read(params.id))
+      return jsonWithETag<readonly GateItemJson[]>(c, items)
+    },
+  }),
 
-  app.get('/:pid/content', async (c) => {
-    const folder = await store.read(caseId(c))
-    const { content } = await serializeProof(service, folder, proofOf(folder, proofId(c)))
-    return plainText(c, new TextEncoder().encode(content))
-  })
+  endpoint({
+    route: 'GET /cases/:id/proof/:pid',
+    id: 'getProof',
+    tag: 'Proof',
+    summary: 'Get a proof',
+    description:
+      'Includes its content. A proof whose content changed after it was verified is not verified any more.',
+    params: ofProof,
+    responses: ok(proof, 'The proof.'),
+    async handle({ c, service, params: { id, pid } }) {
+      const folder = await service.store.read(id)
+      return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
+    },
+  }),
 
-  app.put('/:pid/verify', requireOperator(service, 'verify'), async (c) => {
-    const [id, pid] = [caseId(c), proofId(c)]
-    const { accept = null } = await readJson(c, verifySchema)
-    const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
-    await matching(service, c, await store.read(id), pid)
-    const matched = hash()
-    const change = (present: CaseFolder, counted: Counted) => {
-      if (c.req.header('if-match') !== undefined && hash() !== matched) throw changedMeanwhile()
-      return verifyProof(present, pid, { counted, accept, now: service.now() })
-    }
-    const by = await actorOf(service, c)
-    const folder = await updateCounted(service, id, pid, change, by)
-    return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
-  })
+  endpoint({
+    route: 'GET /cases/:id/proof/:pid/content',
+    id: 'getProofContent',
+    tag: 'Proof',
+    summary: 'Get the content of a proof as plain text',
+    description: 'The bytes of the content, without the other fields.',
+    params: ofProof,
+    responses: {
+      200: {
+        description: 'The content.',
+        text: { type: 'text/plain; charset=utf-8', description: 'The content, as it was sent.' },
+        headers: ['ETag', 'Content-Security-Policy'],
+      },
+    },
+    async handle({ c, service, params: { id, pid } }) {
+      const folder = await service.store.read(id)
+      const { content } = await serializeProof(service, folder, proofOf(folder, pid))
+      return plainText(c, new TextEncoder().encode(content))
+    },
+  }),
 
-  return app
-}
-
-/** Lists of large proofs can be had without what is in them. */
-function withContent(query: string | undefined): boolean {
-  if (query === undefined || query === 'true') return true
-  if (query === 'false') return false
-  const message = `expected true or false; got ${JSON.stringify(query.slice(0, 60))}`
-  throw new Refusal('bad_request', `content: ${message}.`, {
-    errors: [{ path: 'content', message }],
-  })
-}
+  endpoint({
+    route: 'PUT /cases/:id/proof/:pid/verify',
+    id: 'verifyProof',
+    tag: 'Proof',
+    summary: 'Mark a proof as verified',
+    description:
+      'Verifies its present content; a later change removes the verification. A proof that does not support its claim does not open the gate, verified or not, unless `accept` gives a reason.',
+    params: ofProof,
+    body: verifySchema,
+    isBodyOptional: true,
+    isConditional: true,
+    responses: ok(proof, 'The updated proof.'),
+    errors: [...FILE_ERRORS, 'bad_request'],
+    operatorOnly: 'verify',
+    async handle({ c, service, params: { id, pid }, body: { accept = null } }) {
+      const hash = () => service.catalog.entry(id)?.proofs.get(pid)?.hash
+      await matching(service, c, await service.store.read(id), pid)
+      const matched = hash()
+      const change = (present: CaseFolder, counted: Counted) => {
+        if (c.req.header('if-match') !== undefined && hash() !== matched) throw changedMeanwhile()
+        return verifyProof(present, pid, { counted, accept, now: service.now() })
+      }
+      const by = await actorOf(service, c)
+      const folder = await updateCounted(service, id, pid, change, by)
+      return jsonWithETag(c, await serializeProof(service, folder, proofOf(folder, pid)))
+    },
+  }),
+]
 
 function changedMeanwhile(): Refusal {
-  return new Refusal(
-    'precondition_failed',
-    'The proof changed meanwhile. Read it again and decide again.',
-  )
+  return new Refusal('precondition_failed', 'The proof has changed. Read it again, then decide.')
 }
 
-/** Holds the request to If-Match on the proof as a GET would show it now. */
+/** Holds the request to If-Match on the proof as a GET would return it now. */
 async function matching(service: HttpDeps, c: ServiceContext, folder: CaseFolder, pid: string) {
   const json = await serializeProof(service, folder, proofOf(folder, pid))
   requireMatch(c, etagOf(jsonBody(json)))

@@ -1,64 +1,107 @@
-import { Hono } from 'hono'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
-import type { HttpDeps } from '../deps.ts'
+import * as z from 'zod'
+import type { ServiceContext } from '../context.ts'
+import { type EndpointDeps, endpoint } from '../endpoint.ts'
 import { answerJson } from '../json-body.ts'
-import { requireOperator } from '../middleware/require-operator.ts'
 import { logFault, problemJson } from '../problem-json.ts'
-import { readJson } from '../request-body.ts'
-import { promptSchema } from '../schemas/case.ts'
+import { providerParam } from '../schemas/params.ts'
+import {
+  type ProviderJson,
+  type ProviderResultJson,
+  promptSchema,
+  provider,
+  providerResult,
+} from '../schemas/system.ts'
 import { type EventStream, openEventStream } from '../sse/event-stream.ts'
-import type { StreamRegistry } from '../sse/stream-registry.ts'
 
-/** `/providers` (specification §4.6), for `serve --dev`. A client that goes away ends its run. */
-export function providerRoutes(service: HttpDeps, registry: StreamRegistry): Hono<ServiceEnv> {
-  const { providers } = service
-  const app = new Hono<ServiceEnv>()
+export const providerEndpoints = [
+  endpoint({
+    route: 'GET /providers',
+    id: 'listProviders',
+    tag: 'Providers',
+    summary: 'List the providers',
+    description:
+      'Which are installed, which are trusted, and how each is kept from writing while it plans.',
+    isDev: true,
+    responses: { 200: { description: 'The providers.', json: z.array(provider) } },
+    handle: async ({ c, service }) =>
+      answerJson<readonly ProviderJson[]>(c, await service.providers.statuses()),
+  }),
 
-  app.get('/', async (c) => answerJson(c, await providers.statuses()))
+  endpoint({
+    route: 'POST /providers/:id/run',
+    id: 'runProvider',
+    tag: 'Providers',
+    summary: 'Send a prompt to a provider',
+    description:
+      'With `Accept: text/event-stream` its output is streamed. The run ends if the client disconnects.',
+    isDev: true,
+    params: { id: providerParam },
+    body: promptSchema,
+    responses: {
+      200: {
+        description: 'The result; or `output` events, then one `result` or `error` event.',
+        json: providerResult,
+        events: null,
+      },
+    },
+    errors: [
+      'unknown_provider',
+      'already_active',
+      'provider_unavailable',
+      'untrusted_provider',
+      'provider_failed',
+    ],
+    operatorOnly: 'run provider',
+    handle({ c, service, params: { id }, body: { prompt } }) {
+      const isStream = /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
+      return (isStream ? streamed : whole)({ c, service }, id, prompt)
+    },
+  }),
+]
 
-  app.post('/:id/run', requireOperator(service, 'run provider'), async (c) => {
-    const { prompt } = await readJson(c, promptSchema)
-    const id = c.req.param('id')
-    const isStream = /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
-    return isStream ? streamed(c, id, prompt) : whole(c, id, prompt)
+interface Run {
+  c: ServiceContext
+  service: EndpointDeps
+}
+
+async function whole(
+  { c, service: { providers } }: Run,
+  id: string,
+  prompt: string,
+): Promise<Response> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  c.env?.outgoing?.once('close', leave)
+  try {
+    const { result } = await providers.begin(id, prompt, { signal: gone.signal, onOutput() {} })
+    return answerJson<ProviderResultJson>(c, await result)
+  } finally {
+    c.env?.outgoing?.off('close', leave)
+  }
+}
+
+/** A provider that cannot run is an error response without a stream. */
+async function streamed({ c, service }: Run, id: string, prompt: string): Promise<Response> {
+  const { providers, streams: registry } = service
+  const gone = new AbortController()
+  let stream: EventStream | null = null
+  const send = (event: string, payload: object) => {
+    const envelope = { event_type: event, timestamp: service.now(), payload }
+    stream?.send({ event, data: JSON.stringify(envelope) })
+  }
+  const { result } = await providers.begin(id, prompt, {
+    signal: gone.signal,
+    onOutput: (name, text) => send('output', { provider: id, stream: name, text }),
   })
-
-  async function whole(c: ServiceContext, id: string, prompt: string): Promise<Response> {
-    const gone = new AbortController()
-    const leave = () => gone.abort()
-    c.env?.outgoing?.once('close', leave)
-    try {
-      const { result } = await providers.begin(id, prompt, { signal: gone.signal, onOutput() {} })
-      return answerJson(c, await result)
-    } finally {
-      c.env?.outgoing?.off('close', leave)
-    }
-  }
-
-  /** What cannot be run is refused as an answer without a stream. */
-  async function streamed(c: ServiceContext, id: string, prompt: string): Promise<Response> {
-    const gone = new AbortController()
-    let stream: EventStream | null = null
-    const send = (event: string, payload: object) => {
-      const envelope = { event_type: event, timestamp: service.now(), payload }
-      stream?.send({ event, data: JSON.stringify(envelope) })
-    }
-    const { result } = await providers.begin(id, prompt, {
-      signal: gone.signal,
-      onOutput: (name, text) => send('output', { provider: id, stream: name, text }),
-    })
-    stream = openEventStream(c, { registry, onClose: () => gone.abort() })
-    void result
-      .then(
-        (answer) => send('result', answer),
-        (error: unknown) => {
-          logFault(service.log, c.req, error)
-          send('error', problemJson(error))
-        },
-      )
-      .then(() => stream?.end())
-    return stream.response
-  }
-
-  return app
+  stream = openEventStream(c, { registry, onClose: () => gone.abort() })
+  void result
+    .then(
+      (answer) => send('result', answer),
+      (error: unknown) => {
+        logFault(service.log, c.req, error)
+        send('error', problemJson(error))
+      },
+    )
+    .then(() => stream?.end())
+  return stream.response
 }

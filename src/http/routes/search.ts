@@ -1,38 +1,112 @@
-import { FILTER_NAMES } from '../../model/case-fields.ts'
-import { Refusal } from '../../model/refusal.ts'
+import * as z from 'zod'
+import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import { filteredValues, type TriageRow } from '../../model/triage-row.ts'
-import { type CaseSummary, type Filters, parseQuery, type SearchQuery } from '../../search/query.ts'
-import type { Hit } from '../../search/search.ts'
-import { type Query, queryOf, valuesOf } from '../case-filter.ts'
-import type { ServiceContext } from '../context.ts'
+import {
+  type CaseSummary,
+  type Filters,
+  MAX_QUERY_LENGTH,
+  parseQuery,
+  type SearchQuery,
+} from '../../search/query.ts'
+import { resolvedLike } from '../../sessions/resolved-like.ts'
 import type { HttpDeps } from '../deps.ts'
+import { endpoint } from '../endpoint.ts'
 import { withFreshCatalog } from '../fresh-catalog.ts'
 import { answerJson } from '../json-body.ts'
 import { knownState } from '../params.ts'
+import { caseIdParam } from '../schemas/params.ts'
+import { caseFilters, NEVER_EMPTY, wholeNumber } from '../schemas/query.ts'
+import {
+  type FoundCaseJson,
+  foundCase,
+  type ResolvedCaseJson,
+  resolvedCase,
+} from '../schemas/search.ts'
 
-/** A case as the search gives it. */
-export type FoundCase = CaseSummary & Hit
+/** How many cases are returned. */
+export const SEARCH_LIMIT = { default: 20, max: 100 }
+const SIMILAR_LIMIT = { default: 5, max: 20 }
 
-/** Of how many cases are given. */
-export const SEARCH_LIMIT = { otherwise: 20, most: 100 }
+const limit = ({ default: usual, max }: typeof SEARCH_LIMIT) =>
+  wholeNumber(1, max)
+    .optional()
+    .describe(`Maximum number of results, 1 to ${max}; ${usual} by default.`)
 
-/** `GET /search`: the cases that a query means, the best first, with the lines that say so. */
-export async function searchRoute(service: HttpDeps, c: ServiceContext): Promise<Response> {
-  const query = queryOf(c)
-  const { total, found } = await searched(service, wantedQuery(query), limitOf(query, SEARCH_LIMIT))
-  return answerJson(c, found, 200, { 'x-total-count': String(total) })
+export const searchQuery = {
+  q: z
+    .string()
+    .max(MAX_QUERY_LENGTH, `expected at most ${MAX_QUERY_LENGTH} characters`)
+    .optional()
+    .register(NEVER_EMPTY, { content: /\S/ })
+    .describe(
+      'Words, phrases in `"quotation marks"`, and filters such as `state:RESOLVED`, `type:bug` or `tag:auth`.',
+    ),
+  ...caseFilters,
+  limit: limit(SEARCH_LIMIT),
 }
 
-export function searched(
+export const searchEndpoints = [
+  endpoint({
+    route: 'GET /search',
+    id: 'search',
+    tag: 'Cases',
+    summary: 'Search cases, sessions, memory and proof',
+    description:
+      'Full text, best match first, each with the lines that contain the words. Requires a word or a filter in `q`.',
+    query: searchQuery,
+    responses: {
+      200: {
+        description: 'Cases, best match first.',
+        json: z.array(foundCase),
+        headers: ['X-Total-Count'],
+      },
+    },
+    errors: ['bad_request', 'unknown_state'],
+    async handle({ c, service, query }) {
+      const { total, found } = await search(service, query)
+      return answerJson(c, found, 200, { 'x-total-count': String(total) })
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/similar',
+    id: 'similarCases',
+    tag: 'Cases',
+    summary: 'Find similar resolved cases',
+    description:
+      'Compares title and description, and returns what was learned from each: its outcome, its cause and its verified proof.',
+    params: { id: caseIdParam },
+    query: { limit: limit(SIMILAR_LIMIT) },
+    responses: {
+      200: { description: 'Cases, most similar first.', json: z.array(resolvedCase) },
+    },
+    errors: ['bad_request'],
+    async handle({ c, service, params: { id }, query }) {
+      await service.store.read(id)
+      const most = query.limit ?? SIMILAR_LIMIT.default
+      const found = await withFreshCatalog(service, () => resolvedLike(service, id, most))
+      return answerJson<readonly ResolvedCaseJson[]>(c, found)
+    },
+  }),
+]
+
+export interface SearchParams extends Partial<Record<FilterName, string[] | undefined>> {
+  q?: string | undefined
+  limit?: number | undefined
+}
+
+/** What `GET /search` returns, and how many cases match in all. */
+export function search(
   service: Pick<HttpDeps, 'search' | 'catalog' | 'synchronizer'>,
-  query: SearchQuery,
-  limit: number,
-): Promise<{ total: number; found: FoundCase[] }> {
+  { limit = SEARCH_LIMIT.default, ...params }: SearchParams,
+): Promise<{ total: number; found: FoundCaseJson[] }> {
+  const query = searchFor(params)
   return withFreshCatalog(service, async () => {
     const { total, hits } = await service.search.find(query, limit)
-    const found = hits.flatMap(({ id, ...hit }) => {
-      const row = service.catalog.row(id) // deleted meanwhile
-      return row ? { id, ...summaryOf(row), ...hit } : []
+    const found = hits.flatMap(({ id, ...hit }): FoundCaseJson[] => {
+      const row = service.catalog.row(id)
+      if (!row) return [] // deleted meanwhile
+      return [{ id, ...summaryOf(row), ...hit }]
     })
     return { total, found }
   })
@@ -46,12 +120,12 @@ function summaryOf(row: TriageRow): CaseSummary {
   }
 }
 
-/** The query with the filters beside it: both must fit. */
-export function wantedQuery(query: Query): SearchQuery {
-  const { filters: inText, ...text } = parseQuery(query('q') ?? '')
+/** A case must match the filters in the text and those beside it. */
+function searchFor({ q = '', ...params }: SearchParams): SearchQuery {
+  const { filters: inText, ...text } = parseQuery(q)
   const filters: Filters = {}
   for (const name of FILTER_NAMES) {
-    const beside = valuesOf(query, name)
+    const beside = params[name]
     const within = inText[name]
     const both = beside?.length
       ? beside.filter((value) => !within || within.includes(value))
@@ -60,14 +134,4 @@ export function wantedQuery(query: Query): SearchQuery {
     if (both) filters[name] = both
   }
   return { ...text, filters }
-}
-
-export function limitOf(query: Query, { otherwise, most }: typeof SEARCH_LIMIT): number {
-  const text = query('limit')
-  if (text === undefined) return otherwise
-  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= most) return limit
-  const came = JSON.stringify(text.slice(0, 60).toWellFormed())
-  const message = `expected a whole number from 1 to ${most}; got ${came}`
-  throw new Refusal('bad_request', `limit: ${message}.`, { errors: [{ path: 'limit', message }] })
 }

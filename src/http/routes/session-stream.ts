@@ -2,23 +2,42 @@ import { sessionOf } from '../../model/case-folder.ts'
 import { isOver } from '../../model/session-state.ts'
 import { nextTrailNumber } from '../../model/trail.ts'
 import type { ServiceContext } from '../context.ts'
-import type { HttpDeps } from '../deps.ts'
-import { caseId, sessionId } from '../params.ts'
+import { type EndpointDeps, endpoint } from '../endpoint.ts'
+import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
+import { resuming } from '../schemas/query.ts'
 import { openEventStream, resumePoint } from '../sse/event-stream.ts'
 import { createEventQueue } from '../sse/session-stream.ts'
-import type { StreamRegistry } from '../sse/stream-registry.ts'
 
-/**
- * `GET /cases/:id/sessions/:sid/stream`: replays the session's trail, goes on live, and closes when
- * the session has completed or ended (design §5). The id of an event is its number in the trail, so
- * a resume is exact, across a restart of the service too.
- */
-export async function streamRoute(
-  service: HttpDeps,
-  registry: StreamRegistry,
+export const sessionStreamEndpoints = [
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid/stream',
+    id: 'streamSession',
+    tag: 'Sessions',
+    summary: 'Stream the events of a session',
+    description:
+      'Server-sent events: its audit log from the beginning, or after the given id, then live events and what steps print. The stream closes when the session has completed or ended.',
+    params: { id: caseIdParam, sid: sessionIdParam },
+    query: resuming.query,
+    headers: resuming.headers,
+    responses: {
+      200: {
+        description: 'Past events, then live ones, until the session is over.',
+        events: 'SessionEvent',
+      },
+      204: { description: 'There are no more events.' },
+    },
+    errors: ['bad_request'],
+    handle: ({ c, service, params: { id, sid } }) => streamSession(c, service, { id, sid }),
+  }),
+]
+
+/** The id of an event is its number in the audit log, so a client resumes exactly, also after a restart of the service. */
+async function streamSession(
   c: ServiceContext,
+  service: EndpointDeps,
+  { id, sid }: { id: string; sid: string },
 ): Promise<Response> {
-  const [id, sid] = [caseId(c), sessionId(c)]
+  const { streams: registry } = service
   const present = sessionOf(await service.store.read(id), sid)
   const last = nextTrailNumber(present.trail) - 1
   const resume = resumePoint(c)

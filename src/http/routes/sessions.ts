@@ -1,108 +1,228 @@
-import { Hono } from 'hono'
+import * as z from 'zod'
 import { type CaseFolder, sessionOf } from '../../model/case-folder.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
+import { planHistory, savedAt } from '../../sessions/plan-history.ts'
 import { actorOf } from '../actor.ts'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
+import type { ServiceContext } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
+import { created, endpoint, FILE_ERRORS, LIST_ERRORS, listOf, ok } from '../endpoint.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../etag.ts'
 import { answerJson, jsonBody } from '../json-body.ts'
-import { knownQuery, PAGING } from '../middleware/known-query.ts'
-import { requireOperator } from '../middleware/require-operator.ts'
 import { newestFirst, paginate } from '../pagination.ts'
-import { caseId, sessionId } from '../params.ts'
-import { mustFit, readJson } from '../request-body.ts'
+import { mustFit } from '../request-body.ts'
+import { caseIdParam, sessionIdParam } from '../schemas/params.ts'
+import { paging } from '../schemas/query.ts'
 import {
   abandonSchema,
   approveSchema,
   newSessionSchema,
+  type PlanRevisionJson,
   planSchema,
   reviseSchema,
-} from '../schemas/case.ts'
+  revision,
+  session,
+} from '../schemas/session.ts'
 import { serializeSession } from '../serializers.ts'
 
-/** `/cases/:id/sessions` (specification §4.2, and what design §4 adds). */
-export function sessionRoutes(service: HttpDeps): Hono<ServiceEnv> {
-  const { store, sessions } = service
-  const app = new Hono<ServiceEnv>()
+const ofCase = { id: caseIdParam }
+const ofSession = { ...ofCase, sid: sessionIdParam }
+const updated = ok(session, 'The updated session.')
+const ENDED = ['session_ended', 'wrong_state'] as const
+const UNTRUSTED = ['untrusted_provider', 'untrusted_workdir', 'untrusted_agent_files'] as const
 
-  async function answer(c: ServiceContext, folder: CaseFolder, id: string): Promise<Response> {
-    return jsonWithETag(c, await serializeSession(service, folder, sessionOf(folder, id)))
-  }
+export const sessionEndpoints = [
+  endpoint({
+    route: 'GET /cases/:id/sessions',
+    id: 'listSessions',
+    tag: 'Sessions',
+    summary: 'List the sessions of a case',
+    description:
+      'Each with all its fields. Without `limit` the whole list is returned; with it, `Link` has the next page.',
+    params: ofCase,
+    query: paging,
+    responses: listOf(session, 'Sessions, newest first.'),
+    errors: LIST_ERRORS,
+    async handle({ c, service, params, query }) {
+      const folder = await service.store.read(params.id)
+      const all = folder.sessions.map((session) => ({
+        id: session.id,
+        created_at: session.started_at,
+        session,
+      }))
+      const present = ({ session }: { session: Session }) =>
+        serializeSession(service, folder, session)
+      return paginate({ c, query }, all.sort(newestFirst), { present })
+    },
+  }),
 
-  /** Holds the request to If-Match: now, and again on the same bytes when the change is made. */
-  async function matching(c: ServiceContext, id: string, sid: string) {
-    const folder = await store.read(id)
-    const session = sessionOf(folder, sid)
-    const json = await serializeSession(service, folder, session)
-    const etag = etagOf(jsonBody(json))
-    requireMatch(c, etag)
-    const hash = hashOf(session)
-    return (_: CaseFolder, present: Session) => {
-      if (c.req.header('if-match') !== undefined && hashOf(present) !== hash) {
-        throw new Refusal(
-          'precondition_failed',
-          'The session changed meanwhile. Read it again and decide anew.',
-        )
-      }
+  endpoint({
+    route: 'POST /cases/:id/sessions',
+    id: 'createSession',
+    tag: 'Sessions',
+    summary: 'Create a session and start planning',
+    description:
+      'Returns the session in state `created`. It then plans, and waits in state `plan_ready`: nothing runs before the plan is approved. Either `type` or `again` is required. `again` retries a failed session: type and provider default to those of that session, and the failure is added to the note.',
+    params: ofCase,
+    body: newSessionSchema,
+    responses: created(session, 'The session; its plan will wait for approval.'),
+    errors: [
+      ...FILE_ERRORS,
+      'unknown_provider',
+      'provider_unavailable',
+      ...UNTRUSTED,
+      'wrong_state',
+    ],
+    operatorOnly: 'create session',
+    async handle({ c, service, params: { id }, body }) {
+      const by = await actorOf(service, c)
+      const { folder, session } = await service.sessions.create(id, body, by)
+      const json = await serializeSession(service, folder, session)
+      return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
+    },
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid',
+    id: 'getSession',
+    tag: 'Sessions',
+    summary: 'Get a session',
+    description:
+      'Its state, hypothesis, plan, output, diff and test counts, and the files that can be attached as proof.',
+    params: ofSession,
+    responses: ok(session, 'The session.'),
+    handle: async ({ c, service, params: { id, sid } }) =>
+      respond(c, service, await service.store.read(id), sid),
+  }),
+
+  endpoint({
+    route: 'GET /cases/:id/sessions/:sid/plans',
+    id: 'listPlans',
+    tag: 'Sessions',
+    summary: 'List the plan revisions of a session',
+    description:
+      'Oldest first, each with its author and the change request it followed. A text is null if this machine does not have it.',
+    params: ofSession,
+    responses: ok(z.array(revision), 'Plan revisions, oldest first.'),
+    async handle({ c, service, params: { id, sid } }) {
+      const folder = await service.store.read(id)
+      const found = sessionOf(folder, sid)
+      const json = await serializeSession(service, folder, found)
+      const present = { plan: json.plan, savedAt: savedAt(service, json) }
+      const history = await planHistory(service.plans, found, present)
+      return jsonWithETag<readonly PlanRevisionJson[]>(c, history)
+    },
+  }),
+
+  endpoint({
+    route: 'PUT /cases/:id/sessions/:sid/plan',
+    id: 'editPlan',
+    tag: 'Sessions',
+    summary: 'Replace the plan',
+    description:
+      'Only while the plan waits for approval. A plan with an invalid step is refused. The previous plan stays in the list of revisions.',
+    params: ofSession,
+    body: planSchema,
+    isConditional: true,
+    responses: updated,
+    errors: [...FILE_ERRORS, ...ENDED, 'invalid_plan'],
+    operatorOnly: 'edit plan',
+    async handle({ c, service, params: { id, sid }, body }) {
+      for (const [name, text] of Object.entries(body)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
+      const allow = await matching(service, c, id, sid)
+      const by = await actorOf(service, c)
+      return respond(c, service, await service.sessions.editPlan(id, sid, body, { allow, by }), sid)
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/sessions/:sid/approve',
+    id: 'approve',
+    tag: 'Sessions',
+    summary: 'Approve the plan and run it',
+    description: 'With `plan_sha256`, only the plan with this hash runs.',
+    params: ofSession,
+    body: approveSchema,
+    isBodyOptional: true,
+    responses: updated,
+    errors: [
+      ...FILE_ERRORS,
+      ...ENDED,
+      'bad_request',
+      'already_active',
+      'plan_changed',
+      'folder_busy',
+      'invalid_plan',
+      'unknown_provider',
+      ...UNTRUSTED,
+    ],
+    operatorOnly: 'approve',
+    async handle({ c, service, params: { id, sid }, body: { plan_sha256 } }) {
+      const by = await actorOf(service, c)
+      return respond(c, service, await service.sessions.approve(id, sid, { plan_sha256, by }), sid)
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/sessions/:sid/revise',
+    id: 'revise',
+    tag: 'Sessions',
+    summary: 'Request a revised plan',
+    description: 'The note says what to change. The new plan needs its own approval.',
+    params: ofSession,
+    body: reviseSchema,
+    responses: updated,
+    errors: [...FILE_ERRORS, ...ENDED, 'already_active', 'unknown_provider', ...UNTRUSTED],
+    operatorOnly: 'revise',
+    async handle({ c, service, params: { id, sid }, body: { note } }) {
+      const by = await actorOf(service, c)
+      return respond(c, service, await service.sessions.revise(id, sid, { note, by }), sid)
+    },
+  }),
+
+  endpoint({
+    route: 'POST /cases/:id/sessions/:sid/abandon',
+    id: 'abandon',
+    tag: 'Sessions',
+    summary: 'Stop a session and its processes',
+    description:
+      'Responds when all its processes have ended. A session that has already ended is refused.',
+    params: ofSession,
+    body: abandonSchema,
+    isBodyOptional: true,
+    responses: updated,
+    errors: [...FILE_ERRORS, ...ENDED],
+    operatorOnly: 'abandon',
+    async handle({ c, service, params: { id, sid }, body: { reason } }) {
+      const by = await actorOf(service, c)
+      return respond(c, service, await service.sessions.abandon(id, sid, { reason, by }), sid)
+    },
+  }),
+]
+
+async function respond(
+  c: ServiceContext,
+  service: HttpDeps,
+  folder: CaseFolder,
+  sid: string,
+): Promise<Response> {
+  return jsonWithETag(c, await serializeSession(service, folder, sessionOf(folder, sid)))
+}
+
+/** Holds the request to If-Match: now, and again on the same bytes when the change is made. */
+async function matching(service: HttpDeps, c: ServiceContext, id: string, sid: string) {
+  const folder = await service.store.read(id)
+  const found = sessionOf(folder, sid)
+  requireMatch(c, etagOf(jsonBody(await serializeSession(service, folder, found))))
+  const hashOf = (each: Session) =>
+    service.catalog.entry(each.case_id)?.sessions.get(each.number)?.hash
+  const hash = hashOf(found)
+  return (_: CaseFolder, present: Session) => {
+    if (c.req.header('if-match') !== undefined && hashOf(present) !== hash) {
+      throw new Refusal(
+        'precondition_failed',
+        'The session has changed. Read it again, then decide.',
+      )
     }
   }
-
-  const hashOf = (session: Session) =>
-    service.catalog.entry(session.case_id)?.sessions.get(session.number)?.hash
-
-  app.get('/', knownQuery(...PAGING), async (c) => {
-    const folder = await store.read(caseId(c))
-    const all = folder.sessions.map((session) => ({
-      ...{ id: session.id, created_at: session.started_at, session },
-    }))
-    const present = ({ session }: { session: Session }) =>
-      serializeSession(service, folder, session)
-    return paginate(c, all.sort(newestFirst), { present })
-  })
-
-  app.post('/', requireOperator(service, 'create session'), async (c) => {
-    const id = caseId(c)
-    const wanted = await readJson(c, newSessionSchema)
-    const { folder, session } = await sessions.create(id, wanted, await actorOf(service, c))
-    const json = await serializeSession(service, folder, session)
-    return answerJson(c, json, 201, { location: `/cases/${id}/sessions/${session.id}` })
-  })
-
-  app.get('/:sid', async (c) => answer(c, await store.read(caseId(c)), sessionId(c)))
-
-  app.put('/:sid/plan', requireOperator(service, 'edit plan'), async (c) => {
-    const [id, sid] = [caseId(c), sessionId(c)]
-    const edit = await readJson(c, planSchema)
-    for (const [name, text] of Object.entries(edit)) mustFit(name, text ?? '', MAX_PLAN_BYTES)
-    const allow = await matching(c, id, sid)
-    return answer(
-      c,
-      await sessions.editPlan(id, sid, edit, { allow, by: await actorOf(service, c) }),
-      sid,
-    )
-  })
-
-  app.post('/:sid/approve', requireOperator(service, 'approve'), async (c) => {
-    const [id, sid] = [caseId(c), sessionId(c)]
-    const { plan_sha256 } = await readJson(c, approveSchema)
-    const by = await actorOf(service, c)
-    return answer(c, await sessions.approve(id, sid, { plan_sha256, by }), sid)
-  })
-
-  app.post('/:sid/revise', requireOperator(service, 'revise'), async (c) => {
-    const [id, sid] = [caseId(c), sessionId(c)]
-    const { note } = await readJson(c, reviseSchema)
-    const by = await actorOf(service, c)
-    return answer(c, await sessions.revise(id, sid, { note, by }), sid)
-  })
-
-  app.post('/:sid/abandon', requireOperator(service, 'abandon'), async (c) => {
-    const [id, sid] = [caseId(c), sessionId(c)]
-    const { reason } = await readJson(c, abandonSchema)
-    const by = await actorOf(service, c)
-    return answer(c, await sessions.abandon(id, sid, { reason, by }), sid)
-  })
-
-  return app
 }

@@ -1,36 +1,73 @@
-import { Hono } from 'hono'
-import type { ServiceEnv } from '../context.ts'
+import * as z from 'zod'
 import type { HttpDeps } from '../deps.ts'
+import { type Endpoint, endpoint, ok } from '../endpoint.ts'
 import { jsonWithETag } from '../etag.ts'
-import { healthOf } from '../health.ts'
 import { answerJson, jsonBody } from '../json-body.ts'
-import type { VersionJson } from '../serializers.ts'
+import { type HealthJson, health, type VersionJson, version } from '../schemas/system.ts'
 
-/** `/health` and `/version` (specification §4.7), and what describes all of the API. */
-export function systemRoutes(service: HttpDeps): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>()
-  let description: string | undefined
+/** The document of each app, made at the first request. */
+const documents = new WeakMap<readonly Endpoint[], string>()
 
-  app.get('/health', async (c) => answerJson(c, await healthOf(service)))
+export const systemEndpoints = [
+  endpoint({
+    route: 'GET /health',
+    id: 'health',
+    tag: 'System',
+    summary: 'Health check',
+    description:
+      '`status` is `ok` whenever the service responds. `watching` says whether file changes are detected at once; `problems` lists problems of files that belong to no case.',
+    responses: { 200: { description: 'The service is running.', json: health } },
+    handle: async ({ c, service }) => answerJson(c, await readHealth(service)),
+  }),
 
-  app.get('/version', (c) => {
-    const { version, commit } = service.build
-    const { startedAt: started_at } = service
-    return answerJson(c, {
-      version,
-      commit,
-      node: process.version,
-      started_at,
-    } satisfies VersionJson)
-  })
+  endpoint({
+    route: 'GET /version',
+    id: 'version',
+    tag: 'System',
+    summary: 'Version',
+    description: 'The commit is known only if the program runs from a git checkout.',
+    responses: { 200: { description: 'The version.', json: version } },
+    handle: ({ c, service: { build, startedAt } }) =>
+      answerJson<VersionJson>(c, {
+        version: build.version,
+        commit: build.commit,
+        node: process.version,
+        started_at: startedAt,
+      }),
+  }),
 
-  app.get('/openapi.json', async (c) => {
-    if (description === undefined) {
-      const { openApiDocument } = await import('../openapi/document.ts')
-      description = jsonBody(openApiDocument(service))
-    }
-    return jsonWithETag(c, null, { json: description })
-  })
+  endpoint({
+    route: 'GET /openapi.json',
+    id: 'openapi',
+    tag: 'System',
+    summary: 'The OpenAPI document of this API',
+    description: 'Generated from the schemas that validate the requests.',
+    responses: ok(z.looseObject({ openapi: z.string() }), 'The OpenAPI document.'),
+    async handle({ c, service }) {
+      const { endpoints } = service
+      let json = documents.get(endpoints)
+      if (json === undefined) {
+        const { openApiDocument } = await import('../openapi/document.ts')
+        json = jsonBody(openApiDocument(endpoints, service))
+        documents.set(endpoints, json)
+      }
+      return jsonWithETag(c, null, { json })
+    },
+  }),
+]
 
-  return app
+/** Waits for changes that are already known, except while indexing. */
+async function readHealth(service: HttpDeps): Promise<HealthJson> {
+  const indexing = service.start.stage() === 'indexing'
+  if (!indexing) await service.synchronizer.freshenAll()
+  const { watching, trouble } = service.watching()
+  return {
+    status: 'ok',
+    indexing,
+    cases: service.catalog.size(),
+    watching,
+    ...(trouble ?? {}),
+    webhooks: service.webhooks.summary(),
+    problems: await service.problems(),
+  }
 }

@@ -1,90 +1,320 @@
-import { Hono } from 'hono'
-import type { KeyedMutex } from '../../files/keyed-mutex.ts'
+import * as z from 'zod'
+import { DELIVERY_STATES, type Delivery } from '../../model/delivery.ts'
+import { Refusal } from '../../model/refusal.ts'
 import { ALL_EVENTS, type Webhook } from '../../model/webhook.ts'
 import { newSecret } from '../../webhooks/message.ts'
-import type { ServiceContext, ServiceEnv } from '../context.ts'
-import type { HttpDeps } from '../deps.ts'
+import {
+  ANY_FIELD,
+  created,
+  type Endpoint,
+  type EndpointDeps,
+  endpoint,
+  LIST_ERRORS,
+  listOf,
+  ok,
+  type Route,
+} from '../endpoint.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../etag.ts'
 import { answerJson, jsonBody } from '../json-body.ts'
-import { knownQuery, PAGING } from '../middleware/known-query.ts'
-import { notWhilePlanning } from '../middleware/require-operator.ts'
-import { newestFirst, paginate } from '../pagination.ts'
-import { readJson } from '../request-body.ts'
-import { changeIn, newWebhookSchema, secretIn, webhookChangeSchema } from '../schemas/webhook.ts'
-import type { Deleted } from '../serializers.ts'
-import { serializeTest, serializeWebhook } from '../webhook-serializers.ts'
-import { deliveryRoutes } from './deliveries.ts'
-import type { WebhookAddress } from './webhook-address.ts'
+import {
+  type ListSource,
+  newestFirst,
+  paginate,
+  paginateSource,
+  type SortKey,
+} from '../pagination.ts'
+import { type DeletedJson, deleted } from '../schemas/case-responses.ts'
+import { caseIdParam, deliveryIdParam, webhookIdParam } from '../schemas/params.ts'
+import { oneOf, paging } from '../schemas/query.ts'
+import {
+  changeIn,
+  delivery,
+  deliveryWithEnvelope,
+  newWebhookSchema,
+  secretIn,
+  tested,
+  type WebhookWithSecretJson,
+  webhook,
+  webhookChangeSchema,
+  webhookWithSecret,
+} from '../schemas/webhook.ts'
+import {
+  serializeDelivery,
+  serializeDeliveryWithEnvelope,
+  serializeTest,
+  serializeWebhook,
+} from '../webhook-serializers.ts'
 
-/**
- * `/webhooks` or `/cases/:id/webhooks` (specification §4.5, design §5). `turns` is by webhook: a
- * change has to look up the receiver's name first, and If-Match must hold until it is made.
- */
-export function webhookRoutes(
-  service: HttpDeps,
-  { one, caseOf, webhookOf }: WebhookAddress,
-  turns: KeyedMutex,
-): Hono<ServiceEnv> {
-  const { webhooks } = service
-  const app = new Hono<ServiceEnv>()
-  const shown = (webhook: Webhook) => serializeWebhook(webhooks, webhook)
-  const etagNow = (id: string) => etagOf(jsonBody(shown(webhooks.get(id))))
+const state = oneOf(
+  z.enum(DELIVERY_STATES, { error: `expected one of ${DELIVERY_STATES.join(', ')}` }),
+).describe('Only deliveries in one of these states.')
 
-  /** Refuses with `not_found` when the case went away meanwhile: nobody would end its webhook. */
-  async function mustHaveCase(c: ServiceContext, { id }: Webhook): Promise<void> {
-    try {
-      await caseOf(c)
-    } catch (error) {
-      await webhooks.remove(id)
-      throw error
-    }
+type Params = Readonly<Record<string, string>>
+
+/** The same endpoints for the webhooks of the workspace and for those of a case. */
+interface Scope {
+  list: `/${string}`
+  one: `/${string}`
+  /** As the summaries have it. */
+  noun: string
+  /** As the operation ids have it. */
+  name: string
+  listed: string
+  ofList: Record<string, z.ZodType>
+  ofOne: Record<string, z.ZodType>
+  /** The case whose webhooks are meant; null for those of the workspace. */
+  caseOf(service: EndpointDeps, params: Params): Promise<string | null>
+  /** Throws `not_found`, also for the webhook of another case. */
+  webhookOf(service: EndpointDeps, params: Params): Promise<Webhook>
+}
+
+const readCase = async ({ store }: EndpointDeps, params: Params) =>
+  (await store.read(params.id!)).case.id
+
+const SCOPES: readonly Scope[] = [
+  {
+    list: '/webhooks',
+    one: '/webhooks/:id',
+    noun: 'a global webhook',
+    name: 'Webhook',
+    listed: 'Only those of the workspace; the webhooks of a case are listed at the case.',
+    ofList: {},
+    ofOne: { id: webhookIdParam },
+    caseOf: async () => null,
+    webhookOf: async ({ webhooks }, params) => webhooks.get(params.id!),
+  },
+  {
+    list: '/cases/:id/webhooks',
+    one: '/cases/:id/webhooks/:webhook_id',
+    noun: 'a webhook of a case',
+    name: 'CaseWebhook',
+    listed: 'Only those of this case; global webhooks also receive its events.',
+    ofList: { id: caseIdParam },
+    ofOne: { id: caseIdParam, webhook_id: webhookIdParam },
+    caseOf: readCase,
+    async webhookOf(service, params) {
+      const id = await readCase(service, params)
+      const found = service.webhooks.get(params.webhook_id!)
+      if (found.case_id === id) return found
+      throw new Refusal('not_found', `Case ${id} has no webhook ${found.id}.`)
+    },
+  },
+]
+
+export const webhookEndpoints: readonly Endpoint[] = SCOPES.flatMap((scope) => {
+  const { list, one, noun, name, ofList, ofOne, caseOf, webhookOf } = scope
+  const route = (method: string, path: string) => `${method} ${path}` as Route
+  return [
+    endpoint({
+      route: route('GET', list),
+      id: `list${name}s`,
+      tag: 'Webhooks',
+      summary: scope.ofList.id ? 'List the webhooks of a case' : 'List global webhooks',
+      description: scope.listed,
+      params: ofList,
+      query: paging,
+      responses: listOf(webhook, 'Webhooks, newest first.'),
+      errors: ['bad_request'],
+      async handle({ c, service, params, query }) {
+        const ofCase = await caseOf(service, params as Params)
+        const found = service.webhooks.list(ofCase).map((each) => show(service, each))
+        return paginate({ c, query }, found.sort(newestFirst))
+      },
+    }),
+
+    endpoint({
+      route: route('POST', list),
+      id: `create${name}`,
+      tag: 'Webhooks',
+      summary: `Register ${noun}`,
+      description: 'Without a secret, one is generated and returned in this response only.',
+      params: ofList,
+      body: newWebhookSchema,
+      responses: created(webhookWithSecret, 'The new webhook.'),
+      errors: ['wrong_state'],
+      notWhilePlanning: 'add webhook',
+      async handle({ c, service, params, body }) {
+        const { webhooks } = service
+        const { url, events, active, ...rest } = body
+        const secret = secretIn(rest) ?? null
+        const case_id = await caseOf(service, params as Params)
+        const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret, active }
+        const added = await webhooks.add(wanted)
+        try {
+          await caseOf(service, params as Params)
+        } catch (error) {
+          await webhooks.remove(added.id) // the case was deleted in the meantime
+          throw error
+        }
+        const json: WebhookWithSecretJson = {
+          ...show(service, added),
+          ...(secret === null ? { secret: added.secret } : {}),
+        }
+        const path = case_id === null ? '/webhooks' : `/cases/${case_id}/webhooks`
+        return answerJson(c, json, 201, { location: `${path}/${added.id}` })
+      },
+    }),
+
+    endpoint({
+      route: route('GET', one),
+      id: `get${name}`,
+      tag: 'Webhooks',
+      summary: `Get ${noun}`,
+      description:
+        'Its URL and events, how many deliveries wait or were given up, and why it was disabled, if it was. The secret is not shown.',
+      params: ofOne,
+      responses: ok(webhook, 'The webhook.'),
+      handle: async ({ c, service, params }) =>
+        jsonWithETag(c, show(service, await webhookOf(service, params as Params))),
+    }),
+
+    endpoint({
+      route: route('PATCH', one),
+      id: `update${name}`,
+      tag: 'Webhooks',
+      summary: `Update, pause or resume ${noun}`,
+      description: 'At least one field. A null secret generates a new one.',
+      params: ofOne,
+      body: webhookChangeSchema,
+      bodyRules: ANY_FIELD,
+      isConditional: true,
+      responses: {
+        200: { description: 'The updated webhook.', json: webhookWithSecret, headers: ['ETag'] },
+      },
+      notWhilePlanning: 'change webhook',
+      async handle({ c, service, params, body }) {
+        const change = changeIn(body, newSecret)
+        const { id } = await webhookOf(service, params as Params)
+        return service.webhookLocks.run(id, async () => {
+          requireMatch(c, etagNow(service, id))
+          const changed = await service.webhooks.change(id, change)
+          const json: WebhookWithSecretJson = {
+            ...show(service, changed),
+            ...(body.secret === null ? { secret: changed.secret } : {}),
+          }
+          return answerJson(c, json, 200, { etag: etagNow(service, id) })
+        })
+      },
+    }),
+
+    endpoint({
+      route: route('DELETE', one),
+      id: `delete${name}`,
+      tag: 'Webhooks',
+      summary: `Delete ${noun}`,
+      description: 'Nothing more is sent or retried.',
+      params: ofOne,
+      isConditional: true,
+      responses: { 200: { description: 'Deleted.', json: deleted } },
+      notWhilePlanning: 'delete webhook',
+      async handle({ c, service, params }) {
+        const { id } = await webhookOf(service, params as Params)
+        return service.webhookLocks.run(id, async () => {
+          requireMatch(c, etagNow(service, id))
+          await service.webhooks.remove(id)
+          return answerJson<DeletedJson>(c, { id, deleted: true })
+        })
+      },
+    }),
+
+    endpoint({
+      route: route('POST', `${one}/test`),
+      id: `test${name}`,
+      tag: 'Webhooks',
+      summary: `Send a ping to ${noun}`,
+      description:
+        'Responds when the receiver has responded, after 15 s at most. A ping is not retried, and is in no list of deliveries.',
+      params: ofOne,
+      responses: { 200: { description: 'The delivery result.', json: tested } },
+      notWhilePlanning: 'test webhook',
+      async handle({ c, service, params }) {
+        const found = await webhookOf(service, params as Params)
+        const { id, attempt } = await service.webhooks.test(found.id)
+        return answerJson(c, serializeTest(id, attempt))
+      },
+    }),
+
+    endpoint({
+      route: route('GET', `${one}/deliveries`),
+      id: `list${name}Deliveries`,
+      tag: 'Webhooks',
+      summary: `List the deliveries of ${noun}`,
+      description:
+        'Deliveries waiting to be retried, and the newest 1000 each that succeeded or were given up. An event that was not tried yet is not included.',
+      params: ofOne,
+      query: { state, ...paging },
+      responses: listOf(delivery, 'Deliveries, newest event first.'),
+      errors: LIST_ERRORS,
+      async handle({ c, service, params, query }) {
+        const { webhooks } = service
+        const found = await webhookOf(service, params as Params)
+        const states = query.state
+          ? DELIVERY_STATES.filter((each) => query.state!.includes(each))
+          : null
+        const source: ListSource<ListedDelivery> = {
+          count: () => webhooks.countDeliveries(found.id, states),
+          async after(last, limit) {
+            const before = last && Number(last.created_at)
+            return (await webhooks.deliveries(found.id, { states, before, limit })).map(listed)
+          },
+        }
+        const present = async ({ delivery }: ListedDelivery) => serializeDelivery(delivery, found)
+        return paginateSource({ c, query }, source, { present })
+      },
+    }),
+
+    endpoint({
+      route: route('GET', `${one}/deliveries/:did`),
+      id: `get${name}Delivery`,
+      tag: 'Webhooks',
+      summary: `Get a delivery of ${noun}`,
+      description: 'Includes every attempt, and the event as it was sent.',
+      params: { ...ofOne, did: deliveryIdParam },
+      responses: ok(deliveryWithEnvelope, 'The delivery with its event.'),
+      async handle({ c, service, params }) {
+        const found = await webhookOf(service, params as Params)
+        const sent = await service.webhooks.delivery(found.id, String(params.did))
+        return jsonWithETag(c, serializeDeliveryWithEnvelope(sent, found))
+      },
+    }),
+
+    endpoint({
+      route: route('POST', `${one}/deliveries/:did/redeliver`),
+      id: `redeliver${name}`,
+      tag: 'Webhooks',
+      summary: `Resend a delivery of ${noun}`,
+      description:
+        'At once, with the same `webhook-id`, so that the receiver can tell it from a new event. Refused while the webhook is not active.',
+      params: { ...ofOne, did: deliveryIdParam },
+      responses: { 202: { description: 'Queued for delivery.', json: deliveryWithEnvelope } },
+      errors: ['wrong_state'],
+      notWhilePlanning: 'redeliver',
+      async handle({ c, service, params }) {
+        const found = await webhookOf(service, params as Params)
+        const sent = await service.webhooks.redeliver(found.id, String(params.did))
+        return answerJson(c, serializeDeliveryWithEnvelope(sent, found), 202)
+      },
+    }),
+  ]
+})
+
+function show({ webhooks }: EndpointDeps, each: Webhook) {
+  return serializeWebhook(webhooks, each)
+}
+
+function etagNow(service: EndpointDeps, id: string): string {
+  return etagOf(jsonBody(show(service, service.webhooks.get(id))))
+}
+
+interface ListedDelivery extends SortKey {
+  delivery: Delivery
+}
+
+/** In the order of the event log. The time of an event found after a pause is that of its file, so it is no order. */
+function listed(delivery: Delivery): ListedDelivery {
+  return {
+    id: delivery.id,
+    created_at: String(delivery.event).padStart(16, '0'),
+    delivery,
   }
-
-  app.get('/', knownQuery(...PAGING), async (c) => {
-    const found = webhooks.list(await caseOf(c)).map(shown)
-    return paginate(c, found.sort(newestFirst))
-  })
-
-  app.post('/', notWhilePlanning(service, 'add webhook'), async (c) => {
-    const { url, events, active, ...rest } = await readJson(c, newWebhookSchema)
-    const secret = secretIn(rest) ?? null
-    const case_id = await caseOf(c)
-    const wanted = { case_id, url, events: events ?? [ALL_EVENTS], secret, active }
-    const webhook = await webhooks.add(wanted)
-    await mustHaveCase(c, webhook)
-    const json = { ...shown(webhook), ...(secret === null ? { secret: webhook.secret } : {}) }
-    const list = case_id === null ? '/webhooks' : `/cases/${case_id}/webhooks`
-    return answerJson(c, json, 201, { location: `${list}/${webhook.id}` })
-  })
-
-  app.get(one, async (c) => jsonWithETag(c, shown(await webhookOf(c))))
-
-  app.patch(one, notWhilePlanning(service, 'change webhook'), async (c) => {
-    const body = await readJson(c, webhookChangeSchema)
-    const change = changeIn(body, newSecret)
-    const { id } = await webhookOf(c)
-    return turns.run(id, async () => {
-      requireMatch(c, etagNow(id))
-      const webhook = await webhooks.change(id, change)
-      const generated = body.secret === null ? { secret: webhook.secret } : {}
-      return answerJson(c, { ...shown(webhook), ...generated }, 200, { etag: etagNow(id) })
-    })
-  })
-
-  app.delete(one, notWhilePlanning(service, 'delete webhook'), async (c) => {
-    const { id } = await webhookOf(c)
-    return turns.run(id, async () => {
-      requireMatch(c, etagNow(id))
-      await webhooks.remove(id)
-      return answerJson(c, { id, deleted: true } satisfies Deleted)
-    })
-  })
-
-  app.post(`${one}/test`, notWhilePlanning(service, 'test webhook'), async (c) => {
-    const { id, attempt } = await webhooks.test((await webhookOf(c)).id)
-    return answerJson(c, serializeTest(id, attempt))
-  })
-
-  app.route(`${one}/deliveries`, deliveryRoutes(service, webhookOf))
-  return app
 }

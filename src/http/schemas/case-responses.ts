@@ -6,35 +6,30 @@ import {
   FILTERED,
   type FilteredField,
 } from '../../model/case-fields.ts'
-import type { CaseJson } from '../../model/case-json.ts'
-import type { Gate, GateItem } from '../../model/gate.ts'
-import { HISTORY_KINDS, type HistoryEntry } from '../../model/history.ts'
-import { PROBLEM_CODES, type Problem } from '../../model/problem.ts'
+import { HISTORY_KINDS } from '../../model/history.ts'
+import { PROBLEM_CODES } from '../../model/problem.ts'
 import { OBJECTION_CODES } from '../../model/support.ts'
-import type { TriageRow } from '../../model/triage-row.ts'
-import { schemaOf } from '../openapi/same-type.ts'
-import type { Deleted } from '../serializers.ts'
 import { responseShape } from './case-fields.ts'
-import { count, id, time } from './primitives.ts'
+import { count, id, type JsonOf, time } from './primitives.ts'
 
-export const problem = schemaOf<Problem>()(
-  z.object({
+export const problem = z
+  .object({
     code: z.enum(PROBLEM_CODES),
     file: z.string().describe("Relative to the case's folder, or to the workspace."),
-    line: z.int().min(1).nullable().describe('Null when the whole file is meant.'),
+    line: z.int().min(1).nullable().describe('Null for the whole file.'),
     message: z.string(),
-  }),
-).meta({ id: 'Problem', description: 'Something wrong with a file, which a person can mend.' })
+  })
+  .meta({ id: 'Problem', description: 'Something wrong with a file, that a person can fix.' })
 
-export const caseSchema = schemaOf<CaseJson>()(
-  z.object({
+export const caseSchema = z
+  .object({
     id,
     ...responseShape<CaseFieldName>(FIELD_LIST),
     created_at: time,
     updated_at: time.describe('Of the last change of `case.md`.'),
     problems: z.array(problem),
-  }),
-).meta({ id: 'Case' })
+  })
+  .meta({ id: 'Case' })
 
 const needs = z
   .object({
@@ -45,8 +40,8 @@ const needs = z
   })
   .meta({ id: 'Attention', description: 'What a case needs from the operator.' })
 
-export const triageRow = schemaOf<TriageRow>()(
-  z.object({
+export const triageRow = z
+  .object({
     id,
     title: z.string(),
     ...responseShape<FilteredField>(FILTERED),
@@ -58,33 +53,33 @@ export const triageRow = schemaOf<TriageRow>()(
     running: z.boolean().describe('Whether a session plans or executes on this machine.'),
     problems: count,
     gate: z.object({ open: z.boolean(), verified: count, missing: count }),
-  }),
-).meta({ id: 'TriageRow' })
+  })
+  .meta({ id: 'TriageRow' })
 
-export const historyEntry = schemaOf<HistoryEntry>()(
-  z.object({
+export const historyEntry = z
+  .object({
     at: time.nullable().describe('Null for a note that names no time.'),
-    who: z.string().nullable().describe('Null where the files do not say.'),
+    who: z.string().nullable().describe('Null if the files do not say.'),
     what: z.string(),
     text: z.string().nullable().describe('Why: the reason, the question, the note.'),
     kind: z.enum(HISTORY_KINDS).describe('`note` is a line that a person wrote.'),
     session: z.int().min(1).nullable().describe('The number of the session that is meant.'),
     recorded: z.boolean().describe('False for what only other files of the case say.'),
-  }),
-).meta({ id: 'HistoryEntry', description: 'Something that happened to a case.' })
+  })
+  .meta({ id: 'HistoryEntry', description: 'Something that happened to a case.' })
 
-export const gateItem = schemaOf<GateItem>()(
-  z.object({
+export const gateItem = z
+  .object({
     description: z.string(),
     type: z.string().nullable(),
     required: z.boolean(),
     checked: z.boolean().describe('The tick of a person, which the gate does not look at.'),
     satisfied_by: id.nullable().describe('The verified proof of that type that supports it.'),
-  }),
-).meta({ id: 'ChecklistItem' })
+  })
+  .meta({ id: 'ChecklistItem' })
 
-export const gate = schemaOf<Gate>()(
-  z.object({
+export const gate = z
+  .object({
     open: z.boolean(),
     verified: count,
     items: z.array(gateItem),
@@ -99,9 +94,16 @@ export const gate = schemaOf<Gate>()(
         }),
       )
       .describe('The proofs that do not count, and why.'),
-  }),
-).meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
+  })
+  .meta({ id: 'Gate', description: 'Whether the case may be RESOLVED.' })
 
-export const deleted = schemaOf<Deleted>()(z.object({ id, deleted: z.literal(true) })).meta({
+export const deleted = z.object({ id, deleted: z.literal(true) }).meta({
   id: 'Deleted',
 })
+
+export type CaseJson = JsonOf<typeof caseSchema>
+export type TriageRowJson = JsonOf<typeof triageRow>
+export type HistoryEntryJson = JsonOf<typeof historyEntry>
+export type GateJson = JsonOf<typeof gate>
+export type GateItemJson = JsonOf<typeof gateItem>
+export type DeletedJson = JsonOf<typeof deleted>

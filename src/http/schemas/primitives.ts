@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { CASE_STATES } from '../../model/case-state.ts'
-import { TIME, UUID } from '../../model/words.ts'
+import { SLUG, SLUG_RULE, TIME, UUID } from '../../model/words.ts'
 
-/** The parts that answers are made of. */
+/** The parts of requests and responses. */
 export const id = z.string().regex(UUID).meta({ format: 'uuid' })
 export const time = z
   .string()
@@ -12,3 +12,12 @@ export const time = z
 export const hash = z.string().regex(/^[0-9a-f]{64}$/)
 export const count = z.int().min(0)
 export const caseState = z.enum(CASE_STATES).meta({ id: 'CaseState' })
+
+/** An id in a request body. */
+export const sentId = z.string().regex(UUID, 'expected a UUID in lower case')
+export const providerName = z.string().regex(SLUG, `expected ${SLUG_RULE}`)
+
+/** What a schema describes, as a TypeScript type: read-only, because responses are made from shared values. */
+export type JsonOf<Schema extends z.ZodType> = ReadonlyJson<z.infer<Schema>>
+
+type ReadonlyJson<T> = T extends object ? { readonly [Key in keyof T]: ReadonlyJson<T[Key]> } : T

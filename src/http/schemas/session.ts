@@ -3,12 +3,9 @@ import { SESSION_TYPES } from '../../model/case-state.ts'
 import { MAX_FAILED_TESTS } from '../../model/failed-test.ts'
 import { MAX_REFUSED } from '../../model/refused-actions.ts'
 import { SESSION_STATES } from '../../model/session-state.ts'
-import type { KeptRevision } from '../../sessions/plan-history.ts'
-import type { MemoryListing } from '../../workspace/memory-files.ts'
-import { schemaOf } from '../openapi/same-type.ts'
-import type { ArtifactJson, ProofJson, SessionJson, WrittenFile } from '../serializers.ts'
 import { problem } from './case-responses.ts'
-import { count, hash, id, time } from './primitives.ts'
+import { count, hash, id, type JsonOf, providerName, sentId, time } from './primitives.ts'
+import { oneLine, upTo, WORDS } from './text-fields.ts'
 
 const changed = { file: z.string(), additions: count, deletions: count }
 
@@ -38,8 +35,8 @@ const usageCounts = {
     .describe('As the agent estimates it; null where it does not say.'),
 }
 
-export const session = schemaOf<SessionJson>()(
-  z.object({
+export const session = z
+  .object({
     id,
     case_id: id,
     number: z.int().min(1),
@@ -120,91 +117,62 @@ export const session = schemaOf<SessionJson>()(
       .describe('Whether the newest plan is identical to the one that was sent back.'),
     candidates: z.array(z.object({ artifact: z.string(), note: z.string() })),
     problems: z.array(problem),
-  }),
-).meta({ id: 'Session' })
+  })
+  .meta({ id: 'Session' })
 
-export const revision = schemaOf<KeptRevision>()(
-  z.object({
+export const revision = z
+  .object({
     plan_sha256: z.string(),
     at: time,
     by: z.enum(['provider', 'request', 'hand']),
     note: z.string().nullable().describe('What the operator asked for before it was written.'),
     text: z.string().nullable().describe('Null where it is not known on this machine.'),
     current: z.boolean(),
-  }),
-).meta({ id: 'PlanRevision' })
+  })
+  .meta({ id: 'PlanRevision' })
 
-export const artifact = schemaOf<ArtifactJson>()(
-  z.object({
+export const artifact = z
+  .object({
     artifact: z.string(),
     size: count,
     updated_at: time,
     candidate: z.boolean().describe('Whether it can be attached as proof.'),
     note: z.string().nullable(),
-  }),
-).meta({ id: 'Artifact' })
+  })
+  .meta({ id: 'Artifact' })
 
-const proofHead = {
-  id,
-  case_id: id,
-  session_id: id.nullable(),
-  type: z.string(),
-  verified: z.boolean(),
-  verified_at: time.nullable(),
-  tests: z
-    .object({
-      run: count,
-      passed: count,
-      failed: count,
-      incomplete: z.literal(true).optional().describe('Only where the report breaks off.'),
-    })
-    .nullable()
-    .describe('What the test report in it says; null where it is none.'),
-  failed_tests: z
-    .array(
-      z.object({
-        name: z.string(),
-        message: z.string().nullable(),
-        file: z.string().nullable(),
-        line: z.number().nullable(),
-      }),
-    )
-    .describe('The first 20.'),
-  exit_code: z
-    .int()
-    .nullable()
-    .describe('Of the step that it comes from; null where that was 0, or is not known.'),
-  accepted: z
-    .string()
-    .nullable()
-    .describe('Why the operator accepts it although it does not support its claim by itself.'),
-  supports: z.boolean().describe('Whether it opens the gate once it is verified.'),
-  why_not: z.string().nullable().describe('Why it supports nothing.'),
-  sha256: z.string(),
-  created_at: time,
-  updated_at: time,
-}
+export const newSessionSchema = z
+  .object({
+    type: z.enum(SESSION_TYPES).optional(),
+    provider: providerName.optional(),
+    note: upTo(20_000).optional(),
+    again: sentId.optional(),
+  })
+  .check(({ value, issues }) => {
+    if (value.type !== undefined || value.again !== undefined) return
+    const message = `expected one of ${SESSION_TYPES.join(', ')}, or "again" with the id of a session that failed`
+    issues.push({ code: 'custom', path: ['type'], message, input: undefined })
+  })
 
-export const proof = schemaOf<ProofJson>()(z.object({ ...proofHead, content: z.string() })).meta({
-  id: 'Proof',
+export const planSchema = z.object({
+  plan: z.string().regex(WORDS, 'expected a plan that says something'),
+  hypothesis: z.string().optional(),
 })
 
-export const listedProof = z
-  .object({
-    ...proofHead,
-    content: z.string().optional().describe('Not with `content=false`.'),
-  })
-  .meta({ id: 'ListedProof' })
+export const approveSchema = z.object({
+  plan_sha256: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of plan_sha256')
+    .toLowerCase()
+    .optional(),
+})
 
-export const memoryFile = schemaOf<MemoryListing>()(
-  z.object({
-    filename: z.string(),
-    kind: z.enum(['case', 'session', 'notes']),
-    size: count,
-    updated_at: time,
-  }),
-).meta({ id: 'MemoryFile' })
+export const reviseSchema = z.object({
+  note: upTo(20_000).regex(WORDS, 'expected what to change'),
+})
 
-export const writtenFile = schemaOf<WrittenFile>()(
-  z.object({ filename: z.string(), size: count }),
-).meta({ id: 'WrittenFile' })
+export const abandonSchema = z.object({ reason: oneLine(2000).optional() })
+
+export type SessionJson = JsonOf<typeof session>
+export type ArtifactJson = JsonOf<typeof artifact>
+export type PlanRevisionJson = JsonOf<typeof revision>

@@ -1,15 +1,11 @@
 import * as z from 'zod'
 import { REFUSAL_CODES } from '../../model/refusal.ts'
-import type { ProviderResult } from '../../sessions/provider-runs.ts'
-import type { ProviderStatus } from '../../sessions/provider-status.ts'
-import type { HealthJson } from '../health.ts'
-import { schemaOf } from '../openapi/same-type.ts'
-import type { VersionJson } from '../serializers.ts'
 import { gate, problem } from './case-responses.ts'
-import { count, hash, id, time } from './primitives.ts'
+import { count, hash, id, type JsonOf, time } from './primitives.ts'
+import { WORDS } from './text-fields.ts'
 
-export const health = schemaOf<HealthJson>()(
-  z.object({
+export const health = z
+  .object({
     status: z.literal('ok'),
     indexing: z
       .boolean()
@@ -20,20 +16,20 @@ export const health = schemaOf<HealthJson>()(
     remedy: z.exactOptional(z.string()),
     webhooks: z.object({ active: count, paused: count, disabled: count, failing: count }),
     problems: z.array(problem).describe('Those that belong to no case.'),
-  }),
-).meta({ id: 'Health' })
+  })
+  .meta({ id: 'Health' })
 
-export const version = schemaOf<VersionJson>()(
-  z.object({
+export const version = z
+  .object({
     version: z.string(),
     commit: z.string().nullable(),
     node: z.string(),
     started_at: time,
-  }),
-).meta({ id: 'Version' })
+  })
+  .meta({ id: 'Version' })
 
-export const provider = schemaOf<ProviderStatus>()(
-  z.object({
+export const provider = z
+  .object({
     id: z.string(),
     kind: z.enum(['runbook', 'command', 'acp']),
     title: z.string(),
@@ -48,17 +44,17 @@ export const provider = schemaOf<ProviderStatus>()(
     source: z.enum(['built-in', 'casefile.md']),
     trusted: z.boolean(),
     advice: z.string(),
-  }),
-).meta({ id: 'Provider' })
+  })
+  .meta({ id: 'Provider' })
 
-export const providerResult = schemaOf<ProviderResult>()(
-  z.object({
+export const providerResult = z
+  .object({
     provider: z.string(),
     text: z.string().describe('Hypothesis and plan in one.'),
     hypothesis: z.string(),
     plan: z.string(),
-  }),
-).meta({ id: 'ProviderResult' })
+  })
+  .meta({ id: 'ProviderResult' })
 
 const running = z
   .exactOptional(z.object({ case_id: id, session_id: id }))
@@ -89,3 +85,12 @@ export const problemDetails = z
     problem: z.exactOptional(problem).describe('What is wrong with the file, or would be.'),
   })
   .meta({ id: 'ProblemDetails', description: 'An error, as RFC 9457 has it.' })
+
+export const promptSchema = z.object({
+  prompt: z.string().regex(WORDS, 'expected a prompt that says something'),
+})
+
+export type HealthJson = JsonOf<typeof health>
+export type VersionJson = JsonOf<typeof version>
+export type ProviderJson = JsonOf<typeof provider>
+export type ProviderResultJson = JsonOf<typeof providerResult>

@@ -6,6 +6,7 @@ import {
   FURTHER_EVENTS,
   type WebhookChange,
 } from '../../model/webhook.ts'
+import { count, id, type JsonOf, time } from './primitives.ts'
 
 const NAMES: readonly string[] = [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS]
 const MAX_SECRET = 1000
@@ -79,3 +80,78 @@ export function changeIn(
   const message = 'Nothing to update: name at least one of url, events, secret, active.'
   throw new Refusal('bad_request', message)
 }
+
+const fields = z.object({
+  id,
+  case_id: id.nullable().describe('Null for a global webhook.'),
+  url: z.string(),
+  events: z.array(z.string().meta({ enum: [ALL_EVENTS, ...DEFAULT_EVENTS, ...FURTHER_EVENTS] })),
+  active: z.boolean(),
+  disabled: z
+    .object({ reason: z.enum(['gone', 'failing']), at: time })
+    .nullable()
+    .describe('Why the service stopped sending.'),
+  retrying: count,
+  dead: count,
+  failing_since: time.nullable(),
+  created_at: time,
+  updated_at: time,
+})
+
+export const webhook = fields.meta({ id: 'Webhook' })
+
+export const webhookWithSecret = fields
+  .extend({
+    secret: z
+      .exactOptional(z.string())
+      .describe('A newly generated secret. No other response contains it.'),
+  })
+  .meta({ id: 'WebhookWithSecret' })
+
+const attempt = z.object({
+  at: time,
+  ms: z.number().min(0),
+  status: z.int().nullable().describe('Null if there was no response.'),
+  error: z.string().nullable(),
+})
+
+const sent = z.object({
+  id: z.string().describe('The `webhook-id` that the receiver gets.'),
+  event_id: z.int().min(1).describe("The event's number in the log."),
+  event_type: z.string(),
+  state: z.enum(['delivered', 'retrying', 'dead']),
+  created_at: time,
+  next_attempt_at: time.nullable(),
+  attempts: z.array(attempt),
+})
+
+export const delivery = sent.meta({
+  id: 'Delivery',
+})
+
+export const envelope = z
+  .object({
+    event_type: z.string(),
+    timestamp: time,
+    payload: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Envelope', description: 'An event: exactly these three members.' })
+
+export const deliveryWithEnvelope = sent.extend({ envelope }).meta({ id: 'DeliveryWithEnvelope' })
+
+export const tested = z
+  .object({
+    id: z.string(),
+    event_type: z.string(),
+    delivered: z.boolean(),
+    status: z.int().nullable(),
+    error: z.string().nullable(),
+    ms: z.number().min(0),
+  })
+  .meta({ id: 'TestDelivery' })
+
+export type WebhookJson = JsonOf<typeof webhook>
+export type WebhookWithSecretJson = JsonOf<typeof webhookWithSecret>
+export type DeliveryJson = JsonOf<typeof delivery>
+export type DeliveryWithEnvelopeJson = JsonOf<typeof deliveryWithEnvelope>
+export type TestDeliveryJson = JsonOf<typeof tested>

@@ -1,6 +1,8 @@
-import { type Query, valuesOf } from '../../http/case-filter.ts'
-import { knownState } from '../../http/params.ts'
-import { Refusal } from '../../model/refusal.ts'
+import * as z from 'zod'
+import type { ServiceContext } from '../../http/context.ts'
+import { parseQuery } from '../../http/schemas/parse-query.ts'
+import { oneOf, triageQuery } from '../../http/schemas/query.ts'
+import type { TriageQuery } from '../../http/triage.ts'
 import { STATE_GROUPS } from '../../model/state-groups.ts'
 import { CASES } from '../shell/addresses.ts'
 
@@ -8,7 +10,7 @@ import { CASES } from '../shell/addresses.ts'
 export interface Filters {
   q: string
   group: string[]
-  needs: string[]
+  needs: NonNullable<TriageQuery['needs']>
   state: string[]
   type: string[]
   tag: string[]
@@ -17,31 +19,32 @@ export interface Filters {
 
 const LISTS = ['group', 'needs', 'state', 'type', 'tag', 'outcome'] as const
 
-/** Refuses a state or a group that there is not. */
-export function filtersOf(query: Query): Filters {
-  const values = (name: string) => valuesOf(query, name) ?? []
+const query = {
+  ...triageQuery,
+  group: oneOf(z.enum(STATE_GROUPS, { error: `expected some of ${STATE_GROUPS.join(', ')}` })),
+}
+
+/** Throws what `GET /triage` throws, except that a form may send empty fields. */
+export function filtersOf(c: ServiceContext): Filters {
+  const sent = Object.entries(c.req.queries()).flatMap(([name, values]) => {
+    const filled = values.filter((value) => /[^,\s]/.test(value))
+    return name in query && filled.length > 0 ? [[name, filled] as const] : []
+  })
+  const { q = '', ...lists } = parseQuery(query, Object.fromEntries(sent))
   return {
-    q: query('q')?.trim() ?? '',
-    group: query('group')?.split(',').filter(isKnownGroup) ?? [],
-    needs: values('needs'),
-    state: values('state').map(knownState),
-    type: values('type'),
-    tag: values('tag'),
-    outcome: values('outcome'),
+    q: q.trim(),
+    group: lists.group ?? [],
+    needs: lists.needs ?? [],
+    state: lists.state ?? [],
+    type: lists.type ?? [],
+    tag: lists.tag ?? [],
+    outcome: lists.outcome ?? [],
   }
 }
 
-function isKnownGroup(word: string): boolean {
-  if (word === '' || (STATE_GROUPS as readonly string[]).includes(word)) return word !== ''
-  const message = `expected some of ${STATE_GROUPS.join(', ')}; got ${JSON.stringify(word.slice(0, 60).toWellFormed())}`
-  throw new Refusal('bad_request', `group: ${message}.`, {
-    errors: [{ path: 'group', message }],
-  })
-}
-
 /** The number of the page that is asked for, from 1 on. */
-export function pageOf(query: Query): number {
-  const text = query('page') ?? ''
+export function pageOf(c: ServiceContext): number {
+  const text = c.req.query('page') ?? ''
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1
 }
 

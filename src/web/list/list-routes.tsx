@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { queryOf } from '../../http/case-filter.ts'
 import type { ServiceEnv } from '../../http/context.ts'
 import { UUID } from '../../model/words.ts'
 import { listProviders } from '../../sessions/providers.ts'
@@ -18,9 +17,8 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
-    const query = queryOf(c)
-    const filters = filtersOf(query)
-    const list = await listing(service, filters, pageOf(query))
+    const filters = filtersOf(c)
+    const list = await listing(service, filters, pageOf(c))
     const facts = await rowFacts(
       service,
       list.groups.flatMap(({ rows }) => rows),

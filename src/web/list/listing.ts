@@ -27,8 +27,7 @@ export async function listing(
   wantedPage: number,
 ): Promise<Listing> {
   const { lists, catalog } = service
-  const { q, group, ...words } = filters
-  const query = (name: string) => (name === 'q' ? q : words[name as keyof typeof words]?.join(','))
+  const { group, ...query } = filters
   const others = await triageFilters(service, query)
   const sizes = Object.fromEntries(STATE_GROUPS.map((name) => [name, 0])) as Listing['sizes']
   for (const { state, needs, count } of lists.counts(others))

@@ -1,3 +1,4 @@
+import { endpointsOf } from '../../http/endpoints.ts'
 import { openApiDocument } from '../../http/openapi/document.ts'
 import type { PageNeeds } from '../needs.ts'
 import type { ApiDocument } from './api-document.ts'
@@ -9,6 +10,6 @@ export async function referenceHtml({
   assets,
   origin,
 }: PageNeeds & { origin: string }): Promise<string> {
-  const api = openApiDocument(service) as unknown as ApiDocument
+  const api = openApiDocument(endpointsOf(service), service) as unknown as ApiDocument
   return `<!doctype html>${await (<ReferencePage {...{ assets, api, origin }} />).toString()}`
 }

@@ -1,4 +1,4 @@
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import { outcomeLabel } from '../../model/outcomes.ts'
 import { visibleText } from '../../rendering/hidden-characters.ts'
 import { casePage } from '../shell/addresses.ts'
@@ -7,7 +7,7 @@ import { fileUrl } from '../shell/problems.tsx'
 import { Time } from '../shell/time.tsx'
 
 /** A case that was found: what it is, the lines that match, and the words of the query that it lacks. */
-export function FoundCaseItem({ of, number }: { of: FoundCase; number: number }) {
+export function FoundCaseItem({ of, number }: { of: FoundCaseJson; number: number }) {
   const { id, title, state, type, outcome, tags, updated_at, missing, lines } = of
   return (
     <li class="card found-case" id={`result-${number}`}>
@@ -47,7 +47,7 @@ export function FoundCaseItem({ of, number }: { of: FoundCase; number: number })
   )
 }
 
-function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] }) {
+function FoundLine({ id, line }: { id: string; line: FoundCaseJson['lines'][number] }) {
   const file = line.file.slice(line.file.lastIndexOf(`${id}/`) + id.length + 1)
   const where = `${visibleText(file)}:${line.line}`
   const address = fileUrl(id, { file, line: line.line })
@@ -62,7 +62,7 @@ function FoundLine({ id, line }: { id: string; line: FoundCase['lines'][number] 
 }
 
 /** The text in its pieces, those that match marked. */
-function marked({ text, marks }: FoundCase['lines'][number]) {
+function marked({ text, marks }: FoundCaseJson['lines'][number]) {
   const ends = [...marks.map(([, to]) => to), text.length]
   return ends.map((end, index) => {
     const from = index === 0 ? 0 : ends[index - 1]!

@@ -1,4 +1,4 @@
-import type { FoundCase } from '../../http/routes/search.ts'
+import type { FoundCaseJson } from '../../http/schemas/search.ts'
 import type { Assets } from '../assets.ts'
 import { number } from '../list/number-text.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'
@@ -8,7 +8,7 @@ import { FoundCaseItem } from './found-case.tsx'
 import { SearchField } from './search-field.tsx'
 
 /** The result of a search; null before anything is searched. */
-export type SearchOutcome = { total: number; found: FoundCase[] } | { refused: string } | null
+export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { refused: string } | null
 
 /** So many results are shown at first, and so many more with each "Show more". */
 export const RESULTS_STEP = 20
@@ -46,7 +46,7 @@ export function SearchPage({ assets, q, outcome }: SearchPageProps) {
   )
 }
 
-function Results({ q, total, found }: { q: string; total: number; found: FoundCase[] }) {
+function Results({ q, total, found }: { q: string; total: number; found: FoundCaseJson[] }) {
   const shown = found.length
   const isPart = shown < total
   return (

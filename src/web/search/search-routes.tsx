@@ -1,24 +1,24 @@
 import { Hono } from 'hono'
-import { queryOf } from '../../http/case-filter.ts'
-import type { ServiceEnv } from '../../http/context.ts'
-import { PROBLEMS } from '../../http/problem-json.ts'
-import { limitOf, searched, wantedQuery } from '../../http/routes/search.ts'
+import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
+import { ERRORS } from '../../http/problem-json.ts'
+import { search, searchQuery } from '../../http/routes/search.ts'
+import { parseQuery } from '../../http/schemas/parse-query.ts'
+import { wholeNumber } from '../../http/schemas/query.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { PageNeeds } from '../needs.ts'
 import { SEARCH } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { MOST_RESULTS, RESULTS_STEP, type SearchOutcome, SearchPage } from './search-page.tsx'
 
-const LIMIT = { otherwise: RESULTS_STEP, most: MOST_RESULTS }
+/** The page grows by its "Show more", so it takes a higher limit than the endpoint. */
+const pageQuery = { ...searchQuery, limit: wholeNumber(1, MOST_RESULTS).optional() }
 
 /** The page of the full text search, which has the results of `GET /search`. */
 export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.get(SEARCH, pageHeaders({ forms: 'self' }), async (c) => {
     const q = c.req.query('q')?.trim() ?? ''
-    const asked = queryOf(c)
-    const query = (name: string) => (name === 'q' ? q : asked(name))
-    const outcome = q === '' ? null : await outcomeOf(query)
+    const outcome = q === '' ? null : await outcomeOf(c)
     const page = <SearchPage assets={assets} q={q} outcome={outcome} />
     const response = await pageResponse(c, page)
     if (outcome === null || !('refused' in outcome)) return response
@@ -26,11 +26,13 @@ export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
   })
   return app
 
-  async function outcomeOf(query: (name: string) => string | undefined): Promise<SearchOutcome> {
+  async function outcomeOf(c: ServiceContext): Promise<SearchOutcome> {
+    const sent = Object.entries(c.req.queries()).filter(([name]) => name in pageQuery)
     try {
-      return await searched(service, wantedQuery(query), limitOf(query, LIMIT))
+      const query = parseQuery(pageQuery, Object.fromEntries(sent))
+      return await search(service, { ...query, limit: query.limit ?? RESULTS_STEP })
     } catch (error) {
-      if (!(error instanceof Refusal) || PROBLEMS[error.code].status !== 400) throw error
+      if (!(error instanceof Refusal) || ERRORS[error.code].status !== 400) throw error
       return { refused: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }
     }
   }

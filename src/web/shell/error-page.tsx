@@ -1,28 +1,14 @@
-import type { ErrorHandler } from 'hono'
-import type { ServiceEnv } from '../../http/context.ts'
-import { logFault, problemJson, problemResponse } from '../../http/problem-json.ts'
-import type { RefusalPage } from '../../http/refusal-page.ts'
+import type { ErrorPage } from '../../http/middleware/error-format.ts'
+import { problemJson } from '../../http/problem-json.ts'
 import type { Assets } from '../assets.ts'
 import { API_REFERENCE, CASES, SEARCH } from './addresses.ts'
 import { Page } from './page.tsx'
 import { setPageHeaders } from './page-response.ts'
 
-/** An error as a page for browsers, which accept HTML, and as problem+json for programs. */
-export function errorPages(
-  assets: Pick<Assets, 'href' | 'workspace'>,
-  log: (line: string) => void,
-): ErrorHandler<ServiceEnv> {
-  return (error, c) => {
-    logFault(log, c.req, error)
-    const takesHtml = (c.req.header('accept') ?? '').includes('text/html')
-    return takesHtml ? errorPage(assets, error) : problemResponse(error)
-  }
-}
-
-/** The same with the headers of pages, for addresses that no page answers. */
-export function refusalPage(assets: Pick<Assets, 'href' | 'workspace'>): RefusalPage {
-  return (_, error, byHand) => {
-    const response = errorPage(assets, error, byHand)
+/** Renders an error, with the headers that every page has. */
+export function createErrorPage(assets: Pick<Assets, 'href' | 'workspace'>): ErrorPage {
+  return (error, retryUrl) => {
+    const response = errorPage(assets, error, retryUrl)
     setPageHeaders(response.headers)
     return response
   }
@@ -31,7 +17,7 @@ export function refusalPage(assets: Pick<Assets, 'href' | 'workspace'>): Refusal
 function errorPage(
   assets: Pick<Assets, 'href' | 'workspace'>,
   error: unknown,
-  byHand?: string,
+  retryUrl?: string,
 ): Response {
   const { status, title, detail } = problemJson(error)
   const heading = status === 404 ? 'Page not found' : String(title)
@@ -39,9 +25,9 @@ function errorPage(
     <Page title={heading} assets={assets} kind="error">
       <h1>{heading}</h1>
       <p class="lead">{String(detail).replace(' docs/api.md lists all there is.', '')}</p>
-      {byHand ? (
+      {retryUrl ? (
         <p>
-          If you meant to come here, open the address yourself: <a href={byHand}>{byHand}</a>
+          If you meant to come here, open the address yourself: <a href={retryUrl}>{retryUrl}</a>
         </p>
       ) : (
         <p class="actions">

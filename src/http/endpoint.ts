@@ -1,0 +1,182 @@
+import type { Hono } from 'hono'
+import * as z from 'zod'
+import type { KeyedMutex } from '../files/keyed-mutex.ts'
+import type { RefusalCode } from '../model/refusal.ts'
+import type { ServiceContext, ServiceEnv } from './context.ts'
+import type { HttpDeps } from './deps.ts'
+import { notWhilePlanning, requireOperator } from './middleware/require-operator.ts'
+import { readJson } from './request-body.ts'
+import type { Streamed } from './schemas/event.ts'
+import { parseParams, parseQuery } from './schemas/parse-query.ts'
+import type { HeaderName } from './schemas/response-headers.ts'
+import type { Broadcast } from './sse/broadcast.ts'
+import type { StreamRegistry } from './sse/stream-registry.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Method and path as hono writes them, such as `GET /cases/:id`. */
+export type Route = `${Method} /${string}`
+
+export const TAGS = {
+  Cases: 'Work items: a problem or a request.',
+  Sessions: 'Runs on a case: planned, approved, executed, recorded.',
+  Proof: 'Evidence that a case is resolved, and what is still required.',
+  Memory: 'The markdown files of a case, byte for byte.',
+  Webhooks: 'URLs that events are sent to.',
+  Events: 'Server-sent events for every change.',
+  Providers: 'What a session can run with. Only with `casefile serve --dev`.',
+  System: 'The service itself.',
+} as const
+
+/** What endpoints work with. */
+export interface EndpointDeps extends HttpDeps {
+  streams: StreamRegistry
+  broadcast: Broadcast
+  /** By webhook: a change looks up the receiver's name first, and `If-Match` must hold until it is made. */
+  webhookLocks: KeyedMutex
+  /** All of them, for the OpenAPI document. */
+  endpoints: readonly Endpoint[]
+}
+
+/** A body that is not JSON. */
+interface RawContent {
+  type: string
+  description: string
+}
+
+export interface ResponseSpec {
+  description: string
+  json?: z.ZodType
+  text?: RawContent
+  /** An event stream: the component for any of its events, or null if none is described. */
+  events?: Streamed | null
+  headers?: readonly HeaderName[]
+  /** Headers that only some of these responses have. */
+  optionalHeaders?: readonly HeaderName[]
+}
+
+/** Who may send it, as the name of the action in the audit log. Anyone may if neither is given. */
+interface Permission {
+  /** Refused to every process of a session. */
+  operatorOnly?: string
+  /** Refused to the processes of a session that plans. */
+  notWhilePlanning?: string
+  /** Whether `operatorOnly` applies to this request; to every request if it is not given. */
+  operatorOnlyIf?: (c: ServiceContext) => boolean
+}
+
+type Shape = Readonly<Record<string, z.ZodType>>
+type Values<S extends Shape> = z.output<z.ZodObject<{ -readonly [K in keyof S]: S[K] }>>
+
+/** An endpoint without its handler: what OpenAPI describes. */
+export interface EndpointSpec extends Permission {
+  route: Route
+  /** The `operationId`: the name of the function in a generated client. */
+  id: string
+  tag: keyof typeof TAGS
+  summary: string
+  description: string
+  params?: Shape
+  /** If it is given, any other query parameter is an error. */
+  query?: Shape
+  headers?: Shape
+  /** A JSON object. */
+  body?: z.ZodType
+  maxBodyBytes?: number
+  isBodyOptional?: boolean
+  /** Rules of JSON Schema that the body must also meet. */
+  bodyRules?: Readonly<Record<string, unknown>>
+  /** Any bytes, in place of JSON. */
+  rawBody?: RawContent
+  responses: Readonly<Partial<Record<number, ResponseSpec>>>
+  /** Whether it takes `If-Match` and `If-None-Match`. */
+  isConditional?: boolean
+  /** In addition to those that follow from the rest. */
+  errors?: readonly RefusalCode[]
+  /** Only with `casefile serve --dev`. */
+  isDev?: boolean
+  /**
+   * The path to mount it at, if its own is a special case of a path with a parameter: hono's fast router takes no
+   * literal beside a parameter.
+   */
+  mountAt?: `/${string}`
+}
+
+export interface EndpointRequest<P extends Shape, Q extends Shape, B extends z.ZodType> {
+  c: ServiceContext
+  service: EndpointDeps
+  params: Values<P>
+  query: Values<Q>
+  body: z.output<B>
+}
+
+export interface Endpoint extends EndpointSpec {
+  handle(request: EndpointRequest<Shape, Shape, z.ZodType>): Response | Promise<Response>
+}
+
+/** One endpoint: its schemas, its description and its handler. Parameters and body are checked before the handler runs. */
+export function endpoint<
+  P extends Shape = Record<never, never>,
+  Q extends Shape = Record<never, never>,
+  B extends z.ZodType = z.ZodType<undefined>,
+>(
+  spec: EndpointSpec & {
+    params?: P
+    query?: Q
+    body?: B
+    handle(request: EndpointRequest<P, Q, B>): Response | Promise<Response>
+  },
+): Endpoint {
+  return spec as unknown as Endpoint
+}
+
+/** Adds an endpoint to the app. */
+export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoint): void {
+  const [method, path] = each.route.split(' ') as [Method, string]
+  const params = z.object(each.params ?? {})
+  const { query, body, maxBodyBytes: maxBytes, mountAt } = each
+  const options = maxBytes === undefined ? {} : { maxBytes }
+  const literal = path.slice(path.lastIndexOf('/'))
+  const handler = async (c: ServiceContext) =>
+    each.handle({
+      c,
+      service,
+      params: parseParams(params, c),
+      query: query ? parseQuery(query, c.req.queries()) : {},
+      body: body ? await readJson(c, body, options) : undefined,
+    })
+  const checks = [
+    ...(each.operatorOnly
+      ? [requireOperator(service, each.operatorOnly, each.operatorOnlyIf)]
+      : []),
+    ...(each.notWhilePlanning ? [notWhilePlanning(service, each.notWhilePlanning)] : []),
+  ]
+  app.on(method, [mountAt ?? path], ...checks, (c, next) =>
+    mountAt && !c.req.path.endsWith(literal) ? next() : handler(c),
+  )
+}
+
+/** For a body that changes something. `anyOf` could name the fields, but client generators make a union of empty types of it. */
+export const ANY_FIELD = { minProperties: 1 } as const
+
+/** What any change of a case's files may meet. */
+export const FILE_ERRORS = ['unreadable_file', 'changed_meanwhile', 'git_busy'] as const
+
+/** `too_large`: over 64 MiB in one response. */
+export const LIST_ERRORS = ['bad_request', 'too_large'] as const
+
+/** One resource with its ETag. */
+export function ok(json: z.ZodType, description: string): Record<200, ResponseSpec> {
+  return { 200: { description, json, headers: ['ETag'] } }
+}
+
+/** A new resource, with its path in `Location`. */
+export function created(json: z.ZodType, description: string): Record<201, ResponseSpec> {
+  return { 201: { description, json, headers: ['Location'] } }
+}
+
+/** A list, whole or a page of it. */
+export function listOf(item: z.ZodType, description: string): Record<200, ResponseSpec> {
+  const optionalHeaders = ['ETag', 'Link', 'X-Total-Count'] as const
+  return { 200: { description, json: z.array(item), optionalHeaders } }
+}

@@ -1,0 +1,31 @@
+import type { Endpoint } from './endpoint.ts'
+import { artifactEndpoints } from './routes/artifacts.ts'
+import { caseEndpoints } from './routes/cases.ts'
+import { eventEndpoints } from './routes/events.ts'
+import { memoryEndpoints } from './routes/memory.ts'
+import { proofEndpoints } from './routes/proof.ts'
+import { providerEndpoints } from './routes/providers.ts'
+import { searchEndpoints } from './routes/search.ts'
+import { sessionStreamEndpoints } from './routes/session-stream.ts'
+import { sessionEndpoints } from './routes/sessions.ts'
+import { systemEndpoints } from './routes/system.ts'
+import { webhookEndpoints } from './routes/webhooks.ts'
+
+const ENDPOINTS: readonly Endpoint[] = [
+  ...systemEndpoints,
+  ...eventEndpoints,
+  ...caseEndpoints,
+  ...searchEndpoints,
+  ...sessionEndpoints,
+  ...sessionStreamEndpoints,
+  ...artifactEndpoints,
+  ...proofEndpoints,
+  ...memoryEndpoints,
+  ...webhookEndpoints,
+  ...providerEndpoints,
+]
+
+/** All endpoints; those for providers only with `casefile serve --dev`. */
+export function endpointsOf({ dev }: { dev: boolean }): readonly Endpoint[] {
+  return ENDPOINTS.filter(({ isDev }) => dev || !isDev)
+}

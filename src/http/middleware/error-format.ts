@@ -1,0 +1,63 @@
+import type { ErrorHandler, MiddlewareHandler } from 'hono'
+import { accepts } from 'hono/accepts'
+import { UUID } from '../../model/words.ts'
+import type { ServiceContext, ServiceEnv } from '../context.ts'
+import { acceptedInstead, logFault, problemResponse } from '../problem-json.ts'
+
+/** Renders an error as a page; `retryUrl` is an address that the person may open themselves. */
+export type ErrorPage = (error: unknown, retryUrl?: string) => Response
+
+/** The request headers that `wantsPage` reads. */
+export const PAGE_HEADERS = 'accept, sec-fetch-mode, sec-fetch-dest'
+
+/**
+ * The one rule for who gets a page: a person who opens the address in a browser. Such a request prefers HTML to
+ * JSON; browsers that send `Sec-Fetch-*` also tell it from the request of a script or a frame.
+ */
+export function wantsPage(c: ServiceContext): boolean {
+  const { req } = c
+  if (req.method !== 'GET' && req.method !== 'HEAD') return false
+  if ((req.header('sec-fetch-mode') ?? 'navigate') !== 'navigate') return false
+  if ((req.header('sec-fetch-dest') ?? 'document') !== 'document') return false
+  const supports = ['application/json', 'text/html']
+  return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html'
+}
+
+/** An error as the client wants it: a page for a browser, problem+json for everyone else. */
+export function errorResponse(
+  c: ServiceContext,
+  error: unknown,
+  { page, retryUrl }: { page: ErrorPage | undefined; retryUrl?: string },
+): Response {
+  return page && wantsPage(c) ? page(error, retryUrl) : problemResponse(error)
+}
+
+/** For `app.onError`: answers every error, and logs those that no client is to blame for. */
+export function errorHandler(
+  log: (line: string) => void,
+  page?: ErrorPage,
+): ErrorHandler<ServiceEnv> {
+  return (error, c) => {
+    logFault(log, c.req, error)
+    const response = errorResponse(c, error, { page })
+    for (const [name, value] of acceptedInstead(error, c.req.method)) {
+      response.headers.set(name, value)
+    }
+    return response
+  }
+}
+
+/** The resources that have a page: in a browser their addresses lead to it. */
+export const PATHS_WITH_PAGE = [
+  '/cases/:id',
+  '/cases/:id/sessions/:sid',
+  '/cases/:id/proof/:pid',
+] as const
+
+/** Redirects a browser from a resource to its page. */
+export const redirectToPage: MiddlewareHandler<ServiceEnv> = async (c, next) => {
+  const { path } = c.req
+  const isResource = UUID.test(path.slice(path.lastIndexOf('/') + 1))
+  if (!isResource || !wantsPage(c)) return next()
+  return c.redirect(path.replace(/^\/cases\//, '/case/').replace('/sessions/', '/session/'))
+}

@@ -1,0 +1,18 @@
+import * as z from 'zod'
+import { count, type JsonOf, time } from './primitives.ts'
+
+export const memoryFile = z
+  .object({
+    filename: z.string(),
+    kind: z.enum(['case', 'session', 'notes']),
+    size: count,
+    updated_at: time,
+  })
+  .meta({ id: 'MemoryFile' })
+
+export const writtenFile = z
+  .object({ filename: z.string(), size: count })
+  .meta({ id: 'WrittenFile' })
+
+export type MemoryFileJson = JsonOf<typeof memoryFile>
+export type WrittenFileJson = JsonOf<typeof writtenFile>

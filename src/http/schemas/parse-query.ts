@@ -1,0 +1,102 @@
+import * as z from 'zod'
+import { CASE_STATES } from '../../model/case-state.ts'
+import { type FieldError, Refusal } from '../../model/refusal.ts'
+import type { ServiceContext } from '../context.ts'
+import { NOUNS } from './params.ts'
+import { unknownState } from './parse-fields.ts'
+import { NEVER_EMPTY } from './query.ts'
+
+type Shape = Readonly<Record<string, z.ZodType>>
+
+/** The path parameters of a request. One that its schema rejects names nothing, so the error is 404. */
+export function parseParams<T>(schema: z.ZodType<T> & { shape: Shape }, c: ServiceContext): T {
+  const sent = c.req.param() as Record<string, string>
+  const result = schema.safeParse(sent)
+  if (result.success) return result.data
+  const name = String(result.error.issues[0]?.path[0])
+  const noun = NOUNS.get(schema.shape[name]!)?.noun ?? name
+  const came = JSON.stringify((sent[name] ?? '').slice(0, 80).toWellFormed())
+  throw new Refusal('not_found', `There is no ${noun} ${came}: expected a UUID in lower case.`)
+}
+
+/**
+ * The query parameters of a request. Throws `bad_request` for those that are unknown, empty or wrong; an unknown
+ * case state has a code of its own.
+ */
+export function parseQuery<S extends Shape>(
+  shape: S,
+  sent: Readonly<Record<string, readonly string[]>>,
+): z.output<z.ZodObject<{ -readonly [K in keyof S]: S[K] }>> {
+  const errors: FieldError[] = []
+  for (const [name, values] of Object.entries(sent)) {
+    const schema = shape[name]
+    const message = schema ? emptyMessage(schema, values) : unknownMessage(name, Object.keys(shape))
+    if (message !== null) errors.push({ path: name.slice(0, 60), message })
+  }
+  if (errors.length > 0) throw badRequest(errors)
+  const wanted: Record<string, unknown> = {}
+  for (const [name, values] of Object.entries(sent)) wanted[name] = toValue(shape[name]!, values)
+  const result = z.object(shape).safeParse(wanted, { reportInput: true })
+  if (result.success) return result.data as ReturnType<typeof parseQuery<S>>
+  for (const issue of result.error.issues) {
+    const came = JSON.stringify(shortened(String(issue.input)))
+    if (issue.code === 'invalid_value' && issue.values.join() === CASE_STATES.join()) {
+      throw unknownState(String(issue.input))
+    }
+    errors.push({ path: String(issue.path[0]), message: `${issue.message}; got ${came}` })
+  }
+  throw badRequest(errors)
+}
+
+function badRequest(errors: FieldError[]): Refusal {
+  const [first] = errors
+  return new Refusal('bad_request', `${first?.path}: ${first?.message}.`, { errors })
+}
+
+function shortened(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text
+}
+
+/** Of a parameter that takes one value, the first counts. */
+function toValue(schema: z.ZodType, values: readonly string[]): unknown {
+  const plain = schema instanceof z.ZodOptional ? schema.unwrap() : schema
+  if (plain instanceof z.ZodArray) {
+    const all = values.flatMap((value) => value.split(',')).filter((value) => value !== '')
+    return all.length > 0 ? all : undefined
+  }
+  const [first = ''] = values
+  return plain instanceof z.ZodNumber && /^(?:0|[1-9]\d{0,14})$/.test(first) ? Number(first) : first
+}
+
+function emptyMessage(schema: z.ZodType, values: readonly string[]): string | null {
+  const content = NEVER_EMPTY.get(schema)?.content
+  if (!content || values.some((value) => content.test(value))) return null
+  return 'expected a value; it is empty. Leave the parameter out, or give it one'
+}
+
+function unknownMessage(name: string, known: readonly string[]): string {
+  const nearest = nearestOf(name, known)
+  const hint = nearest === null ? '' : `, perhaps you mean ${nearest}`
+  return `unknown query parameter${hint}; this path takes ${known.join(', ')}`
+}
+
+/** The one that differs by the fewest letters, if they are few. */
+function nearestOf(name: string, known: readonly string[]): string | null {
+  const distances = known.map((each) => [distance(name.toLowerCase(), each), each] as const)
+  const [letters, nearest] = distances.sort(([a], [b]) => a - b)[0] ?? [Infinity, null]
+  return letters <= Math.max(1, Math.floor(name.length / 2)) ? nearest : null
+}
+
+/** How many letters must be put in, taken out or replaced to make one word the other (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [at, letter] of [...from.slice(0, 40)].entries()) {
+    const next = [at + 1]
+    for (let index = 0; index < to.length; index++) {
+      const replaced = row[index]! + (letter === to[index] ? 0 : 1)
+      next.push(Math.min(replaced, row[index + 1]! + 1, next[index]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}
