@@ -16,7 +16,7 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   await page.getByLabel('Title').fill('It does not say hello')
   await page.getByLabel('Description').fill('It **must** say hello.')
   await page.getByLabel('Tags').fill('hello, world')
-  await page.getByRole('button', { name: 'Create the case' }).click()
+  await page.getByRole('button', { name: 'Create case' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'It does not say hello' }).waitFor()
   const casePage = page.url()

@@ -40,11 +40,7 @@ function Content({ single, areOn, turn }: KeysHelp) {
       <dl>
         {[...single, ...OTHERS].map(([key, what]) => (
           <>
-            <dt>
-              {key.split(' ').map((each) => (
-                <kbd>{each}</kbd>
-              ))}
-            </dt>
+            <dt>{key.split(' ').flatMap((each, at) => [at > 0 && ' ', <kbd>{each}</kbd>])}</dt>
             <dd>{what}</dd>
           </>
         ))}
