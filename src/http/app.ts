@@ -12,7 +12,7 @@ import {
 } from './middleware/error-format.ts'
 import { withLength } from './middleware/head-length.ts'
 import { originCheck } from './middleware/origin-check.ts'
-import { unknownMethod, unknownPath } from './middleware/unknown-route.ts'
+import { unknownRoute } from './middleware/unknown-route.ts'
 import { createBroadcast } from './sse/broadcast.ts'
 import type { StreamRegistry } from './sse/stream-registry.ts'
 
@@ -39,7 +39,6 @@ export function createApp(
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.use(originCheck(port, errorPage))
-  app.use(unknownMethod(app, errorPage))
   app.use((c, next) => {
     const isReady = service.start.stage() === 'begun' || EARLY.has(c.req.path)
     return isReady ? next() : afterStart(service, c, next)
@@ -60,7 +59,7 @@ export function createApp(
   }
   for (const each of endpoints) mount(app, deps, each)
   if (pages) app.route('/', pages)
-  app.notFound(unknownPath(errorPage))
+  app.notFound(unknownRoute(app, errorPage))
   app.onError(errorHandler(service.log, errorPage))
   return app
 }

@@ -133,7 +133,7 @@ export function endpoint<
 /** Adds an endpoint to the app. */
 export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoint): void {
   const [method, path] = each.route.split(' ') as [Method, string]
-  const params = z.object(each.params ?? {})
+  const params = each.params && z.object(each.params)
   const { query, body, maxBodyBytes: maxBytes, mountAt } = each
   const options = maxBytes === undefined ? {} : { maxBytes }
   const literal = path.slice(path.lastIndexOf('/'))
@@ -141,7 +141,7 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
     each.handle({
       c,
       service,
-      params: parseParams(params, c),
+      params: params ? parseParams(params, c) : {},
       query: query ? parseQuery(query, c.req.queries()) : {},
       body: body ? await readJson(c, body, options) : undefined,
     })
@@ -151,9 +151,8 @@ export function mount(app: Hono<ServiceEnv>, service: EndpointDeps, each: Endpoi
       : []),
     ...(each.notWhilePlanning ? [notWhilePlanning(service, each.notWhilePlanning)] : []),
   ]
-  app.on(method, [mountAt ?? path], ...checks, (c, next) =>
-    mountAt && !c.req.path.endsWith(literal) ? next() : handler(c),
-  )
+  if (!mountAt) app.on(method, [path], ...checks, handler)
+  else app.on(method, [mountAt], (c, next) => (c.req.path.endsWith(literal) ? handler(c) : next()))
 }
 
 /** For a body that changes something. `anyOf` could name the fields, but client generators make a union of empty types of it. */

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { ServiceContext, ServiceEnv } from '../../src/http/context.ts'
 import { etagOf, jsonWithETag, requireMatch } from '../../src/http/etag.ts'
 import { errorHandler } from '../../src/http/middleware/error-format.ts'
-import { unknownMethod, unknownPath } from '../../src/http/middleware/unknown-route.ts'
+import { unknownRoute } from '../../src/http/middleware/unknown-route.ts'
 import { newestFirst, paginate } from '../../src/http/pagination.ts'
 import { ERRORS, problemResponse } from '../../src/http/problem-json.ts'
 import { readBytes, readJson } from '../../src/http/request-body.ts'
@@ -378,8 +378,7 @@ t.test('a PUT is held to its preconditions', async (t) => {
 t.test('an unknown method is 405 with those there are, an unknown path 404', async (t) => {
   const app = newApp()
   app.use('*', (_c, next) => next())
-  app.use(unknownMethod(app))
-  app.notFound(unknownPath())
+  app.notFound(unknownRoute(app))
   const inner = new Hono<ServiceEnv>()
     .get('/:id', (c) => c.notFound())
     .put('/:id', (c) => c.text(''))

@@ -309,6 +309,7 @@ t.test('it is written at most once in a while, and always at last', async (t) =>
     while (made() === 1) await delay(5)
     await changing(1500)
     t.ok(made() > 2, 'but after a while')
+    await index.close() // before tap removes the folder
   })
 
   t.test('close writes what waits, and then it is over', async (t) => {

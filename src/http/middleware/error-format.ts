@@ -15,12 +15,19 @@ export const PAGE_HEADERS = 'accept, sec-fetch-mode, sec-fetch-dest'
  * JSON; browsers that send `Sec-Fetch-*` also tell it from the request of a script or a frame.
  */
 export function wantsPage(c: ServiceContext): boolean {
-  const { req } = c
-  if (req.method !== 'GET' && req.method !== 'HEAD') return false
-  if ((req.header('sec-fetch-mode') ?? 'navigate') !== 'navigate') return false
-  if ((req.header('sec-fetch-dest') ?? 'document') !== 'document') return false
+  const { method } = c.req
+  if (method !== 'GET' && method !== 'HEAD') return false
+  if (!header(c, 'accept')?.includes('text/html')) return false
+  if ((header(c, 'sec-fetch-mode') ?? 'navigate') !== 'navigate') return false
+  if ((header(c, 'sec-fetch-dest') ?? 'document') !== 'document') return false
   const supports = ['application/json', 'text/html']
   return accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'text/html'
+}
+
+/** Node has its own at hand; those of the Request would be made first. */
+function header(c: ServiceContext, name: string): string | undefined {
+  const incoming = c.env?.incoming
+  return incoming ? incoming.headers[name]?.toString() : c.req.header(name)
 }
 
 /** An error as the client wants it: a page for a browser, problem+json for everyone else. */
@@ -55,9 +62,11 @@ export const PATHS_WITH_PAGE = [
 ] as const
 
 /** Redirects a browser from a resource to its page. */
-export const redirectToPage: MiddlewareHandler<ServiceEnv> = async (c, next) => {
+export const redirectToPage: MiddlewareHandler<ServiceEnv> = (c, next) => {
+  if (!wantsPage(c)) return next()
   const { path } = c.req
   const isResource = UUID.test(path.slice(path.lastIndexOf('/') + 1))
-  if (!isResource || !wantsPage(c)) return next()
-  return c.redirect(path.replace(/^\/cases\//, '/case/').replace('/sessions/', '/session/'))
+  if (!isResource) return next()
+  const page = path.replace(/^\/cases\//, '/case/').replace('/sessions/', '/session/')
+  return Promise.resolve(c.redirect(page))
 }

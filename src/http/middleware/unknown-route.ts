@@ -1,23 +1,12 @@
-import type { Hono, MiddlewareHandler, NotFoundHandler } from 'hono'
+import type { Hono, NotFoundHandler } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { Refusal } from '../../model/refusal.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { type ErrorPage, errorResponse } from './error-format.ts'
 
-/** For `app.notFound`. */
-export function unknownPath(page?: ErrorPage): NotFoundHandler<ServiceEnv> {
-  return (c) => {
-    const message = `There is no ${requestLine(c)}. docs/api.md lists all there is.`
-    return errorResponse(c, new Refusal('not_found', message), { page })
-  }
-}
-
-/** 405 with `Allow` where the path exists, but not for this method. */
-export function unknownMethod(
-  app: Hono<ServiceEnv>,
-  page?: ErrorPage,
-): MiddlewareHandler<ServiceEnv> {
-  return methodNotAllowed({
+/** For `app.notFound`: 405 with `Allow` if the path exists for other methods, else 404. */
+export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundHandler<ServiceEnv> {
+  const checkMethod = methodNotAllowed({
     app,
     onMethodNotAllowed(c, methods) {
       const allow = methods.toSorted().join(', ')
@@ -27,6 +16,13 @@ export function unknownMethod(
       return response
     },
   })
+  return async (c) => {
+    await checkMethod(c, async () => {
+      const message = `There is no ${requestLine(c)}. docs/api.md lists all there is.`
+      c.res = errorResponse(c, new Refusal('not_found', message), { page })
+    })
+    return c.res
+  }
 }
 
 function requestLine({ req }: ServiceContext): string {

@@ -36,7 +36,7 @@ export function parseQuery<S extends Shape>(
   if (errors.length > 0) throw badRequest(errors)
   const wanted: Record<string, unknown> = {}
   for (const [name, values] of Object.entries(sent)) wanted[name] = toValue(shape[name]!, values)
-  const result = z.object(shape).safeParse(wanted, { reportInput: true })
+  const result = objectOf(shape).safeParse(wanted, { reportInput: true })
   if (result.success) return result.data as ReturnType<typeof parseQuery<S>>
   for (const issue of result.error.issues) {
     const came = JSON.stringify(shortened(String(issue.input)))
@@ -46,6 +46,17 @@ export function parseQuery<S extends Shape>(
     errors.push({ path: String(issue.path[0]), message: `${issue.message}; got ${came}` })
   }
   throw badRequest(errors)
+}
+
+const objects = new WeakMap<Shape, z.ZodObject>()
+
+/** One for each shape: zod compiles an object at its first use. */
+function objectOf(shape: Shape): z.ZodObject {
+  const known = objects.get(shape)
+  if (known) return known
+  const object = z.object(shape)
+  objects.set(shape, object)
+  return object
 }
 
 function badRequest(errors: FieldError[]): Refusal {
