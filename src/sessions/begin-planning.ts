@@ -1,8 +1,8 @@
 import { sessionOf } from '../model/case-folder.ts'
 import { type Move, sessionMove } from '../model/session.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import type { Job } from './jobs.ts'
 import type { SessionDeps } from './deps.ts'
+import type { Job } from './jobs.ts'
 import { patientUpdate } from './patient-update.ts'
 
 /** created → planning: the context is loaded. */

@@ -2,8 +2,8 @@ import { sessionOf } from '../model/case-folder.ts'
 import { isRunning } from '../model/session-state.ts'
 import { numbered, type TrailLine } from '../model/trail.ts'
 import type { MarkedRun } from '../runners/process/run-members.ts'
-import type { Job } from './jobs.ts'
 import type { SessionDeps } from './deps.ts'
+import type { Job } from './jobs.ts'
 import { patientUpdate } from './patient-update.ts'
 
 /** What runs for a session, as far as its requests to this service are concerned. */

@@ -1,8 +1,8 @@
 import { sha256 } from '../markdown/session-file.ts'
 import type { NewTrailLine } from '../model/trail.ts'
 import { createArtifact } from '../runners/output/artifacts.ts'
-import type { Job } from './jobs.ts'
 import type { SessionDeps } from './deps.ts'
+import type { Job } from './jobs.ts'
 import type { Prompt } from './prompt.ts'
 import { isTakenArtifact, underFreeName } from './step-artifacts.ts'
 

@@ -5,8 +5,8 @@ import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent-spec.t
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
 import type { Runner } from '../runners/contract.ts'
 import { findProgram, whyNotFound } from '../runners/process/find-program.ts'
-import { stepEnvironment } from './environment.ts'
 import type { SessionDeps } from './deps.ts'
+import { stepEnvironment } from './environment.ts'
 import { listProviders, type Provider } from './providers.ts'
 
 /** What there is to know of a provider before it is used. */

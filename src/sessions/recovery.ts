@@ -9,9 +9,9 @@ import { endProcessGroup } from '../runners/process/process-group.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import { begunProcess } from '../runners/process/run-members.ts'
 import type { RunRecord } from '../state/runs.ts'
+import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
 import { moveCase } from './finishing.ts'
-import type { SessionDeps } from './deps.ts'
 
 /** Shorter than for a step: the next start should answer within 2 s. */
 const GRACE_MS = 800
