@@ -259,6 +259,6 @@ t.test(
 
     t.match(await force(), { code: 0 })
     const { stdout } = await casefile('list', '--root', workspace)
-    t.match(stdout, /^c12d54ae .* the plan of session 1 waits for approval/)
+    t.match(stdout, /^c12d54ae.*\tthe plan of session 1 waits for approval\t/)
   },
 )

@@ -94,7 +94,12 @@ async function listsAgree(t: Test, app: TestService, what: string) {
 }
 
 /** As docs/console.md has them: what waits for the operator, what is to be verified, what is open, what is done. */
-const GROUPS = [['BLOCKED', 'NEEDS_USER_INPUT'], ['VERIFYING'], ['PLANNING', 'OPEN'], ['RESOLVED']]
+const GROUPS = [
+  ['plan', 'problem', 'blocked', 'failed'],
+  ['proof', 'gate_open', 'VERIFYING'],
+  ['PLANNING', 'OPEN'],
+  ['RESOLVED'],
+]
 
 /** In the first two groups who waits longest is first, in the others the newest. */
 async function pageAgrees(t: Test, app: TestService, triage: Reply['json'][], what: string) {
@@ -104,8 +109,8 @@ async function pageAgrees(t: Test, app: TestService, triage: Reply['json'][], wh
   const byWait = (a: Reply['json'], b: Reply['json']) =>
     Date.parse(a.since ?? a.updated_at) - Date.parse(b.since ?? b.updated_at) ||
     (a.id < b.id ? -1 : 1)
-  const wanted = GROUPS.flatMap((states, at) => {
-    const group = bugs.filter(({ state }) => states.includes(state))
+  const wanted = GROUPS.flatMap((reasons, at) => {
+    const group = bugs.filter(({ needs, state }) => reasons.includes(needs?.kind ?? state))
     return at < 2 ? group.sort(byWait) : group
   })
   const shown = [...html.matchAll(/<li class="case-row" id="case-([^"]*)"/g)].map(([, id]) => id)

@@ -271,7 +271,11 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   const env = { GIT_CONFIG_GLOBAL: '/dev/null' }
   const run = (...args: string[]) => runBuilt(['init', ...args], env, space.root)
   const first = await run()
-  t.match(first, { code: 0, stderr: '', stdout: /cases are kept with-code[\s\S]*no hook/ })
+  t.match(first, {
+    code: 0,
+    stderr: /^\nNext:\n {2}casefile doctor/,
+    stdout: /cases are kept with-code[\s\S]*no hook/,
+  })
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
   t.match(await run('--yes'), { code: 0, stdout: /made the hook/ })
   t.match(await run('--yes'), { code: 0, stdout: 'nothing to do: all of it is there already\n' })

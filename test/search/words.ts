@@ -9,7 +9,7 @@ import { indexedText, plainWordsIn, termsIn } from '../../src/search/words.ts'
 t.test('a text is found by', async (t) => {
   const texts: [text: string, terms: string][] = [
     ['Login times out.', 'login times out'],
-    ['src/http/request-body.ts:12', 'src http body.ts body ts 12'],
+    ['src/http/body.ts:12', 'src http body.ts body ts 12'],
     ['foo_bar CASE-0012', 'foo_bar foo bar case-0012 case 0012'],
     ['readFileSync HTTPServer', 'readfilesync read file sync httpserver http server'],
     ['__proto__ (constructor)', 'proto constructor'],

@@ -80,7 +80,7 @@ t.test('of very many failed tests the page shows five, and counts all', async (t
   t.strictSame(session.problems, [], 'the hash of the evidence is that of the file')
   const html = (await service.request('GET', `/case/${id}/session/1`)).text
   t.match(html, '<summary>15 more</summary>')
-  t.match(html, '10 failed tests more')
+  t.match(html, '10 more failed tests')
 })
 
 t.test(
