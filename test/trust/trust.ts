@@ -461,7 +461,10 @@ t.test('serve --trust trusts what is there at the start, and says what', async (
   writeFileSync(join(root, 'casefile.md'), HOSTILE.replace('DATABASE_URL', 'OTHER'))
   t.match(await must(service, 'GET', '/health'), { problems: [{ code: 'untrusted_settings' }, {}] })
   const { stdout, stderr } = await service.stop()
-  t.match(stdout, /^Casefile is listening on \S+\n$/)
+  t.match(
+    stdout,
+    /^Casefile is listening on \S+\nWorkspace: .*\nPress Ctrl-C to stop\.\nNo case needs you\.\n$/,
+  )
   t.match(
     stderr,
     /^casefile: --trust: .*\n *plan +agent "a b" "\\u001b\[2K.*\n {2}DATABASE_URL\n.*outside\n/s,
