@@ -48,8 +48,7 @@ import { startTimes } from './times.ts'
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
- *   data-order         the order of the cases in a list or a chunk of it
- *   data-count         the number of rows in a chunk
+ *   data-full-text     the link from the filter to the search of all content
  *
  * What a page is about
  *   data-page          on the body: the kind of page
@@ -58,12 +57,13 @@ import { startTimes } from './times.ts'
  *   data-api           the URL in the API of the memory file
  *   data-etag          the ETag of the memory file
  *   data-log           what the page shows of a step's log, as JSON (output-pane.ts)
- *   data-ago           a time that is shown as "5 minutes ago"
+ *   data-as            on a time: shown as `ago` ("5 minutes ago") or in another form of times.ts
  *
  * For the style sheets only
  *   data-kind          of a notice (`warn`, `bad`, `good`, `info`) or a history entry
  *   data-state         of a case or a session
  *   data-tone          the meaning of a group of states, or of an outcome
+ *   data-group-tone    the same on the heading of a group in the list
  *   data-method        the HTTP method of an operation
  *   data-file          the name of a changed file in a diff
  */
