@@ -46,6 +46,7 @@ t.test('what libuv has no name for has its own, as calls of both kinds say it', 
 })
 
 t.test('a database that cannot be opened just now is left as it is', async (t) => {
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
   const folder = t.testdir()
   const log = () => {}
   const first = await openDatabase(folder, log)
@@ -68,6 +69,7 @@ t.test(
   'a limit on the size of files is a full disk, and no end of the service; nor is a log on it',
   async (t) => {
     if (process.platform !== 'linux') return t.pass('prlimit is of Linux', { skip: true })
+    t.teardown(() => {})
     const dir = t.testdir({ root: {}, state: {} })
     const service = await startBuilt(t, {
       ...{ root: join(dir, 'root'), stateDir: join(dir, 'state') },

@@ -36,6 +36,7 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
   const seed = Number(process.env.CASEFILE_TEST_SEED ?? 1)
   t.comment(`CASEFILE_TEST_SEED=${seed}`)
   const random = randomFrom(seed)
+  t.teardown(() => {}) // or tap removes the testdir before the service has ended
   const folder = t.testdir({ root: {}, state: {} })
   const service = await startBuilt(t, {
     ...{ root: join(folder, 'root'), stateDir: join(folder, 'state') },
@@ -114,6 +115,7 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
 t.test(
   'a registration that was acknowledged outlives a kill -9, and so does its end',
   async (t) => {
+    t.teardown(() => {})
     const folder = t.testdir({ root: {}, state: {} })
     const service = await startBuilt(t, {
       root: join(folder, 'root'),
