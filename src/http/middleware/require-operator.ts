@@ -12,9 +12,12 @@ type Run = SessionRun | MarkedRun
 
 /** How long the answer waits for the trail: a person may have the session's file broken just then. */
 const NOTED_MS = 2_000
+/** How long a sender that no process shows is looked for, and how often. After that it runs in another container. */
+const UNSEEN_MS = 1_000
+const LOOK_MS = 20
 
 /**
- * For what only the operator may do: refuses a request from a process of what runs here (design §7). A
+ * For what only the operator may do: refuses a request from a process of what runs here. A
  * guard rail, since a process can shed all that tells it from others. It asks nothing while nothing
  * runs, and lets everything pass where it cannot be told, which is everywhere but on Linux.
  */
@@ -55,7 +58,7 @@ function refusing(
 ): MiddlewareHandler<ServiceEnv> {
   return async (c, next) => {
     const runs = runsThatMayNot(c)
-    const refusal = runs.length > 0 && objectionTo(c, runs, why)
+    const refusal = runs.length > 0 && (await objectionTo(c, runs, why))
     if (refusal) {
       await note(service, refusal, { tool, title: `${c.req.method} ${c.req.path.slice(0, 200)}` })
       throw new Refusal('own_session', refusal.message, { extra: refusal.extra })
@@ -72,21 +75,37 @@ interface Objection {
   denied: Pick<DeniedRequest, 'reason' | 'pid'>
 }
 
-function objectionTo(c: ServiceContext, runs: readonly Run[], why: string): Objection | null {
+async function objectionTo(
+  c: ServiceContext,
+  runs: readonly Run[],
+  why: string,
+): Promise<Objection | null> {
   const incoming = c.env?.incoming
   if (process.platform !== 'linux' || incoming === undefined) return null
   const connection = connectionOf(incoming.socket)
   const sender: Sender<Run> = connection
-    ? senderOf(connection, runs)
+    ? await findSender(connection, runs)
     : { kind: 'unknown', why: 'gone' }
   switch (sender.kind) {
     case 'other':
+    case 'unseen':
       return null
     case 'run':
       return ownRequest(sender.run, sender.pid, why)
     case 'unknown':
       return { ...UNKNOWN[sender.why], extra: {}, runs }
   }
+}
+
+/** A process that is ending is unseen for a moment, until its connection is gone, too. */
+async function findSender(connection: Connection, runs: readonly Run[]): Promise<Sender<Run>> {
+  const until = performance.now() + UNSEEN_MS
+  let sender = senderOf(connection, runs)
+  while (sender.kind === 'unseen' && performance.now() < until) {
+    await delay(LOOK_MS)
+    sender = senderOf(connection, runs)
+  }
+  return sender
 }
 
 function connectionOf({

@@ -18,6 +18,8 @@ export type Sender<R> =
   | { kind: 'run'; run: R; pid: number }
   /** A process of no run, or of another user; everybody where no connection is shown. */
   | { kind: 'other' }
+  /** No process has it that we see: one that is ending, whose files are gone first; or one of another container. */
+  | { kind: 'unseen' }
   /** `gone`: it has closed its end; `hidden`: it may be a process of a run that keeps its files from us. */
   | { kind: 'unknown'; why: 'gone' | 'hidden' }
 
@@ -41,8 +43,13 @@ export function senderOf<R extends MarkedRun>(
   }
   if (isHeldOutside(members, socket.inode)) return { kind: 'other' }
   if (hidden) return { kind: 'unknown', why: 'hidden' }
-  // nobody whom we see has it: it is another user's, or a process of a run has ended since the first look
-  return theirSocket(connection) === 'gone' ? { kind: 'unknown', why: 'gone' } : { kind: 'other' }
+  return isOfAnotherUser(socket) ? { kind: 'other' } : { kind: 'unseen' }
+}
+
+/** The files of another user's processes are shown to root alone. */
+function isOfAnotherUser({ user }: { user: string }): boolean {
+  const us = process.getuid?.()
+  return us !== 0 && user !== String(us)
 }
 
 /** Whoever asks for something and waits is among the newest processes as a rule. */
@@ -55,7 +62,7 @@ const ESTABLISHED = '01'
 /** The kernel shows the table bit by bit, so that a row can be missed while others go. */
 const LOOKS = 3
 
-type Socket = { inode: string } | 'gone' | 'elsewhere'
+type Socket = { inode: string; user: string } | 'gone' | 'elsewhere'
 
 /** `elsewhere`: the connection stands, and its other end is in no namespace that we see; or none is shown. */
 function theirSocket({ local, remote }: Connection): Socket {
@@ -63,7 +70,7 @@ function theirSocket({ local, remote }: Connection): Socket {
     const table = tcpTable()
     if (table === null) return 'elsewhere'
     const theirs = rowOf(table, remote, local)
-    if (theirs) return theirs.inode === '0' ? 'gone' : { inode: theirs.inode }
+    if (theirs) return theirs.inode === '0' ? 'gone' : theirs
     const isOpen = rowOf(table, local, remote)?.state === ESTABLISHED
     if (look === LOOKS) return isOpen ? 'elsewhere' : 'gone'
   }
@@ -71,6 +78,8 @@ function theirSocket({ local, remote }: Connection): Socket {
 
 interface Row {
   state: string
+  /** The id of the user whose process made it. */
+  user: string
   /** `0` for a connection whose end no process has open any more. */
   inode: string
 }
@@ -80,7 +89,7 @@ function rowOf(table: string, from: Endpoint, to: Endpoint): Row | null {
     const start = table.indexOf(` ${prefix}${hexOf(from)} ${prefix}${hexOf(to)} `)
     if (start === -1) continue
     const fields = table.slice(start).split('\n', 1)[0]!.trim().split(/ +/)
-    return { state: fields[2] ?? '', inode: fields[8] ?? '0' }
+    return { state: fields[2] ?? '', user: fields[6] ?? '', inode: fields[8] ?? '0' }
   }
   return null
 }
