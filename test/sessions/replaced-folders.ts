@@ -13,8 +13,9 @@ const REPLACED = {
   'the state folder': { folder: '$STATE', names: ['the state folder'] },
 }
 
+/** The copy is there first: a service that writes meanwhile would make the folder again before all is copied. */
 const swapped = (folder: string) =>
-  `cd / && mv "${folder}" "${folder}.was" && cp -a "${folder}.was" "${folder}"\n`
+  `cd / && cp -a "${folder}" "${folder}.new" && mv "${folder}" "${folder}.was" && mv -T "${folder}.new" "${folder}"\n`
 
 async function serviceWith(t: Test, mount: boolean): Promise<TestService> {
   const agents = Object.values(REPLACED).map(({ folder }, index) => {
