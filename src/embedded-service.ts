@@ -33,8 +33,15 @@ export interface RunningService {
 
 const TYPES = new Map<string, string>(
   Object.entries({
-    ...{ root: 'string', port: 'number', memoryRoot: 'string', stateDir: 'string' },
-    ...{ trust: 'boolean', mount: 'boolean', dev: 'boolean', log: 'function' },
+    root: 'string',
+    port: 'number',
+    memoryRoot: 'string',
+    stateDir: 'string',
+
+    trust: 'boolean',
+    mount: 'boolean',
+    dev: 'boolean',
+    log: 'function',
   } satisfies Record<keyof CreateServiceOptions, string>),
 )
 

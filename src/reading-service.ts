@@ -9,8 +9,8 @@ import { realPathOf } from './files/real-path.ts'
 import { createApp } from './http/app.ts'
 import type { HttpDeps } from './http/deps.ts'
 import { createStreamRegistry } from './http/sse/stream-registry.ts'
+import { AppError } from './model/app-error.ts'
 import type { Baseline } from './model/baseline.ts'
-import { Refusal } from './model/refusal.ts'
 import { packageVersion } from './package-files.ts'
 import { createSearch, type Search } from './search/search.ts'
 import { type Baselines, readBaselines } from './state/baselines.ts'
@@ -100,7 +100,7 @@ export async function openReadingApp(
     await known.get(id)
     const folder = catalog.folder(id)
     if (folder) return folder
-    throw new Refusal('not_found', `There is no case ${id}.`)
+    throw new AppError('not_found', `There is no case ${id}.`)
   }
 
   const search = once(async () => {

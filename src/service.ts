@@ -17,8 +17,8 @@ import { emptyTrash } from './files/remove-folder.ts'
 import { forEachInTurn } from './files/yielding.ts'
 import type { HttpDeps, StartStage } from './http/deps.ts'
 import { useParser } from './markdown/parser-pool.ts'
+import { stoppingError } from './model/app-error.ts'
 import type { Problem } from './model/problem.ts'
-import { stoppingRefusal } from './model/refusal.ts'
 import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
@@ -330,7 +330,7 @@ async function open(
   const indexed = readFiles(giveUp)
   const begun = indexed.then(() => database.gather(() => publishAndStore(giveUp)))
   const ended = begun.catch(() => {}) // those who wait for `begun` have the error
-  const giveUpStart = () => giveUp.abort(stoppingRefusal())
+  const giveUpStart = () => giveUp.abort(stoppingError())
   undo.add(() => ended)
   undo.add(giveUpStart)
   undo.add(git.stopWaiting, synchronizer.stopWaiting)

@@ -46,8 +46,12 @@ const CASE = 'ce7b2a45-e46d-4e89-a0e7-e36f34e00761'
 const WAITING = 'c12d54ae-1933-4631-a05f-aecf75428827'
 /** A reader who has a name, and whose editor keeps the message of a merge. */
 const GIT = {
-  ...{ GIT_AUTHOR_NAME: 'Reader', GIT_AUTHOR_EMAIL: 'reader@example.invalid', GIT_EDITOR: 'true' },
-  ...{ GIT_COMMITTER_NAME: 'Reader', GIT_COMMITTER_EMAIL: 'reader@example.invalid' },
+  GIT_AUTHOR_NAME: 'Reader',
+  GIT_AUTHOR_EMAIL: 'reader@example.invalid',
+  GIT_EDITOR: 'true',
+
+  GIT_COMMITTER_NAME: 'Reader',
+  GIT_COMMITTER_EMAIL: 'reader@example.invalid',
   GIT_CONFIG_GLOBAL: '/dev/null',
 }
 /** What pages take as given; and an answer over 399 ends the script, which says where it was. */
@@ -66,15 +70,21 @@ const missing = ['bash', 'curl', 'jq'].filter((name) => spawnSync(name, ['--vers
 const options = missing.length === 0 ? {} : { skip: `${missing} not installed` }
 /** What GitHub's own command has of an issue, by its fields. */
 const ISSUE = JSON.stringify({
-  ...{ number: 7, title: 'Slow', body: 'It is.', state: 'OPEN', stateReason: '', labels: [] },
-  ...{
-    assignees: [],
-    author: { login: 'ada' },
-    comments: [],
-    milestone: { title: 'Spring' },
-    closedAt: '',
-  },
-  ...{ createdAt: '2026-04-01T00:00:00Z', updatedAt: '2026-04-01T00:00:00Z' },
+  number: 7,
+  title: 'Slow',
+  body: 'It is.',
+  state: 'OPEN',
+  stateReason: '',
+  labels: [],
+
+  assignees: [],
+  author: { login: 'ada' },
+  comments: [],
+  milestone: { title: 'Spring' },
+  closedAt: '',
+
+  createdAt: '2026-04-01T00:00:00Z',
+  updatedAt: '2026-04-01T00:00:00Z',
   url: 'https://github.com/example/shop/issues/7',
 })
 
@@ -142,10 +152,8 @@ async function type(t: Test, name: string, typed: readonly Typed[], { cwd, env, 
   })
   const text = `${PRELUDE}${script.join('\n').replaceAll(ADDRESS, url ?? ADDRESS)}`
   const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
-    ...{
-      cwd,
-      env: { ...process.env, ...GIT, ...env, NODE: process.execPath, PROGRAM, CASE, ISSUE },
-    },
+    cwd,
+    env: { ...process.env, ...GIT, ...env, NODE: process.execPath, PROGRAM, CASE, ISSUE },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''
@@ -173,7 +181,8 @@ async function watch(t: Test, { command, shown }: Typed, url: string): Promise<v
     came += text
     if (isFirst) {
       const answer = await fetch(`${url}/cases/${WAITING}/state`, {
-        ...{ method: 'PUT', headers: { 'content-type': 'application/json' } },
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
         body: '{"state":"BLOCKED"}',
       })
       t.equal(answer.status, 200)

@@ -45,7 +45,8 @@ function histories(numRuns: number, open: () => Promise<System>): Promise<void> 
     await sameOnDisk(model, system)
   })
   return fc.assert(property, {
-    ...{ numRuns, endOnFailure: CASEFILE_SHRINK === undefined },
+    numRuns,
+    endOnFailure: CASEFILE_SHRINK === undefined,
     ...(isReplay ? { seed: Number(CASEFILE_TEST_SEED) } : {}),
     ...(CASEFILE_TEST_PATH === undefined ? {} : { path: CASEFILE_TEST_PATH }),
   })

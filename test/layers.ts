@@ -30,8 +30,8 @@ t.test('the source keeps the rules of the house', async (t) => {
   }
 
   t.test('the tree was really read', async (t) => {
-    t.match(Object.keys(tree), /model\/refusal\.ts/)
-    t.ok(tree['model/refusal.ts']?.includes('class Refusal'))
+    t.match(Object.keys(tree), /model\/app-error\.ts/)
+    t.ok(tree['model/app-error.ts']?.includes('class AppError'))
   })
   for (const [rule, promise] of Object.entries(promises)) {
     t.test(promise, async (t) => {

@@ -90,10 +90,15 @@ for (const options of [...wrong, ...typos.map((typo) => ({ root: 'work', ...typo
   const missing = /^undefined createService takes { root }/
   const port = /^undefined port is 70000: expected a whole number/
   t.match(lines.slice(4), [
-    ...[missing, missing, port],
+    missing,
+    missing,
+    port,
     /no option "statedir": it takes root, port, memoryRoot, stateDir, trust, mount, dev, log$/,
-    ...[/ stateDir is '': expected a string/, / trust is 'false': expected a boolean/],
-    ...[/ log is true: expected a function/, /^bad_request The workspace .*gone/, ''],
+    / stateDir is '': expected a string/,
+    / trust is 'false': expected a boolean/,
+    / log is true: expected a function/,
+    /^bad_request The workspace .*gone/,
+    '',
   ])
   t.equal(stderr, '')
 })
@@ -131,8 +136,13 @@ declare const console: { log(text: unknown): void }`,
     const program = ts.createProgram(
       Object.keys(files).map((file) => join(project, file)),
       {
-        ...{ strict: true, noEmit: true, target: ts.ScriptTarget.ES2022 },
-        ...{ types: [], lib: ['lib.es2022.d.ts'], ...options },
+        strict: true,
+        noEmit: true,
+        target: ts.ScriptTarget.ES2022,
+
+        types: [],
+        lib: ['lib.es2022.d.ts'],
+        ...options,
       },
     )
     const found = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => ({
@@ -174,7 +184,9 @@ t.test('npx runs the packed file in an empty folder', { skip, timeout: 600_000 }
       cpSync(join(home, filename), join(empty, filename))
       const env = {
         ...process.env,
-        ...{ PATH: `${bin}${delimiter}${process.env.PATH}`, XDG_STATE_HOME: join(home, 'state') },
+
+        PATH: `${bin}${delimiter}${process.env.PATH}`,
+        XDG_STATE_HOME: join(home, 'state'),
       }
       const { stdout: version } = await run('node', ['--version'], { env })
       t.match(version, new RegExp(`^v${node}\\.`))

@@ -7,9 +7,9 @@ import t, { type Test } from 'tap'
 import { createApp } from '../src/http/app.ts'
 import { createStreamRegistry } from '../src/http/sse/stream-registry.ts'
 import { SETTING_KEYS } from '../src/markdown/settings-file.ts'
+import { ERROR_CODES } from '../src/model/app-error.ts'
 import { PROBLEM_CODES } from '../src/model/problem.ts'
 import { remedyOf } from '../src/model/problem-remedies.ts'
-import { REFUSAL_CODES } from '../src/model/refusal.ts'
 import { SESSION_STATES } from '../src/model/session-state.ts'
 import { openService } from '../src/service.ts'
 import { runBuilt, started } from './fixtures/built-service.ts'
@@ -154,7 +154,7 @@ t.test('the docs leave nothing out', async (t) => {
   })
 
   const tables: [file: string, of: string, codes: readonly string[]][] = [
-    ['docs/api.md', 'refusal code', REFUSAL_CODES],
+    ['docs/api.md', 'refusal code', ERROR_CODES],
     ['docs/sessions.md', 'session state', SESSION_STATES],
     ['docs/settings.md', 'setting', SETTING_KEYS],
   ]

@@ -54,7 +54,10 @@ t.test('an edit that changes nothing gives every file back byte for byte', async
       if (folder === 'sessions') {
         const number = Number(name)
         const { value, problems } = readSession(bytes, {
-          ...{ case_id, number, case_title: '', created_at },
+          case_id,
+          number,
+          case_title: '',
+          created_at,
         })
         t.strictSame(problems, [])
         const texts = await readSessionTexts(bytes, value!)

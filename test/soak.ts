@@ -51,7 +51,12 @@ function newScene(t: Test, name: string, url: () => string, receiver: string): S
   const root = join(t.testdirName, name)
   let count = 0
   return {
-    ...{ ask: createAsk(url), url, root, receiver, ledger: newLedger(), streams: new Set() },
+    ask: createAsk(url),
+    url,
+    root,
+    receiver,
+    ledger: newLedger(),
+    streams: new Set(),
     random: randomFrom(Number(CASEFILE_TEST_SEED)),
     unique: (word) => `${word} ${++count}`,
     up: async () => {},
@@ -71,7 +76,9 @@ t.test('what a service holds after hours of work is what it held before', limit(
   const scene = newScene(t, 'living', () => service.url, receiver.url)
   makeRepository(scene.root)
   const service = await startBuilt(t, {
-    ...{ root: scene.root, stateDir: join(state, 'living'), env: withFigures(file) },
+    root: scene.root,
+    stateDir: join(state, 'living'),
+    env: withFigures(file),
   })
   await must(service, 'POST', '/webhooks', { url: receiver.url, secret: 's' })
   await must(service, 'GET', '/search?q=title') // a session searches too, and the list of words stays in memory
@@ -175,7 +182,9 @@ t.test(
     mkdirSync(join(scene.root, 'memory', 'cases'), { recursive: true })
     const service = await startBuilt(t, { root: scene.root, stateDir: join(state, 'killed') })
     await must(service, 'POST', '/webhooks', {
-      ...{ url: receiver.url, events: ['proof_created'], secret: 's' },
+      url: receiver.url,
+      events: ['proof_created'],
+      secret: 's',
     })
     let isUp = Promise.resolve()
     scene.up = () => isUp

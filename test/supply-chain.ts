@@ -22,8 +22,15 @@ const MOST_INSTALLED = 60
 
 /** Licences that ask for no more than that they come along. */
 const PERMISSIVE = [
-  ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC0-1.0'],
-  ...['ISC', 'MIT', 'Unlicense'],
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Unlicense',
 ]
 
 /** Versions with a known hole that another package would bring without package.json's `overrides`. */
@@ -60,8 +67,13 @@ t.test(
 /** Packages that the user of this project chose. */
 const CHOSEN = {
   src: [
-    ...['hono', '@hono/node-server', 'gray-matter', 'remark', 'unified'],
-    ...['chokidar', 'proper-lockfile'],
+    'hono',
+    '@hono/node-server',
+    'gray-matter',
+    'remark',
+    'unified',
+    'chokidar',
+    'proper-lockfile',
   ],
   test: ['tap'],
 }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
 import { type Finding, findingsIn } from './finding.ts'
 import { fixAll } from './fix-all.ts'
@@ -46,7 +46,7 @@ export async function check(
     else print(reportText(findings))
     return findings.length === 0 ? CHECK_EXIT.clean : CHECK_EXIT.problems
   } catch (error) {
-    const why = error instanceof Refusal ? error.message : inspect(error)
+    const why = error instanceof AppError ? error.message : inspect(error)
     stderr.write(`casefile: could not check: ${why}\n`)
     return CHECK_EXIT.failed
   }

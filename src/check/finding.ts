@@ -94,8 +94,13 @@ function finding(
   { code, file, line, message }: Problem,
 ): Finding {
   return {
-    ...{ code, file: shownPath(layout, join(folder, file)), line, message },
-    ...{ remedy: remedyOf(code), case_id },
+    code,
+    file: shownPath(layout, join(folder, file)),
+    line,
+    message,
+
+    remedy: remedyOf(code),
+    case_id,
   }
 }
 

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { createDurable, writeDurable } from '../files/durable-write.ts'
 import { renumberedSession } from '../markdown/session-renumbering.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Session } from '../model/session.ts'
 import { renameArtifacts } from '../runners/output/artifact-renaming.ts'
 import type { CaseEntry } from '../workspace/case-entry.ts'
@@ -65,7 +65,7 @@ async function write(
   const read = await validSession(renumbered, id, to)
   if ('reason' in read || read.id !== session.id || read.state !== session.state) {
     const why = 'reason' in read ? read.reason : 'it would not be the same session'
-    throw new Refusal('would_be_a_problem', `it cannot be renumbered: ${why}; do it by hand`)
+    throw new AppError('would_be_a_problem', `it cannot be renumbered: ${why}; do it by hand`)
   }
   const within = layout.caseFolder(id)
   await createDurable(layout.sessionFile(id, to), Buffer.from(renumbered), { within })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createDurable } from '../files/durable-write.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { removeTempFiles, tempFilesIn } from '../files/temp-files.ts'
-import { Refusal, type RefusalCode } from '../model/refusal.ts'
+import { AppError, type ErrorCode } from '../model/app-error.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { openStateFolder } from '../state/state-folder.ts'
 import { MEMORY_ROOT_FILES } from '../workspace/layout.ts'
@@ -45,9 +45,9 @@ export async function removeLeftovers(fixer: Fixer): Promise<void> {
   })
 }
 
-function nullFor(code: RefusalCode): (error: unknown) => null {
+function nullFor(code: ErrorCode): (error: unknown) => null {
   return (error) => {
-    if (error instanceof Refusal && error.code === code) return null
+    if (error instanceof AppError && error.code === code) return null
     throw error
   }
 }

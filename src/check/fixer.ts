@@ -1,4 +1,4 @@
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { shownPath } from './finding.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -22,14 +22,16 @@ export interface Fixer {
 export function createFixer(snapshot: Snapshot, now: () => string): Fixer & { done: FixReport } {
   const done: FixReport = { fixed: [], left: [] }
   return {
-    ...{ snapshot, now, done },
+    snapshot,
+    now,
+    done,
     async fix(path, work) {
       const file = shownPath(snapshot.layout, path)
       try {
         const what = await work()
         if (what !== null) done.fixed.push(`${file}: ${what}`)
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof AppError)) throw error
         done.left.push(`${file}: ${error.message}`)
       }
     },

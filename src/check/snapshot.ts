@@ -3,8 +3,8 @@ import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { stampNow } from '../files/read-now.ts'
 import { useParser } from '../markdown/parser-pool.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Problem } from '../model/problem.ts'
-import { Refusal } from '../model/refusal.ts'
 import { readBaselines } from '../state/baselines.ts'
 import { readDatabase } from '../state/database.ts'
 import { readRuns } from '../state/runs.ts'
@@ -118,7 +118,7 @@ async function mustBeWorkspace({ root, memoryRoot, cases }: Layout): Promise<voi
   const isNew = join(root, 'memory') === memoryRoot && isThere(join(root, SETTINGS_FILE))
   const places = [cases, ...Object.keys(MEMORY_ROOT_FILES).map((name) => join(memoryRoot, name))]
   if (isNew || places.some((path) => isThere(path))) return
-  throw new Refusal(
+  throw new AppError(
     'not_found',
     `There are no cases in ${memoryRoot}. Name the workspace with --root, or the folder that has cases/ in it with --memory-root; casefile init makes a new one.`,
   )

@@ -3,7 +3,7 @@ import { type Client, createClient, type Sender } from '../client/client.ts'
 import { sendInProcess } from '../client/in-process.ts'
 import type { ServiceLocation } from '../client/session-stream.ts'
 import { hasCode } from '../files/errno.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Served } from '../serve.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
 import {
@@ -100,7 +100,7 @@ export async function connect(
 
   /** A read, or a write that was certainly not carried out: nothing listened, or the owner was ending. */
   async function mayRetry(error: unknown, method: string): Promise<boolean> {
-    if (!(error instanceof Refusal) || error.code !== 'stopping') return false
+    if (!(error instanceof AppError) || error.code !== 'stopping') return false
     if (method === 'GET' || error.cause === undefined) return true
     const { cause } = error.cause as Error
     if (hasCode(cause, 'ECONNREFUSED')) return true
@@ -134,7 +134,7 @@ async function isHealthy(url: string, signal: AbortSignal): Promise<boolean> {
     return status === 200 && body.status === 'ok'
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof Refusal || (error as Error).name === 'TimeoutError') return false
+    if (error instanceof AppError || (error as Error).name === 'TimeoutError') return false
     throw error
   }
 }
@@ -143,7 +143,7 @@ function ownerUnresponsive(
   known: SilentOwner | null,
   url: string | undefined,
   { memoryRoot }: Workspace,
-): Refusal {
+): AppError {
   const who = known === null ? 'A process with an unknown pid' : `Process ${known.pid}`
   const at = url === undefined ? '' : ` at ${url}`
   const how = known === null ? '' : ` (kill ${known.pid})`
@@ -151,7 +151,7 @@ function ownerUnresponsive(
     known?.stopped === true
       ? remedyOfStopped(known.pid)
       : `If it hangs or is stopped, end it${how}, then try again.`
-  return new Refusal(
+  return new AppError(
     'already_active',
     `${who} owns ${memoryRoot}, but does not answer${at}. ${next}`,
     known === null ? {} : { extra: { owner: { pid: known.pid } } },

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeUtf8 } from '../files/safe-read.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { editFile } from './editor.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function withEdited(
 function textOf(bytes: Buffer): string {
   const read = decodeUtf8(bytes)
   if (read.ok) return read.text
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `The editor did not save UTF-8 text (line ${read.line}), so it was not sent.`,
   )

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 
 /**
  * Has a person edit a file, with $VISUAL or $EDITOR, and waits for the end of that. As git does, the
@@ -18,7 +18,7 @@ export async function editFile(path: string, signal: AbortSignal): Promise<void>
     signal.throwIfAborted()
     if (code === 0) return
     const how = by === null ? `ended with exit ${code}` : `was ended by ${by}`
-    throw new Refusal(
+    throw new AppError(
       'bad_request',
       `The editor (${editor}) ${how}. Set EDITOR to one that is installed, then try again.`,
     )

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 import { isFolder } from '../files/folder-names.ts'
 import { stampOf } from '../files/safe-read.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { askOwner } from '../state/owner/ask-owner.ts'
 import { type Folders, findFolders } from '../workspace/settings/folders.ts'
 import type { FoundPlaces } from '../workspace/settings/places.ts'
@@ -35,7 +35,7 @@ export async function findWorkspace(choice: WorkspaceOptions): Promise<Folders> 
       ? `This folder (${folders.root}) isn't in a workspace: neither it nor a folder above it has`
       : `${folders.root} isn't a workspace: it doesn't have`
   const init = `casefile init${choice.root === undefined ? '' : ` --root ${choice.root}`}`
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `${where} casefile.md or memory/cases. Choose another folder with --root, or set up a workspace here: ${init}`,
   )

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { problemJson } from '../http/problem-json.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { ProgramContext } from './command.ts'
 import { EXIT, exitCodeOf } from './output/exit-codes.ts'
 import { jsonText } from './output/json.ts'
@@ -29,12 +29,12 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
     await program.parseAsync(isUnknown ? argv.slice(0, 3) : argv)
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = reportUsage(error, argv)
-    else if (error instanceof Refusal) process.exitCode = report(error, argv)
+    else if (error instanceof AppError) process.exitCode = report(error, argv)
     else throw error
   }
 }
 
-function report(error: Refusal, argv: readonly string[]): number {
+function report(error: AppError, argv: readonly string[]): number {
   if (wantsJson(argv)) process.stdout.write(jsonText(problemJson(error)))
   const next = nextStep(error)
   const lines = [error.message, ...fieldLines(error), ...(next === null ? [] : [`Next: ${next}`])]
@@ -44,7 +44,7 @@ function report(error: Refusal, argv: readonly string[]): number {
   return exitCodeOf(error)
 }
 
-function fieldLines({ message, errors }: Refusal): string[] {
+function fieldLines({ message, errors }: AppError): string[] {
   return errors
     .filter((error) => !message.includes(error.message))
     .map(({ path, message }) => `  ${path}: ${message}`)
@@ -54,7 +54,7 @@ function fieldLines({ message, errors }: Refusal): string[] {
 function reportUsage({ exitCode, message }: CommanderError, argv: readonly string[]): number {
   if (exitCode === 0) return EXIT.done
   if (wantsJson(argv)) {
-    process.stdout.write(jsonText(problemJson(new Refusal('bad_request', message))))
+    process.stdout.write(jsonText(problemJson(new AppError('bad_request', message))))
   }
   return EXIT.usage
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { refusalOf } from './problem.ts'
 import { ConnectionLost, type HttpRequest, type HttpResponse, httpRequest } from './request.ts'
 import {
@@ -36,7 +36,7 @@ export interface LastBytes {
 
 /** The API, for what only reads. */
 export interface ApiReader {
-  /** An error that the service answers with is thrown as the `Refusal` that it was there. */
+  /** An error that the service answers with is thrown as the `AppError` that it was there. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
   /** A file as it is, such as a memory file. */
   bytesOf(path: string): Promise<Uint8Array>
@@ -83,7 +83,7 @@ export function createClient(
     } catch (cause) {
       if (!(cause instanceof ConnectionLost)) throw cause
       const message = `No service answers at ${url} any more. Start it, or try again.`
-      throw new Refusal('stopping', message, { cause })
+      throw new AppError('stopping', message, { cause })
     } finally {
       own.leave()
     }

@@ -1,6 +1,6 @@
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { decodeUtf8 } from '../files/safe-read.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Answer, Client } from './client.ts'
 
 /** Each that fails is one that somebody else made: who writes with many others waits for them at most. */
@@ -40,7 +40,7 @@ async function changed(
     try {
       return await client.request('PUT', path, { body, headers })
     } catch (error) {
-      const isLate = error instanceof Refusal && error.code === 'precondition_failed'
+      const isLate = error instanceof AppError && error.code === 'precondition_failed'
       if (!isLate || attempt === ATTEMPTS) throw error
     }
   }
@@ -50,7 +50,7 @@ async function changed(
 export function textOf(bytes: Uint8Array, what: string): string {
   const read = decodeUtf8(bytes)
   if (read.ok) return read.text
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `${what} is not UTF-8 text (line ${read.line}), so nothing was noted. Save it in that encoding, then try again.`,
   )

@@ -1,24 +1,24 @@
-import { REFUSAL_CODES, Refusal, type RefusalCode } from '../model/refusal.ts'
+import { AppError, ERROR_CODES, type ErrorCode } from '../model/app-error.ts'
 
 const STANDARD = ['type', 'title', 'status', 'detail', 'code', 'errors', 'instance']
 
 /** The refusal that an answer of the service holds, as it was before it went over the wire. */
-export function refusalOf(method: string, path: string, status: number, body: unknown): Refusal {
+export function refusalOf(method: string, path: string, status: number, body: unknown): AppError {
   const problem = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const { detail, code, errors } = problem
   if (typeof detail !== 'string') {
-    return new Refusal(
+    return new AppError(
       'internal',
       `${method} ${path} answered ${status} without a reason. Is it a casefile service that answers there?`,
     )
   }
   const extra = Object.entries(problem).filter(([key]) => !STANDARD.includes(key))
-  return new Refusal(isCode(code) ? code : 'internal', detail, {
+  return new AppError(isCode(code) ? code : 'internal', detail, {
     errors: Array.isArray(errors) ? errors : [],
     extra: Object.fromEntries(extra),
   })
 }
 
-function isCode(code: unknown): code is RefusalCode {
-  return (REFUSAL_CODES as readonly unknown[]).includes(code)
+function isCode(code: unknown): code is ErrorCode {
+  return (ERROR_CODES as readonly unknown[]).includes(code)
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { refusalOf } from './problem.ts'
 import { ConnectionLost, type HttpResponse, httpRequest, type Send } from './request.ts'
 
@@ -155,8 +155,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function goneTooLong(path: string, ms: number): Refusal {
-  return new Refusal(
+function goneTooLong(path: string, ms: number): AppError {
+  return new AppError(
     'stopping',
     `The service has been unreachable for ${Math.round(ms / 60_000)} min, so ${path} is no longer followed. Start the service, then follow it again.`,
   )

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../client/client.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { openServer } from '../serve.ts'
 import { createNarrator } from './narrator.ts'
 import { confirm } from './question.ts'
@@ -30,7 +30,7 @@ const RUNBOOK = 'memory/cases/c12d54ae-1933-4631-a05f-aecf75428827/runbook.md'
 export async function demo(sample: string, options: DemoOptions): Promise<number> {
   const { stdin, stdout } = process
   if (!options.yes && (options.json || !(stdin.isTTY && stdout.isTTY))) {
-    throw new Refusal(
+    throw new AppError(
       'bad_request',
       'The demo asks before it approves a plan, and there is no terminal to ask on. Say it in advance: casefile demo --yes (in a checkout: npm run demo -- --yes)',
     )
@@ -128,7 +128,7 @@ function outputOf(
     execFile(program, args, { cwd, env, signal, maxBuffer: 16 * 1024 * 1024 }, (error, stdout) => {
       if (error === null || typeof error.code === 'number') return resolve(stdout)
       if (error.code !== 'ENOENT') return reject(error)
-      reject(new Refusal('bad_request', `The demo needs ${program}, which is not installed.`))
+      reject(new AppError('bad_request', `The demo needs ${program}, which is not installed.`))
     })
   })
 }

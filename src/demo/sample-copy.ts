@@ -13,7 +13,7 @@ import {
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { takeOwnership } from '../state/owner/ownership.ts'
 import { defaultStateFolder, openStateFolder } from '../state/state-folder.ts'
 import { gitText } from '../workspace/git/git-command.ts'
@@ -50,13 +50,13 @@ export async function copySample(
     return { made: false, git: await exists(join(target, '.git')) }
   }
   if (present === 'copy' && !options.force) {
-    throw new Refusal(
+    throw new AppError(
       'already_exists',
       `${to} is a copy of the sample already: --keep leaves it as it is, --force recreates it and discards its changes`,
     )
   }
   if (present === 'other') {
-    throw new Refusal(
+    throw new AppError(
       'already_exists',
       `${to} exists and is no copy of the sample, so it is left alone: name a folder that is not there yet`,
     )

@@ -1,7 +1,7 @@
 import type { Body, Client } from '../client/client.ts'
 import { refusalOf } from '../client/problem.ts'
 import type { ReceivedEvent } from '../client/session-stream.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { readTap } from '../runners/reports/tap.ts'
 import type { Narrator } from './narrator.ts'
 
@@ -71,7 +71,7 @@ export async function tour(scene: Scene): Promise<void> {
   await follow(narrator, events, null)
   const done = (await client.request('GET', path)).body
   narrator.wrote(await written())
-  if (done.state !== 'complete') throw new Refusal('internal', `The session is ${done.state}.`)
+  if (done.state !== 'complete') throw new AppError('internal', `The session is ${done.state}.`)
 
   narrator.chapter('What is known now')
   const { run, passed } = done.tests

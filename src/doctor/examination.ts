@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { closeGuard, type Guard } from '../runners/process/guard.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/agent-files.ts'
@@ -41,7 +41,10 @@ export async function examine(
   const layout = layoutOf(root, memoryRoot)
   const providers = await allStatuses({ ...places, environment, layout })
   return {
-    ...{ root, memoryRoot, state: state.root, providers },
+    root,
+    memoryRoot,
+    state: state.root,
+    providers,
     trust: trustWords(settings),
     agentFiles: await agentFileWords(root, environment, settings),
     git: await gitVersion(root),
@@ -116,7 +119,7 @@ async function complaintAbout(
     const provider = providerOf(settings.provider, settings)
     await mustTrustFiles(provider, { root, folder: root }, settings.files)
   } catch (error) {
-    if (error instanceof Refusal) return `${SETTINGS_FILE}, provider: ${error.message}`
+    if (error instanceof AppError) return `${SETTINGS_FILE}, provider: ${error.message}`
     throw error
   }
   const found = providers.find(({ id }) => id === settings.provider)

@@ -5,7 +5,7 @@
 
 import { mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { hasCode } from './errno.ts'
 import { pinFolder } from './pinned-folder.ts'
 import {
@@ -15,7 +15,7 @@ import {
   stageNew,
   stageReplacement,
 } from './staged-file.ts'
-import { storageRefusal } from './storage-refusal.ts'
+import { storageError } from './storage-error.ts'
 
 /**
  * Replaces a file so that after any crash it is wholly the old or wholly the new one, and so that
@@ -61,9 +61,9 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
     await mkdirBelow(folder, mode)
     await syncFolder(dirname(folder))
   } catch (error) {
-    if (!hasCode(error, 'EEXIST', 'EISDIR', 'ENOTDIR')) throw storageRefusal(error, path)
+    if (!hasCode(error, 'EEXIST', 'EISDIR', 'ENOTDIR')) throw storageError(error, path)
     if (isFolder(folder)) return
-    throw new Refusal(
+    throw new AppError(
       'unreadable_file',
       `The folder ${basename(path)} cannot be made: a file is in its place. Move that file away.`,
       { cause: error },

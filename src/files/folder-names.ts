@@ -3,7 +3,7 @@
 import { constants, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { SESSION_FILE, UUID } from '../model/words.ts'
 import { hasCode, isBarred } from './errno.ts'
 
@@ -41,7 +41,7 @@ export function isFolderNow(path: string): boolean {
 export async function entriesIn(folder: string): Promise<string[]> {
   const kinds = kindsNow(folder)
   if (kinds !== 'hidden') return kinds ? [...kinds.keys()] : []
-  throw new Refusal(
+  throw new AppError(
     'unreadable_file',
     `The folder ${basename(folder)} may not be looked into: the service has no permission. Give it back (chmod u+rwx), then try again.`,
   )

@@ -5,7 +5,7 @@
 
 import { closeSync, constants, openSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { syncDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 import { isWithin } from './real-path.ts'
@@ -28,7 +28,7 @@ export function pinFolder(path: string, within?: string): PinnedFolder {
   try {
     const pinned = targetOf(own)
     if (within !== undefined && !isWithin(within, pinned ?? realpathSync.native(path))) {
-      throw new Refusal(
+      throw new AppError(
         'changed_meanwhile',
         `${basename(path)} leads out of the case's folder, or was moved meanwhile; nothing was written. Look again, then repeat the change.`,
       )

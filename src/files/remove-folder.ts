@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { makeFolder, syncFolder } from './durable-write.ts'
 import { hasCode, isBarred } from './errno.ts'
 import { removeStubborn } from './remove-stubborn.ts'
-import { storageRefusal } from './storage-refusal.ts'
+import { storageError } from './storage-error.ts'
 import { isTrashName, trashName } from './temp-files.ts'
 
 const TRASH_ENTRY = /^[0-9a-f]{24}$/
@@ -50,7 +50,7 @@ async function renameTo(path: string, first: string, second?: string): Promise<s
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null
     if (second && hasCode(error, 'EXDEV')) return renameTo(path, second)
-    throw storageRefusal(error, path)
+    throw storageError(error, path)
   }
 }
 

@@ -7,7 +7,7 @@ import { closeSync, openSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDescriptor } from './descriptors.ts'
 import { pinFolder } from './pinned-folder.ts'
-import { storageRefusal } from './storage-refusal.ts'
+import { storageError } from './storage-error.ts'
 import { tempName } from './temp-files.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function mustHaveRoom(folder: string, bytes: number, within: string
       unlinkSync(path)
     }
   } catch (error) {
-    throw storageRefusal(error, folder)
+    throw storageError(error, folder)
   } finally {
     pinned.close()
   }

@@ -1,13 +1,13 @@
 import { closeSync, linkSync, lstatSync, type Stats } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { openRegular, readDescriptor } from './descriptors.ts'
 import { hasCode } from './errno.ts'
 import { discard, discardNow, openNewFile, writeNewFile } from './new-file.ts'
 import { type PinnedFolder, pinFolder } from './pinned-folder.ts'
 import { type ReplacedFileTracker, replaceSeen } from './replace-seen.ts'
-import { storageRefusal } from './storage-refusal.ts'
+import { storageError } from './storage-error.ts'
 import { tempName } from './temp-files.ts'
 
 /**
@@ -140,7 +140,7 @@ async function staged(
 
   async function closed(error: unknown): Promise<unknown> {
     await close()
-    return storageRefusal(error, path)
+    return storageError(error, path)
   }
 
   try {
@@ -162,7 +162,7 @@ async function staged(
         try {
           await pinned.sync()
         } catch (error) {
-          throw storageRefusal(error, path)
+          throw storageError(error, path)
         }
       },
       close,
@@ -178,12 +178,12 @@ function regularOrNothing(path: string): Stats | null {
     if (!stats) return null
     if (stats.isFile()) return stats
     const kind = stats.isSymbolicLink() ? 'a symbolic link' : 'not a regular file'
-    throw new Refusal(
+    throw new AppError(
       'unreadable_file',
       `${basename(path)} is ${kind}, so it is not written. Put a regular file in its place.`,
     )
   } catch (error) {
-    throw storageRefusal(error, path)
+    throw storageError(error, path)
   }
 }
 
@@ -193,7 +193,7 @@ async function placeNew(
   path: string,
   bytes: Uint8Array,
   mode: number | undefined,
-  refusal: (path: string) => Refusal,
+  refusal: (path: string) => AppError,
 ): Promise<void> {
   try {
     linkSync(temp, path)
@@ -208,11 +208,11 @@ async function placeNew(
   discardNow(temp) // the file has its name by now, whether the other goes or not
 }
 
-function alreadyThere(path: string): Refusal {
-  return new Refusal('already_exists', `${basename(path)} is there already. Choose another name.`)
+function alreadyThere(path: string): AppError {
+  return new AppError('already_exists', `${basename(path)} is there already. Choose another name.`)
 }
 
-export function changedMeanwhile(path: string): Refusal {
+export function changedMeanwhile(path: string): AppError {
   const message = `${basename(path)} was changed by somebody else meanwhile, so it was not overwritten. Read it again, then repeat the change.`
-  return new Refusal('changed_meanwhile', message)
+  return new AppError('changed_meanwhile', message)
 }

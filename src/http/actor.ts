@@ -1,6 +1,6 @@
 import { MAX_WHO, oneLine } from '../markdown/history-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { type Actor, isPlace, PLACES } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 
@@ -38,8 +38,8 @@ function nameOf(sent: string): string {
   return name
 }
 
-function wrongHeader(name: string, message: string): Refusal {
-  return new Refusal('bad_request', `The header ${name} is not usable: ${message}.`, {
+function wrongHeader(name: string, message: string): AppError {
+  return new AppError('bad_request', `The header ${name} is not usable: ${message}.`, {
     errors: [{ path: name, message }],
   })
 }

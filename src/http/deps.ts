@@ -47,7 +47,7 @@ export interface HttpDeps {
   scan: Scan
   lateSaves: LateSaves
   texts: Texts
-  /** The sections of a session; a Refusal where its file cannot be read as it stands. */
+  /** The sections of a session; a AppError where its file cannot be read as it stands. */
   sessionTexts(caseId: string, session: Session): Promise<SessionTexts>
   synchronizer: Pick<Synchronizer, 'freshen' | 'freshenAll'>
   eventLog: EventLog

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import * as z from 'zod'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
-import type { RefusalCode } from '../model/refusal.ts'
+import type { ErrorCode } from '../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from './context.ts'
 import type { HttpDeps } from './deps.ts'
 import { notWhilePlanning, requireOperator } from './middleware/require-operator.ts'
@@ -92,7 +92,7 @@ export interface EndpointSpec extends Permission {
   /** Whether it takes `If-Match` and `If-None-Match`. */
   isConditional?: boolean
   /** In addition to those that follow from the rest. */
-  errors?: readonly RefusalCode[]
+  errors?: readonly ErrorCode[]
   /** Only with `casefile serve --dev`. */
   isDev?: boolean
   /**

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { ServiceContext } from './context.ts'
 import { jsonBody } from './json-body.ts'
 
@@ -77,8 +77,8 @@ export function isConditional(c: ServiceContext): boolean {
   return (c.req.header('if-match') ?? c.req.header('if-none-match')) !== undefined
 }
 
-function failed(message: string, etag: string | null): Refusal {
-  return new Refusal('precondition_failed', message, { extra: { etag } })
+function failed(message: string, etag: string | null): AppError {
+  return new AppError('precondition_failed', message, { extra: { etag } })
 }
 
 function names(field: string, etag: string, equal: typeof weakly): boolean {

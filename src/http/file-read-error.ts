@@ -1,13 +1,13 @@
 import type { Refused } from '../files/safe-read.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 
 /** Why a memory file is not read, nor written over. */
-export function fileReadError(filename: string, { reason, detail }: Refused): Refusal {
+export function fileReadError(filename: string, { reason, detail }: Refused): AppError {
   if (reason === 'missing') {
-    return new Refusal('not_found', `There is no memory file ${filename}, until one is written.`)
+    return new AppError('not_found', `There is no memory file ${filename}, until one is written.`)
   }
   if (reason === 'io_error') {
-    return new Refusal(
+    return new AppError(
       'storage_failed',
       `${filename} was not read or written: the storage failed (${detail}). Check the disk, then try again.`,
     )
@@ -18,7 +18,7 @@ export function fileReadError(filename: string, { reason, detail }: Refused): Re
     too_large: 'it is over 10 MiB',
     no_permission: 'its permissions do not allow it',
   }[reason]
-  return new Refusal(
+  return new AppError(
     'unreadable_file',
     `${filename} is not read or written: ${why}. Put a plain file in its place.`,
   )

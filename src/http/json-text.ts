@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type FieldError, Refusal } from '../model/refusal.ts'
+import { AppError, type FieldError } from '../model/app-error.ts'
 import { fieldPath } from './schemas/parse-fields.ts'
 
 /** No request of ours is nested deeper than a few levels. Later code may therefore walk a body recursively. */
@@ -17,12 +17,15 @@ export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const value = parse(decode(bytes))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const came = Array.isArray(value) ? 'an array' : value === null ? 'null' : `a ${typeof value}`
-    throw new Refusal('invalid_json', `The body is ${came}. Send a JSON object: {"name": "value"}.`)
+    throw new AppError(
+      'invalid_json',
+      `The body is ${came}. Send a JSON object: {"name": "value"}.`,
+    )
   }
   const errors = cleaned(value)
   if (errors.length > 0) {
     const message = `${errors[0]!.path || 'The body'} ${errors[0]!.message}.`
-    throw new Refusal('bad_request', message, { errors })
+    throw new AppError('bad_request', message, { errors })
   }
   return value as Record<string, unknown>
 }
@@ -31,7 +34,7 @@ function decode(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
   const again = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const at = bytes.findIndex((byte, i) => byte !== again[i])
-  throw new Refusal('invalid_json', `The body is not UTF-8 from byte ${at} on. Send it as UTF-8.`)
+  throw new AppError('invalid_json', `The body is not UTF-8 from byte ${at} on. Send it as UTF-8.`)
 }
 
 function parse(text: string): unknown {
@@ -45,7 +48,7 @@ function parse(text: string): unknown {
     const what = error.message.replace(/,? (in JSON )?at position.*$/s, '').toWellFormed()
     const where = at === null || text === '' ? '' : ` (${place})`
     const message = text === '' ? 'The body is empty' : `The body is not JSON: ${what}${where}`
-    throw new Refusal('invalid_json', `${message}. Send a JSON object: {"name": "value"}.`)
+    throw new AppError('invalid_json', `${message}. Send a JSON object: {"name": "value"}.`)
   }
 }
 
@@ -84,7 +87,7 @@ function cleaned(root: object): FieldError[] {
   for (let place = places.pop(); place !== undefined; place = places.pop()) {
     if (place.depth > MAX_DEPTH) {
       const message = `The body is nested deeper than ${MAX_DEPTH} levels. Send it flatter.`
-      throw new Refusal('invalid_json', message)
+      throw new AppError('invalid_json', message)
     }
     const { value } = place
     if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__')

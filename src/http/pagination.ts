@@ -1,4 +1,4 @@
-import { type FieldError, Refusal } from '../model/refusal.ts'
+import { AppError, type FieldError } from '../model/app-error.ts'
 import type { ServiceContext } from './context.ts'
 import { jsonWithETag } from './etag.ts'
 import { endLine } from './json-body.ts'
@@ -93,11 +93,11 @@ async function jsonOf<T>(
   return new TextEncoder().encode(endLine(`[${parts.join(',')}]`))
 }
 
-function tooLarge(fitting: number, all: number, maxCharacters: number): Refusal {
+function tooLarge(fitting: number, all: number, maxCharacters: number): AppError {
   const limit = maxCharacters / 1024 / 1024
   const advice =
     fitting > 0 ? `Ask for fewer at a time, as with ?limit=${fitting}` : 'Ask for it by its id'
-  return new Refusal(
+  return new AppError(
     'too_large',
     `These ${all} items are over ${limit} MiB of JSON in one answer. ${advice}.`,
   )
@@ -136,9 +136,9 @@ function decodeCursor(cursor: string): SortKey {
   return { created_at, id }
 }
 
-function wrong(path: string, message: string): Refusal {
+function wrong(path: string, message: string): AppError {
   const errors: FieldError[] = [{ path, message }]
-  return new Refusal('bad_request', `${path}: ${message}.`, { errors })
+  return new AppError('bad_request', `${path}: ${message}.`, { errors })
 }
 
 function quoted(text: string): string {

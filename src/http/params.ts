@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { AppError } from '../model/app-error.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { ServiceContext } from './context.ts'
 import { caseIdParam, proofIdParam } from './schemas/params.ts'
 import { unknownState } from './schemas/parse-fields.ts'
@@ -24,7 +24,7 @@ export function memoryFilename(c: ServiceContext, name: 'filename' | 'file' = 'f
   if (!isWellEncoded(written)) {
     const message = `expected a percent-encoded UTF-8 name; got "${written.slice(0, 120)}"`
     const errors = [{ path: 'filename', message }]
-    throw new Refusal('invalid_filename', `filename: ${message}.`, { errors })
+    throw new AppError('invalid_filename', `filename: ${message}.`, { errors })
   }
   return c.req.param(name) ?? ''
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
-import { diskRefusal } from '../files/storage-refusal.ts'
-import { Refusal, type RefusalCode } from '../model/refusal.ts'
+import { diskError } from '../files/storage-error.ts'
+import { AppError, type ErrorCode } from '../model/app-error.ts'
 import { jsonBody } from './json-body.ts'
 
 /** The one place where a refusal gets its HTTP status. */
@@ -40,7 +40,7 @@ export const ERRORS = {
   provider_failed: { status: 502, title: 'Provider failed' },
   stopping: { status: 503, title: 'Service is stopping' },
   storage_full: { status: 507, title: 'Storage full' },
-} as const satisfies Record<RefusalCode, { status: number; title: string }>
+} as const satisfies Record<ErrorCode, { status: number; title: string }>
 
 const UNEXPECTED =
   'Something inside the service went wrong that it did not expect. The cause is in its log ' +
@@ -49,16 +49,16 @@ const UNEXPECTED =
 /** The members of RFC 9457, and those of ours. */
 export interface ProblemJson extends Record<string, unknown> {
   status: number
-  code: RefusalCode
+  code: ErrorCode
 }
 
 /**
- * What RFC 9457 says of an error. Of one that is no `Refusal` nothing is told, but that the disk failed, since
+ * What RFC 9457 says of an error. Of one that is no `AppError` nothing is told, but that the disk failed, since
  * its text may hold paths or file content: whoever calls this must have logged it.
  */
 export function problemJson(error: unknown): ProblemJson {
   const refusal =
-    error instanceof Refusal ? error : (diskRefusal(error) ?? new Refusal('internal', UNEXPECTED))
+    error instanceof AppError ? error : (diskError(error) ?? new AppError('internal', UNEXPECTED))
   const { status, title } = ERRORS[refusal.code]
   const standard = {
     type: `urn:casefile:${refusal.code}`,
@@ -92,7 +92,7 @@ const ACCEPTED_BY_METHOD: Readonly<Record<string, string>> = {
 
 /** What to send instead of an unsupported media type, in the headers that RFC 9110 §15.5.16 and others give it. */
 export function acceptedInstead(error: unknown, method: string): [name: string, value: string][] {
-  if (!(error instanceof Refusal)) return []
+  if (!(error instanceof AppError)) return []
   const { accept, accept_encoding } = error.extra
   const headers: [string, string][] = []
   if (typeof accept === 'string') {
@@ -104,7 +104,7 @@ export function acceptedInstead(error: unknown, method: string): [name: string, 
   return headers
 }
 
-const NO_FAULT: readonly RefusalCode[] = ['stopping', 'provider_failed']
+const NO_FAULT: readonly ErrorCode[] = ['stopping', 'provider_failed']
 
 /** Logs an error that no client is to blame for: a disk that fails in its words, what is a mistake of ours with its stack. */
 export function logFault(
@@ -112,8 +112,8 @@ export function logFault(
   { method, path }: { method: string; path: string },
   error: unknown,
 ): void {
-  const isRefusal = error instanceof Refusal
-  if (isRefusal && (ERRORS[error.code].status < 500 || NO_FAULT.includes(error.code))) return
-  const isOfDisk = isRefusal && error.code.startsWith('storage_')
+  const isAppError = error instanceof AppError
+  if (isAppError && (ERRORS[error.code].status < 500 || NO_FAULT.includes(error.code))) return
+  const isOfDisk = isAppError && error.code.startsWith('storage_')
   log(`${method} ${path}: ${isOfDisk ? error.message : inspect(error)}`)
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { ServiceContext } from './context.ts'
 import { parseJsonObject } from './json-text.ts'
 import { parseFields } from './schemas/parse-fields.ts'
@@ -31,7 +31,7 @@ export async function readBytes(
   } catch (error) {
     if (!isDisconnect(error)) throw error
     const message = 'The connection was closed before the whole body had come. Send it again.'
-    throw new Refusal('bad_request', message, { cause: error })
+    throw new AppError('bad_request', message, { cause: error })
   }
 }
 
@@ -68,7 +68,7 @@ export function mustFit(name: string, text: string, maxBytes: number, advice = '
   if (bytes <= maxBytes) return
   const limit = maxBytes < MIB ? `${maxBytes / 1024} KiB` : `${maxBytes / MIB} MiB`
   const message = `The ${name} has ${bytes} bytes; at most ${limit} are taken. ${advice}`
-  throw new Refusal('too_large', message.trimEnd())
+  throw new AppError('too_large', message.trimEnd())
 }
 
 async function collect(
@@ -89,7 +89,7 @@ async function collect(
   chunks.length = 0
   const came = await throwAway(next, total, drain)
   const message = `The body has ${contentLength ?? came} bytes, and at most ${maxBytes} are taken here. Send a smaller one.`
-  throw new Refusal('too_large', message)
+  throw new AppError('too_large', message)
 }
 
 /** How many bytes there were, in words. */
@@ -118,7 +118,7 @@ async function throwAway(next: Next, already: number, drain: typeof DRAIN): Prom
 function requirePlain(encoding = ''): void {
   if (encoding.split(',').every((coding) => /^\s*(?:identity)?\s*$/i.test(coding))) return
   const came = JSON.stringify(encoding.slice(0, 100))
-  throw new Refusal(
+  throw new AppError(
     'unsupported_media_type',
     `The body came with the content coding ${came}. Send it plain, without the header "Content-Encoding".`,
     { extra: { accept_encoding: 'identity' } },
@@ -132,7 +132,7 @@ function requireJson(contentType: string | undefined): void {
   if (type.toLowerCase() === 'application/json' && isUtf8) return
   const came =
     contentType === undefined ? 'no content type' : JSON.stringify(contentType.slice(0, 100))
-  throw new Refusal(
+  throw new AppError(
     'unsupported_media_type',
     `The body came with ${came}. Send UTF-8 JSON with the header "Content-Type: application/json".`,
     { extra: { accept: 'application/json' } },

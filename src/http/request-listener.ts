@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { inspect } from 'node:util'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { jsonBody } from './json-body.ts'
 import { problemResponse } from './problem-json.ts'
 import { resolveTarget } from './request-target.ts'
@@ -42,7 +42,7 @@ function answerCoding(coding: string, outgoing: ServerResponse): void {
 function answerError(error: unknown, log: (line: string) => void): Response {
   if (error instanceof RequestError) {
     const message = `The request cannot be read: ${error.message}. Send a plain path and a Host header.`
-    return problemResponse(new Refusal('bad_request', message, { cause: error }))
+    return problemResponse(new AppError('bad_request', message, { cause: error }))
   }
   log(`request: ${inspect(error)}`)
   return problemResponse(error)

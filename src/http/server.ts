@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { inspect } from 'node:util'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { jsonBody } from './json-body.ts'
 
 const HOSTNAME = '127.0.0.1'
@@ -86,7 +86,7 @@ function bind(server: Server, port: number): Promise<void> {
     const fail = (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') return reject(error)
       const message = `Port ${port} of ${HOSTNAME} is in use. Stop what listens there, or choose another port with --port (--port 0 takes any free one).`
-      reject(new Refusal('already_active', message, { cause: error }))
+      reject(new AppError('already_active', message, { cause: error }))
     }
     server.once('error', fail)
     server.listen(port, HOSTNAME, () => {

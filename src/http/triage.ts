@@ -41,9 +41,9 @@ function idsNamed({ allJson }: Pick<Catalog, 'allJson'>, name: string): string[]
   return casesNamed(maybe, wanted).map(({ id }) => id)
 }
 
-export function kindsOf(needs: TriageQuery['needs']): AttentionKind[] | null {
-  if (!needs?.length) return null
-  return needs.flatMap((word) =>
+export function kindsOf(deps: TriageQuery['needs']): AttentionKind[] | null {
+  if (!deps?.length) return null
+  return deps.flatMap((word) =>
     word === 'any' ? ATTENTION_KINDS.filter((kind) => kind !== 'running') : word,
   )
 }

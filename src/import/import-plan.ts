@@ -1,6 +1,6 @@
 import { MAX_CASE_BYTES, newCaseText, readCase } from '../markdown/case-file.ts'
+import type { FieldError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
-import type { FieldError } from '../model/refusal.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
 import { caseOfIssue } from './case-of-issue.ts'
 import { type Entry, mustBeRight } from './issue-list.ts'
@@ -61,7 +61,10 @@ async function plannedCase(
     ? whole
     : { ...whole, description: `The text is in ${NOTES_FILE}: it is long.` }
   return {
-    ...{ id: value.id, value, source, name },
+    id: value.id,
+    value,
+    source,
+    name,
     caseText: fits ? wholeText : await newCaseText(value),
     notes: issueNotes(issue, source, fits ? null : whole.description),
   }

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { utf16Name } from '../files/utf-16.ts'
 import { parseFields } from '../http/schemas/parse-fields.ts'
-import { type FieldError, Refusal } from '../model/refusal.ts'
+import { AppError, type FieldError } from '../model/app-error.ts'
 import { visibleText } from '../model/visible-text.ts'
 import { brokenEntry } from './broken-entry.ts'
 import { type GithubIssue, issueSchema } from './github-schema.ts'
@@ -35,7 +35,7 @@ export function issuesIn(bytes: Uint8Array): Entry[] {
     try {
       return [{ issue: parseFields(issueSchema, value), name }]
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof AppError)) throw error
       for (const { path, message } of error.errors) {
         wrong.push({ path: path === '' ? name : `${name}: ${path}`, message })
       }
@@ -51,7 +51,7 @@ export function mustBeRight(wrong: readonly FieldError[]): void {
   if (wrong.length === 0) return
   const lines = wrong.slice(0, MOST_NAMED).map(({ path, message }) => `  ${path}: ${message}`)
   const more = wrong.length > MOST_NAMED ? [`  and ${wrong.length - MOST_NAMED} more`] : []
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     ['Nothing was imported. What is wrong in the list:', ...lines, ...more]
       .map(visibleText)
@@ -95,8 +95,8 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : `a${typeof value === 'object' ? 'n' : ''} ${typeof value}`
 }
 
-function unreadable(why: string): Refusal {
-  return new Refusal(
+function unreadable(why: string): AppError {
+  return new AppError(
     'bad_request',
     `Nothing was imported, as the list cannot be read: ${why}. Expected what gh issue list --json prints.`,
   )

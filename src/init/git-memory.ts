@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
 import { entriesIn, isFolder } from '../files/folder-names.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import { addToExclude, excludePattern } from '../workspace/git/git-ignoring.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
@@ -49,7 +49,7 @@ export async function makeOwnRepository(memoryRoot: string): Promise<void> {
  */
 export async function makeWorktree(memoryRoot: string, code: GitRepository): Promise<string> {
   if ((await entriesIn(memoryRoot)).length > 0) {
-    throw new Refusal(
+    throw new AppError(
       'already_exists',
       `${memoryRoot} holds files already, and git checks a branch out into an empty folder only. Move them away, run this again, and move them back in.`,
     )
@@ -68,7 +68,7 @@ export async function makeWorktree(memoryRoot: string, code: GitRepository): Pro
   }
   const added = await runGit(['worktree', 'add', '--quiet', memoryRoot, MEMORY_BRANCH], git)
   if (added.exit === 0) return MEMORY_BRANCH
-  throw new Refusal('already_exists', `git did not make the worktree: ${added.stderr.trim()}`)
+  throw new AppError('already_exists', `git did not make the worktree: ${added.stderr.trim()}`)
 }
 
 /** The user's own, where git knows one. */
@@ -82,8 +82,11 @@ async function identity(cwd: string): Promise<Record<string, string>> {
   if (known.exit === 0 && author.exit === 0) return env
   const [name, email] = ['Casefile', 'casefile@localhost']
   return {
-    ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
-    ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
   }
 }
 

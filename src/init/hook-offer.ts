@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
+import type { InitDeps, InitOptions } from './deps.ts'
 import type { MemoryKind } from './git-memory.ts'
 import { hookAt, hooksFolder, installHook } from './hook-file.ts'
-import type { InitNeeds, InitOptions } from './needs.ts'
 import { HOOK_MARK, type HookPlaces, hookLine, preCommitHook } from './pre-commit-hook.ts'
 
 interface Place {
@@ -18,11 +18,12 @@ const HOOK = 'pre-commit'
 export async function offerHook(
   { root, memoryRoot, top, kind }: Place,
   { hook, yes }: InitOptions,
-  { say, operator, program }: InitNeeds,
+  { say, operator, program }: InitDeps,
 ): Promise<void> {
   const committed = kind === 'with-code' ? top : memoryRoot
   const places: HookPlaces = {
-    ...{ kind, program },
+    kind,
+    program,
     toRoot: relative(committed, root),
     toMemory: relative(committed, memoryRoot),
   }

@@ -3,12 +3,13 @@ import { createDurable } from '../files/durable-write.ts'
 import { isFolder } from '../files/folder-names.ts'
 import { isWithin } from '../files/real-path.ts'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { makeMemoryRoot } from '../workspace/case-making.ts'
 import { findRepository, type GitRepository } from '../workspace/git/git-repository.ts'
 import { layoutOf } from '../workspace/layout.ts'
 import { createSettings } from '../workspace/settings/settings.ts'
 import { memoryRootAt, workspaceRoot } from '../workspace/workdir.ts'
+import { DEFAULT_KIND, type InitDeps, type InitOptions } from './deps.ts'
 import { FIRST_SETTINGS } from './first-settings.ts'
 import {
   excludeFromCode,
@@ -18,10 +19,9 @@ import {
   presentKind,
 } from './git-memory.ts'
 import { offerHook } from './hook-offer.ts'
-import { DEFAULT_KIND, type InitNeeds, type InitOptions } from './needs.ts'
 
 /** `casefile init`: makes a folder a workspace. What is there already stays; a second run changes nothing. */
-export async function init(options: InitOptions, needs: InitNeeds): Promise<void> {
+export async function init(options: InitOptions, needs: InitDeps): Promise<void> {
   const { say } = needs
   const root = await workspaceRoot(options.root)
   const { memoryRoot: set } = await createSettings(root)()
@@ -47,12 +47,12 @@ async function chosenKind(
   memoryRoot: string,
   code: GitRepository,
   { memory, yes }: InitOptions,
-  { operator, say }: InitNeeds,
+  { operator, say }: InitDeps,
 ): Promise<MemoryKind | null> {
   if (!isWithin(code.top, memoryRoot)) return null
   const present = await presentKind(memoryRoot, code)
   if (present && memory && memory !== present) {
-    throw new Refusal(
+    throw new AppError(
       'already_exists',
       `Git keeps the cases ${present} already, and changing that to ${memory} is a move by hand: see "From one way to another" in docs/git.md.`,
     )
@@ -71,7 +71,7 @@ async function makeSettings(root: string, say: (line: string) => void): Promise<
     await createDurable(resolve(root, SETTINGS_FILE), Buffer.from(FIRST_SETTINGS))
     say(`made ${SETTINGS_FILE}, with all settings as comments`)
   } catch (error) {
-    if (!(error instanceof Refusal && error.code === 'already_exists')) throw error
+    if (!(error instanceof AppError && error.code === 'already_exists')) throw error
   }
 }
 

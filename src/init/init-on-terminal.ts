@@ -1,7 +1,7 @@
 import { confirm } from '../demo/question.ts'
+import type { InitOptions } from './deps.ts'
 import { init } from './init-command.ts'
 import { askForKind } from './memory-choice.ts'
-import type { InitOptions } from './needs.ts'
 
 /** `casefile init` for a process: asks where there is a terminal, and says what it did. */
 export async function initOnTerminal(options: InitOptions, program: string): Promise<void> {

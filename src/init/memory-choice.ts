@@ -1,6 +1,6 @@
 import { ask } from '../demo/question.ts'
+import { DEFAULT_KIND } from './deps.ts'
 import { MEMORY_BRANCH, MEMORY_KINDS, type MemoryKind } from './git-memory.ts'
-import { DEFAULT_KIND } from './needs.ts'
 
 /** What each way means, for somebody who has not thought about it yet. docs/git.md says more. */
 const MEANINGS: Record<MemoryKind, string[]> = {

@@ -1,6 +1,6 @@
+import { AppError } from '../model/app-error.ts'
 import type { ChecklistItem } from '../model/gate.ts'
 import type { Problem } from '../model/problem.ts'
-import { Refusal } from '../model/refusal.ts'
 import { looksRequired, readItem } from './checklist-item.ts'
 import {
   CHECKLIST_HEADING,
@@ -154,6 +154,6 @@ export function bare({ description, type, required, checked }: ChecklistItem): C
   return { description, type, required, checked }
 }
 
-function unwritable(why: string): Refusal {
-  return new Refusal('unreadable_file', `The checklist item cannot be added: ${why}.`)
+function unwritable(why: string): AppError {
+  return new AppError('unreadable_file', `The checklist item cannot be added: ${why}.`)
 }

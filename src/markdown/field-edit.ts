@@ -1,4 +1,4 @@
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { type EnvelopeResult, readEnvelope } from './envelope.ts'
 import { withPlainFields } from './plain-edit.ts'
 import { withKey } from './yaml-edit.ts'
@@ -24,7 +24,7 @@ export function withParsedFields(
 ): string {
   if (fields.length === 0) return text
   const read = known ?? readEnvelope(text)
-  if (!read.ok) throw new Refusal('unreadable_file', read.message)
+  if (!read.ok) throw new AppError('unreadable_file', read.message)
   const { front, eol, bodyStart } = read.envelope
   if (!front) {
     const block = newFrontmatter(fields, eol)

@@ -1,4 +1,4 @@
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { conflictLine } from './conflict-markers.ts'
 import { type LineEnding, lineEnding } from './lines.ts'
 import { type Heading, outline, shortOutline } from './outline.ts'
@@ -187,9 +187,9 @@ async function closed(after: Sectioned, layout: SectionLayout, name: string): Pr
   return probe?.ranges.some((each) => each.name === absent) ?? false
 }
 
-function unwritable(name: string): Refusal {
+function unwritable(name: string): AppError {
   const part = name === LEAD ? 'the description' : `"## ${name}"`
-  return new Refusal(
+  return new AppError(
     'unreadable_file',
     `${part} cannot be written without harming what else stands in the file: probably an HTML comment or a fence is left open there. Nothing was written; close it in an editor and try again.`,
   )

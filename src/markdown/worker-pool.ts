@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import { stoppingRefusal } from '../model/refusal.ts'
+import { stoppingError } from '../model/app-error.ts'
 import { threadWorkMs } from './thread-work.ts'
 import { limitWork } from './work-limit.ts'
 
@@ -137,7 +137,7 @@ export function createWorkerPool<Answer extends object>(
       const onExit = () =>
         finish(() => {
           void discard(asked)
-          reject(stoppingRefusal())
+          reject(stoppingError())
         })
       let cancel = ready ? limit(ready) : startLimit(() => giveUp(false))
       asked.on('message', onMessage).on('error', onError).on('exit', onExit)

@@ -1,5 +1,5 @@
 import type { Node, Pair } from 'yaml'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { LineEnding } from './lines.ts'
 import { editedList } from './yaml-list.ts'
 import { readYaml, type YamlMap } from './yaml-map.ts'
@@ -108,8 +108,8 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function cannot(key: string, why: string): Refusal {
-  return new Refusal(
+function cannot(key: string, why: string): AppError {
+  return new AppError(
     'unreadable_file',
     `"${key}" cannot be set without harming the frontmatter as it stands (${why}). Nothing was written; write the key as a plain "${key}: value" line.`,
   )

@@ -1,10 +1,10 @@
+import { AppError } from './app-error.ts'
 import type { IgnoredChange } from './baseline.ts'
 import type { Case, CaseEdit } from './case.ts'
 import { type Gate, proofGate, reportedState } from './gate.ts'
 import type { Act, HistoryEntry } from './history.ts'
 import type { Problem } from './problem.ts'
 import { byCreation, type Counted, type Proof } from './proof.ts'
-import { Refusal } from './refusal.ts'
 import type { Session, SessionEdit, SessionTexts } from './session.ts'
 
 /** All that is known of a case when something is decided about it. */
@@ -42,7 +42,7 @@ export type Edit =
   /** The state that counts from now on, where case.md keeps another one that does not. */
   | { file: 'ignored-state'; state: Case['state'] }
 
-/** A decision: what is there in, what changes out, or a Refusal thrown. Pure; may run twice. */
+/** A decision: what is there in, what changes out, or a AppError thrown. Pure; may run twice. */
 export type Decide = (folder: CaseFolder) => Edit[]
 
 export function gateOf(folder: CaseFolder): Gate {
@@ -54,17 +54,17 @@ export function shownState(folder: CaseFolder): Case['state'] {
   return state === 'RESOLVED' ? reportedState(state, gateOf(folder)) : state // no other asks for the gate
 }
 
-/** The session with this id, or a Refusal `not_found`. */
+/** The session with this id, or a AppError `not_found`. */
 export function sessionOf(folder: CaseFolder, id: string): Session {
   const session = folder.sessions.find((each) => each.id === id)
   if (session) return session
-  throw new Refusal('not_found', `Case ${folder.case.id} has no session ${id}.`)
+  throw new AppError('not_found', `Case ${folder.case.id} has no session ${id}.`)
 }
 
 export function proofOf(folder: CaseFolder, id: string): Proof {
   const proof = folder.proofs.find((each) => each.id === id)
   if (proof) return proof
-  throw new Refusal('not_found', `Case ${folder.case.id} has no proof ${id}.`)
+  throw new AppError('not_found', `Case ${folder.case.id} has no proof ${id}.`)
 }
 
 /** The newest of what has a time of creation. */

@@ -1,8 +1,8 @@
+import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, gateOf, shownState } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import { stateChange } from './history.ts'
 import { stateActs } from './history-acts.ts'
-import { Refusal } from './refusal.ts'
 
 /**
  * Answers the question of a case that is NEEDS_USER_INPUT, and takes it back to the state where it was
@@ -11,7 +11,7 @@ import { Refusal } from './refusal.ts'
 export function answerQuestion(folder: CaseFolder, text: string): Edit[] {
   const present = shownState(folder)
   if (present !== 'NEEDS_USER_INPUT') {
-    throw new Refusal(
+    throw new AppError(
       'wrong_state',
       `The case is ${present}, so there is no question to answer: only a case in NEEDS_USER_INPUT has one.`,
     )

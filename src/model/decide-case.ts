@@ -1,3 +1,4 @@
+import { AppError } from './app-error.ts'
 import { isSameItem } from './baseline.ts'
 import { type Case, changedFields } from './case.ts'
 import {
@@ -10,7 +11,6 @@ import {
 import { type CaseFolder, type Edit, gateOf } from './case-folder.ts'
 import type { CaseState } from './case-state.ts'
 import type { ChecklistItem } from './gate.ts'
-import { Refusal } from './refusal.ts'
 
 export function newCase(
   wanted: SettableFields & { title: string },
@@ -43,7 +43,7 @@ export function setState(
 ): Edit[] {
   const gate = gateOf(folder)
   if (wanted.state === 'RESOLVED' && !gate.open) {
-    throw new Refusal(
+    throw new AppError(
       'proof_gate',
       `The proof gate is shut: this case still needs ${gate.missing.join(', and ')}. Attach proof (POST /cases/${folder.case.id}/proof) and verify it (PUT …/proof/:pid/verify).`,
       { extra: { missing: gate.missing, gate } },
@@ -75,7 +75,7 @@ export function addItem(
     ({ kind, was }) => kind === 'checklist' && isSameItem(was, item),
   )
   if (isThere && !(isGone && item.required)) {
-    throw new Refusal(
+    throw new AppError(
       'already_exists',
       `The checklist has "${item.description}" (${item.type}) already.`,
     )

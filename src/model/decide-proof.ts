@@ -1,3 +1,4 @@
+import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, newest, proofOf, sessionOf } from './case-folder.ts'
 import {
   type Counted,
@@ -6,7 +7,6 @@ import {
   type Proof,
   type ReportCounts,
 } from './proof.ts'
-import { Refusal } from './refusal.ts'
 import { hasProof, isSealed, type Session } from './session.ts'
 import { isRunning } from './session-state.ts'
 import { numbered } from './trail.ts'
@@ -22,7 +22,7 @@ export interface NewProof {
   session_id?: string | null | undefined
 }
 
-/** The session that a proof is for; a Refusal where the named one has not run to its end. */
+/** The session that a proof is for; a AppError where the named one has not run to its end. */
 export function sessionForProof(folder: CaseFolder, id: string | null | undefined): Session | null {
   if (id === null) return null
   if (id === undefined) {
@@ -35,7 +35,7 @@ export function sessionForProof(folder: CaseFolder, id: string | null | undefine
   }
   const session = sessionOf(folder, id)
   if (isRunning(session.state) || session.state === 'plan_ready') {
-    throw new Refusal(
+    throw new AppError(
       'wrong_state',
       `Session ${session.number} is ${session.state}: proof can be linked once it is complete, failed or abandoned.`,
     )
@@ -87,7 +87,7 @@ export function verifyProof(
   const proof = proofOf(folder, id)
   if (accept !== null && proof.empty) {
     const message = 'the proof is empty, so there is nothing to accept'
-    throw new Refusal('bad_request', `accept: ${message}. Attach one that says something.`, {
+    throw new AppError('bad_request', `accept: ${message}. Attach one that says something.`, {
       errors: [{ path: 'accept', message }],
     })
   }

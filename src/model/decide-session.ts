@@ -1,6 +1,6 @@
+import { AppError } from './app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from './case-folder.ts'
 import { type SessionMilestone, type SessionType, stateAfter } from './case-state.ts'
-import { Refusal } from './refusal.ts'
 import { hasEnded, type Session, sessionMove } from './session.ts'
 import { moved } from './session-state.ts'
 import { lastOf, type NewTrailLine, numbered } from './trail.ts'
@@ -63,7 +63,7 @@ export function createSession(folder: CaseFolder, wanted: NewSession, now: strin
 export function liveSession(folder: CaseFolder, id: string): Session {
   const session = sessionOf(folder, id)
   if (!hasEnded(session, folder.proofs)) return session
-  throw new Refusal(
+  throw new AppError(
     'session_ended',
     `Session ${session.number} has ended (${session.state}) and is sealed. Create a new session on the case to go on.`,
   )
@@ -81,7 +81,7 @@ export interface PlanEdit {
 export function editPlan(folder: CaseFolder, id: string, edit: PlanEdit, now: string): Edit[] {
   const session = liveSession(folder, id)
   if (session.state !== 'plan_ready') {
-    throw new Refusal(
+    throw new AppError(
       'wrong_state',
       `The plan can be edited while it awaits approval; the session is ${session.state}.`,
     )
@@ -117,7 +117,7 @@ export function approve(
   const session = liveSession(folder, id)
   moved(session.state, 'approve')
   if (plan.approved !== plan.sha256) {
-    throw new Refusal(
+    throw new AppError(
       'plan_changed',
       `The plan is not the one that you approve: its plan_sha256 is ${plan.sha256} now, and ${plan.approved} was to be approved. Read it again (GET), then approve that.`,
       { extra: { plan_sha256: plan.sha256 } },
@@ -147,7 +147,7 @@ export function mustBeRead({ trail }: Session, sha256: string, wasTouched: boole
   const isByHand = own !== undefined && own.fields.sha256 !== sha256
   const inRun = lastOf(trail, 'plan_edited')?.fields.in_run === true
   if (!isByHand || !(wasTouched || inRun)) return
-  throw new Refusal(
+  throw new AppError(
     'plan_changed',
     'The plan was changed in its file while another session ran whose programs can write there. Read it, then approve it with its plan_sha256.',
     { extra: { plan_sha256: sha256 } },

@@ -37,7 +37,15 @@ export interface Attempt {
 const [S, M, H] = [1000, 60_000, 3_600_000]
 /** The waits between the tries (those of Standard Webhooks): ten tries in all. */
 export const RETRY_WAITS_MS: readonly number[] = [
-  ...[5 * S, 5 * M, 30 * M, 2 * H, 5 * H, 10 * H, 14 * H, 20 * H, 24 * H],
+  5 * S,
+  5 * M,
+  30 * M,
+  2 * H,
+  5 * H,
+  10 * H,
+  14 * H,
+  20 * H,
+  24 * H,
 ]
 export const JITTER = 0.2
 /** However long a receiver asks for. */

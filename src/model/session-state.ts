@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts'
+import { AppError } from './app-error.ts'
 import type { TrailLine } from './trail.ts'
 
 export const SESSION_STATES = [
@@ -65,14 +65,14 @@ export function isEnded(state: SessionState, proofAttached: boolean): boolean {
   return state === 'failed' || state === 'abandoned' || (state === 'complete' && proofAttached)
 }
 
-/** The state that a trigger leads to; a Refusal when the session may not move so. */
+/** The state that a trigger leads to; a AppError when the session may not move so. */
 export function moved(from: SessionState, trigger: Trigger): SessionState {
   const move = MOVES[trigger]
   if (move.from.includes(from)) return move.to
   if (trigger === 'approve' && (from === 'approved' || from === 'executing')) {
-    throw new Refusal('already_active', 'Work mode is already active for this session.')
+    throw new AppError('already_active', 'Work mode is already active for this session.')
   }
-  throw new Refusal(
+  throw new AppError(
     'wrong_state',
     `A session that is ${from} cannot take "${trigger}"; that needs ${move.from.join(' or ')}.`,
   )

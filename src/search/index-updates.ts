@@ -1,6 +1,6 @@
 import { yieldIfBusy } from '../files/yielding.ts'
+import { AppError } from '../model/app-error.ts'
 import type { FilteredField } from '../model/case-fields.ts'
-import { Refusal } from '../model/refusal.ts'
 import { fieldColumns } from '../state/case-filters.ts'
 import type { IndexedCase, SearchedWords, SearchTables } from '../state/search-tables.ts'
 import { listCaseFiles, readSearched } from './case-files.ts'
@@ -91,7 +91,7 @@ export function createIndexUpdates(deps: UpdateDeps): IndexUpdates {
       try {
         await updateCase(id, how === 'yes')
       } catch (error) {
-        if (error instanceof Refusal) throw error // of the database
+        if (error instanceof AppError) throw error // of the database
         log(`the search does not have case ${id} as it is: ${error}`)
       }
       await yieldIfBusy()

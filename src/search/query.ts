@@ -1,5 +1,6 @@
 /** Parses the query language: words, phrases in quotes, filters such as `state:OPEN`. */
 
+import { AppError } from '../model/app-error.ts'
 import {
   FILTER_NAMES,
   FILTERED,
@@ -7,7 +8,6 @@ import {
   type FilterName,
 } from '../model/case-fields.ts'
 import { isCaseState } from '../model/case-state.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import { isCommon, plainWordsIn, wordsIn } from './words.ts'
 
@@ -118,6 +118,6 @@ function exampleOf(name: FilterName): string {
   return `${name}:${FILTERED.find(({ filter }) => filter === name)!.example}`
 }
 
-function wrong(message: string): Refusal {
-  return new Refusal('bad_request', `q: ${message}.`, { errors: [{ path: 'q', message }] })
+function wrong(message: string): AppError {
+  return new AppError('bad_request', `q: ${message}.`, { errors: [{ path: 'q', message }] })
 }

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
+import { AppError } from '../model/app-error.ts'
 import type { Problem } from '../model/problem.ts'
-import { Refusal } from '../model/refusal.ts'
 import { ACP_AGENTS } from '../runners/acp/agents.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import { PRESETS } from '../runners/command/presets.ts'
@@ -51,7 +51,7 @@ export async function mustTrustFiles(
 ): Promise<void> {
   const why = spec && (await whyUntrusted(spec, place, trusted))
   if (!why) return
-  throw new Refusal('untrusted_agent_files', notStarted(id, why))
+  throw new AppError('untrusted_agent_files', notStarted(id, why))
 }
 
 export function notStarted(provider: string, why: string): string {

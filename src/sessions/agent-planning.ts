@@ -30,24 +30,24 @@ export interface AgentPlanning {
  * own plan mode is not relied on.
  */
 export async function planWithAgent(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   planning: AgentPlanning,
 ): Promise<PlanResult> {
-  const asked = await askedPrompt(needs, job, planning)
-  const run = await openRunFolder(needs.state.scratch, `plan-${job.session_id}`)
+  const asked = await askedPrompt(deps, job, planning)
+  const run = await openRunFolder(deps.state.scratch, `plan-${job.session_id}`)
   try {
     const { workdir, signal } = planning.request
-    const guard = await planGuard(needs, { workdir, runFolder: run.path, signal })
+    const guard = await planGuard(deps, { workdir, runFolder: run.path, signal })
     try {
       const folders = await openPlanFolders(workdir, {
         folder: await run.inner('project'),
-        exclude: [needs.layout.memoryRoot, needs.state.root],
+        exclude: [deps.layout.memoryRoot, deps.state.root],
         ignoredToo: guard.kind === 'none',
         signal,
       })
       try {
-        return await plannedIn(needs, job, planning, { asked, run, folders, guard })
+        return await plannedIn(deps, job, planning, { asked, run, folders, guard })
       } finally {
         await folders.close()
       }
@@ -70,27 +70,27 @@ const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 
 /** Makes the prompt, and tells what is in it; a revision goes back to the agent's own conversation. */
 async function askedPrompt(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   { provider, request, settings, folder }: AgentPlanning,
 ): Promise<Asked> {
   const session = sessionOf(folder, job.session_id)
   const { memory, note = '', workdir } = request
   const { instructions } = settings
-  const context = await promptContext(needs, folder, session, {
+  const context = await promptContext(deps, folder, session, {
     memory,
     instructions,
     workdir,
     provider,
   })
   const isFirst = session.state === 'created'
-  const plan = isFirst ? null : (await needs.sessionTexts(folder.case.id, session)).plan
+  const plan = isFirst ? null : (await deps.sessionTexts(folder.case.id, session)).plan
   const hasAsked = note !== '' || plan !== null
   const prompt = planPrompt(context, hasAsked ? { plan, note } : null)
-  const { text, line } = await recordPrompt(needs, job, 'plan', prompt)
-  if (isFirst) await beginPlanning(needs, job, line)
-  else await appendLine(needs, job, line)
-  const earlier = isFirst ? undefined : needs.conversations.get(session.id)
+  const { text, line } = await recordPrompt(deps, job, 'plan', prompt)
+  if (isFirst) await beginPlanning(deps, job, line)
+  else await appendLine(deps, job, line)
+  const earlier = isFirst ? undefined : deps.conversations.get(session.id)
   return {
     prompt: text,
     resume: earlier !== undefined && CONVERSATION.test(earlier) ? earlier : null,
@@ -105,23 +105,23 @@ interface Place {
 }
 
 async function plannedIn(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   planning: AgentPlanning,
   place: Place,
 ): Promise<PlanResult> {
   const { guard, folders } = place
-  await appendLine(needs, job, guardLine('plan', guard))
+  await appendLine(deps, job, guardLine('plan', guard))
   // the records are no part of the comparison
-  if (guard.kind === 'none') await needs.runGuard.begin(job)
-  const places = await holdPlaces(needs, planning.request.workdir)
+  if (guard.kind === 'none') await deps.runGuard.begin(job)
+  const places = await holdPlaces(deps, planning.request.workdir)
   try {
-    const [outcome] = await Promise.allSettled([agentsPlan(needs, job, planning, place)])
+    const [outcome] = await Promise.allSettled([agentsPlan(deps, job, planning, place)])
     await endRun(job)
-    await needs.runGuard.end(job.session_id)
+    await deps.runGuard.end(job.session_id)
     planning.request.signal.throwIfAborted()
-    await mustBeInPlace(needs, job, await places.replaced())
-    await mustBeUnchanged(needs, job, folders, guard)
+    await mustBeInPlace(deps, job, await places.replaced())
+    await mustBeUnchanged(deps, job, folders, guard)
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
   } finally {
@@ -130,22 +130,22 @@ async function plannedIn(
 }
 
 async function agentsPlan(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   { provider, request, settings }: AgentPlanning,
   { asked, run, folders, guard }: Place,
 ): Promise<PlanResult> {
-  await mustTrustCopy(needs, { provider, request }, folders.copy)
-  const { env } = stepEnvironment(needs.environment, job, settings, provider.spec?.env)
-  const report = openRunReport(needs, job)
+  await mustTrustCopy(deps, { provider, request }, folders.copy)
+  const { env } = stepEnvironment(deps.environment, job, settings, provider.spec?.env)
+  const report = openRunReport(deps, job)
   const anew = async () => {
     await endRun(job)
-    return run.inner(`files-${needs.newId()}`)
+    return run.inner(`files-${deps.newId()}`)
   }
   try {
     const folder = await run.inner('files')
     const own = {
-      newId: needs.newId(),
+      newId: deps.newId(),
       env,
       folder,
       guard,
@@ -174,16 +174,16 @@ async function mustTrustCopy(
 }
 
 /** To be asked first: what is not there any more cannot be compared. */
-async function mustBeInPlace(needs: SessionDeps, job: Job, replaced: string[]): Promise<void> {
+async function mustBeInPlace(deps: SessionDeps, job: Job, replaced: string[]): Promise<void> {
   const why = whyReplaced(replaced)
   if (why === null) return
-  await appendLine(needs, job, { event: 'plan_violation', fields: { replaced } })
+  await appendLine(deps, job, { event: 'plan_violation', fields: { replaced } })
   throw new RunnerFailure(`plan_violation: the agent was to plan only, and ${why}.`)
 }
 
 /** What the agent changed is a violation; what changed where it could not write is only told. */
 async function mustBeUnchanged(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   folders: PlanFolders,
   guard: Guard,
@@ -192,7 +192,7 @@ async function mustBeUnchanged(
   const inFolder = await folders.folderChanges()
   const isHeld = guard.kind === 'mount'
   if (inFolder.length > 0 && isHeld) {
-    await appendLine(needs, job, { event: 'working_folder_changed', fields: { files: inFolder } })
+    await appendLine(deps, job, { event: 'working_folder_changed', fields: { files: inFolder } })
   }
   const found = [
     ...inCopy.map((file) => `${file} (in its copy)`),
@@ -203,7 +203,7 @@ async function mustBeUnchanged(
     ...(inCopy.length > 0 ? { copy: inCopy } : {}),
     ...(isHeld || inFolder.length === 0 ? {} : { working_folder: inFolder }),
   }
-  await appendLine(needs, job, { event: 'plan_violation', fields })
+  await appendLine(deps, job, { event: 'plan_violation', fields })
   throw new RunnerFailure(violation(found, !isHeld && inFolder.length > 0))
 }
 

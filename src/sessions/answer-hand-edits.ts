@@ -2,11 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { afterHandEdit, hasChangedTrail, withTrueLines } from '../model/decide-by-hand.ts'
 import { stampProof } from '../model/decide-proof.ts'
 import { isToBeStamped, type Proof } from '../model/proof.ts'
-import { Refusal } from '../model/refusal.ts'
 import { hasProof, isSealed, type Session } from '../model/session.ts'
 import { keepStrayLatest, pointLatest } from '../workspace/latest-link.ts'
 import type { Texts } from '../workspace/texts.ts'
@@ -39,8 +39,8 @@ const QUIET_MS = 2000
 /** After an answer that was refused, while git is at work say. */
 const RETRY_MS = 10_000
 
-export function createHandEdits(needs: HandEditDeps): HandEdits {
-  const { store, catalog, layout, sessions, running, touchedInRun, now, log } = needs
+export function createHandEdits(deps: HandEditDeps): HandEdits {
+  const { store, catalog, layout, sessions, running, touchedInRun, now, log } = deps
   const timers = new Map<string, NodeJS.Timeout>()
   const answering = new Set<Promise<void>>()
   /** By proof, the hash of the file whose counts are known to be those of its content. */
@@ -57,7 +57,7 @@ export function createHandEdits(needs: HandEditDeps): HandEdits {
         await sessions.stop(id, 'state: abandoned was written into the file by hand')
       })
     }
-    if (needs.runGuard.isWatching()) {
+    if (deps.runGuard.isWatching()) {
       for (const { id, state } of folder.sessions) if (state === 'plan_ready') touchedInRun.add(id)
     }
     if (isConcerned(caseId, folder)) arm(caseId, QUIET_MS)
@@ -134,7 +134,7 @@ export function createHandEdits(needs: HandEditDeps): HandEdits {
     try {
       await work()
     } catch (error) {
-      if (!(error instanceof Refusal) || closed) throw error
+      if (!(error instanceof AppError) || closed) throw error
       log(`an edit by hand in case ${caseId} is not answered yet: ${error.message}`)
       arm(caseId, RETRY_MS)
     }
@@ -142,7 +142,7 @@ export function createHandEdits(needs: HandEditDeps): HandEdits {
 
   /** A person wrote a proof: it gets the hash of its content, and its report is counted. */
   async function stamp(caseId: string, proofId: string): Promise<void> {
-    await updateCounted(needs, caseId, proofId, (folder, found) =>
+    await updateCounted(deps, caseId, proofId, (folder, found) =>
       stampProof(folder, proofId, found),
     )
     counted.set(proofId, catalog.entry(caseId)?.proofs.get(proofId)?.hash ?? '')
@@ -159,7 +159,7 @@ export function createHandEdits(needs: HandEditDeps): HandEdits {
   async function answerIn(caseId: string, { id, state }: Session): Promise<void> {
     const wantsTexts = state === 'plan_ready'
     let edited = ''
-    const by = { who: await needs.operator(), from: 'api' as const }
+    const by = { who: await deps.operator(), from: 'api' as const }
     await store.update(
       caseId,
       (folder) => {
@@ -177,7 +177,7 @@ export function createHandEdits(needs: HandEditDeps): HandEdits {
       },
       wantsTexts ? { texts: id, by } : { by },
     )
-    await needs.plans.store(edited)
+    await deps.plans.store(edited)
   }
 
   /** At the stop, without waiting for quiet: what is only known in memory goes with it. */
@@ -210,5 +210,5 @@ function quietIn(mtimeMs: number): number {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
+  return error instanceof AppError ? error.message : String((error as Error)?.stack ?? error)
 }

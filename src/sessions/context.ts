@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { newestHistory } from '../markdown/history-file.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { shownState } from '../model/case-folder.ts'
 import { HISTORY_FILE } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
 import { isOver } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
@@ -57,7 +57,7 @@ interface ContextParts {
 
 /** All that an agent's prompt says of a case. */
 export async function promptContext(
-  needs: ContextDeps,
+  deps: ContextDeps,
   folder: CaseFolder,
   session: Session,
   { memory, instructions, workdir, provider }: ContextParts,
@@ -66,7 +66,7 @@ export async function promptContext(
   const earlier: EarlierSession[] = []
   const ended = folder.sessions.filter((each) => each.number < session.number && isOver(each.state))
   for (const each of ended.reverse().slice(0, EARLIER_SESSIONS)) {
-    earlier.push(await earlierSession(needs, id, each))
+    earlier.push(await earlierSession(deps, id, each))
   }
   const notes = [...memory].filter(([name]) => name !== 'case.md')
   const context: PromptContext = {
@@ -78,29 +78,29 @@ export async function promptContext(
     type: session.type,
     notes: notes.map(([name, text]) => ({ name, text })),
     earlier,
-    similar: await similarOf(needs, id),
+    similar: await similarOf(deps, id),
     instructions,
     projectInstructions: await readProjectInstructions(
-      { root: needs.layout.root, folder: workdir },
+      { root: deps.layout.root, folder: workdir },
       provider.spec?.instructions ?? [],
     ),
   }
-  return redactedIn(context, needs.redactor)
+  return redactedIn(context, deps.redactor)
 }
 
 /** What cannot be found now, or not soon, keeps no agent from its work. */
-async function similarOf(needs: ContextDeps, id: string): Promise<ResolvedCase[]> {
+async function similarOf(deps: ContextDeps, id: string): Promise<ResolvedCase[]> {
   const enough = new AbortController()
   const { signal } = enough
   try {
     return await Promise.race([
-      resolvedLike(needs, id, SIMILAR_CASES),
+      resolvedLike(deps, id, SIMILAR_CASES),
       delay(MOST_WAIT_MS, null, { signal }).then(() => {
         throw new Error(`the index took more than ${MOST_WAIT_MS / 1000} s`)
       }),
     ])
   } catch (error) {
-    needs.log(`the agent gets no similar cases: ${String(error)}`)
+    deps.log(`the agent gets no similar cases: ${String(error)}`)
     return []
   } finally {
     enough.abort()
@@ -117,7 +117,7 @@ function redactedIn<T>(value: T, redactor: Redactor): T {
 }
 
 async function earlierSession(
-  needs: Pick<SessionDeps, 'sessionTexts'>,
+  deps: Pick<SessionDeps, 'sessionTexts'>,
   caseId: string,
   session: Session,
 ): Promise<EarlierSession> {
@@ -125,10 +125,10 @@ async function earlierSession(
   const outcome = outcomeOf(session)
   const failedTests = session.failed_tests
   try {
-    const { hypothesis, plan, output } = await needs.sessionTexts(caseId, session)
+    const { hypothesis, plan, output } = await deps.sessionTexts(caseId, session)
     return { number, outcome, hypothesis, plan, output, failedTests }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AppError)) throw error
     return { number, outcome, hypothesis: '', plan: '', output: '', failedTests } // broken by hand just now
   }
 }

@@ -1,10 +1,10 @@
 import { contentHash } from '../markdown/proof-file.ts'
 import { looksLikeReport } from '../markdown/report-shape.ts'
+import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, proofOf } from '../model/case-folder.ts'
 import { MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { Actor } from '../model/history.ts'
 import type { Counted, ReportCounts } from '../model/proof.ts'
-import { Refusal } from '../model/refusal.ts'
 import {
   openReportReader,
   type ReportReader,
@@ -99,7 +99,7 @@ export async function updateCounted(
     const folder = await store.update(caseId, change, by ? { by } : {})
     if (!isStale) return folder
   }
-  throw new Refusal(
+  throw new AppError(
     'changed_meanwhile',
     `proof/${proofId}.md is changed all the time, so nothing was written. Try again when it is left alone.`,
   )

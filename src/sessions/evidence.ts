@@ -1,7 +1,7 @@
 import { codeOf, hasCode } from '../files/errno.ts'
+import { AppError } from '../model/app-error.ts'
 import { type FailedTest, MAX_FAILED_TESTS } from '../model/failed-test.ts'
 import type { StepProof } from '../model/plan-step.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Candidate, Diff, TestCounts } from '../model/session.ts'
 import type { NewTrailLine, TrailLine } from '../model/trail.ts'
 import { artifactPath, readArtifact } from '../runners/output/artifacts.ts'
@@ -186,7 +186,7 @@ async function excerptOf(
 }
 
 function unread(name: string, error: unknown): string {
-  const why = error instanceof Refusal ? error.message : codeOf(error) || String(error)
+  const why = error instanceof AppError ? error.message : codeOf(error) || String(error)
   return `artifacts/${name} could not be read: ${why}`
 }
 

@@ -28,15 +28,15 @@ const ABANDONED_GRACE_MS = 500
 
 /** Work mode: executes the approved text, takes the evidence, and moves session and case. */
 export async function execute(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   provider: Provider,
   plan: string,
 ): Promise<void> {
-  const { layout, state } = needs
+  const { layout, state } = deps
   const { session_id, case_id, number } = job
-  const session = await begin(needs, job)
-  const places = await holdPlaces(needs, job.folder!)
+  const session = await begin(deps, job)
+  const places = await holdPlaces(deps, job.folder!)
   const taker = await startDiff(job.folder!, {
     layout,
     scratch: state.scratch,
@@ -44,23 +44,23 @@ export async function execute(
     number,
     exclude: [layout.memoryRoot, state.root],
     signal: job.signal,
-    redactor: needs.redactor,
+    redactor: deps.redactor,
   })
   try {
-    const worked = await work(needs, job, provider, plan)
+    const worked = await work(deps, job, provider, plan)
     await endRun(job, job.signal.aborted ? ABANDONED_GRACE_MS : undefined)
-    await needs.runGuard.end(session_id)
+    await deps.runGuard.end(session_id)
     const replaced = whyReplaced(await places.replaced())
     const found = await taker.take()
     const workdir = job.folder!
     job.folder = null // nothing of the run works there any more; what is left is to record it
     const ended = unlessReplaced(worked, replaced)
-    await finish(needs, job, session, { ...ended, plan, found, workdir })
+    await finish(deps, job, session, { ...ended, plan, found, workdir })
   } finally {
     await taker.close()
     await places.close()
   }
-  await needs.runs.remove(session_id)
+  await deps.runs.remove(session_id)
 }
 
 /** approved → executing; `session_started` is told once the session is. */
@@ -75,27 +75,27 @@ async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
 }
 
 async function work(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   provider: Provider,
   plan: string,
 ): Promise<WorkResult & { withheld: Withheld }> {
-  const { state } = needs
-  const settings = await needs.settings()
+  const { state } = deps
+  const settings = await deps.settings()
   const { isRunbook } = await readPlan(plan)
   const agents = provider.runner.capabilities.isAgent && !isRunbook ? provider : null
-  const { env, withheld } = stepEnvironment(needs.environment, job, settings, agents?.spec?.env)
+  const { env, withheld } = stepEnvironment(deps.environment, job, settings, agents?.spec?.env)
   const { timeout } = settings
   const limit = AbortSignal.timeout(timeout.work)
   const signal = AbortSignal.any([job.signal, limit])
   const run = await openRunFolder(state.scratch, `work-${job.session_id}`)
-  const report = openRunReport(needs, job)
+  const report = openRunReport(deps, job)
   let guard: Guard = NO_GUARD
   try {
     const workdir = job.folder!
-    guard = await workGuard(needs, { workdir, runFolder: run.path, signal })
-    await appendLine(needs, job, guardLine('work', guard))
-    if (guard.kind === 'none') await needs.runGuard.begin(job)
+    guard = await workGuard(deps, { workdir, runFolder: run.path, signal })
+    await appendLine(deps, job, guardLine('work', guard))
+    if (guard.kind === 'none') await deps.runGuard.begin(job)
     const request: WorkRequest = {
       plan,
       workdir,
@@ -108,10 +108,10 @@ async function work(
       scratch: state.scratch,
     }
     const result = agents
-      ? await agentsWork(needs, job, agents, { request, settings, run })
+      ? await agentsWork(deps, job, agents, { request, settings, run })
       : await runbook.execute(request)
     if (limit.aborted) job.ending ??= 'time_out'
-    return { ...(result.ok ? result : clean(needs, result)), withheld }
+    return { ...(result.ok ? result : clean(deps, result)), withheld }
   } finally {
     closeGuard(guard)
     await report.close()
@@ -138,32 +138,32 @@ interface AgentsWork {
 
 /** An agent carries the plan out; then the service runs what the plan gives as proof. */
 async function agentsWork(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   provider: Provider,
   { request, settings, run }: AgentsWork,
 ): Promise<WorkResult> {
   const { env, guard, report, plan, workdir } = request
-  const folder = await needs.store.read(job.case_id)
+  const folder = await deps.store.read(job.case_id)
   const session = sessionOf(folder, job.session_id)
-  const memory = await memoryOf(needs, folder)
+  const memory = await memoryOf(deps, folder)
   const { instructions } = settings
-  const context = await promptContext(needs, folder, session, {
+  const context = await promptContext(deps, folder, session, {
     memory,
     instructions,
     workdir,
     provider,
   })
   const prompt = workPrompt(context, plan, sha256(plan))
-  const { text, line } = await recordPrompt(needs, job, 'work', prompt)
-  await appendLine(needs, job, line)
+  const { text, line } = await recordPrompt(deps, job, 'work', prompt)
+  await appendLine(deps, job, line)
   const files = await run.inner('files')
   const agent = {
-    closed: [needs.layout.memoryRoot],
+    closed: [deps.layout.memoryRoot],
     timeoutMs: settings.timeout.work,
     retriesMs: settings.timeout.retries,
     prompt: text,
-    newId: needs.newId(),
+    newId: deps.newId(),
     resume: null,
     env,
     folder: files,
@@ -171,8 +171,8 @@ async function agentsWork(
     report,
   }
   // once more, just before the program starts: they may have changed since the approval
-  const place = { root: needs.layout.root, folder: workdir }
-  const { files: trusted } = await needs.settings()
+  const place = { root: deps.layout.root, folder: workdir }
+  const { files: trusted } = await deps.settings()
   const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))
   if (why) return { ok: false, reason: notStarted(provider.id, why).replace(/\.$/, '') }
   const result = await provider.runner.execute({ ...request, agent })

@@ -1,10 +1,10 @@
 import { decodeUtf8 } from '../files/safe-read.ts'
 import { evidenceHash, hasOtherTexts } from '../markdown/session-texts.ts'
+import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import { caseMove } from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import type { WorkResult } from '../runners/contract.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
@@ -27,14 +27,14 @@ export type Worked = WorkResult & {
 
 /** Records the end of a run with its evidence; a complete session moves its case. */
 export async function finish(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   { type, provider }: Session,
   worked: Worked,
 ): Promise<void> {
-  const { store, layout, now } = needs
+  const { store, layout, now } = deps
   const { case_id, session_id, number } = job
-  const end = await endOf(needs, job, worked)
+  const end = await endOf(deps, job, worked)
   const before = await readMemory(layout, case_id, { kind: 'session', number })
   const moves = (folder: CaseFolder) =>
     end.state === 'complete' ? caseMove(folder, 'completed', type) : []
@@ -48,7 +48,7 @@ export async function finish(
     if (state === 'executing') {
       await patientUpdate(store, job, (folder) => [end.edit(folder)], texts)
     }
-    if (end.state === 'complete') await moveCase(needs, case_id, type, by)
+    if (end.state === 'complete') await moveCase(deps, case_id, type, by)
   }
   const text = before.ok ? decodeUtf8(before.bytes) : null
   if (!before.ok || !text?.ok || !(await hasOtherTexts(text.text, worked.plan))) return
@@ -61,7 +61,7 @@ export async function finish(
 /** A case.md that is broken, or is being saved just now: the session's end does not hang on it. */
 function isOfCaseFile(error: unknown): boolean {
   const codes: unknown[] = ['unreadable_file', 'changed_meanwhile', 'git_busy']
-  return error instanceof Refusal && codes.includes(error.code)
+  return error instanceof AppError && codes.includes(error.code)
 }
 
 /** Also at the next start, should the service die between the session's end and the case's move. */
@@ -130,8 +130,8 @@ function failure(job: Job, worked: WorkResult): string | null {
   return worked.ok ? null : `The run stopped: ${worked.reason}.`
 }
 
-function overtaken(session: Session): Refusal {
-  return new Refusal(
+function overtaken(session: Session): AppError {
+  return new AppError(
     'wrong_state',
     `Session ${session.number} is ${session.state} meanwhile, not executing.`,
   )

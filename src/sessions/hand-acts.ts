@@ -5,12 +5,12 @@ import type { Compared } from '../events/publisher.ts'
 import { stampNow } from '../files/read-now.ts'
 import { readRegular } from '../files/safe-read.ts'
 import { MAX_PROOF_BYTES } from '../markdown/proof-file.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFacts } from '../model/case-facts.ts'
 import { type CaseFolder, shownState } from '../model/case-folder.ts'
 import { type CaseState, isCaseState } from '../model/case-state.ts'
 import { HISTORY_FILE, lastStateChange, type TimedAct } from '../model/history.ts'
 import { proofName } from '../model/history-acts.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { CaseChange } from '../workspace/case-entry.ts'
 import { gitNamesOf } from '../workspace/git/git-contents.ts'
 import type { HistoryJournal, NotedAct } from '../workspace/history-journal.ts'
@@ -48,8 +48,8 @@ export interface HandActDeps {
 const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
-export function createHandActs(needs: HandActDeps): HandActs {
-  const { store, layout, journal, log } = needs
+export function createHandActs(deps: HandActDeps): HandActs {
+  const { store, layout, journal, log } = deps
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()
   const writing = new Set<Promise<void>>()
@@ -81,7 +81,7 @@ export function createHandActs(needs: HandActDeps): HandActs {
       if (isRecorded && act.key !== 'state') continue
       const { file, folder, ...noted } = act
       const path = file === undefined ? folderOf(caseId, folder) : pathOf(caseId, file)
-      const at = isOffline || file ? timeOf(path, needs.now()) : needs.now()
+      const at = isOffline || file ? timeOf(path, deps.now()) : deps.now()
       journal.note(caseId, { ...noted, path, at, isOffline })
     }
     if (journal.noted(caseId).length > 0) arm(caseId, isOffline ? 0 : QUIET_MS)
@@ -110,7 +110,7 @@ export function createHandActs(needs: HandActDeps): HandActs {
   function write(caseId: string): void {
     const done: Promise<void> = record(caseId)
       .catch((error: unknown) => {
-        const isGone = error instanceof Refusal && error.code === 'not_found'
+        const isGone = error instanceof AppError && error.code === 'not_found'
         if (isGone) journal.forget(caseId)
         if (isGone || closed) return
         log(`an edit by hand is not in the history of case ${caseId} yet: ${String(error)}`)
@@ -122,7 +122,7 @@ export function createHandActs(needs: HandActDeps): HandActs {
 
   async function record(caseId: string): Promise<void> {
     const noted = journal.noted(caseId)
-    const by = { who: await needs.operator(), from: 'api' as const }
+    const by = { who: await deps.operator(), from: 'api' as const }
     const acts: NotedAct[] = []
     for (const act of noted) if (act.isOffline || !(await isInGit(act.path))) acts.push(act)
     await store.record(caseId, (folder) => acts.flatMap((act) => actOf(folder, act)), by)
@@ -143,12 +143,12 @@ export function createHandActs(needs: HandActDeps): HandActs {
   /** A short git command may be over before it is seen; then its repository has what the file says. */
   async function isInGit(path: string | undefined): Promise<boolean> {
     const read = path === undefined ? null : await readRegular(path, { maxBytes: MAX_PROOF_BYTES })
-    return read?.ok === true && needs.isInGit(gitNamesOf(read.bytes))
+    return read?.ok === true && deps.isInGit(gitNamesOf(read.bytes))
   }
 
   function isGits(path: string): boolean {
     const stamp = stampNow(path)
-    return stamp !== null && needs.isGits(stamp.ctimeMs, path)
+    return stamp !== null && deps.isGits(stamp.ctimeMs, path)
   }
 
   return {

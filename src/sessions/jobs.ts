@@ -1,5 +1,5 @@
+import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Actor } from '../model/history.ts'
-import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { RunProcess } from '../runners/process/run-members.ts'
 
 /** Why a job was told to stop. */
@@ -112,9 +112,9 @@ export function createJobs({ running, isOver, onChange, onFailure, log }: JobDep
     async open(wanted) {
       const leaving = inTheWay(wanted).filter(({ job }) => isOver(job))
       await Promise.all(leaving.map((entry) => entry.closed))
-      if (closing) throw stoppingRefusal()
+      if (closing) throw stoppingError()
       if (jobs.has(wanted.session_id)) {
-        throw new Refusal('already_active', 'This session is at work already.')
+        throw new AppError('already_active', 'This session is at work already.')
       }
       const [busy] = inTheWay(wanted)
       if (busy) throw folderBusy(busy.job)
@@ -158,8 +158,8 @@ function lostLine({ number, case_id }: Job, error: unknown): string {
   return `session ${number} of case ${case_id} was left as it is: ${String((error as Error)?.stack ?? error)}`
 }
 
-function folderBusy(job: Job): Refusal {
-  return new Refusal(
+function folderBusy(job: Job): AppError {
+  return new AppError(
     'folder_busy',
     `Session ${job.number} of case ${job.case_id} is executing in this working folder; wait for it to finish, or abandon it.`,
     { extra: { running: { case_id: job.case_id, session_id: job.session_id } } },

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import { isTrustedFile } from '../workspace/settings/agent-files.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -77,7 +77,7 @@ async function objectionOf(check: () => Promise<void>): Promise<string | null> {
     await check()
     return null
   } catch (error) {
-    if (error instanceof Refusal) return error.message
+    if (error instanceof AppError) return error.message
     throw error
   }
 }

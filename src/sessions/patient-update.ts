@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { diskRefusal } from '../files/storage-refusal.ts'
+import { diskError } from '../files/storage-error.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder, Decide } from '../model/case-folder.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Store, UpdateOptions } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
 
@@ -42,7 +42,7 @@ export async function patiently<T>(job: Pick<Job, 'ending'>, work: () => Promise
 }
 
 function patienceWith(error: unknown, ending: Job['ending']): number {
-  const refusal = error instanceof Refusal ? error : diskRefusal(error)
+  const refusal = error instanceof AppError ? error : diskError(error)
   switch (refusal?.code) {
     case 'unreadable_file':
     case 'storage_full':

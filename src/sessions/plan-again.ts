@@ -1,5 +1,5 @@
+import { AppError } from '../model/app-error.ts'
 import { failedTestPlace } from '../model/failed-test.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Session, SessionTexts } from '../model/session.ts'
 import { failedStep, failureText } from '../model/session-failure.ts'
 import { cutText } from './prompt-parts.ts'
@@ -12,7 +12,7 @@ const MAX_TEST = 400
 /** Refuses a session to plan again from that did not fail. */
 export function mustHaveFailed({ number, state }: Session): void {
   if (state === 'failed') return
-  throw new Refusal(
+  throw new AppError(
     'wrong_state',
     `Session ${number} is ${state}: only a session that failed can be planned again. Start a new session without "again".`,
   )

@@ -1,7 +1,7 @@
 import { plainText } from '../files/plain-text.ts'
 import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { sessionOf } from '../model/case-folder.ts'
-import { Refusal } from '../model/refusal.ts'
 import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
 import { unlessAborted } from '../runners/agents/patience.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
@@ -19,35 +19,35 @@ import type { Provider } from './providers.ts'
 
 /** Plan mode: loads the context, lets the runner write hypothesis and plan, and waits for approval. */
 export async function plan(
-  needs: SessionDeps,
+  deps: SessionDeps,
   job: Job,
   provider: Provider,
   note?: string,
 ): Promise<void> {
-  const { store, now } = needs
+  const { store, now } = deps
   const { case_id, session_id } = job
-  const settings = await needs.settings()
+  const settings = await deps.settings()
   const limit = AbortSignal.timeout(settings.timeout.plan)
   const signal = AbortSignal.any([job.signal, limit])
   let outcome: { result: PlanResult } | { reason: string }
   try {
-    const written = await planned(needs, job, { provider, settings, note, signal })
-    const result = provider.spec ? readable(needs, written) : written
+    const written = await planned(deps, job, { provider, settings, note, signal })
+    const result = provider.spec ? readable(deps, written) : written
     mustFit('hypothesis', result.hypothesis)
     mustFit('plan', result.plan)
     outcome = { result }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    outcome = { reason: needs.redactor.text(plainText(why)) } // it may quote what an agent printed
-    const isTold = error instanceof Refusal || error instanceof RunnerFailure
+    outcome = { reason: deps.redactor.text(plainText(why)) } // it may quote what an agent printed
+    const isTold = error instanceof AppError || error instanceof RunnerFailure
     const expected = isTold || job.signal.aborted || limit.aborted
-    if (!expected) needs.log(`planning session ${job.number} of case ${case_id}: ${stackOf(error)}`)
+    if (!expected) deps.log(`planning session ${job.number} of case ${case_id}: ${stackOf(error)}`)
   }
   if (limit.aborted) job.ending ??= 'time_out'
   const stopped = stopReason(job) ?? ('reason' in outcome ? outcome.reason : null)
-  const output = stopped !== null && provider.spec ? await planOutputOf(needs, job, stopped) : ''
+  const output = stopped !== null && provider.spec ? await planOutputOf(deps, job, stopped) : ''
   // before it is told, so that who hears of it finds it
-  if ('result' in outcome && stopped === null) await needs.plans.store(outcome.result.plan)
+  if ('result' in outcome && stopped === null) await deps.plans.store(outcome.result.plan)
   await patientUpdate(
     store,
     job,
@@ -81,8 +81,8 @@ export async function plan(
     { by: endingActor(job, provider.id) },
   )
   job.planned = true
-  needs.running.delete(session_id)
-  await needs.runs.remove(session_id)
+  deps.running.delete(session_id)
+  await deps.runs.remove(session_id)
 }
 
 interface Planning {
@@ -92,19 +92,19 @@ interface Planning {
   signal: AbortSignal
 }
 
-async function planned(needs: SessionDeps, job: Job, planning: Planning): Promise<PlanResult> {
+async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise<PlanResult> {
   const { provider, settings, note, signal } = planning
-  const folder = await needs.store.read(job.case_id)
-  const workdir = await workingFolder(needs.layout.root, folder.case.workdir, settings.folders)
-  const memory = await memoryOf(needs, folder)
+  const folder = await deps.store.read(job.case_id)
+  const workdir = await workingFolder(deps.layout.root, folder.case.workdir, settings.folders)
+  const memory = await memoryOf(deps, folder)
   const { steps } = settings
   const request = { case: folder.case, memory, steps, workdir, note, signal, agent: null }
   if (!provider.runner.capabilities.isAgent) {
     const line = { event: 'context_loaded', fields: { files: inOrder([...memory.keys()]) } }
-    if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(needs, job, line)
+    if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(deps, job, line)
     return unlessAborted(signal, provider.runner.plan(request))
   }
-  const agents = planWithAgent(needs, job, { provider, request, settings, folder })
+  const agents = planWithAgent(deps, job, { provider, request, settings, folder })
   const result = await unlessAborted(signal, agents, AGENT_ENDS_MS)
   const hypothesis = result.hypothesis || (await hypothesisOf(folder.case))
   return { ...result, hypothesis }
@@ -148,7 +148,7 @@ function stackOf(error: unknown): string {
 function mustFit(name: string, text: string): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= MAX_PLAN_BYTES) return
-  throw new Refusal('too_large', `The ${name} has ${bytes} bytes; at most 256 KiB are taken.`)
+  throw new AppError('too_large', `The ${name} has ${bytes} bytes; at most 256 KiB are taken.`)
 }
 
 function writtenLines({ hypothesis, plan }: PlanResult) {

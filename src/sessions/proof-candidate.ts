@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { sessionForProof } from '../model/decide-proof.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
 import { readArtifact } from '../runners/output/artifacts.ts'
 import type { Catalog } from '../workspace/catalog.ts'
@@ -82,19 +82,19 @@ export function sessionNumberedIn(
   return session ? { session_id: session.id } : {}
 }
 
-function noCandidate(artifact: string, names: readonly string[]): Refusal {
+function noCandidate(artifact: string, names: readonly string[]): AppError {
   const came = `"${artifact.slice(0, 80)}"`
   const known = names.length
     ? `expected one of ${names.join(', ')}`
     : 'that session has no candidates'
-  return new Refusal('bad_request', `${came} is no candidate of a finished session.`, {
+  return new AppError('bad_request', `${came} is no candidate of a finished session.`, {
     errors: [{ path: 'artifact', message: `got ${came}, ${known}` }],
   })
 }
 
 /** Artifacts are not in git, so a clone has the sessions that list them and not the files. */
-function elsewhere(artifact: string, number: number): Refusal {
-  return new Refusal(
+function elsewhere(artifact: string, number: number): AppError {
+  return new AppError(
     'bad_request',
     `Session ${number} lists ${artifact}, but the file is not here: artifacts stay on the machine that made them. Send the text as content.`,
     { errors: [{ path: 'artifact', message: `${artifact} is not in artifacts/ on this machine` }] },

@@ -15,11 +15,11 @@ export interface Scene {
 }
 
 /** While an agent plans it can write nowhere in the workspace, the working folder and its repository. */
-export async function planGuard(needs: ProtectionDeps, scene: Scene): Promise<Guard> {
-  const { root, memoryRoot } = needs.layout
+export async function planGuard(deps: ProtectionDeps, scene: Scene): Promise<Guard> {
+  const { root, memoryRoot } = deps.layout
   const repository = await repositoryFolders(scene.workdir, scene.signal)
   return guardOf(
-    needs,
+    deps,
     scene,
     outermost([root, memoryRoot, scene.workdir, ...repository]),
     'isolation',
@@ -27,12 +27,12 @@ export async function planGuard(needs: ProtectionDeps, scene: Scene): Promise<Gu
 }
 
 /** While a session works, its programs cannot write the records of the cases. */
-export async function workGuard(needs: ProtectionDeps, scene: Scene): Promise<Guard> {
-  const { memoryRoot } = needs.layout
+export async function workGuard(deps: ProtectionDeps, scene: Scene): Promise<Guard> {
+  const { memoryRoot } = deps.layout
   if (isWithin(memoryRoot, scene.workdir)) {
     return { kind: 'none', reason: 'the working folder lies within the memory root' }
   }
-  return guardOf(needs, scene, [memoryRoot], 'powers')
+  return guardOf(deps, scene, [memoryRoot], 'powers')
 }
 
 /** What no run may put something else in the place of: the records would be written there. */
@@ -63,20 +63,20 @@ export function guardLine(mode: 'plan' | 'work', guard: Guard): NewTrailLine {
 }
 
 async function guardOf(
-  needs: ProtectionDeps,
+  deps: ProtectionDeps,
   scene: Scene,
   readOnly: string[],
   prefer: Preference,
 ): Promise<Guard> {
-  if (!needs.mount) return { kind: 'none', reason: 'mounts are switched off (--no-mount)' }
-  if (isWithin(needs.state.root, scene.workdir)) {
+  if (!deps.mount) return { kind: 'none', reason: 'mounts are switched off (--no-mount)' }
+  if (isWithin(deps.state.root, scene.workdir)) {
     return { kind: 'none', reason: 'the working folder lies within the state folder' }
   }
-  const home = needs.environment.HOME
+  const home = deps.environment.HOME
   const around = home && readOnly.find((folder) => isWithin(folder, home))
   // an agent keeps its login and its conversations there, and could not even begin
   if (around) return { kind: 'none', reason: `the home folder lies within ${around}` }
-  const hidden = [needs.state.root]
+  const hidden = [deps.state.root]
   return openGuard({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
 }
 

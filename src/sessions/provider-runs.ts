@@ -1,6 +1,6 @@
 import { plainText } from '../files/plain-text.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import { newCase } from '../model/decide-case.ts'
-import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
@@ -55,7 +55,7 @@ interface Active {
 
 type RunDeps = Omit<SessionDeps, 'store' | 'catalog' | 'outputs' | 'sessionTexts' | 'runGuard'>
 
-export function createProviders(needs: RunDeps): Providers {
+export function createProviders(deps: RunDeps): Providers {
   const active = new Set<Active>()
   const stop = new AbortController()
 
@@ -64,14 +64,14 @@ export function createProviders(needs: RunDeps): Providers {
     const limit = AbortSignal.timeout(settings.timeout.plan)
     const signal = AbortSignal.any([wish, stop.signal, limit])
     try {
-      const { hypothesis, plan } = await answered(needs, run, { ...wanted, signal })
+      const { hypothesis, plan } = await answered(deps, run, { ...wanted, signal })
       const text = hypothesis === '' ? plan : `## Hypothesis\n\n${hypothesis}\n\n## Plan\n\n${plan}`
       return { provider: provider.id, text, hypothesis, plan }
     } catch (error) {
-      if (stop.signal.aborted) throw stoppingRefusal()
+      if (stop.signal.aborted) throw stoppingError()
       if (wish.aborted) throw failed(provider, 'the client has gone', error)
       if (limit.aborted) throw failed(provider, 'it ran into timeout.plan of casefile.md', error)
-      if (error instanceof RunnerFailure) throw failed(provider, clean(needs, error.message), error)
+      if (error instanceof RunnerFailure) throw failed(provider, clean(deps, error.message), error)
       throw error
     } finally {
       active.delete(run)
@@ -80,13 +80,13 @@ export function createProviders(needs: RunDeps): Providers {
   }
 
   return {
-    statuses: async () => (await allStatuses(needs)).map((status) => redactStatus(needs, status)),
+    statuses: async () => (await allStatuses(deps)).map((status) => redactStatus(deps, status)),
     async begin(id, prompt, run) {
-      const settings = await needs.settings()
-      const provider = await runnable(needs, id, settings)
-      if (stop.signal.aborted) throw stoppingRefusal()
+      const settings = await deps.settings()
+      const provider = await runnable(deps, id, settings)
+      if (stop.signal.aborted) throw stoppingError()
       if (active.size >= MOST_AT_ONCE) throw tooMany()
-      const mark = needs.newId()
+      const mark = deps.newId()
       const entry: Active = { mark, folderId: mark, processes: [], ended: Promise.resolve() }
       active.add(entry)
       const result = resultOf(entry, { ...run, provider, settings, prompt })
@@ -107,13 +107,13 @@ interface Wanted extends ProviderRun {
   prompt: string
 }
 
-async function answered(needs: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
-  const { redactor, runs } = needs
+async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
+  const { redactor, runs } = deps
   const { mark } = run
   // of no session, so that the next start ends its processes and finds nothing else to do
   const record = { session_id: mark, case_id: mark, number: 1, mark, agent_session: null }
   await runs.write({ ...record, process: null })
-  const folder = await openRunFolder(needs.state.scratch, `provider-${mark}`)
+  const folder = await openRunFolder(deps.state.scratch, `provider-${mark}`)
   const report = openOutputReport(redactor, wanted.onOutput, async (pid) => {
     const process = runProcess(pid)
     run.processes.push(process)
@@ -121,11 +121,11 @@ async function answered(needs: RunDeps, run: Active, wanted: Wanted): Promise<Pl
   })
   let guard: Guard = NO_GUARD
   try {
-    const request = await requestOf(needs, wanted, { mark, folder })
+    const request = await requestOf(deps, wanted, { mark, folder })
     guard = request.agent.guard
     const agent = { ...request.agent, report }
     const { hypothesis, plan } = await wanted.provider.runner.plan({ ...request, agent })
-    return { hypothesis: clean(needs, hypothesis), plan: clean(needs, plan) }
+    return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
     closeGuard(guard)
@@ -137,20 +137,20 @@ async function answered(needs: RunDeps, run: Active, wanted: Wanted): Promise<Pl
 
 /** As for the planning of a session, but with nothing to plan for. */
 async function requestOf(
-  needs: RunDeps,
+  deps: RunDeps,
   { provider, settings, prompt, signal }: Wanted,
   { mark, folder }: { mark: string; folder: RunFolder },
 ) {
   const ids = { mark, case_id: mark, session_id: mark }
-  const given = stepEnvironment(needs.environment, ids, settings, provider.spec?.env)
+  const given = stepEnvironment(deps.environment, ids, settings, provider.spec?.env)
   const { CASEFILE_CASE: _, CASEFILE_SESSION: __, ...env } = given.env
-  const { root } = needs.layout
+  const { root } = deps.layout
   const files = await folder.inner('files')
   const workdir = await folder.inner('project')
-  const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
+  const guard = await planGuard(deps, { workdir: root, runFolder: folder.path, signal })
   const agent = {
     prompt,
-    newId: needs.newId(),
+    newId: deps.newId(),
     resume: null,
     env,
     folder: files,
@@ -158,7 +158,7 @@ async function requestOf(
     retriesMs: settings.timeout.retries,
   }
   return {
-    case: newCase({ title: 'A prompt without a case' }, mark, needs.now()),
+    case: newCase({ title: 'A prompt without a case' }, mark, deps.now()),
     memory: new Map<string, string>(),
     steps: [],
     signal,
@@ -167,21 +167,21 @@ async function requestOf(
   }
 }
 
-async function runnable(needs: RunDeps, id: string, settings: TrustedSettings): Promise<Provider> {
+async function runnable(deps: RunDeps, id: string, settings: TrustedSettings): Promise<Provider> {
   if (id === OWN_PROVIDER) {
     const why =
       'The runbook takes no prompt: it plans from the files of a case. Open a session on one.'
-    throw new Refusal('provider_unavailable', why)
+    throw new AppError('provider_unavailable', why)
   }
   const isKnown =
     settings.faulty.includes(id) || listProviders(settings).some((each) => each.id === id)
   if (!isKnown) {
     const name = JSON.stringify(id.slice(0, 80).toWellFormed())
-    throw new Refusal('not_found', `There is no provider ${name}. GET /providers lists them.`)
+    throw new AppError('not_found', `There is no provider ${name}. GET /providers lists them.`)
   }
   const provider = providerOf(id, settings)
-  const { available, advice } = await providerStatus(needs, provider)
-  if (!available) throw new Refusal('provider_unavailable', needs.redactor.text(advice))
+  const { available, advice } = await providerStatus(deps, provider)
+  if (!available) throw new AppError('provider_unavailable', deps.redactor.text(advice))
   return provider
 }
 
@@ -201,15 +201,15 @@ function redactStatus(
   return { ...status, ...texts, title: redactor.text(title), advice: redactor.text(advice) }
 }
 
-function tooMany(): Refusal {
-  return new Refusal(
+function tooMany(): AppError {
+  return new AppError(
     'already_active',
     `${MOST_AT_ONCE} providers run already, which is all that may at a time. Wait for one to finish, or close its request.`,
   )
 }
 
-function failed({ id }: Provider, reason: string, cause: unknown): Refusal {
-  return new Refusal(
+function failed({ id }: Provider, reason: string, cause: unknown): AppError {
+  return new AppError(
     'provider_failed',
     `The provider ${id} came to no result: ${reason.replace(/\.$/, '')}.`,
     { cause },

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import type { AgentSpec, PlanModeStrength } from '../runners/agents/agent-spec.ts'
 import { type AgentVersion, agentVersion } from '../runners/agents/agent-version.ts'
@@ -42,21 +42,21 @@ const RUNBOOK: Omit<ProviderStatus, 'source' | 'trusted'> = {
 }
 
 /** Of every provider, in the order of their list. */
-export async function allStatuses(needs: StatusDeps): Promise<ProviderStatus[]> {
-  const providers = listProviders(await needs.settings())
-  return Promise.all(providers.map((provider) => providerStatus(needs, provider)))
+export async function allStatuses(deps: StatusDeps): Promise<ProviderStatus[]> {
+  const providers = listProviders(await deps.settings())
+  return Promise.all(providers.map((provider) => providerStatus(deps, provider)))
 }
 
 /** Looks for the program, and asks it for its version where it is trusted. */
 export async function providerStatus(
-  needs: StatusDeps,
+  deps: StatusDeps,
   { id, source, trusted, runner, spec }: Provider,
 ): Promise<ProviderStatus> {
   if (spec === null) return { ...RUNBOOK, source, trusted }
-  const { environment, layout } = needs
+  const { environment, layout } = deps
   const path = await findProgram(spec.program, { path: environment.PATH, cwd: layout.root })
   const ids = { mark: '', case_id: '', session_id: '' }
-  const { env } = stepEnvironment(environment, ids, await needs.settings(), spec.env)
+  const { env } = stepEnvironment(environment, ids, await deps.settings(), spec.env)
   // not in the workspace, whose files may be settings to the program
   const found: AgentVersion =
     path !== null && trusted
@@ -91,7 +91,7 @@ export async function mustBeInstalled(
   const isThere = (await whyNotFound(program, where)) === 'EACCES'
   const why = isThere ? `is ${place}, but may not be executed` : `was not found ${place}`
   const message = `The provider ${id} cannot be started: its program "${program}" ${why}. ${howToGet(install)}. Or choose another provider: casefile doctor lists those that are installed.`
-  throw new Refusal('provider_unavailable', redactor.text(message))
+  throw new AppError('provider_unavailable', redactor.text(message))
 }
 
 function adviceFor({ program, install }: AgentSpec): string {

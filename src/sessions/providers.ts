@@ -1,5 +1,5 @@
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { OWN_PROVIDER, type ProviderSettings } from '../model/settings.ts'
 import { needsTrust } from '../model/trust.ts'
 import { acpRunner, customAcpSpec } from '../runners/acp/acp.ts'
@@ -102,16 +102,16 @@ function agentRunner(preset: string, args: readonly string[]): Runner | null {
   return acp ? acpRunner(acp, args) : null
 }
 
-function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): Refusal {
+function untrusted(name: string, provider: ProviderSettings, { trust }: TrustedSettings): AppError {
   const why =
     trust === 'changed' ? 'has changed since it was trusted' : 'counts only once it is trusted'
-  return new Refusal(
+  return new AppError(
     'untrusted_provider',
     `${SETTINGS_FILE} defines the provider "${name}" (${commandOf(provider)}), which comes with the workspace's files and ${why}. Look at it and trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
-function noPreset(name: string, provider: ProviderSettings): Refusal {
+function noPreset(name: string, provider: ProviderSettings): AppError {
   const preset = provider.kind === 'preset' ? provider.preset : ''
   return notKnown(
     name,
@@ -119,20 +119,20 @@ function noPreset(name: string, provider: ProviderSettings): Refusal {
   )
 }
 
-function faulty(name: string): Refusal {
-  return new Refusal(
+function faulty(name: string): AppError {
+  return new AppError(
     'untrusted_provider',
     `${SETTINGS_FILE} defines the provider "${name}" with a mistake, so it does not count: GET /health says what is wrong. Correct it, then trust it with: casefile trust. Or use ${OWN_PROVIDER}.`,
   )
 }
 
-function unknown(name: string): Refusal {
+function unknown(name: string): AppError {
   return notKnown(name, `There is no provider "${name}".`)
 }
 
-function notKnown(name: string, message: string): Refusal {
+function notKnown(name: string, message: string): AppError {
   const expected = `expected ${OWN_PROVIDER}, ${presetNames()}, or one that ${SETTINGS_FILE} defines`
-  return new Refusal('unknown_provider', message, {
+  return new AppError('unknown_provider', message, {
     errors: [{ path: 'provider', message: `got "${name}", ${expected}` }],
   })
 }

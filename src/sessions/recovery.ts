@@ -1,6 +1,6 @@
 import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
-import { Refusal } from '../model/refusal.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
@@ -20,30 +20,30 @@ const GRACE_MS = 800
  * Ends what a service that died left running: its processes are gone, its sessions `failed` with the
  * output they had. Runs before the address is printed.
  */
-export async function recover(needs: SessionDeps): Promise<void> {
-  const records = needs.runs.all()
+export async function recover(deps: SessionDeps): Promise<void> {
+  const records = deps.runs.all()
   const endings = await Promise.allSettled(records.map(endProcesses))
-  await needs.runGuard.recover()
+  await deps.runGuard.recover()
   for (const [index, record] of records.entries()) {
     try {
       const ending = endings[index]!
       if (ending.status === 'rejected') throw ending.reason
-      await endSession(needs, record)
-      await needs.runs.remove(record.session_id)
+      await endSession(deps, record)
+      await deps.runs.remove(record.session_id)
     } catch (error) {
       // the record stays, so that the next start tries again
       const why =
-        error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
-      needs.log(`session ${record.number} of case ${record.case_id} could not be ended: ${why}`)
+        error instanceof AppError ? error.message : String((error as Error)?.stack ?? error)
+      deps.log(`session ${record.number} of case ${record.case_id} could not be ended: ${why}`)
     }
   }
 }
 
-async function endSession(needs: SessionDeps, record: RunRecord): Promise<void> {
+async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
   try {
-    await failSession(needs, record, (state) => `The service died while the session was ${state}.`)
+    await failSession(deps, record, (state) => `The service died while the session was ${state}.`)
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'not_found') throw error
+    if (!(error instanceof AppError) || error.code !== 'not_found') throw error
   }
 }
 
@@ -59,14 +59,14 @@ async function endProcesses({ mark, session_id, process }: RunRecord): Promise<v
 
 /** Ends a running session as `failed`, with the output that it has so far. */
 export async function failSession(
-  needs: SessionDeps,
+  deps: SessionDeps,
   { case_id, session_id, number }: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
   why: (state: SessionState) => string,
 ): Promise<void> {
-  const { store, layout, now } = needs
+  const { store, layout, now } = deps
   const folder = await store.read(case_id)
   const present = sessionOf(folder, session_id)
-  if (present.state === 'complete') await moveCase(needs, case_id, present.type)
+  if (present.state === 'complete') await moveCase(deps, case_id, present.type)
   if (!isRunning(present.state)) return
   const worked = present.state === 'executing'
   const steps = worked

@@ -93,7 +93,9 @@ const CLOSED_WORDS: ReadonlySet<string> = new Set([
   ...CASE_STATES,
   ...SESSION_STATES,
   ...SESSION_TYPES,
-  ...['comparison', 'checklist', 'verification'],
+  'comparison',
+  'checklist',
+  'verification',
 ])
 
 /**

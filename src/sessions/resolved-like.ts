@@ -1,7 +1,7 @@
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import type { CaseState } from '../model/case-state.ts'
 import { countsAsVerified } from '../model/proof.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
 import { acceptedDespite, objectionTo } from '../model/support.ts'
 import type { Search } from '../search/search.ts'
@@ -43,14 +43,14 @@ const MAX_CAUSE = 600
 
 /** The resolved cases that resemble this one, the most alike first, with what was learned from each. */
 export async function resolvedLike(
-  needs: LikeDeps,
+  deps: LikeDeps,
   id: string,
   limit: number,
 ): Promise<ResolvedCase[]> {
-  const similar = await needs.search.similar(id, limit)
+  const similar = await deps.search.similar(id, limit)
   const found: ResolvedCase[] = []
   for (const { id, score, words } of similar) {
-    const folder = needs.catalog.folder(id)
+    const folder = deps.catalog.folder(id)
     if (!folder) continue // deleted meanwhile
     const { title, type, outcome, reason } = folder.case
     found.push({
@@ -60,7 +60,7 @@ export async function resolvedLike(
       state: 'RESOLVED',
       outcome,
       reason,
-      cause: await causeOf(needs, folder),
+      cause: await causeOf(deps, folder),
       proof: folder.proofs
         .filter((proof) => countsAsVerified(proof) && !objectionTo(proof, folder.sessions))
         .map((proof) => ({
@@ -77,20 +77,20 @@ export async function resolvedLike(
   return found
 }
 
-async function causeOf(needs: LikeDeps, { case: of, sessions }: CaseFolder) {
+async function causeOf(deps: LikeDeps, { case: of, sessions }: CaseFolder) {
   for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
-    const text = await hypothesisOf(needs, of.id, session)
+    const text = await hypothesisOf(deps, of.id, session)
     if (text !== '')
       return text.length > MAX_CAUSE ? `${text.slice(0, MAX_CAUSE).toWellFormed()}…` : text
   }
   return null
 }
 
-async function hypothesisOf(needs: LikeDeps, id: string, session: Session): Promise<string> {
+async function hypothesisOf(deps: LikeDeps, id: string, session: Session): Promise<string> {
   try {
-    return (await needs.sessionTexts(id, session)).hypothesis.trim()
+    return (await deps.sessionTexts(id, session)).hypothesis.trim()
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AppError)) throw error
     return '' // broken by hand just now
   }
 }

@@ -67,9 +67,9 @@ export interface RunGuardDeps {
 /** What the end of a run waits for a program that changes files, before it looks at them as they are. */
 const GIT_PATIENCE_MS = 10_000
 
-export function createRunGuard(needs: RunGuardDeps): RunGuard {
-  const { baselines, files, catalog, log } = needs
-  const lines = createIgnoredChangeLines(needs)
+export function createRunGuard(deps: RunGuardDeps): RunGuard {
+  const { baselines, files, catalog, log } = deps
+  const lines = createIgnoredChangeLines(deps)
   const { runs, isLive } = baselines
   const order = createKeyedMutex()
   let isOpen = false
@@ -96,8 +96,8 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
   }
 
   async function lookAtAll(): Promise<void> {
-    await needs.git.waitUntilIdle(GIT_PATIENCE_MS)
-    await needs.scan.all()
+    await deps.git.waitUntilIdle(GIT_PATIENCE_MS)
+    await deps.scan.all()
     for (const id of catalog.ids()) look(id)
     await lines.idle()
   }
@@ -151,7 +151,7 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
     isWatching: () => runs.size > 0,
     begin: (run) =>
       order.run('runs', async () => {
-        await needs.synchronizer.freshenAll()
+        await deps.synchronizer.freshenAll()
         // put together before the run counts: a case that rests would be taken as one with nothing there
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         runs.set(run.session_id, run)
@@ -176,7 +176,7 @@ export function createRunGuard(needs: RunGuardDeps): RunGuard {
       }
       if (isWritten) return
       catalog.touch(caseId)
-      needs.publish({ caseId, found: [], source: 'service' })
+      deps.publish({ caseId, found: [], source: 'service' })
     },
     load() {
       const watch = baselines.load()

@@ -14,12 +14,12 @@ import { patientUpdate } from './patient-update.ts'
 import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
 
 /** Takes what a runner reports of a job: into the trail, the artifacts, the stream and the run record. */
-export function openRunReport(needs: SessionDeps, job: Job): StepRecorder {
-  const { layout, outputs, runs, redactor, now } = needs
+export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
+  const { layout, outputs, runs, redactor, now } = deps
   const { case_id, session_id, number, mark } = job
   const record = { session_id, case_id, number, mark, agent_session: null as string | null }
   let process: { pid: number; start: string | null; boot: string | null } | null = null
-  const append = inGroups<NewTrailLine>((lines) => appendLines(needs, job, lines))
+  const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
   const notes = boundedNotes(redactor)
   return createStepRecorder({
     layout,
@@ -34,10 +34,10 @@ export function openRunReport(needs: SessionDeps, job: Job): StepRecorder {
       await runs.write({ ...record, process })
     },
     async onNote(note) {
-      const lines = notes.lines(await ofThisRun(needs, job, note))
+      const lines = notes.lines(await ofThisRun(deps, job, note))
       if (note.event === 'agent_session' && lines.length > 0) {
         record.agent_session = redactor.text(note.fields.agent_session)
-        needs.conversations.set(session_id, note.fields.agent_session)
+        deps.conversations.set(session_id, note.fields.agent_session)
         await runs.write({ ...record, process })
       }
       for (const line of lines) await append(line)
@@ -97,11 +97,11 @@ function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) =
  * is late then has nobody to tell.
  */
 export function appendLine(
-  needs: Pick<SessionDeps, 'store' | 'now'>,
+  deps: Pick<SessionDeps, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   line: NewTrailLine,
 ): Promise<void> {
-  return appendLines(needs, job, [line])
+  return appendLines(deps, job, [line])
 }
 
 async function appendLines(

@@ -1,11 +1,11 @@
 import { readPlan } from '../markdown/plan-steps.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Provider } from './providers.ts'
 
 /** Rejects a whole plan if any of its steps is not understood. */
 export async function mustBeRunnable(plan: string): Promise<void> {
   if (plan.trim() === '') {
-    throw new Refusal(
+    throw new AppError(
       'invalid_plan',
       'The plan is blank, so there is nothing to approve. Write one (PUT …/plan, or below "## Plan" in the session file), or ask for another one (POST …/revise).',
       { errors: [{ path: 'plan', message: 'expected a text that says something' }] },
@@ -13,7 +13,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
   }
   const { errors } = await readPlan(plan)
   if (errors.length === 0) return
-  throw new Refusal(
+  throw new AppError(
     'invalid_plan',
     `The plan cannot be run: line ${errors[0]!.line}: ${errors[0]!.message}. Edit the plan (PUT …/plan), then try again.`,
     { errors: errors.map(({ line, message }) => ({ path: `plan line ${line}`, message })) },
@@ -23,7 +23,7 @@ export async function mustBeRunnable(plan: string): Promise<void> {
 /** A provider that only plans leaves nobody to carry out a plan that is no runbook. */
 export async function mustBeExecutable(plan: string, { id, runner }: Provider): Promise<void> {
   if (runner.capabilities.executesAny || (await readPlan(plan)).isRunbook) return
-  throw new Refusal(
+  throw new AppError(
     'invalid_plan',
     `The provider "${id}" has no command for work, so its plan must be a runbook: run fences and prose, with no list and no other fence at top level. Edit the plan (PUT …/plan), or revise it.`,
   )

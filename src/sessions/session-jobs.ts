@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder, Edit } from '../model/case-folder.ts'
-import { Refusal } from '../model/refusal.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
 import { endRun } from '../runners/process/process-sweep.ts'
 import type { SessionDeps } from './deps.ts'
@@ -22,19 +22,19 @@ export type Change = (decided: (edits: Edit[]) => Edit[]) => Promise<CaseFolder>
 /** How long a request waits for the end of what it began and could not go on with. */
 const BEGIN_ENDS_MS = 2000
 
-export function createSessionJobs(needs: SessionDeps): SessionJobs {
-  const { runs, newId } = needs
+export function createSessionJobs(deps: SessionDeps): SessionJobs {
+  const { runs, newId } = deps
   const jobs: Jobs = createJobs({
-    running: needs.running,
-    onChange: (caseId) => needs.catalog.touch(caseId),
+    running: deps.running,
+    onChange: (caseId) => deps.catalog.touch(caseId),
     isOver,
     onFailure: failed,
-    log: needs.log,
+    log: deps.log,
   })
   // its end is in the file, though its job still clears up
-  needs.changes.subscribe((change) => {
+  deps.changes.subscribe((change) => {
     if (change.kind !== 'session' || !change.after) return
-    if (isOverState(change.after.state)) needs.running.delete(change.after.id)
+    if (isOverState(change.after.state)) deps.running.delete(change.after.id)
   })
 
   async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
@@ -74,7 +74,7 @@ export function createSessionJobs(needs: SessionDeps): SessionJobs {
   }
 
   const stateOf = ({ case_id, number }: Job) =>
-    needs.catalog.entry(case_id)?.sessions.get(number)?.value?.state
+    deps.catalog.entry(case_id)?.sessions.get(number)?.value?.state
 
   function isOver(job: Job): boolean {
     const state = stateOf(job)
@@ -83,17 +83,17 @@ export function createSessionJobs(needs: SessionDeps): SessionJobs {
 
   /** A job that could not record its end: its session still ends, as soon as that can be written, or at the next start. */
   async function failed(job: Job, error: unknown): Promise<void> {
-    needs.log(failureLine(job, error))
+    deps.log(failureLine(job, error))
     await endRun(job)
-    const why = error instanceof Refusal ? error.message : String(error)
+    const why = error instanceof AppError ? error.message : String(error)
     try {
-      await patiently(job, () => needs.runGuard.end(job.session_id))
+      await patiently(job, () => deps.runGuard.end(job.session_id))
       await patiently(job, () =>
-        failSession(needs, job, () => `The service could not go on: ${why}`),
+        failSession(deps, job, () => `The service could not go on: ${why}`),
       )
       await patiently(job, () => runs.remove(job.session_id))
     } catch (again) {
-      needs.log(failureLine(job, again))
+      deps.log(failureLine(job, again))
     }
   }
 
@@ -101,6 +101,6 @@ export function createSessionJobs(needs: SessionDeps): SessionJobs {
 }
 
 function failureLine(job: Job, error: unknown): string {
-  const what = error instanceof Refusal ? error.message : String((error as Error)?.stack ?? error)
+  const what = error instanceof AppError ? error.message : String((error as Error)?.stack ?? error)
   return `session ${job.number} of case ${job.case_id} could not record its ${job.kind}: ${what}`
 }

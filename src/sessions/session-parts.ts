@@ -17,13 +17,13 @@ export interface SessionParts {
 
 /** The parts that plan, execute and record, with what they share. */
 export function createSessionParts(
-  needs: Omit<SessionDeps, OwnParts> &
+  deps: Omit<SessionDeps, OwnParts> &
     Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },
 ): SessionParts {
-  const { database, log } = needs
+  const { database, log } = deps
   const plans = createPlanTexts(database, log)
   const shared = {
-    ...needs,
+    ...deps,
     plans,
     runs: createRunRecords(database, log),
     conversations: new Map(),

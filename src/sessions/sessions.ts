@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { sha256 } from '../markdown/session-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import type { SessionType } from '../model/case-state.ts'
 import * as decide from '../model/decide-session.ts'
 import type { Actor } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
 import { moved } from '../model/session-state.ts'
 import { nextSessionNumber, rememberNumber } from '../workspace/session-number.ts'
@@ -71,9 +71,9 @@ export interface Sessions {
 /** A condition of the request, checked on the session as it is when the change is made. */
 export type Allow = (folder: CaseFolder, session: Session) => void
 
-export function createSessions(needs: SessionDeps): Sessions {
-  const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = needs
-  const { jobs, start, begin } = createSessionJobs(needs)
+export function createSessions(deps: SessionDeps): Sessions {
+  const { store, state, layout, now, newId, abandonPatienceMs = ABANDON_MS } = deps
+  const { jobs, start, begin } = createSessionJobs(deps)
   const numbers = `${state.root}/numbers`
   const numbering = createKeyedMutex()
 
@@ -82,7 +82,7 @@ export function createSessions(needs: SessionDeps): Sessions {
     if (again === undefined) return { type: type!, provider, note } // a request has one of the two
     const failed = sessionOf(folder, again)
     mustHaveFailed(failed)
-    const texts = await needs.sessionTexts(folder.case.id, failed)
+    const texts = await deps.sessionTexts(folder.case.id, failed)
     return {
       type: type ?? failed.type,
       provider: provider ?? failed.provider,
@@ -93,11 +93,11 @@ export function createSessions(needs: SessionDeps): Sessions {
   return {
     async create(caseId, wanted, by) {
       const present = await store.read(caseId)
-      const settings = await needs.settings()
+      const settings = await deps.settings()
       const { type, note, provider: name } = await requested(present, wanted)
       const chosen = providerOf(name ?? present.case.provider ?? settings.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
-      await mustBeInstalled(needs, chosen, workdir)
+      await mustBeInstalled(deps, chosen, workdir)
       await mustTrustFiles(chosen, { root: layout.root, folder: workdir }, settings.files)
       const number = await numbering.run(caseId, async () => {
         const next = await nextSessionNumber(layout, numbers, caseId)
@@ -113,7 +113,7 @@ export function createSessions(needs: SessionDeps): Sessions {
         }),
       )
       const session = sessionOf(folder, id)
-      jobs.run(job, () => plan(needs, job, chosen, note))
+      jobs.run(job, () => plan(deps, job, chosen, note))
       return { folder, session }
     },
 
@@ -132,7 +132,7 @@ export function createSessions(needs: SessionDeps): Sessions {
         },
         { texts: id, by },
       )
-      await Promise.all([before, edit.plan].map(needs.plans.store))
+      await Promise.all([before, edit.plan].map(deps.plans.store))
       return folder
     },
 
@@ -140,12 +140,12 @@ export function createSessions(needs: SessionDeps): Sessions {
       const present = await store.read(caseId)
       const session = decide.liveSession(present, id)
       moved(session.state, 'approve')
-      const { plan: text } = await needs.sessionTexts(caseId, session)
+      const { plan: text } = await deps.sessionTexts(caseId, session)
       if (expected === undefined)
-        decide.mustBeRead(session, sha256(text), needs.touchedInRun.has(id))
+        decide.mustBeRead(session, sha256(text), deps.touchedInRun.has(id))
       const approved = expected ?? sha256(text)
       if (approved === sha256(text)) await mustBeRunnable(text)
-      const settings = await needs.settings()
+      const settings = await deps.settings()
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       const { number } = session
       const provider = providerOf(session.provider, settings)
@@ -166,7 +166,7 @@ export function createSessions(needs: SessionDeps): Sessions {
           { texts: id, by },
         ),
       )
-      jobs.run(job, () => execute(needs, job, provider, text))
+      jobs.run(job, () => execute(deps, job, provider, text))
       return folder
     },
 
@@ -175,7 +175,7 @@ export function createSessions(needs: SessionDeps): Sessions {
       const session = decide.liveSession(present, id)
       moved(session.state, 'revise')
       const { number } = session
-      const settings = await needs.settings()
+      const settings = await deps.settings()
       const provider = providerOf(session.provider, settings)
       const workdir = await workingFolder(layout.root, present.case.workdir, settings.folders)
       await mustTrustFiles(provider, { root: layout.root, folder: workdir }, settings.files)
@@ -188,8 +188,8 @@ export function createSessions(needs: SessionDeps): Sessions {
       const folder = await begin(job, (begun) =>
         store.update(caseId, (folder) => begun(decided(folder)), { texts: id, by }),
       )
-      await needs.plans.store(before)
-      jobs.run(job, () => plan(needs, job, provider, note))
+      await deps.plans.store(before)
+      jobs.run(job, () => plan(deps, job, provider, note))
       return folder
     },
 
@@ -208,10 +208,10 @@ export function createSessions(needs: SessionDeps): Sessions {
     runs: () => jobs.active(),
     async noteDenied(id, denied) {
       const job = jobs.find(id)
-      if (job) await noteDenied(needs, job, denied)
+      if (job) await noteDenied(deps, job, denied)
     },
     stop: (id, reason) => jobs.end(id, 'abandon', { reason }),
-    recover: () => recover(needs),
+    recover: () => recover(deps),
     close: () => jobs.endAll('stop'),
   }
 }
@@ -219,8 +219,8 @@ export function createSessions(needs: SessionDeps): Sessions {
 /** Longer than ending the processes and taking the evidence may last. */
 const ABANDON_MS = 25_000
 
-function stillOpen({ number }: Session, ms: number): Refusal {
-  return new Refusal(
+function stillOpen({ number }: Session, ms: number): AppError {
+  return new AppError(
     'unreadable_file',
     `Session ${number} was stopped, but has not recorded its end within ${ms / 1000} s. If sessions/${number}.md cannot be written, fix it in an editor, then look again.`,
   )

@@ -1,6 +1,6 @@
 import { hasCode } from '../files/errno.ts'
+import { AppError } from '../model/app-error.ts'
 import type { PlanStep, StepProof } from '../model/plan-step.ts'
-import { Refusal } from '../model/refusal.ts'
 import { artifactPath, makeArtifacts } from '../runners/output/artifacts.ts'
 import { type OutputLog, openOutputLog } from '../runners/output/output-log.ts'
 import type { Layout } from '../workspace/layout.ts'
@@ -56,7 +56,7 @@ function isTaken(error: unknown): boolean {
 
 /** As `createArtifact` says it. */
 export function isTakenArtifact(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'already_exists'
+  return error instanceof AppError && error.code === 'already_exists'
 }
 
 /** Makes something under `wanted`, or with a number before its extension; rejects when 99 are taken. */

@@ -48,8 +48,8 @@ export interface StepRecorder extends RunReport {
 }
 
 /** Writes what a runner reports: the trail's lines, the artifacts, the live output. */
-export function createStepRecorder(needs: RecorderDeps): StepRecorder {
-  const { layout, case_id, number, append } = needs
+export function createStepRecorder(deps: RecorderDeps): StepRecorder {
+  const { layout, case_id, number, append } = deps
   let open: OpenStep | null = null
   /** The last step that has ended, until its line has its place in the trail. */
   let ending: Promise<unknown> = Promise.resolve()
@@ -67,15 +67,15 @@ export function createStepRecorder(needs: RecorderDeps): StepRecorder {
       ])
       const of = { step: id, artifact: log.name }
       const live = createLiveOutput(
-        (stream, text, offset) => needs.publish({ ...of, stream, text, offset }),
+        (stream, text, offset) => deps.publish({ ...of, stream, text, offset }),
         `artifacts/${log.name}`,
       )
-      const redacted = { stdout: needs.redactor.stream(), stderr: needs.redactor.stream() }
+      const redacted = { stdout: deps.redactor.stream(), stderr: deps.redactor.stream() }
       open = { step, live, log, report: null, raw: null, redacted, tail: '' }
       if (names.report) open.report = await openNamedLog(layout, case_id, names.report)
       if (step.hasRaw) {
         const rawLog = await openNamedLog(layout, case_id, rawName(log.name))
-        open.raw = { log: rawLog, redacted: needs.redactor.stream() }
+        open.raw = { log: rawLog, redacted: deps.redactor.stream() }
       }
       const { report } = open
       await append({
@@ -91,9 +91,9 @@ export function createStepRecorder(needs: RecorderDeps): StepRecorder {
         },
       })
     },
-    clean: (text) => needs.redactor.text(text),
-    note: needs.onNote,
-    processStarted: (pid) => needs.onProcess(pid),
+    clean: (text) => deps.redactor.text(text),
+    note: deps.onNote,
+    processStarted: (pid) => deps.onProcess(pid),
     output(stream, bytes) {
       if (open) keep(open, stream, open.redacted[stream].write(bytes))
     },
@@ -103,7 +103,7 @@ export function createStepRecorder(needs: RecorderDeps): StepRecorder {
     async stepFinished(outcome) {
       const last = open!
       open = null
-      const line = lineOfEnd(needs, last, outcome)
+      const line = lineOfEnd(deps, last, outcome)
       ending = line
       endingId = last.step.id
       await append(await line)

@@ -1,7 +1,7 @@
 import type { PlanReading } from '../markdown/plan-steps.ts'
 import { counted } from '../model/amounts.ts'
+import { AppError } from '../model/app-error.ts'
 import type { PlanStep } from '../model/plan-step.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { providerOf } from './providers.ts'
 
@@ -21,7 +21,7 @@ export function undertaking(
   settings: TrustedSettings,
 ): Undertaking {
   const found = known(provider, settings)
-  if (found instanceof Refusal) {
+  if (found instanceof AppError) {
     return { text: '', willRun: () => true, objection: found.message }
   }
   const { isAgent, executesAny } = found.runner.capabilities
@@ -52,7 +52,7 @@ function known(provider: string, settings: TrustedSettings) {
   try {
     return providerOf(provider, settings)
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof AppError) return error
     throw error
   }
 }

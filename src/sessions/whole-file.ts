@@ -6,11 +6,11 @@ import { actLines } from '../markdown/history-file.ts'
 import { readPlan } from '../markdown/plan-steps.ts'
 import { MAX_SESSION_BYTES, readSession } from '../markdown/session-file.ts'
 import { readSessionTexts } from '../markdown/session-texts.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, gateOf } from '../model/case-folder.ts'
 import { HISTORY_FILE } from '../model/history.ts'
 import type { Problem } from '../model/problem.ts'
-import { Refusal } from '../model/refusal.ts'
 import { hasEnded, type Session, type SessionTexts } from '../model/session.ts'
 
 /**
@@ -51,7 +51,7 @@ function mustKeepFields(present: Uint8Array, text: string): void {
 function mustPassGate(folder: CaseFolder): void {
   const gate = gateOf(folder)
   if (folder.case.state !== 'RESOLVED' || gate.open) return
-  throw new Refusal(
+  throw new AppError(
     'proof_gate',
     `case.md was not written: it says RESOLVED, and the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
     { extra: { missing: gate.missing, gate } },
@@ -81,7 +81,7 @@ export async function checkSessionFile(
   const file = `sessions/${number}.md`
   const present = folder.sessions.find((session) => session.number === number)!
   if (hasEnded(present, folder.proofs)) {
-    throw new Refusal(
+    throw new AppError(
       'session_ended',
       `Session ${number} has ended and is sealed; its file is not written.`,
     )
@@ -137,7 +137,7 @@ export function checkHistoryFile(present: Buffer, bytes: Uint8Array): void {
 
 function textOf(file: string, bytes: Uint8Array, maxBytes: number): string {
   if (bytes.byteLength > maxBytes) {
-    throw new Refusal(
+    throw new AppError(
       'too_large',
       `${file} holds at most ${maxBytes} bytes; ${bytes.byteLength} came.`,
     )
@@ -155,8 +155,8 @@ function mustBeClean(file: string, problems: readonly Problem[]): void {
   throw refused(file, `${problem.message}${where}`, problem)
 }
 
-function refused(file: string, why: string, problem?: Problem): Refusal {
-  return new Refusal('would_be_a_problem', `${file} was not written: ${why}.`, {
+function refused(file: string, why: string, problem?: Problem): AppError {
+  return new AppError('would_be_a_problem', `${file} was not written: ${why}.`, {
     ...(problem ? { extra: { problem } } : {}),
   })
 }

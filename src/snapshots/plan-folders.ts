@@ -8,7 +8,7 @@ import { hasCode } from '../files/errno.ts'
 import { isOpenFolder } from '../files/folder-names.ts'
 import { plainText } from '../files/plain-text.ts'
 import { removeStubborn } from '../files/remove-stubborn.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { gitText, runGit } from '../workspace/git/git-command.ts'
 import type { GitRepository } from '../workspace/git/git-repository.ts'
 import type { FolderIndex } from './git-folder-index.ts'
@@ -93,7 +93,7 @@ function refuse(what: string): (error: unknown) => never {
     if (!(error instanceof Error && error.name === 'Error')) throw error
     const why = plainText(error.message).slice(0, 1000).toWellFormed()
     const message = `${what}: ${why.trim().replace(/\.$/, '')}. Fix that, then plan again.`
-    throw new Refusal('storage_failed', message, { cause: error })
+    throw new AppError('storage_failed', message, { cause: error })
   }
 }
 

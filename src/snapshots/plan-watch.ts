@@ -123,7 +123,7 @@ function below(path: string, { prefix }: GitRepository): string {
   return prefix === '' ? path : path.slice(prefix.length + 1)
 }
 
-interface StampsNeeds {
+interface StampsDeps {
   known(path: string): boolean
   leaveOut: string[]
   before: Stamps | undefined
@@ -132,7 +132,7 @@ interface StampsNeeds {
 async function stampsOf(
   top: string,
   { folder, exclude, signal }: WatchOptions,
-  { known, leaveOut, before }: StampsNeeds,
+  { known, leaveOut, before }: StampsDeps,
 ): Promise<Stamps> {
   const excluded = (await excludedPaths({ top, prefix: '' }, [...exclude, folder])) ?? []
   return stampsBelow(top, {

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder, syncFolder } from '../files/durable-write.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { ForeignDatabase, migrate, missingColumns, mustBeOurs } from './schema.ts'
 import {
@@ -128,8 +128,8 @@ export async function openDatabase(
     return performance.now() - missesFolderSince < FOLDER_MISSED_MS
   }
 
-  function folderGone(): Refusal {
-    return new Refusal(
+  function folderGone(): AppError {
+    return new AppError(
       'storage_failed',
       `The state folder ${folder} is gone. Put it back; else it is made again in a moment.`,
     )
@@ -213,9 +213,9 @@ export async function openDatabase(
     const said = (error as Error).message
     if (fault === 'damaged') {
       if (damage === null) noteDamage(said)
-      return new Refusal('storage_failed', `${path} is ${damage}`, { cause: error })
+      return new AppError('storage_failed', `${path} is ${damage}`, { cause: error })
     }
-    return new Refusal(
+    return new AppError(
       fault === 'full' ? 'storage_full' : 'storage_failed',
       fault === 'full'
         ? `The change was not recorded in ${path}: the storage is full. Free space, then try again.`

@@ -29,8 +29,8 @@ interface GroupCommitDeps<T> {
  * One write at a time: what comes meanwhile is the next one. After a failure the items stay, in
  * order, and are tried again with the next `add` or `flushed`, and every second besides.
  */
-export function createGroupCommit<T>(needs: GroupCommitDeps<T>): GroupCommit<T> {
-  const { write, onWritten, onFailure, retryMs = 1000 } = needs
+export function createGroupCommit<T>(deps: GroupCommitDeps<T>): GroupCommit<T> {
+  const { write, onWritten, onFailure, retryMs = 1000 } = deps
   let items: T[] = []
   let added = 0
   let written = 0

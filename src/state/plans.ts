@@ -1,7 +1,7 @@
 /** Table `plans`. */
 
 import { sha256 } from '../markdown/session-file.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Database } from './database.ts'
 
 /**
@@ -44,7 +44,7 @@ export function createPlanTexts(
       try {
         await database.flushed()
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof AppError)) throw error
         log(`a plan was not stored for comparison: ${error.message}`)
       }
     },

@@ -3,7 +3,7 @@
  */
 
 import { createRequire } from 'node:module'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 
 export type SqlValue = string | number | null | Uint8Array
 export type SqlRow = Record<string, SqlValue>
@@ -50,7 +50,7 @@ function fromPackage(): SqliteModule {
   try {
     return createRequire(import.meta.url)(PACKAGE)
   } catch (error) {
-    throw new Refusal(
+    throw new AppError(
       'storage_failed',
       `Casefile keeps its state in an SQLite database, and this installation has no SQLite: Node.js ${process.versions.node} has none built in, and the optional package ${PACKAGE} is not there or does not run here. Use Node.js 22.13 or later, or install the optional packages (npm install --include=optional).`,
       { cause: error },

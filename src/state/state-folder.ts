@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { makeFolder } from '../files/durable-write.ts'
 import { isWithin, realPathOf } from '../files/real-path.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 
 export const TRAILS_FOLDER = 'trails'
 
@@ -66,16 +66,16 @@ async function makeStateFolder(root: string): Promise<void> {
   try {
     await makeFolder(root, 0o700)
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AppError)) throw error
     const message = `The state folder ${root} cannot be made. ${error.message} Or give another one with --state-dir.`
-    throw new Refusal(error.code, message, { cause: error })
+    throw new AppError(error.code, message, { cause: error })
   }
 }
 
 async function mustBeOutside(state: string, folder: string, name: string): Promise<void> {
   const outer = await realPathOf(folder)
   if (!isWithin(outer, state)) return
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `The state folder lies inside the ${name}. There git clean would delete it, a clone could ` +
       'bring a forged one, and agents could read its secrets. Give another one with --state-dir.',

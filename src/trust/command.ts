@@ -1,5 +1,5 @@
+import { AppError } from '../model/app-error.ts'
 import { isBreaking } from '../model/problem.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Settings } from '../model/settings.ts'
 import { visibleText } from '../model/visible-text.ts'
 import type { PlaceOptions } from '../workspace/settings/folders.ts'
@@ -55,8 +55,8 @@ export async function trust(
   return 0
 }
 
-function nobodyToAsk(): Refusal {
-  return new Refusal(
+function nobodyToAsk(): AppError {
+  return new AppError(
     'bad_request',
     'This is not trusted, and there is no terminal to ask on. Say it in advance: casefile trust --yes',
   )
@@ -67,7 +67,7 @@ function mustBeReadable({ problems }: Settings): void {
   if (!broken) return
   const { file, line, message } = broken
   const place = line === null ? file : `${file}, line ${line}`
-  throw new Refusal(
+  throw new AppError(
     'unreadable_file',
     `${place}: ${visibleText(message)}. Fix it, then look at what it asks for.`,
   )

@@ -6,8 +6,8 @@ import type { ErrorPage } from '../http/middleware/error-format.ts'
 import { visibleText } from '../rendering/hidden-characters.ts'
 import { loadAssets } from './assets.ts'
 import { caseRoutes } from './case/case-routes.tsx'
+import type { PageDeps } from './deps.ts'
 import { listRoutes } from './list/list-routes.tsx'
-import type { PageNeeds } from './needs.ts'
 import { referenceRoutes } from './reference/reference-routes.ts'
 import { searchRoutes } from './search/search-routes.tsx'
 import { sessionRoutes } from './session/session-routes.tsx'
@@ -25,13 +25,16 @@ interface Pages {
  */
 export function pages(service: HttpDeps): Pages {
   const assets = loadAssets(visibleText(basename(service.layout.root)))
-  const needs: PageNeeds = { service, assets }
+  const deps: PageDeps = { service, assets }
   const app = new Hono<ServiceEnv>()
   app.use('/assets/*', pageHeaders())
   app.route('/', assets.routes)
   const all = [
-    ...[listRoutes(needs), searchRoutes(needs), caseRoutes(needs), sessionRoutes(needs)],
-    referenceRoutes(needs),
+    listRoutes(deps),
+    searchRoutes(deps),
+    caseRoutes(deps),
+    sessionRoutes(deps),
+    referenceRoutes(deps),
   ]
   for (const routes of all) app.route('/', routes)
   return { pages: app, errorPage: createErrorPage(assets) }

@@ -1,7 +1,7 @@
 /** What an answer of a receiver means for the delivery, and in which words it is shown. */
 
+import { AppError } from '../model/app-error.ts'
 import type { Attempt } from '../model/delivery.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { Answer } from './exchange.ts'
 
 export type Outcome = Pick<Attempt, 'status' | 'error' | 'retry_after_ms'>
@@ -54,7 +54,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
  * that neither the network nor the target can have caused is thrown on.
  */
 export function failureInWords(error: unknown): string {
-  if (error instanceof Refusal) return error.message
+  if (error instanceof AppError) return error.message
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (typeof code !== 'string') throw error
   const words = WORDS[code]

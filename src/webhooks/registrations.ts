@@ -2,7 +2,7 @@
 
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
-import { Refusal, stoppingRefusal } from '../model/refusal.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import {
   changedWebhook,
   tidiedWebhook,
@@ -68,18 +68,18 @@ export function createRegistrations(deps: RegistrationsDeps): Registrations {
     const receiver = receivers.get(id)
     if (receiver && receiver.webhook.ends_after === null) return receiver
     const message = `There is no webhook ${id}. GET /webhooks lists those there are.`
-    throw new Refusal('not_found', message)
+    throw new AppError('not_found', message)
   }
 
   function mustBeWritable(): void {
-    if (isClosed) throw stoppingRefusal()
+    if (isClosed) throw stoppingError()
     if (store.failure) throw store.failure
   }
 
   async function add(wanted: NewWebhook): Promise<Webhook> {
     if (receivers.size + adding >= MAX_WEBHOOKS) {
       const advice = 'Delete some that are not needed any more; GET /webhooks lists them.'
-      throw new Refusal('wrong_state', `There are ${MAX_WEBHOOKS} webhooks already. ${advice}`)
+      throw new AppError('wrong_state', `There are ${MAX_WEBHOOKS} webhooks already. ${advice}`)
     }
     adding++
     try {

@@ -3,7 +3,7 @@
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 
 const MAX_LENGTH = 2000
 /** As long as a request may wait for a name; each delivery looks at the addresses again. */
@@ -99,8 +99,8 @@ async function addressesSoon(name: string, lookup: Lookup): Promise<string[]> {
   }
 }
 
-function refused(message: string): Refusal {
-  return new Refusal('bad_request', `url: ${message}.`, { errors: [{ path: 'url', message }] })
+function refused(message: string): AppError {
+  return new AppError('bad_request', `url: ${message}.`, { errors: [{ path: 'url', message }] })
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -158,13 +158,9 @@ function embedded(address: Address): Address | null {
 
 /** Of the Fetch standard (§2.9, "port blocking"): services that could take a request for commands of their own. */
 const BAD_PORTS: ReadonlySet<number> = new Set([
-  ...[0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101],
-  ...[
-    102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427,
-  ],
-  ...[
-    465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
-  ],
-  ...[993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667],
-  ...[6668, 6669, 6679, 6697, 10080],
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
+  103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465,
+  512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993,
+  995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+  6669, 6679, 6697, 10080,
 ])

@@ -2,8 +2,8 @@
 
 import type { EventLog } from '../events/event-log.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Attempt, Delivery, DeliveryState } from '../model/delivery.ts'
-import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import { type Disabled, secretsOf, type Webhook, type WebhookChange } from '../model/webhook.ts'
 import type { Database } from '../state/database.ts'
 import { createWebhookStore, type DeliveryQuery, type WebhookRecord } from '../state/webhooks.ts'
@@ -221,7 +221,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     if (active) return (await receiver.redeliver(deliveryId)) ?? notKept(id, deliveryId)
     const state = disabled ? `was disabled (${WHY_DISABLED[disabled.reason]})` : 'is paused'
     const message = `Webhook ${id} ${state}, so nothing is sent to it. Resume it first: PATCH /webhooks/${id} with {"active": true}.`
-    throw new Refusal('wrong_state', message)
+    throw new AppError('wrong_state', message)
   }
 
   function summary(): WebhookSummary {
@@ -244,7 +244,7 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
     await receiversIdle() // of an event that one of them made
   }
 
-  const stopTests = () => stopping.abort(stoppingRefusal())
+  const stopTests = () => stopping.abort(stoppingError())
 
   return {
     list: (caseId) =>
@@ -298,5 +298,5 @@ export function openWebhooks(deps: WebhooksDeps): OpenWebhooks {
 
 function notKept(id: string, deliveryId: string): never {
   const message = `Webhook ${id} has no delivery ${deliveryId.slice(0, 80)}, or has it no more. GET /webhooks/${id}/deliveries lists those that are kept.`
-  throw new Refusal('not_found', message)
+  throw new AppError('not_found', message)
 }

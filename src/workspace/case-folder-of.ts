@@ -21,8 +21,11 @@ export function folderOf(
   const folder: CaseFolder = {
     ...counting,
     problems: [
-      ...[entry.file, ...entry.sessions.values(), ...entry.proofs.values()],
-      ...[...entry.notes.values(), entry],
+      entry.file,
+      ...entry.sessions.values(),
+      ...entry.proofs.values(),
+      ...entry.notes.values(),
+      entry,
     ]
       .flatMap((file) => file.problems)
       .concat(

@@ -38,12 +38,12 @@ export interface CaseLookDeps extends ReaderDeps {
  * folder is, or one without any record, or a new one with no case.md yet that stands still.
  */
 export async function lookAtCase(
-  needs: CaseLookDeps,
+  deps: CaseLookDeps,
   id: string,
   known: CaseEntry | undefined,
   pass: ReadPass,
 ): Promise<CaseEntry | null> {
-  const { layout } = needs
+  const { layout } = deps
   const folders = new Map<string, FileStamp | null>()
   const emptiedByGit = new Set<string>()
   const problems: Problem[] = []
@@ -51,12 +51,12 @@ export async function lookAtCase(
   const listed = (folder: string, name: string, stamp = stampNow(folder)) => {
     // the stamp is taken before the names: what comes meanwhile shows in a later one
     folders.set(name, stamp && isSettled(stamp) ? stamp : null)
-    if (stamp && needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
+    if (stamp && deps.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
     const kinds = stamp && isOfFolder(stamp) ? kindsIn(folder) : kindsNow(folder)
     if (kinds === 'hidden') problems.push(hiddenProblem(name))
     else problems.push(...conflictCopies(name, kinds), ...unservedNames(name, kinds))
     if (kinds && kinds !== 'hidden') {
-      needs.sawFolder?.(folder, kinds)
+      deps.sawFolder?.(folder, kinds)
       // what could not be removed is found by the next start, which looks at what has no stamp
       if ([...kinds.keys()].some(isTempName)) folders.set(name, null)
     }
@@ -82,7 +82,7 @@ export async function lookAtCase(
     const before = known?.folders.get(name)
     if (stamp && before && sameStamp(stamp, before)) {
       folders.set(name, stamp)
-      if (needs.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
+      if (deps.isGits(stamp.ctimeMs)) emptiedByGit.add(name)
       problems.push(
         ...known!.problems.filter(
           (each) => isOrIn(each.file, name) && each.code !== 'session_missing',
@@ -103,10 +103,10 @@ export async function lookAtCase(
   // a folder that is gone shows in the one that held it
   const byGit = (name: string) => [name, '.'].some((each) => emptiedByGit.has(each))
   const file = await refreshed(layout.caseFile(id), known?.file, (record) =>
-    readCaseRecord(needs, id, { known: record, pass }),
+    readCaseRecord(deps, id, { known: record, pass }),
   )
   if (!file) {
-    needs.sawNoCase?.(id, problems)
+    deps.sawNoCase?.(id, problems)
     return null
   }
   const of = { id, title: file.value.title }
@@ -114,13 +114,13 @@ export async function lookAtCase(
   const sessions = await refreshedAll(
     { keys: numbers.keys, known: known?.sessions, pass, byGit: byGit('sessions') },
     (number) => layout.sessionFile(id, number),
-    (number, record) => readSessionRecord(needs, of, number, { known: record, pass }),
+    (number, record) => readSessionRecord(deps, of, number, { known: record, pass }),
   )
   const ids = keysIn(layout.proofs(id), proofIds, known?.proofs.keys() ?? [])
   const proofs = await refreshedAll(
     { keys: ids.keys, known: known?.proofs, pass, byGit: byGit('proof') },
     (proofId) => layout.proofFile(id, proofId),
-    (proofId, record) => readProofRecord(needs, id, proofId, { known: record, pass }),
+    (proofId, record) => readProofRecord(deps, id, proofId, { known: record, pass }),
   )
   const notes = await refreshedAll<string, NoteFile>(
     {
@@ -135,13 +135,13 @@ export async function lookAtCase(
   // a branch switch leaves what git ignores, such as latest.md: that alone is no case
   const isMissing = file.problems.some(({ code }) => code === 'missing')
   if (isMissing && sessions.size + proofs.size + notes.size === 0) {
-    needs.sawNoCase?.(id, problems)
+    deps.sawNoCase?.(id, problems)
     return null
   }
   // what is left of a folder for another pass is not to be passed over then
   if (pass.retryInMs > 0) for (const name of folders.keys()) folders.set(name, null)
   const now = { id, file, sessions }
-  const deleted = await deletedSessions(needs.deletions, known, now, byGit('sessions'))
+  const deleted = await deletedSessions(deps.deletions, known, now, byGit('sessions'))
   problems.push(...deletedProblems(deleted))
   return {
     id,

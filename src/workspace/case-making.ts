@@ -8,11 +8,11 @@ import { hasCode } from '../files/errno.ts'
 import { isFolderNow } from '../files/folder-names.ts'
 import { createKeyedMutex } from '../files/keyed-mutex.ts'
 import { writeNewFile } from '../files/new-file.ts'
-import { storageRefusal } from '../files/storage-refusal.ts'
+import { storageError } from '../files/storage-error.ts'
 import { trashName } from '../files/temp-files.ts'
 import { CASE_FILE } from '../markdown/case-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import { type Layout, MEMORY_ROOT_FILES } from './layout.ts'
 
 /** Cases are made at the same time, and the root that they share once. */
@@ -53,13 +53,13 @@ async function createUnlessThere(path: string, content: string): Promise<void> {
     await createDurable(path, Buffer.from(content))
   } catch (error) {
     // a person's own, or that of a start that was cut short
-    if (!(error instanceof Refusal && error.code === 'already_exists')) throw error
+    if (!(error instanceof AppError && error.code === 'already_exists')) throw error
   }
 }
 
 function mustBeInPlace(cases: string): void {
   if (isFolderNow(cases) && realpathSync.native(cases) === cases) return
-  throw new Refusal(
+  throw new AppError(
     'unreadable_file',
     `The folder ${basename(cases)} of the memory root is no folder, or reached by a symbolic link, which is not followed. Put the folder itself in its place.`,
   )
@@ -72,7 +72,7 @@ function mustBeInPlace(cases: string): void {
 export async function makeInnerFolder(folder: string): Promise<void> {
   await makeFolder(folder)
   if (isFolderNow(folder)) return
-  throw new Refusal(
+  throw new AppError(
     'unreadable_file',
     `${basename(folder)} in the case's folder is a symbolic link, which is not followed. Put a folder in its place.`,
   )
@@ -100,9 +100,9 @@ export async function createCaseFolder(
   } catch (error) {
     await rm(hidden, { recursive: true, force: true })
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) {
-      throw new Refusal('already_exists', `There is a case ${id} already.`, { cause: error })
+      throw new AppError('already_exists', `There is a case ${id} already.`, { cause: error })
     }
-    throw storageRefusal(error, folder)
+    throw storageError(error, folder)
   }
 }
 

@@ -20,20 +20,20 @@ const CODE = 'session_missing'
  * another state of the case.
  */
 export async function deletedSessions(
-  needs: DeletionDeps | undefined,
+  deps: DeletionDeps | undefined,
   known: CaseEntry | undefined,
   now: Pick<CaseEntry, 'id' | 'file' | 'sessions'>,
   goneByGit: boolean,
 ): Promise<CaseEntry['deleted']> {
   const deleted: CaseEntry['deleted'] = {}
-  const published = known ? null : (needs?.published(now.id) ?? null)
+  const published = known ? null : (deps?.published(now.id) ?? null)
   const before = known ? sessionFiles(known) : (published?.files ?? {})
   const present = sessionFiles({ ...now, deleted: {} })
   for (const [id, number] of Object.entries(before)) {
     if (present[id] !== undefined || now.sessions.has(number)) continue
     const isKnown = known ? known.deleted[id] !== undefined : isPublished(published, number)
     const path = `cases/${now.id}/sessions/${number}.md`
-    const isNew = !isKnown && !goneByGit && needs !== undefined && !(await needs.byGit(path))
+    const isNew = !isKnown && !goneByGit && deps !== undefined && !(await deps.byGit(path))
     if (isKnown || isNew) deleted[id] = number
   }
   return known && movedOn(known, now) ? {} : deleted

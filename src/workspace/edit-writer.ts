@@ -4,11 +4,11 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { diskRefusal } from '../files/storage-refusal.ts'
+import { diskError } from '../files/storage-error.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import type { CaseFolder, Edit, FileEdit } from '../model/case-folder.ts'
 import { HISTORY_FILE } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import { nextTrailNumber } from '../model/trail.ts'
 import type { Baselines } from './baselines.ts'
 import type { CaseChange, CaseEntry } from './case-entry.ts'
@@ -69,14 +69,14 @@ const MAX_PAUSE_MS = 50
 
 /** `current` reads what changed of a case. The caller has the case's mutex. */
 export function createEditWriter(
-  needs: EditWriterDeps,
+  deps: EditWriterDeps,
   current: (id: string) => Promise<CaseFolder>,
 ): EditWriter {
-  const { layout, catalog, publish, history } = needs
+  const { layout, catalog, publish, history } = deps
 
   async function made(id: string, { text, history }: MadeFiles): Promise<void> {
     const own = { pass: null, written: text }
-    const file = await readCaseRecord(needs, id, { known: undefined, ...own })
+    const file = await readCaseRecord(deps, id, { known: undefined, ...own })
     const entry: CaseEntry = {
       id,
       file: file!,
@@ -122,13 +122,13 @@ export function createEditWriter(
       return false
     }
     if (hasLines) history.made(begun)
-    needs.stability.noteOwnWrite(staged.edited.path)
+    deps.stability.noteOwnWrite(staged.edited.path)
     try {
       await finish(known, edit, staged)
     } finally {
       await staged.edited.close()
     }
-    if (edit.file === 'new-session') await needs.latest.update(catalog.entry(id)!)
+    if (edit.file === 'new-session') await deps.latest.update(catalog.entry(id)!)
     return true
   }
 
@@ -136,8 +136,8 @@ export function createEditWriter(
   async function stage(known: CaseEntry, edit: FileEdit, lines: string[]): Promise<Staged> {
     const due = lines.length > 0 ? history.due(known.id).lines.concat(lines) : []
     const [edited, appended] = await Promise.allSettled([
-      stageEdit(layout, known, edit, needs),
-      due.length > 0 ? stageHistory(needs, known, due) : null,
+      stageEdit(layout, known, edit, deps),
+      due.length > 0 ? stageHistory(deps, known, due) : null,
     ])
     const stagedHistory = appended.status === 'fulfilled' ? appended.value : null
     if (edited.status === 'fulfilled') return { edited: edited.value, appended: stagedHistory }
@@ -181,19 +181,19 @@ export function createEditWriter(
     if (lines.length === 0) return notes
     let placed: StagedHistory | null = null
     try {
-      placed = await placeHistory(needs, known, lines, staged)
+      placed = await placeHistory(deps, known, lines, staged)
       const { path, text, before, after } = placed
-      needs.stability.noteOwnWrite(path)
+      deps.stability.noteOwnWrite(path)
       await (sync ?? placed.sync)()
       history.written(ids)
       // what somebody else wrote there is published by the next scan
       const isKnown = (notes.get(HISTORY_FILE)?.hash ?? '') === before
       return isKnown ? new Map(notes).set(HISTORY_FILE, noteOf(path, text, after)) : notes
     } catch (error) {
-      const refusal = error instanceof Refusal ? error : diskRefusal(error)
+      const refusal = error instanceof AppError ? error : diskError(error)
       if (!refusal) throw error
       await history.sync()
-      needs.log(`the history of case ${id} gets its newest lines later: ${refusal.message}`)
+      deps.log(`the history of case ${id} gets its newest lines later: ${refusal.message}`)
       return notes
     } finally {
       await placed?.close()
@@ -244,17 +244,17 @@ export function createEditWriter(
     const of = { id, title: known.file.value.title }
     const own = { pass: null, written: text }
     if (edit.file === 'case') {
-      const record = await readCaseRecord(needs, id, { known: known.file, ...own })
+      const record = await readCaseRecord(deps, id, { known: known.file, ...own })
       entry.file = record!
     } else if (edit.file === 'session' || edit.file === 'new-session') {
       const number = edit.file === 'session' ? edit.number : edit.session.number
       const before = known.sessions.get(number)
-      const record = await readSessionRecord(needs, of, number, { known: before, ...own })
+      const record = await readSessionRecord(deps, of, number, { known: before, ...own })
       entry.sessions.set(number, record!)
     } else {
       const proofId = edit.file === 'proof' ? edit.id : edit.proof.id
       const before = known.proofs.get(proofId)
-      const record = await readProofRecord(needs, id, proofId, { known: before, ...own })
+      const record = await readProofRecord(deps, id, proofId, { known: before, ...own })
       entry.proofs.set(proofId, record!)
     }
     if (movedOn(known, entry)) {
@@ -266,7 +266,7 @@ export function createEditWriter(
 
   async function take(entry: CaseEntry, edit: Edit, isSynced = true): Promise<void> {
     const ignored = catalog.folder(entry.id)?.ignored ?? []
-    if (isSynced) await needs.baselines.written(edit, entry, ignored)
+    if (isSynced) await deps.baselines.written(edit, entry, ignored)
     const known = catalog.entry(entry.id)
     catalog.put(entry)
     publish({ caseId: entry.id, found: differences(known, entry), source: 'service' })
@@ -280,7 +280,7 @@ function isTrail({ file }: Edit): boolean {
 }
 
 function isChanged(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'changed_meanwhile'
+  return error instanceof AppError && error.code === 'changed_meanwhile'
 }
 
 /** The same lines behind those that the trail has now. */

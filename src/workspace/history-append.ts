@@ -6,8 +6,8 @@ import { decodeUtf8, readRegular } from '../files/safe-read.ts'
 import { type StagedFile, stageChange, stageNew } from '../files/staged-file.ts'
 import { conflictLine } from '../markdown/conflict-markers.ts'
 import { historyLine, readHistory, withHistory } from '../markdown/history-file.ts'
+import { AppError } from '../model/app-error.ts'
 import { HISTORY_FILE, type HistoryEntry, SERVICE_ACTOR } from '../model/history.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { CaseEntry } from './case-entry.ts'
 import type { HistoryJournal } from './history-journal.ts'
 import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
@@ -98,7 +98,7 @@ export async function placeHistory(
       await staged.place()
       return staged
     } catch (error) {
-      const isRetried = error instanceof Refusal && RETRIED.has(error.code)
+      const isRetried = error instanceof AppError && RETRIED.has(error.code)
       if (!isRetried || attempt >= ATTEMPTS) throw error
       await delay(PAUSE_MS)
     }
@@ -116,8 +116,8 @@ function sound(bytes: Buffer): string {
   return text.text
 }
 
-function unreadable(why: string): Refusal {
-  return new Refusal(
+function unreadable(why: string): AppError {
+  return new AppError(
     'unreadable_file',
     `${HISTORY_FILE} cannot be appended to as it stands: ${why}.`,
   )

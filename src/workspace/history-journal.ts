@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { syncData } from '../files/descriptors.ts'
 import { syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
-import { diskRefusal } from '../files/storage-refusal.ts'
+import { diskError } from '../files/storage-error.ts'
 
 /** A file that a change replaces: `before` is the hash of what stood there, null for nothing. */
 export interface ChangedFile {
@@ -175,7 +175,7 @@ export function openHistoryJournal(
   }
 
   function logDiskError(error: unknown): void {
-    const refusal = diskRefusal(error)
+    const refusal = diskError(error)
     if (!refusal && !hasCode(error, 'ENOENT')) throw error // the state folder may be gone for a moment
     log(`${path} could not be written: ${(refusal ?? (error as Error)).message}`)
   }

@@ -10,8 +10,8 @@ import {
   indexTableTop,
   indexTop,
 } from '../markdown/case-index.ts'
+import { AppError } from '../model/app-error.ts'
 import { CASE_STATES } from '../model/case-state.ts'
-import { Refusal } from '../model/refusal.ts'
 import type { TriageRow } from '../model/triage-row.ts'
 import type { CaseLists, Place } from '../state/case-lists.ts'
 import type { Layout } from './layout.ts'
@@ -52,8 +52,8 @@ const QUIET_MS = 2000
  * Neither makes the memory root nor takes the place of a file that is not its own, which is said
  * once. The same cases give the same bytes, and the same bytes are not written again.
  */
-export function createIndexFile(needs: IndexFileDeps): IndexFile {
-  const { layout, rows, log, now = Date.now, everyMs = 1000 } = needs
+export function createIndexFile(deps: IndexFileDeps): IndexFile {
+  const { layout, rows, log, now = Date.now, everyMs = 1000 } = deps
   const path = join(layout.memoryRoot, 'index.md')
   let isStale = false
   let isClosed = false
@@ -101,7 +101,7 @@ export function createIndexFile(needs: IndexFileDeps): IndexFile {
       patienceMs = found.length * EVERY_MS_PER_CASE
       say(await replace(await indexText(found)))
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'changed_meanwhile') changed()
+      if (error instanceof AppError && error.code === 'changed_meanwhile') changed()
       else say(`index.md could not be written: ${error instanceof Error ? error.message : error}`)
     }
     notBefore = performance.now() + patienceMs
@@ -118,7 +118,7 @@ export function createIndexFile(needs: IndexFileDeps): IndexFile {
       return "index.md is not written: it is not the service's. Rename it, and the service writes one."
     }
     if (present.ok && present.bytes.equals(bytes)) return ''
-    const why = (await needs.whyNot?.()) ?? ''
+    const why = (await deps.whyNot?.()) ?? ''
     if (why !== '') return why
     if (present.ok && hashOf(present.bytes) !== written && isRecent(present.stat.mtimeMs)) {
       changed()

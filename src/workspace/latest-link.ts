@@ -7,7 +7,7 @@ import { hasCode } from '../files/errno.ts'
 import { discard } from '../files/new-file.ts'
 import { type PinnedFolder, pinFolder } from '../files/pinned-folder.ts'
 import { stampOf } from '../files/safe-read.ts'
-import { storageRefusal } from '../files/storage-refusal.ts'
+import { storageError } from '../files/storage-error.ts'
 import { tempName } from '../files/temp-files.ts'
 import { conflictName } from './late-saves/conflict-copy.ts'
 
@@ -96,6 +96,6 @@ async function inFolder<T>(
       folder.close()
     }
   } catch (error) {
-    throw storageRefusal(error, join(sessionsFolder, 'latest.md'))
+    throw storageError(error, join(sessionsFolder, 'latest.md'))
   }
 }

@@ -4,7 +4,7 @@ import { hasCode } from '../files/errno.ts'
 import { type EntryKind, kindsNow, sessionNumbers } from '../files/folder-names.ts'
 import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { forEachInTurn } from '../files/yielding.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { pointLatest, removeLatest } from './latest-link.ts'
 import type { Layout } from './layout.ts'
@@ -36,15 +36,15 @@ interface LatestDeps {
 const RETRY_MS = 200
 
 /** It is for people's convenience only: where it cannot be set, that is logged, and the session is there without it. */
-export function createLatest(needs: LatestDeps): Latest {
-  const { layout, mutex, mayNotWrite, later, log } = needs
+export function createLatest(deps: LatestDeps): Latest {
+  const { layout, mutex, mayNotWrite, later, log } = deps
   let noted: Set<string> | null = new Set()
 
   async function orLog(caseId: string, work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof AppError)) throw error
       log(`latest.md of case ${caseId} was not set: ${error.message}`)
     }
   }
@@ -69,7 +69,7 @@ export function createLatest(needs: LatestDeps): Latest {
       const ids = [...(noted ?? [])]
       noted = null
       const updateCase = async (id: string) => {
-        const entry = needs.entry(id)
+        const entry = deps.entry(id)
         if (entry) await update(entry)
       }
       await forEachInTurn(ids, signal, (id) => mutex.run(id, () => updateCase(id)))

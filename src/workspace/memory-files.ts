@@ -4,9 +4,9 @@ import { relative } from 'node:path'
 import { writeDurable } from '../files/durable-write.ts'
 import { entriesIn, kindsNow } from '../files/folder-names.ts'
 import { type FileStamp, type ReadResult, readRegular, stampOf } from '../files/safe-read.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseFolder } from '../model/case-folder.ts'
 import { isMemoryName, isNoteName, MEMORY_NAME_RULE } from '../model/memory-name.ts'
-import { Refusal } from '../model/refusal.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { ReplacedFileTrackers } from './late-saves/pre-images.ts'
 import type { Layout } from './layout.ts'
@@ -37,7 +37,7 @@ export function memoryName(layout: Layout, folder: CaseFolder, filename: string)
     return { kind: 'notes', filename: asOnDisk(layout.caseFolder(folder.case.id), filename) }
   }
   if (number === undefined || !folder.sessions.some((session) => session.number === number)) {
-    throw new Refusal('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
+    throw new AppError('not_found', `Case ${folder.case.id} has no session file ${filename}.`)
   }
   return { kind: 'session', number }
 }
@@ -50,9 +50,9 @@ function asOnDisk(caseFolder: string, filename: string): string {
   return [...kinds.keys()].find((name) => name.normalize() === composed) ?? filename
 }
 
-function invalidName(filename: string, expected: string): Refusal {
+function invalidName(filename: string, expected: string): AppError {
   const came = `"${filename.slice(0, 120).toWellFormed()}"`
-  return new Refusal('invalid_filename', `${came} is no memory file name: ${expected}.`, {
+  return new AppError('invalid_filename', `${came} is no memory file name: ${expected}.`, {
     errors: [{ path: 'filename', message: `${expected}; got ${came}` }],
   })
 }
@@ -104,7 +104,7 @@ function memoryNameOrNull(layout: Layout, folder: CaseFolder, filename: string):
   try {
     return memoryName(layout, folder, filename)
   } catch (error) {
-    if (error instanceof Refusal) return null
+    if (error instanceof AppError) return null
     throw error
   }
 }

@@ -55,12 +55,12 @@ export function readCaseRecord(
 }
 
 export function readSessionRecord(
-  needs: ReaderDeps,
+  deps: ReaderDeps,
   of: { id: string; title: string },
   number: number,
   reading: Reading<Session | null>,
 ): Promise<RecordFile<Session | null> | null> {
-  const { layout, lastGood } = needs
+  const { layout, lastGood } = deps
   const { known, written } = reading
   const file = `sessions/${number}.md`
   const key = `${of.id}/${file}`
@@ -81,10 +81,10 @@ export function readSessionRecord(
       const present = known?.value ?? undefined
       if (written === undefined) {
         const { ctimeMs } = stamp
-        return withTrueTrail(needs, read, { text, ctimeMs, key, origin: origin(stamp), present })
+        return withTrueTrail(deps, read, { text, ctimeMs, key, origin: origin(stamp), present })
       }
       if (!read.value || !present) return read
-      return { ...read, value: asItRuns(read.value, needs.isRunningHere(present.id)) }
+      return { ...read, value: asItRuns(read.value, deps.isRunningHere(present.id)) }
     },
     async fallback() {
       const copy = await lastGood.recall(key)

@@ -3,7 +3,7 @@
 import { lstat } from 'node:fs/promises'
 import { createDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import type { CaseEntry } from './case-entry.ts'
 import { makeInnerFolder } from './case-making.ts'
 import type { ReaderDeps } from './readers.ts'
@@ -12,8 +12,8 @@ import type { ReaderDeps } from './readers.ts'
  * Writes a running session's file again where it vanished, by a branch switch say: its journal must
  * not stop in the middle. The case's own file comes back with it. True when it did.
  */
-export async function restoreMissingSession(needs: ReaderDeps, entry: CaseEntry): Promise<boolean> {
-  const { layout, isRunningHere } = needs
+export async function restoreMissingSession(deps: ReaderDeps, entry: CaseEntry): Promise<boolean> {
+  const { layout, isRunningHere } = deps
   const held = [...entry.sessions.values()].filter(
     (each) => each.value && isRunningHere(each.value.id),
   )
@@ -22,8 +22,8 @@ export async function restoreMissingSession(needs: ReaderDeps, entry: CaseEntry)
     const { number } = value!
     if (!(await isMissing(layout.sessionFile(entry.id, number)))) continue
     await makeInnerFolder(layout.sessions(entry.id))
-    restored = (await put(needs, entry.id, `sessions/${number}.md`)) || restored
-    await put(needs, entry.id, 'case.md')
+    restored = (await put(deps, entry.id, `sessions/${number}.md`)) || restored
+    await put(deps, entry.id, 'case.md')
   }
   return restored
 }
@@ -48,7 +48,7 @@ async function put({ layout, lastGood }: ReaderDeps, id: string, file: string): 
     await createDurable(`${within}/${file}`, Buffer.from(text), { within })
     return true
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'already_exists') return false // back by itself
+    if (error instanceof AppError && error.code === 'already_exists') return false // back by itself
     throw error
   }
 }

@@ -63,14 +63,14 @@ export interface ScanDeps extends CaseLookDeps {
   onUnstable(caseId: string, ms: number): void
 }
 
-export function createScan(needs: ScanDeps): Scan {
-  const { layout, catalog, mutex, publish } = needs
+export function createScan(deps: ScanDeps): Scan {
+  const { layout, catalog, mutex, publish } = deps
   let isListed = true
   let unknownEntries: Problem[] = []
   /** Problems of folders without any record, by the id in their name. */
   const noCases = new Map<string, Problem[]>()
   const looking: ScanDeps = {
-    ...needs,
+    ...deps,
     sawNoCase: (id, problems) => {
       const file = (each: string) => `cases/${id}/${each}`
       noCases.set(
@@ -85,27 +85,27 @@ export function createScan(needs: ScanDeps): Scan {
     accept: AcceptPolicy = 'stable',
     written?: Written,
   ): Promise<ReadPass> {
-    const pass = createReadPass(needs.stability, accept, written?.paths)
+    const pass = createReadPass(deps.stability, accept, written?.paths)
     const wrote = written?.notes ?? []
-    const stored = catalog.has(id) ? undefined : needs.rowFromLastRun?.(id)
+    const stored = catalog.has(id) ? undefined : deps.rowFromLastRun?.(id)
     const stamps = stored ?? catalog.known(id)
     if (wrote.length === 0 && stamps && isUnchanged(stamps, layout.caseFolder(id))) {
       if (stored) catalog.takeStored(stored)
       return pass
     }
     const known = catalog.entry(id)
-    const restored = known ? await restoreMissingSession(needs, known) : false
+    const restored = known ? await restoreMissingSession(deps, known) : false
     noCases.delete(id)
     const entry = await lookAtCase(looking, id, known, pass)
     if (entry) {
       bring(known, entry, { restored, wrote })
-      await needs.latest?.update(catalog.entry(id)!)
+      await deps.latest?.update(catalog.entry(id)!)
     } else if (!known || !isReplaced()) {
       if (known && pass.accept(layout.caseFolder(id), gone, 'complete')) drop(known, wrote)
       else if (wrote.length > 0) publish({ caseId: id, found: [], source: 'service', wrote })
-      await needs.latest?.clear(id)
+      await deps.latest?.clear(id)
     }
-    if (pass.retryInMs > 0) needs.onUnstable(id, pass.retryInMs)
+    if (pass.retryInMs > 0) deps.onUnstable(id, pass.retryInMs)
     return pass
   }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { makeFolder, writeDurable } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
 import { entriesIn } from '../files/folder-names.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { SESSION_FILE } from '../model/words.ts'
 import type { Layout } from './layout.ts'
 
@@ -26,7 +26,7 @@ export async function nextSessionNumber(
   const known = [...files, ...artifacts].map((number) => Number(number ?? 0))
   const last = Math.max(0, ...known, await lastRemembered(remembered, id))
   if (SESSION_FILE.test(`${last + 1}.md`)) return last + 1
-  throw new Refusal(
+  throw new AppError(
     'already_exists',
     `The case has a session or an artifact number ${last}, and numbers end at 999999. Move what has that number (sessions/${last}.md, artifacts/${last}-…) out of the case's folder, or open a new case.`,
   )

@@ -10,11 +10,11 @@ import type { KeyedMutex } from '../files/keyed-mutex.ts'
 import { removeFolder } from '../files/remove-folder.ts'
 import { CASE_FILE, MAX_CASE_BYTES, newCaseText } from '../markdown/case-file.ts'
 import { historyLine, withHistory } from '../markdown/history-file.ts'
+import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { type CaseFolder, type Decide, type Edit, sessionOf } from '../model/case-folder.ts'
 import { type Act, type Actor, SERVICE_ACTOR, type TimedAct } from '../model/history.ts'
 import { actsOf } from '../model/history-acts.ts'
-import { Refusal, stoppingRefusal } from '../model/refusal.ts'
 import type { SessionTexts } from '../model/session.ts'
 import type { Ownership } from '../state/owner/ownership.ts'
 import { createCaseFolder, makeMemoryRoot } from './case-making.ts'
@@ -42,7 +42,7 @@ export interface UpdateOptions {
  * catalog and out as changes.
  */
 export interface Store {
-  /** Brings one case up to the disk and gives it; Refusal `not_found` when there is none. */
+  /** Brings one case up to the disk and gives it; AppError `not_found` when there is none. */
   read(id: string): Promise<CaseFolder>
   update(id: string, decide: Decide, options?: UpdateOptions): Promise<CaseFolder>
   /** From now on every write is refused. */
@@ -97,16 +97,16 @@ const PATIENCE_MS = 1250
 /** And so long for git to finish what it changes. */
 const GIT_PATIENCE_MS = 10_000
 
-export function createStore(needs: StoreDeps): Store {
-  const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = needs
+export function createStore(deps: StoreDeps): Store {
+  const { layout, catalog, scan, mutex, gitPatienceMs = GIT_PATIENCE_MS } = deps
   const alone = new Set<string>()
-  const { made, write, follow, record } = createEditWriter(needs, current)
+  const { made, write, follow, record } = createEditWriter(deps, current)
 
   let isClosed = false
 
   function mustBeWritable(): void {
-    if (needs.ownership.lost.aborted) throw needs.ownership.lost.reason
-    if (isClosed) throw stoppingRefusal()
+    if (deps.ownership.lost.aborted) throw deps.ownership.lost.reason
+    if (isClosed) throw stoppingError()
   }
 
   /** For a write: the case as its files are now; waits for a file that is half-saved. The caller has the mutex. */
@@ -125,11 +125,11 @@ export function createStore(needs: StoreDeps): Store {
   function folderOf(id: string): CaseFolder {
     const folder = catalog.folder(id)
     if (folder) return folder
-    throw new Refusal('not_found', `There is no case ${id}.`)
+    throw new AppError('not_found', `There is no case ${id}.`)
   }
 
   async function read(id: string): Promise<CaseFolder> {
-    await needs.synchronizer.freshen(id)
+    await deps.synchronizer.freshen(id)
     return folderOf(id)
   }
 
@@ -138,10 +138,10 @@ export function createStore(needs: StoreDeps): Store {
     for (;;) {
       const done = await mutex.run(id, async () => {
         mustBeWritable()
-        return (await needs.git.waitUntilIdle(0)) ? { result: await work() } : null
+        return (await deps.git.waitUntilIdle(0)) ? { result: await work() } : null
       })
       if (done) return done.result
-      if (!(await needs.git.waitUntilIdle(gitPatienceMs))) throw gitBusy()
+      if (!(await deps.git.waitUntilIdle(gitPatienceMs))) throw gitBusy()
     }
   }
 
@@ -169,19 +169,19 @@ export function createStore(needs: StoreDeps): Store {
 
   function recorded(folder: CaseFolder, edit: Edit, by: Actor = SERVICE_ACTOR): RecordedEdit {
     const acts = actsOf(folder, edit, by)
-    return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? needs.now())) }
+    return { edit, lines: acts.map((act) => historyLine(act, by, act.at ?? deps.now())) }
   }
 
   function textsOf(folder: CaseFolder, sessionId: string): Promise<SessionTexts> {
     const { case_id, number } = sessionOf(folder, sessionId)
-    return needs.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
+    return deps.texts.ofSession(case_id, catalog.entry(case_id)?.sessions.get(number))
   }
 
   function createOf(
     id: string,
     textOf: () => Promise<string>,
     by: Actor = SERVICE_ACTOR,
-    at = needs.now(),
+    at = deps.now(),
   ): Promise<CaseFolder> {
     return writing(id, async () => {
       const text = await textOf()
@@ -189,11 +189,11 @@ export function createStore(needs: StoreDeps): Store {
       const history = withHistory(null, [historyLine(act, by, at)])
       mustFit(CASE_FILE, text, MAX_CASE_BYTES)
       if (await makeMemoryRoot(layout)) {
-        await needs.ownership.memoryRootMade()
-        needs.synchronizer.checkRoot()
+        await deps.ownership.memoryRootMade()
+        deps.synchronizer.checkRoot()
       }
-      needs.stability.noteOwnWrite(layout.caseFolder(id))
-      needs.history.appending(id, '', hashOf(Buffer.from(history)))
+      deps.stability.noteOwnWrite(layout.caseFolder(id))
+      deps.history.appending(id, '', hashOf(Buffer.from(history)))
       await createCaseFolder(layout, id, { text, history })
       await made(id, { text, history })
       return folderOf(id)
@@ -214,18 +214,18 @@ export function createStore(needs: StoreDeps): Store {
         await record(id) // what is due belongs to what the history says
         const history = (await historyOf(layout, id)) ?? []
         const lines = acts({ ...folder, history }).map((act) => historyLine(act, by, act.at))
-        if (lines.length > 0) needs.history.begin(id, lines, null)
+        if (lines.length > 0) deps.history.begin(id, lines, null)
         await record(id)
       })
     },
     async remove(id, allow) {
       return writing(id, async () => {
         allow(await current(id))
-        await removeFolder(layout.caseFolder(id), needs.trash)
-        needs.history.forget(id)
+        await removeFolder(layout.caseFolder(id), deps.trash)
+        deps.history.forget(id)
         await scan.one(id, 'anything')
-        needs.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
-        needs.trails.forget(id)
+        deps.lastGood.forget(id) // no sooner, as the scan may need what is kept of it
+        deps.trails.forget(id)
       })
     },
     alone(id, work, by = SERVICE_ACTOR) {
@@ -241,9 +241,9 @@ export function createStore(needs: StoreDeps): Store {
               paths.push(path)
               if (note !== null) notes.push(note)
             },
-            acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, needs.now()))),
+            acts: (acts) => lines.push(...acts.map((act) => historyLine(act, by, deps.now()))),
           })
-          if (lines.length > 0) needs.history.begin(id, lines, null)
+          if (lines.length > 0) deps.history.begin(id, lines, null)
           await scan.one(id, 'complete', { paths, notes })
           await record(id)
           return result
@@ -256,8 +256,8 @@ export function createStore(needs: StoreDeps): Store {
   }
 }
 
-function gitBusy(): Refusal {
-  return new Refusal(
+function gitBusy(): AppError {
+  return new AppError(
     'git_busy',
     'git is changing the files of this workspace (its index.lock is there), so nothing was written. Try again when it has finished.',
   )

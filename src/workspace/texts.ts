@@ -16,7 +16,7 @@ import { unreadable } from './write-edit.ts'
 export interface Texts {
   session(caseId: string, record: RecordFile<Session | null>): Promise<TextsReading>
   proof(caseId: string, record: RecordFile<Proof | null>): Promise<string>
-  /** The sections of a session; throws a Refusal if its file cannot be read. */
+  /** The sections of a session; throws a AppError if its file cannot be read. */
   ofSession(caseId: string, record: RecordFile<Session | null> | undefined): Promise<SessionTexts>
 }
 

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { syncDescriptor } from '../files/descriptors.ts'
 import { syncFolder } from '../files/durable-write.ts'
 import { hasCode } from '../files/errno.ts'
-import { storageRefusal } from '../files/storage-refusal.ts'
+import { storageError } from '../files/storage-error.ts'
 import { readTrailLine, trailLineText } from '../markdown/trail-line.ts'
 import { type ServiceFields, type Session, serviceFields } from '../model/session.ts'
 import type { TrailLine } from '../model/trail.ts'
@@ -82,7 +82,7 @@ export function createTrailMemory(folder: string): TrailMemory {
       }
       if (isNew) await syncFolder(join(folder, session.case_id))
     } catch (error) {
-      throw storageRefusal(error, path)
+      throw storageError(error, path)
     }
   }
 

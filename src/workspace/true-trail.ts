@@ -36,31 +36,31 @@ interface FoundSession {
  * older file back and does not have the lines added since, these lines still count.
  */
 export async function withTrueTrail(
-  needs: TrueTrailDeps,
+  deps: TrueTrailDeps,
   read: SessionReading,
   found: FoundSession,
 ): Promise<SessionReading> {
   const { value } = read
   if (!value) return read
   const { present } = found
-  const held = needs.isRunningHere(present?.id ?? value.id)
+  const held = deps.isRunningHere(present?.id ?? value.id)
   const isOther = present !== undefined && present.id !== value.id
   // after a switch of branches the same number can be another session
-  const known = present && (held || !isOther) ? present : lastKnown(needs, value, found)
+  const known = present && (held || !isOther) ? present : lastKnown(deps, value, found)
   if (!known) return read
   const isChanged = value.id === known.id && !isSameTrail(value.trail, known.trail)
-  if (isChanged && !held && (await isFromGit(needs, value, known, found))) {
-    await needs.trails.accept(value, found.text)
+  if (isChanged && !held && (await isFromGit(deps, value, known, found))) {
+    await deps.trails.accept(value, found.text)
     return read
   }
   return restoreTrail(value, read.problems, known, held)
 }
 
 /** What the session was before this service looked for the first time: from the trail memory, else from its last text. */
-function lastKnown(needs: TrueTrailDeps, value: Session, found: FoundSession): Session | null {
-  const remembered = needs.trails.recall(value.case_id, value.id)
+function lastKnown(deps: TrueTrailDeps, value: Session, found: FoundSession): Session | null {
+  const remembered = deps.trails.recall(value.case_id, value.id)
   if (remembered) return asRemembered(value, remembered, found.text)
-  const text = needs.lastText(found.key)
+  const text = deps.lastText(found.key)
   const last = text === null ? null : readSession(text, found.origin).value
   return last?.id === value.id ? last : null
 }
@@ -76,18 +76,18 @@ function asRemembered(
 }
 
 async function isFromGit(
-  needs: TrueTrailDeps,
+  deps: TrueTrailDeps,
   value: Session,
   known: Session,
   { text, ctimeMs, key, origin }: FoundSession,
 ): Promise<boolean> {
-  if (!needs.isGits(ctimeMs) && !(await needs.isInGit(gitNamesOf(text)))) return false
+  if (!deps.isGits(ctimeMs) && !(await deps.isInGit(gitNamesOf(text)))) return false
   const isEarlier = value.trail.length < known.trail.length && isStartOf(value.trail, known.trail)
   if (!isEarlier) return true
-  const remembered = needs.trails.recall(value.case_id, value.id)
+  const remembered = deps.trails.recall(value.case_id, value.id)
   const names = remembered && isSameTrail(remembered.lines, known.trail) ? remembered.gitNames : []
-  const last = needs.lastText(key)
+  const last = deps.lastText(key)
   const isLast =
     last !== null && isSameTrail(readSession(last, origin).value?.trail ?? [], known.trail)
-  return needs.isInGit(isLast ? [...names, ...gitNamesOf(last)] : names)
+  return deps.isInGit(isLast ? [...names, ...gitNamesOf(last)] : names)
 }

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { hasCode } from '../files/errno.ts'
 import { isWithin, realPathOf } from '../files/real-path.ts'
 import { stampOf } from '../files/safe-read.ts'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 
 /**
  * The real path of the folder that a case's sessions work in: the workspace's root, or the case's
@@ -21,12 +21,12 @@ export async function workingFolder(
   const folder = await realFolder(resolve(root, workdir))
   if (folder === null) {
     const message = `"${workdir}" is no folder; expected one that exists`
-    throw new Refusal('bad_request', `The case's workdir "${workdir}" is no folder.`, {
+    throw new AppError('bad_request', `The case's workdir "${workdir}" is no folder.`, {
       errors: [{ path: 'workdir', message }],
     })
   }
   if (isWithin(inside, folder) || trusted.has(folder)) return folder
-  throw new Refusal(
+  throw new AppError(
     'untrusted_workdir',
     `The case's workdir "${workdir}" leads out of the workspace, and nothing works there until the operator trusts it. See where it leads, and trust it, with: casefile trust. Or use a folder inside the workspace.`,
   )
@@ -36,7 +36,7 @@ export async function workingFolder(
 export async function workspaceRoot(root: string): Promise<string> {
   const folder = await realFolder(resolve(root))
   if (folder !== null) return folder
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `The workspace ${resolve(root)} is no folder. Make it, or name another one with --root.`,
   )
@@ -51,7 +51,7 @@ export async function memoryRootAt(path: string): Promise<string> {
   } catch (error) {
     if (!hasCode(error, 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES')) throw error
   }
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `The memory root ${path} is no folder, or cannot be reached. Name another one with --memory-root.`,
   )

@@ -43,8 +43,8 @@ export interface WorkspaceDeps
 }
 
 /** Makes the parts that read and write files; nothing is read yet. */
-export function createWorkspaceParts(needs: WorkspaceDeps): WorkspaceParts {
-  const { layout, catalog, mutex, git, log, ownership, state } = needs
+export function createWorkspaceParts(deps: WorkspaceDeps): WorkspaceParts {
+  const { layout, catalog, mutex, git, log, ownership, state } = deps
   const stability = createStabilityDetector()
   const queue = createDueQueue()
   const leftovers = createCaseLeftovers(layout, log)
@@ -59,11 +59,11 @@ export function createWorkspaceParts(needs: WorkspaceDeps): WorkspaceParts {
     },
   })
   const shared = {
-    ...needs,
+    ...deps,
     stability,
     latest,
     isGits: git.touched,
-    lastText: needs.lastGood.recall,
+    lastText: deps.lastGood.recall,
     trails: createTrailMemory(state.trails),
     isInGit: (names: readonly string[]) => isInGit(layout.memoryRoot, names),
   }
@@ -82,14 +82,14 @@ export function createWorkspaceParts(needs: WorkspaceDeps): WorkspaceParts {
     queue,
     log,
   })
-  const texts = createTexts(layout, needs.lastGood)
+  const texts = createTexts(layout, deps.lastGood)
   const owned = () => {
     if (ownership.lost.aborted) throw ownership.lost.reason
   }
   const lateSaves = createLateSaves({
     layout,
     mutex,
-    now: needs.now,
+    now: deps.now,
     log,
     folder: state.preImages,
     async mayWrite() {

@@ -19,8 +19,8 @@ import {
 import { MAX_SESSION_BYTES } from '../markdown/session-file.ts'
 import { editedSession, newSessionText } from '../markdown/session-texts.ts'
 import { readTrail } from '../markdown/trail-lines.ts'
+import { AppError } from '../model/app-error.ts'
 import type { Edit, FileEdit } from '../model/case-folder.ts'
-import { Refusal } from '../model/refusal.ts'
 import { type Session, type SessionEdit, serviceFields } from '../model/session.ts'
 import { trueLines } from '../model/trail.ts'
 import type { CaseEntry } from './case-entry.ts'
@@ -212,7 +212,7 @@ async function changed<T>(
 export function mustFit(file: string, text: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return
-  throw new Refusal(
+  throw new AppError(
     'too_large',
     `${file} would have ${bytes} bytes, and at most ${maxBytes} are read. Nothing was written; put long texts into a memory file or an artifact.`,
   )
@@ -221,13 +221,13 @@ export function mustFit(file: string, text: string, maxBytes: number): void {
 function known<T>(record: RecordFile<T | null> | undefined, file: string): RecordFile<T> {
   if (record?.value != null) return record as RecordFile<T>
   if (record) throw unreadable(file, record)
-  throw new Refusal('changed_meanwhile', `${file} is gone; nothing was written.`)
+  throw new AppError('changed_meanwhile', `${file} is gone; nothing was written.`)
 }
 
-export function unreadable(file: string, record: Pick<RecordFile<unknown>, 'problems'>): Refusal {
+export function unreadable(file: string, record: Pick<RecordFile<unknown>, 'problems'>): AppError {
   const [problem] = record.problems
   const where = problem?.line ? `, line ${problem.line}` : ''
-  return new Refusal(
+  return new AppError(
     'unreadable_file',
     `${file} cannot be read as it stands (${problem?.code}${where}: ${problem?.message}), so it is not written over. Mend it in an editor, then try again.`,
     { extra: { problem } },

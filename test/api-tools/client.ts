@@ -42,7 +42,12 @@ export async function useTheApi(baseUrl: string): Promise<Record<string, unknown
   const deleted: true | undefined = gone?.deleted
 
   return {
-    ...{ state, titles, code: error?.code, missing: missing?.length, notes, deleted },
+    state,
+    titles,
+    code: error?.code,
+    missing: missing?.length,
+    notes,
+    deleted,
     total: response.headers.get('x-total-count'),
   }
 }

@@ -65,8 +65,15 @@ async function target(t: Test) {
     ],
     writes: found.filter(({ method }) => !isRead(method)),
     embeds: [
-      ...['/', '/cases', '/new', '/events', '/assets/console.js', '/assets/console.css'],
-      ...['/assets/favicon.svg', `/case/${ref.case_id}`, `${of}/memory/notes.md`],
+      '/',
+      '/cases',
+      '/new',
+      '/events',
+      '/assets/console.js',
+      '/assets/console.css',
+      '/assets/favicon.svg',
+      `/case/${ref.case_id}`,
+      `${of}/memory/notes.md`,
       `${of}/proof/${proof.id}/content`,
     ],
   }
@@ -139,9 +146,29 @@ async function judged(t: Test, seen: Exchange[], wanted: string[]): Promise<void
 
 /** What a page does reaches the service by these; others the browser stops itself. */
 const REACHING = [
-  ...['no-cors', 'no-body', 'fetch-text', 'fetch-json', 'keepalive', 'beacon', 'xhr'],
-  ...['form', 'form-data', 'form-text', 'ping', 'fetch', 'fetch-opaque', 'head', 'events'],
-  ...['socket', 'img', 'script', 'module', 'style', 'object', 'embed', 'iframe'],
+  'no-cors',
+  'no-body',
+  'fetch-text',
+  'fetch-json',
+  'keepalive',
+  'beacon',
+  'xhr',
+  'form',
+  'form-data',
+  'form-text',
+  'ping',
+  'fetch',
+  'fetch-opaque',
+  'head',
+  'events',
+  'socket',
+  'img',
+  'script',
+  'module',
+  'style',
+  'object',
+  'embed',
+  'iframe',
 ]
 
 const open = async (page: Page, url: string) => {

@@ -41,9 +41,16 @@ async function attackedPages(t: Test) {
     `---\nid: ${byHand.id}\ntitle: <script>pwned=1</script>\nstate: <img src=x onerror=pwned=1>\ntags: [${tags}]\ntype: <img src=x onerror=pwned=1>\noutcome: <img src=x onerror=pwned=1>\n---\n\n${TEXT}\n`,
   )
   const pages = [
-    ...['/', `/?q=${encodeURIComponent('"><img src=x onerror=pwned=1>')}`, '/?state=<script>'],
-    ...[of, `${of}/session/1`, `${of}/session/2`, `${of}/session/<script>pwned=1<`],
-    ...[`${of}/memory/notes.md`, `${of}/memory/notes.md?source`, `${of}/proof/${proof.id}`],
+    '/',
+    `/?q=${encodeURIComponent('"><img src=x onerror=pwned=1>')}`,
+    '/?state=<script>',
+    of,
+    `${of}/session/1`,
+    `${of}/session/2`,
+    `${of}/session/<script>pwned=1<`,
+    `${of}/memory/notes.md`,
+    `${of}/memory/notes.md?source`,
+    `${of}/proof/${proof.id}`,
     `${of}/memory/${encodeURIComponent(NAME)}`,
     `/case/${byHand.id}`,
   ]

@@ -39,8 +39,22 @@ inBrowser('no heading of a plan passes for a part of the page', async (t, visito
 
 /** Signs that nobody sees, or that stand for a blank without being one. */
 const UNSEEN = [
-  ...['3164', '115F', '200B', '200C', '200D', '200E', '200F', '061C', '00AD', '202E', '2066'],
-  ...['FE0F', 'E0101', 'E0041', '00A0', '2003'],
+  '3164',
+  '115F',
+  '200B',
+  '200C',
+  '200D',
+  '200E',
+  '200F',
+  '061C',
+  '00AD',
+  '202E',
+  '2066',
+  'FE0F',
+  'E0101',
+  'E0041',
+  '00A0',
+  '2003',
 ]
 
 inBrowser('nothing that will run is hidden, however the plan is shown', async (t, visitor) => {

@@ -33,7 +33,8 @@ function workspace(t: Test, cases: Tree, more: Record<string, string> = {}) {
   const dir = t.testdir({ root: { memory: { ...GIT_FILES, cases }, ...more } })
   const [root, stateDir] = [join(dir, 'root'), join(dir, 'state')]
   return {
-    ...{ root, stateDir },
+    root,
+    stateDir,
     file: (...names: string[]) => join(root, 'memory/cases', ...names),
     read: (...names: string[]) => readFileSync(join(root, 'memory/cases', ...names), 'utf8'),
     check: (fix = false) => checkWorkspace({ root, stateDir, fix }, process.env, () => NOW),

@@ -22,7 +22,9 @@ async function sessionText(fields: Partial<Session>, sealed = false): Promise<st
   session.trail = [
     { number: 1, time: at, event: 'session_created', fields: { type: session.type } },
     {
-      ...{ number: 2, time: at, event: 'session_state_changed' },
+      number: 2,
+      time: at,
+      event: 'session_state_changed',
       fields: { old_state: 'created', new_state: 'plan_ready' },
     },
   ]
@@ -37,7 +39,9 @@ async function sessionText(fields: Partial<Session>, sealed = false): Promise<st
     fields: { state: 'abandoned' },
     lines: [
       {
-        ...{ number: 3, time: at, event: 'session_state_changed' },
+        number: 3,
+        time: at,
+        event: 'session_state_changed',
         fields: { old_state: 'plan_ready', new_state: 'abandoned' },
       },
     ],
@@ -75,7 +79,10 @@ function workspace(t: Test): Workspace {
   run('add', '--all')
   run('commit', '--quiet', '--message', 'case')
   return {
-    ...{ root, stateDir, sessions, git: run },
+    root,
+    stateDir,
+    sessions,
+    git: run,
     commit(branch, text, number = 2) {
       run('checkout', '--quiet', '-B', branch)
       mkdirSync(sessions, { recursive: true })

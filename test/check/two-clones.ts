@@ -33,14 +33,20 @@ async function openClone(t: Test, dir: string, name: string): Promise<Clone> {
   const stateDir = join(dir, `${name}-state`)
   if (!existsSync(root)) git(dir, 'clone', '--quiet', 'origin.git', name)
   const served: Served = await openServer({
-    ...{ root, stateDir, port: 0, log: () => {} },
+    root,
+    stateDir,
+    port: 0,
+    log: () => {},
     abandonPatienceMs: 3000, // one of them is abandoned in vain
   })
   t.teardown(() => served.close())
   const file = (...names: string[]) => join(root, 'memory', 'cases', ...names)
   return {
     ...clientOf(() => served.url),
-    ...{ root, stateDir, file },
+
+    root,
+    stateDir,
+    file,
     git: (...args) => git(root, ...args),
     share(branch) {
       git(root, 'add', '--all')

@@ -16,7 +16,13 @@ t.test('the whole job is done by commands, with a running service', async (t) =>
   const description = `Mend it.\n\n${RUNBOOK}`
   const made = await cli.runWith(
     { input: description },
-    ...['new', 'Sign-in fails', '--tag', 'auth,web', '-d', '-', '--json'],
+    'new',
+    'Sign-in fails',
+    '--tag',
+    'auth,web',
+    '-d',
+    '-',
+    '--json',
   )
   t.match(made, { code: 0, stderr: '' })
   t.match(made.json, { title: 'Sign-in fails', type: 'bug', tags: ['auth', 'web'], description })
@@ -103,7 +109,9 @@ t.test('a report with failures is verified by no option, and accepted with a rea
     stderr: / {2}failed: in/,
   })
   t.match(await cli.run('proof', 'verify', 'sign', '--all'), {
-    ...{ code: 1, stdout: '', stderr: /is not verified: 1 of 2 tests failed: in/ },
+    code: 1,
+    stdout: '',
+    stderr: /is not verified: 1 of 2 tests failed: in/,
   })
   t.match(await cli.run('proof', 'verify', 'sign', id), {
     code: 0,

@@ -52,8 +52,14 @@ const ISSUE = {
 }
 
 const closed = (number: number, stateReason?: string) => ({
-  ...{ number, title: `Issue ${number}`, url: URL_OF(number), stateReason },
-  ...{ state: 'CLOSED', createdAt: '2026-04-01T00:00:00Z', closedAt: '2026-04-05T00:00:00Z' },
+  number,
+  title: `Issue ${number}`,
+  url: URL_OF(number),
+  stateReason,
+
+  state: 'CLOSED',
+  createdAt: '2026-04-01T00:00:00Z',
+  closedAt: '2026-04-05T00:00:00Z',
 })
 
 const ID = '30f810d1-fd3f-4b41-aa48-ac64366d3d90'
@@ -80,8 +86,13 @@ for (const hasService of [true, false]) {
     t.match(made, { code: 0, json: { made: 1, present: 0, cases: [{ id: ID, state: 'OPEN' }] } })
     const show = await cli.run('show', ID, '--json')
     t.match(show.json, {
-      ...{ title: ISSUE.title, type: 'bug', state: 'OPEN', tags: ['good-first-issue'] },
-      ...{ created_at: '2026-03-01T09:30:00.000Z', problems: [] },
+      title: ISSUE.title,
+      type: 'bug',
+      state: 'OPEN',
+      tags: ['good-first-issue'],
+
+      created_at: '2026-03-01T09:30:00.000Z',
+      problems: [],
       description: ISSUE.body.replaceAll('\r\n', '\n'),
     })
     const file = (name: string) => join(cli.root, 'memory', 'cases', ID, name)
@@ -467,7 +478,9 @@ t.test(
     const whole = lines.find(({ id }) => id.startsWith('6802b34d'))!
     t.equal(Object.keys(whole)[0], 'export_version')
     t.match(whole, {
-      ...{ export_version: 1, state: 'RESOLVED', gate: { open: true, items: [Object, Object] } },
+      export_version: 1,
+      state: 'RESOLVED',
+      gate: { open: true, items: [Object, Object] },
       sessions: [{ number: 1, plan: String, diff: Object }],
       proof: [{ content: String }, { content: String }, { content: String }],
     })
@@ -522,7 +535,10 @@ t.test('a reader that has seen enough ends it', async (t) => {
   const { stdout } = await run('sh', [
     '-c',
     '"$0" "$1" export --root "$2" --state-dir "$3" | head -n 1',
-    ...[process.execPath, CLI, SAMPLE, t.testdir()],
+    process.execPath,
+    CLI,
+    SAMPLE,
+    t.testdir(),
   ])
   t.equal(linesOf(stdout).length, 1)
 })

@@ -72,7 +72,8 @@ t.test('the MCP inspector', { skip: whyNoInspector, timeout: 120_000 }, async (t
   const { root, home, env, command } = scene(t)
   const inspect = (...args: string[]) =>
     ended([INSPECTOR, '--cli', ...command, '--method', ...args], {
-      ...{ cwd: root, env: { ...homeEnvironment(home), ...env } },
+      cwd: root,
+      env: { ...homeEnvironment(home), ...env },
     })
   const call = (tool: string, ...pairs: string[]) =>
     inspect('tools/call', '--tool-name', tool, ...pairs.flatMap((pair) => ['--tool-arg', pair]))
@@ -95,6 +96,7 @@ t.test('the MCP inspector', { skip: whyNoInspector, timeout: 120_000 }, async (t
   const { resources } = JSON.parse((await inspect('resources/list')).stdout)
   t.equal(resources[0].uri, 'casefile://cases')
   t.match(await inspect('resources/read', '--uri', `${uri}/../x`), {
-    ...{ code: 1, stderr: /is no resource of casefile/ },
+    code: 1,
+    stderr: /is no resource of casefile/,
   })
 })

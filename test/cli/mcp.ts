@@ -54,8 +54,17 @@ t.test('the tools', async (t) => {
   const agent = await mcpClient(t, here)
   const { tools } = await agent.client.listTools()
   t.strictSame(tools.map(({ name }) => name).sort(), [
-    ...['append_memory', 'attach_proof', 'get_case', 'get_proof', 'get_session', 'list_cases'],
-    ...['list_memory', 'list_proof', 'list_sessions', 'propose_plan', 'read_memory'],
+    'append_memory',
+    'attach_proof',
+    'get_case',
+    'get_proof',
+    'get_session',
+    'list_cases',
+    'list_memory',
+    'list_proof',
+    'list_sessions',
+    'propose_plan',
+    'read_memory',
     'search_cases',
   ])
   t.match(agent.client.getInstructions(), /cannot approve a plan, verify a proof, set the state/)
@@ -64,8 +73,11 @@ t.test('the tools', async (t) => {
     t.match(inputSchema, { type: 'object', additionalProperties: false }, name)
     t.ok(outputSchema, name)
     t.match(annotations, {
-      ...{ readOnlyHint: /^(list|search|get|read)_/.test(name), destructiveHint: false },
-      ...{ idempotentHint: !/^(append|attach)_/.test(name), openWorldHint: false },
+      readOnlyHint: /^(list|search|get|read)_/.test(name),
+      destructiveHint: false,
+
+      idempotentHint: !/^(append|attach)_/.test(name),
+      openWorldHint: false,
     })
     const denies = { propose_plan: /approves nothing/, attach_proof: /not verified by that/ }
     t.match(description, denies[name as keyof typeof denies] ?? /./)
@@ -89,8 +101,14 @@ t.test('the tools', async (t) => {
     t.equal((await agent.call('list_cases', { limit: 5 })).json.next_offset, 5)
     const found = (await agent.call('get_case', { case: 'right after' })).json
     t.match(found, {
-      ...{ id: WAITING, state: 'PLANNING', gate: { open: false }, session_count: 1, cut: [] },
-      ...{ sessions: [{ number: 1, state: 'plan_ready' }], memory: { length: 4 } },
+      id: WAITING,
+      state: 'PLANNING',
+      gate: { open: false },
+      session_count: 1,
+      cut: [],
+
+      sessions: [{ number: 1, state: 'plan_ready' }],
+      memory: { length: 4 },
     })
     t.match((await agent.call('list_sessions', { case: WAITING })).json, { total: 1 })
     const session = await agent.call('get_session', { case: WAITING.slice(0, 4), session: 1 })
@@ -112,7 +130,8 @@ t.test('the tools', async (t) => {
     t.match(json.cases[0], { id: WAITING, missing: [], uri: `casefile://cases/${WAITING}` })
     t.match(json.cases[0].lines[0], { file: /\.md$/, line: Number, text: /seconds/ })
     t.match(await agent.call('search_cases', { query: 'x', state: 'NOPE' }), {
-      ...{ isError: true, text: /no case state "NOPE"/ },
+      isError: true,
+      text: /no case state "NOPE"/,
     })
   })
 
@@ -127,12 +146,15 @@ t.test('the tools', async (t) => {
     const proposed = await agent.call('propose_plan', proposal)
     t.match(proposed.json, { state: 'plan_ready', next: /no tool here approves/ })
     t.match(await agent.call('propose_plan', proposal), {
-      ...{ isError: true, text: /not the one that you have read.*get_session/ },
+      isError: true,
+      text: /not the one that you have read.*get_session/,
     })
     const content = 'ok 1\n'
     const attached = await agent.call('attach_proof', { case: WAITING, type: 'test-log', content })
     t.match(attached.json, {
-      ...{ verified: false, supports: false, why_not: 'its report is incomplete' },
+      verified: false,
+      supports: false,
+      why_not: 'its report is incomplete',
       next: /only the operator verifies it.*It supports nothing: its report is incomplete/,
     })
     t.strictSame(
@@ -192,13 +214,16 @@ t.test('the tools', async (t) => {
       t.match(answer, { isError: true, text: says }, `${tool} ${JSON.stringify(args)}`)
     }
     t.match(await agent.call('get_case', { case: `../${PROVED}` }), {
-      ...{ isError: true, text: /No case matches.*list_cases shows them/ },
+      isError: true,
+      text: /No case matches.*list_cases shows them/,
     })
     t.match(await agent.call('read_memory', { case: WAITING, filename: 'none.md' }), {
-      ...{ isError: true, text: /no memory file none\.md, until one is written/ },
+      isError: true,
+      text: /no memory file none\.md, until one is written/,
     })
     t.match(await agent.call('propose_plan', { case: PROVED, plan: 'x' }), {
-      ...{ isError: true, text: /is complete: a plan can be proposed only while/ },
+      isError: true,
+      text: /is complete: a plan can be proposed only while/,
     })
     for (const name of ['approve', 'verify_proof', 'resolve_case', 'set_state', 'delete_case']) {
       await t.rejects(agent.call(name, { case: WAITING }), /not found/)
@@ -277,25 +302,41 @@ t.test('resources', async (t) => {
     let read = ''
     for (let offset: number | null = 0; offset !== null; ) {
       const { json } = await agent.call('read_memory', {
-        ...{ case: WAITING, filename: 'long.md', offset, limit: 100_000 },
+        case: WAITING,
+        filename: 'long.md',
+        offset,
+        limit: 100_000,
       })
       read += json.text
       offset = json.next_offset
     }
     t.ok(read === long)
     t.match(await agent.call('read_memory', { case: WAITING, filename: 'long.md', offset: 1e6 }), {
-      ...{ isError: true, text: /only 289992 characters/ },
+      isError: true,
+      text: /only 289992 characters/,
     })
   })
 
   await t.test('an address leads to nothing else', async (t) => {
     const one = `casefile://cases/${WAITING}`
     for (const uri of [
-      ...['file:///etc/passwd', 'casefile://cases/', `${one}/`, `${one}/case.md`, 'casefile://'],
-      ...[`${one}/memory/../case.md`, `${one}/memory/..%2fcase.md`, `${one}/memory/%2e%2e`],
-      ...[`${one}/memory/case.md#x`, `${one}/memory/a.md?offset=-1`, `${one}/sessions/../gate`],
-      ...[`${one}/proof/checklist`, `${one}/sessions/0`, `${one}/artifacts/1-test.tap`],
-      ...[`${one}/../${PROVED}`, 'casefile://cases/right%20after', `${one}?offset=1`],
+      'file:///etc/passwd',
+      'casefile://cases/',
+      `${one}/`,
+      `${one}/case.md`,
+      'casefile://',
+      `${one}/memory/../case.md`,
+      `${one}/memory/..%2fcase.md`,
+      `${one}/memory/%2e%2e`,
+      `${one}/memory/case.md#x`,
+      `${one}/memory/a.md?offset=-1`,
+      `${one}/sessions/../gate`,
+      `${one}/proof/checklist`,
+      `${one}/sessions/0`,
+      `${one}/artifacts/1-test.tap`,
+      `${one}/../${PROVED}`,
+      'casefile://cases/right%20after',
+      `${one}?offset=1`,
     ]) {
       await t.rejects(agent.read(uri), /is no resource of casefile/, uri)
     }
@@ -355,7 +396,9 @@ t.test('with a service, whoever changes something, agents are told', async (t) =
 t.test('a client that goes away', async (t) => {
   const { root, env } = sample(t)
   const initialize = {
-    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
     params: {
       protocolVersion: '2025-06-18',
       capabilities: {},
@@ -363,12 +406,15 @@ t.test('a client that goes away', async (t) => {
     },
   }
   const call = {
-    ...{ jsonrpc: '2.0', id: 2, method: 'tools/call' },
+    jsonrpc: '2.0',
+    id: 2,
+    method: 'tools/call',
     params: { name: 'append_memory', arguments: { case: WAITING, text: 'The last word.' } },
   }
   const start = () =>
     spawn(process.execPath, [CLI, 'mcp', '--root', root], {
-      ...{ env: { PATH: process.env.PATH ?? '', ...env }, stdio: ['pipe', 'pipe', 'pipe'] },
+      env: { PATH: process.env.PATH ?? '', ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
     })
 
   await t.test('gets what it had asked for, and nothing but the protocol', async (t) => {
@@ -503,8 +549,14 @@ t.test('an event names the resources that it changes', async (t) => {
   const changed = { type: 'session_state_changed', payload: { case_id, session_id } }
   const { uris, list } = changeOf(changed, 2, known)
   t.strictSame([...uris].map((uri) => uri.slice(`casefile://cases/${WAITING}`.length)).sort(), [
-    ...['', '', '/memory/2.md', '/memory/case.md', '/memory/latest.md'],
-    ...['/sessions/2', `/sessions/${PROVED}`, '/sessions/latest'],
+    '',
+    '',
+    '/memory/2.md',
+    '/memory/case.md',
+    '/memory/latest.md',
+    '/sessions/2',
+    `/sessions/${PROVED}`,
+    '/sessions/latest',
   ])
   t.equal(list, false)
   const written = { type: 'memory_updated', payload: { case_id, filename: 'notes.md' } }

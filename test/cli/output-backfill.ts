@@ -3,11 +3,14 @@ import { type OutputBackfill, outputBackfill } from '../../src/cli/follow/output
 import type { SessionJson } from '../../src/cli/resolve/session.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { ReceivedEvent } from '../../src/client/session-stream.ts'
-import { Refusal } from '../../src/model/refusal.ts'
+import { AppError } from '../../src/model/app-error.ts'
 
 const session = { id: 's', case_id: 'c', number: 1 } as SessionJson
 const event = (type: string, payload: Record<string, unknown>): ReceivedEvent => ({
-  ...{ type, id: '', time: '', payload },
+  type,
+  id: '',
+  time: '',
+  payload,
 })
 const begins = event('step_started', { step: 'say' })
 const ends = (output_bytes: number) => event('step_finished', { step: 'say', output_bytes })
@@ -133,7 +136,7 @@ t.test('of much, only whole lines at its end, and where all of it is', async (t)
 t.test('a file that is not read is no end of it', async (t) => {
   const client = {
     async lastBytes(): Promise<null> {
-      throw new Refusal('unreadable_file', 'It is a link.')
+      throw new AppError('unreadable_file', 'It is a link.')
     },
   }
   const all = await reported(client, async function* () {

@@ -10,11 +10,18 @@ import { kept } from '../fixtures/kept-terminal.ts'
 t.after(useParser())
 
 const PLANNER: ProviderSettings = {
-  ...{ kind: 'command', plan: ['planner'], work: null, prompt: 'stdin' },
+  kind: 'command',
+  plan: ['planner'],
+  work: null,
+  prompt: 'stdin',
 }
 const SETTINGS: TrustedSettings = {
-  ...{ ...DEFAULT_SETTINGS, providers: new Map([['planner', PLANNER]]) },
-  ...{ trust: 'trusted', folders: new Set(), files: new Map() },
+  ...DEFAULT_SETTINGS,
+  providers: new Map([['planner', PLANNER]]),
+
+  trust: 'trusted',
+  folders: new Set(),
+  files: new Map(),
 }
 const RUNBOOK = 'Look.\n\n```sh run id=look\nls\n```\n\nThen rest.\n'
 const ORDER =
@@ -38,9 +45,19 @@ t.test('a plan is shown with what will run marked', async (t) => {
   t.equal(
     await view('Look.\n\n```sh run id=look\nls\n```\n\n```sh\nrm -rf /\n```\n'),
     [
-      ...['  Look.', '', '▶ ```sh run id=look', '▶ ls', '▶ ```', ''],
-      ...['  ```sh', '  rm -rf /', '  ```', ''],
-      ...['Casefile runs this one step; no agent takes part.', 'Run by Casefile: look (sh)', ''],
+      '  Look.',
+      '',
+      '▶ ```sh run id=look',
+      '▶ ls',
+      '▶ ```',
+      '',
+      '  ```sh',
+      '  rm -rf /',
+      '  ```',
+      '',
+      'Casefile runs this one step; no agent takes part.',
+      'Run by Casefile: look (sh)',
+      '',
     ].join('\n'),
   )
 })
@@ -131,7 +148,8 @@ t.test('a command to copy names no artifact but those that there may be', async 
   const terminal = kept(0)
   const candidates = ['1-a.tap; rm -rf ~', '1-$(id).xml', '2-other.tap', '1-\u001b[2J', '1-say.log']
   const session = {
-    ...{ case_id: 'c12d54ae-1933', number: 1 },
+    case_id: 'c12d54ae-1933',
+    number: 1,
     durations: { planned_ms: 25, waited_ms: 355_000_000, ran_ms: 2700 },
   }
   sayNext(

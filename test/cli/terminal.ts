@@ -49,7 +49,9 @@ async function scene<S extends Client>(
   const ref = await planned(service, { runbook, fields: { title: 'Door' } })
   const env = { ...cli.env, NO_COLOR: '', TERM: 'xterm-256color' }
   return {
-    ...{ cli, service, ref },
+    cli,
+    service,
+    ref,
     file: join(cli.root, 'memory', 'cases', ref.case_id, 'sessions', '1.md'),
     open: (line) => openPane(t, `'${process.execPath}' '${CLI}' ${line}`, { cwd: cli.root, env }),
   }

@@ -114,7 +114,10 @@ t.test('times are told as people say them', async (t) => {
   t.equal(ago('2026-11-20T11:57:00Z', now), '2 d ago')
   t.equal(ago('2026-11-22T12:00:05Z', now), 'just now', 'by a clock that is ahead')
   t.strictSame([400, 12_000, 187_000, 3_723_000].map(duration), [
-    ...['0.4 s', '12 s', '3:07 min', '1:02:03 h'],
+    '0.4 s',
+    '12 s',
+    '3:07 min',
+    '1:02:03 h',
   ])
   t.equal(elapsed(187_000), '3:07')
 })

@@ -338,10 +338,16 @@ t.test('what is no plain file is told as a problem and holds nothing up', async 
   const stolen = stolenTime(t)
   const isHidden = process.getuid?.() !== 0 // from root no mode hides anything
   const wrong: Record<string, string> = {
-    ...{ 'fifo.md': 'unreadable', 'socket.md': 'unreadable', 'folder.md': 'unreadable' },
-    ...{ 'dangling.md': 'symbolic_link', 'outside.md': 'symbolic_link' },
+    'fifo.md': 'unreadable',
+    'socket.md': 'unreadable',
+    'folder.md': 'unreadable',
+
+    'dangling.md': 'symbolic_link',
+    'outside.md': 'symbolic_link',
     ...(hasDevice ? { 'device.md': 'unreadable' } : {}),
-    ...{ 'sparse.md': 'too_large', ...(isHidden ? { 'closed.md': 'unreadable' } : {}) },
+
+    'sparse.md': 'too_large',
+    ...(isHidden ? { 'closed.md': 'unreadable' } : {}),
   }
   const began = performance.now()
   const paths = [`/cases/${id}`, '/cases', `/cases/${id}/memory`, `/cases/${marker}`]

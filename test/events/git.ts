@@ -136,7 +136,12 @@ async function openRepository(
   const published = listen(t, app)
   let turn = 0
   return {
-    ...{ app, published, ids, folder, git, commit },
+    app,
+    published,
+    ids,
+    folder,
+    git,
+    commit,
     run: (...args) => execute('git', [...WHO, ...args], { cwd: folder }),
     async settled() {
       const filename = `m${turn++}.md`

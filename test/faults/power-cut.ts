@@ -81,8 +81,11 @@ async function cutOnce(t: Test, n: number): Promise<void> {
   disk.close()
   const again = await serve(after.folder)
   const checked = {
-    ...{ root: join(after.folder, 'root'), stateDir: join(after.folder, 'state') },
-    ...{ url: again.url, request: clientOf(() => again.url).request },
+    root: join(after.folder, 'root'),
+    stateDir: join(after.folder, 'state'),
+
+    url: again.url,
+    request: clientOf(() => again.url).request,
   }
   const found = [
     ...(await differencesFrom(ledger, checked)),

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { codeOf } from '../../src/files/errno.ts'
-import { storageRefusal } from '../../src/files/storage-refusal.ts'
+import { storageError } from '../../src/files/storage-error.ts'
 import { problemJson } from '../../src/http/problem-json.ts'
 import { openDatabase } from '../../src/state/database.ts'
 import { startBuilt } from '../fixtures/built-service.ts'
@@ -29,7 +29,7 @@ t.test('whatever the system says of a write is a refusal that says it', (t) => {
   for (const [code, remedy, names] of failed) {
     for (const name of names) {
       const detail = new RegExp(`\\(${name}\\).*${remedy.source}`)
-      t.match(storageRefusal(systemError(name), '/x/case.md'), { code, message: detail }, name)
+      t.match(storageError(systemError(name), '/x/case.md'), { code, message: detail }, name)
       t.match(problemJson(systemError(name)), { code, detail }, `${name} of a request`)
     }
   }
@@ -72,7 +72,8 @@ t.test(
     t.teardown(() => {})
     const dir = t.testdir({ root: {}, state: {} })
     const service = await startBuilt(t, {
-      ...{ root: join(dir, 'root'), stateDir: join(dir, 'state') },
+      root: join(dir, 'root'),
+      stateDir: join(dir, 'state'),
       through: ['sh', '-c', `exec prlimit --fsize=${SIZE} "$@" 2> /dev/full`, 'sh'],
     })
     const { id } = await must(service, 'POST', '/cases', { title: 'A case' })

@@ -53,8 +53,14 @@ t.test('a client with types made of the description compiles, and works', fullOn
   const { useTheApi } = await import(pathToFileURL(join(TOOLS, 'client.ts')).href)
   const { url } = await openTestService(t)
   t.strictSame(await useTheApi(url), {
-    ...{ state: 'BLOCKED', titles: ['Typed'], code: 'proof_gate', missing: 1 },
-    ...{ notes: '# Notes\n', deleted: true, total: '1' },
+    state: 'BLOCKED',
+    titles: ['Typed'],
+    code: 'proof_gate',
+    missing: 1,
+
+    notes: '# Notes\n',
+    deleted: true,
+    total: '1',
   })
 })
 
@@ -70,9 +76,16 @@ async function makeTypes(document: string): Promise<void> {
 
 function complaintsAbout(file: string): string[] {
   const program = ts.createProgram([file], {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-    ...{ noEmit: true, skipLibCheck: true, types: [] },
-    ...{ target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.NodeNext },
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
     lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
   })
   return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {

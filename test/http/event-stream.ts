@@ -372,7 +372,8 @@ t.test('who reads nothing of a replay is dropped once 10,000 events wait for him
     now: () => '',
     outputs: { subscribe: () => () => {} },
     eventLog: {
-      ...{ first: 1, last: 1 },
+      first: 1,
+      last: 1,
       subscribe(listener: typeof publish) {
         publish = listener
         return () => {}

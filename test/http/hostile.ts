@@ -117,7 +117,10 @@ t.test('a change is not written through a link that came while it was decided', 
   const app = await openTestService(t)
   const now = new Date().toISOString()
   const wanted = {
-    ...{ id: randomUUID(), type: 'log', content: 'x', exit_code: null },
+    id: randomUUID(),
+    type: 'log',
+    content: 'x',
+    exit_code: null,
     counted: { sha256: contentHash('x'), tests: null, failed_tests: [] },
   }
   const { id } = await app.newCase()
@@ -146,7 +149,7 @@ t.test('a change is not written through a link that came while it was decided', 
       isSwapped = true
       return found
     })
-    await t.rejects(changed, { name: 'Refusal' })
+    await t.rejects(changed, { name: 'AppError' })
     t.strictSame(await contentsOf(outside), before)
     await rm(folder)
     await rename(aside, folder)

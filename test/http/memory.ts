@@ -132,7 +132,10 @@ t.test('a case.md that must be new makes a case', async (t) => {
   const statuses = replies.map(({ status }) => status).sort()
   t.match(statuses, [201, ...Array(4).fill(/^4(09|12)$/)], 'of several one makes it')
   t.match((await request('GET', `/cases/${id}`)).json, {
-    ...{ title: 'Door', state: 'BLOCKED', created_at: '2026-01-02T03:04:05.000Z', problems: [] },
+    title: 'Door',
+    state: 'BLOCKED',
+    created_at: '2026-01-02T03:04:05.000Z',
+    problems: [],
   })
   t.equal(await readFile(app.file(id, 'case.md'), 'utf8'), text, 'to the byte')
   t.equal((await put(text)).status, 412)
@@ -206,9 +209,24 @@ const badNames: [string, string][] = [
 t.test('a name that is safe in a path is a file of the case', async (t) => {
   const { id } = await newCase()
   const names = [
-    ...['meeting notes.md', 'nötes.md', '日本.md', '_todo.md', '-rf.md', 'Notes.MD', 'a, b.md'],
-    ...['100%.md', '%2e%2e%2fx.md', 'What?.md', '10:30 #call*.md', "it's “so” & <b>.md", '👩‍💻.md'],
-    ...['a\u0301.md', '01.md', '1.MD', 'x|y.md', `${'ö'.repeat(126)}.md`],
+    'meeting notes.md',
+    'nötes.md',
+    '日本.md',
+    '_todo.md',
+    '-rf.md',
+    'Notes.MD',
+    'a, b.md',
+    '100%.md',
+    '%2e%2e%2fx.md',
+    'What?.md',
+    '10:30 #call*.md',
+    "it's “so” & <b>.md",
+    '👩‍💻.md',
+    'a\u0301.md',
+    '01.md',
+    '1.MD',
+    'x|y.md',
+    `${'ö'.repeat(126)}.md`,
   ]
   const of = (name: string) => path(id, encodeURIComponent(name))
   for (const name of names) {

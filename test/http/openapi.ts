@@ -218,7 +218,11 @@ const NOT_IN_THE_SAMPLE = [
 t.test('the curl line of an example can be pasted', async (t) => {
   const parameters: Parameter[] = [{ name: 'q', in: 'query', schema: {}, example: "it's type:bug" }]
   const operation = {
-    ...{ operationId: '', tags: [], summary: '', description: '', parameters },
+    operationId: '',
+    tags: [],
+    summary: '',
+    description: '',
+    parameters,
     responses: {},
   }
   const line = curlLine({ method: 'GET', path: '/search', operation }, 'http://127.0.0.1:1')

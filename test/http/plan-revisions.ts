@@ -51,7 +51,12 @@ t.test('every plan that a session had, with its text, oldest first', async (t) =
   const four = (await must(app, 'GET', ref.path)).plan
   const found = await plansOf(app, ref.path)
   const row = (text: string, by: string, note: string | null = null, current = false) => ({
-    ...{ plan_sha256: sha256(text), at: /Z$/, by, current, note, text },
+    plan_sha256: sha256(text),
+    at: /Z$/,
+    by,
+    current,
+    note,
+    text,
   })
   t.match(found, [
     row(one, 'provider'),
@@ -111,7 +116,10 @@ t.test('what a trail tells of plans', async (t) => {
   const trail = (lines: [event: string, fields: object][]) =>
     planRevisions(
       lines.map(([event, fields], n) => ({
-        ...{ number: n + 1, time: at, event, fields: { ...fields } },
+        number: n + 1,
+        time: at,
+        event,
+        fields: { ...fields },
       })),
     ).map(({ plan_sha256, by, note, text }) => [plan_sha256, by, note, text])
   const back = (reason?: string) => ({ old_state: 'plan_ready', new_state: 'planning', reason })

@@ -15,7 +15,7 @@ import { requestListener } from '../../src/http/request-listener.ts'
 import { parseQuery } from '../../src/http/schemas/parse-query.ts'
 import { paging } from '../../src/http/schemas/query.ts'
 import { listen } from '../../src/http/server.ts'
-import { type FieldError, REFUSAL_CODES, Refusal } from '../../src/model/refusal.ts'
+import { AppError, ERROR_CODES, type FieldError } from '../../src/model/app-error.ts'
 
 const MIB = 1024 * 1024
 
@@ -305,8 +305,8 @@ t.test('with a real server', async (t) => {
 // Problems
 
 t.test('every refusal has its status, and standard members that nothing overwrites', async (t) => {
-  for (const code of REFUSAL_CODES) {
-    const refusal = new Refusal(code, 'Why.', { extra: { status: 1, missing: ['x'] } })
+  for (const code of ERROR_CODES) {
+    const refusal = new AppError(code, 'Why.', { extra: { status: 1, missing: ['x'] } })
     const response = problemResponse(refusal)
     const { status, title } = ERRORS[code]
     t.equal(response.status, status, code)

@@ -29,7 +29,8 @@ const verify = (id: string, proof: string, body?: object) =>
 
 async function attach(id: string, content: string, fields = {}): Promise<Reply['json']> {
   const reply = await app.request('POST', `/cases/${id}/proof`, {
-    ...{ type: 'test-log', content },
+    type: 'test-log',
+    content,
     ...fields,
   })
   if (reply.status !== 201) throw new Error(reply.text)
@@ -39,7 +40,9 @@ async function attach(id: string, content: string, fields = {}): Promise<Reply['
 t.test('a report with failures opens no gate until it is accepted with a reason', async (t) => {
   const { id } = await app.newCase()
   await app.request('POST', `/cases/${id}/proof/checklist`, {
-    ...{ description: 'All tests pass', type: 'test-log', required: true },
+    description: 'All tests pass',
+    type: 'test-log',
+    required: true,
   })
   const proof = await attach(id, FAILING)
   t.match(proof, {

@@ -479,7 +479,10 @@ t.test('a checklist made by hand is read as it is meant', async (t) => {
   const list = async () => (await request('GET', `/cases/${id}/proof/checklist`)).json
   const items = await list()
   const item = (description: string, type: string | null, required: boolean, checked = false) => ({
-    ...{ description, type, required, checked },
+    description,
+    type,
+    required,
+    checked,
     satisfied_by: null,
   })
   t.strictSame(items, [

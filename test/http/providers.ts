@@ -115,7 +115,11 @@ t.test('GET /providers tells what can be used here', async (t) => {
     trusted: true,
   })
   t.match(find('claude'), {
-    ...{ kind: 'command', available: true, version: '1.2.3', source: 'built-in', trusted: true },
+    kind: 'command',
+    available: true,
+    version: '1.2.3',
+    source: 'built-in',
+    trusted: true,
     path: join(service.root, 'bin', 'claude'),
     plan_mode: { holds: String, note: String },
   })

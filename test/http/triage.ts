@@ -52,19 +52,20 @@ t.test('GET /triage has every case, what needs the operator first', async (t) =>
   )
   const [first] = found
   t.strictSame(Object.keys(first!), [
-    ...[
-      'id',
-      'title',
-      'type',
-      'state',
-      'outcome',
-      'tags',
-      'updated_at',
-      'created_at',
-      'needs',
-      'since',
-    ],
-    ...['sessions', 'running', 'problems', 'gate'],
+    'id',
+    'title',
+    'type',
+    'state',
+    'outcome',
+    'tags',
+    'updated_at',
+    'created_at',
+    'needs',
+    'since',
+    'sessions',
+    'running',
+    'problems',
+    'gate',
   ])
   t.match(first, {
     id: ids.plan,

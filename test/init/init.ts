@@ -16,9 +16,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { checkWorkspace } from '../../src/check/check-command.ts'
+import type { InitOptions } from '../../src/init/deps.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../src/init/git-memory.ts'
 import { init } from '../../src/init/init-command.ts'
-import type { InitOptions } from '../../src/init/needs.ts'
 import { runBuilt } from '../fixtures/built-service.ts'
 import { CASE_ID } from '../fixtures/records.ts'
 import { git } from '../fixtures/session-client.ts'
@@ -50,7 +50,8 @@ function project(t: Test, inner = '.'): Project {
   git(top, 'commit', '--quiet', '--message', 'code')
   const file = (...names: string[]) => join(root, ...names)
   return {
-    ...{ root, file },
+    root,
+    file,
     git: (...args) => git(root, ...args),
     async init(options = {}) {
       const said: string[] = []

@@ -28,8 +28,16 @@ t.test('a fence with run behind its language is a step', async (t) => {
       ),
       [
         {
-          ...{ id: 'a_b-1', language: 'bash', script: 'true', line: 1, timeoutMs: 90_000 },
-          ...{ cwd: 'packages/api', expect: [0, 2, 255], continue: true, proof: 'tap' },
+          id: 'a_b-1',
+          language: 'bash',
+          script: 'true',
+          line: 1,
+          timeoutMs: 90_000,
+
+          cwd: 'packages/api',
+          expect: [0, 2, 255],
+          continue: true,
+          proof: 'tap',
         },
       ],
     ],

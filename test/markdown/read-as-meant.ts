@@ -15,8 +15,13 @@ const ORIGIN = { id: CASE_ID, created_at: '2026-01-02T03:04:05.678Z' }
 t.test('a checklist that only nearly has its form is read as meant', async (t) => {
   const item = { description: 'x', type: 'test-log', required: true, checked: false }
   const headings = [
-    ...['## Proof Checklist', '### Proof checklist', '## Proof checklist:', '## PROOF CHECKLIST  '],
-    ...['#### proof-checklist', '## **Proof checklist**', ' ## Proof Checklist ##'],
+    '## Proof Checklist',
+    '### Proof checklist',
+    '## Proof checklist:',
+    '## PROOF CHECKLIST  ',
+    '#### proof-checklist',
+    '## **Proof checklist**',
+    ' ## Proof Checklist ##',
   ]
   for (const heading of headings) {
     for (const eol of ['\n', '\r\n']) {
@@ -42,27 +47,21 @@ t.test('a checklist that only nearly has its form is read as meant', async (t) =
     }
   }
   const lines = [
-    ...[
-      '- [ ] x (test-log, Required)',
-      '- [ ] x (required, test-log)',
-      '- [ ] x (test log, required)',
-    ],
-    ...[
-      '- [ ] x (test-log, required).',
-      '- [ ] x (test-log; required)',
-      '- [] x (test-log, required)',
-    ],
-    ...['- x (test-log, required)', '- [ ]  x (Test-Log,required)', '- [ ] x [test-log, required]'],
-    ...[
-      '1. [ ] x (test-log required)',
-      '* x (`test-log`, **required**)',
-      '- [ ] x (test-log, required',
-    ],
-    ...[
-      '- [ ] x\n  (test-log,\n  required)',
-      '- [ ] x (test-log, required)!',
-      '- [ ]x (test-log, required)',
-    ],
+    '- [ ] x (test-log, Required)',
+    '- [ ] x (required, test-log)',
+    '- [ ] x (test log, required)',
+    '- [ ] x (test-log, required).',
+    '- [ ] x (test-log; required)',
+    '- [] x (test-log, required)',
+    '- x (test-log, required)',
+    '- [ ]  x (Test-Log,required)',
+    '- [ ] x [test-log, required]',
+    '1. [ ] x (test-log required)',
+    '* x (`test-log`, **required**)',
+    '- [ ] x (test-log, required',
+    '- [ ] x\n  (test-log,\n  required)',
+    '- [ ] x (test-log, required)!',
+    '- [ ]x (test-log, required)',
   ]
   for (const line of lines) {
     const read = await readCase(`## Proof checklist\n\n${line}\n`, ORIGIN)
@@ -76,17 +75,22 @@ t.test(
     const list = (line: string) => `---\nid: ${ORIGIN.id}\n---\n\n## Proof checklist\n\n${line}\n`
     const texts: [text: string, line: number][] = [
       ...[
-        ...['- [ ] x (required)', '- [ ] (required)', '- [ ] x (test-log, trace, required)'],
-        ...['- [ ] x (my own check, required)', '- [ ] x (required, optional, log)'],
-        ...[
-          '- [ ] x (test-log, requird)',
-          '- [ ] x (log, required) (urgent)',
-          '- [ ] x: log, required',
-        ],
-        ...['- x (required)', '-[ ] x (test-log, required)', 'x (test-log, required)'],
-        ...['- [ ] x (log) required', '- [ ] x (required: log)', '- [ ] x (log, required?)'],
+        '- [ ] x (required)',
+        '- [ ] (required)',
+        '- [ ] x (test-log, trace, required)',
+        '- [ ] x (my own check, required)',
+        '- [ ] x (required, optional, log)',
+        '- [ ] x (test-log, requird)',
+        '- [ ] x (log, required) (urgent)',
+        '- [ ] x: log, required',
+        '- x (required)',
+        '-[ ] x (test-log, required)',
+        'x (test-log, required)',
+        '- [ ] x (log) required',
+        '- [ ] x (required: log)',
+        '- [ ] x (log, required?)',
         '- [ ] required: x',
-        ...['| x | test-log | required |\n|---|---|---|'],
+        '| x | test-log | required |\n|---|---|---|',
       ].map((line): [string, number] => [list(line), 7]),
       ['Words\n\n- [ ] x (test-log, required)\n', 3],
       ['- x (test-log, required)\n', 1],
@@ -192,8 +196,17 @@ t.test('a text above a rule is no frontmatter', async (t) => {
     t.same((await readCase(edited, ORIGIN)).value, { ...value, outcome: 'NotABug' }, 'and edited')
   }
   const plain = [
-    ...['# Session 2: planning', '', 'session_type: planning', 'state: plan_ready', '', '---', ''],
-    ...['## Plan', '', 'x', ''],
+    '# Session 2: planning',
+    '',
+    'session_type: planning',
+    'state: plan_ready',
+    '',
+    '---',
+    '',
+    '## Plan',
+    '',
+    'x',
+    '',
   ].join('\n')
   const place = { case_id: CASE_ID, number: 2, case_title: 'x', created_at: NOW }
   t.match(readSession(plain, place), { value: { state: 'plan_ready', type: 'planning' } })

@@ -77,7 +77,9 @@ t.test('a file that was too complex once is read again at the next look', async 
   let isBusy = true
   let reads = 0
   const recipe = {
-    ...{ path, file: 'case.md', maxBytes: 1000 },
+    path,
+    file: 'case.md',
+    maxBytes: 1000,
     read() {
       reads++
       const code = 'too_complex' as const

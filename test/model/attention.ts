@@ -11,7 +11,10 @@ import { CASE, NOW, PROOF, SESSION } from '../fixtures/records.ts'
 const idOf = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
 const session = (number: number, state: SessionState): Session => ({
-  ...{ ...SESSION, id: idOf(number), number, state },
+  ...SESSION,
+  id: idOf(number),
+  number,
+  state,
 })
 
 const LATER = '2027-01-01T00:00:00.000Z'
@@ -36,18 +39,31 @@ const failed = (number: number): Session => ({
 })
 
 const proof = (fields: Partial<Proof> = {}): Proof => ({
-  ...{ ...PROOF, id: idOf(9), session_id: null, type: 'log' },
-  ...{ verified: true, verified_at: NOW, ...fields },
+  ...PROOF,
+  id: idOf(9),
+  session_id: null,
+  type: 'log',
+
+  verified: true,
+  verified_at: NOW,
+  ...fields,
 })
 
 const problem = (code: ProblemCode, file: string): Problem => ({
-  ...{ code, file, line: null, message: 'm' },
+  code,
+  file,
+  line: null,
+  message: 'm',
 })
 
 function folder(state: CaseState, fields: Partial<CaseFolder> & { reason?: string } = {}) {
   const { reason = null, ...rest } = fields
   return {
-    ...{ case: { ...CASE, state, reason }, sessions: [], proofs: [], problems: [], ignored: [] },
+    case: { ...CASE, state, reason },
+    sessions: [],
+    proofs: [],
+    problems: [],
+    ignored: [],
     ...rest,
   }
 }

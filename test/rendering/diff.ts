@@ -163,19 +163,25 @@ t.test('a patch that is not whole', async (t) => {
   }
   t.test('whatever the text is, it is read', async (t) => {
     const word = fc.constantFrom(
-      ...[
-        'diff --git ',
-        'a/x b/x',
-        '"a/x',
-        '\n',
-        '--- a/x',
-        '+++ ',
-        '/dev/null',
-        '@@ -1 +1 @@',
-        '+',
-        '-',
-      ],
-      ...['rename from y', 'new file mode 1', 'Binary files ', '\\ ', 'a', ' ', '\r', '\\', '"'],
+      'diff --git ',
+      'a/x b/x',
+      '"a/x',
+      '\n',
+      '--- a/x',
+      '+++ ',
+      '/dev/null',
+      '@@ -1 +1 @@',
+      '+',
+      '-',
+      'rename from y',
+      'new file mode 1',
+      'Binary files ',
+      '\\ ',
+      'a',
+      ' ',
+      '\r',
+      '\\',
+      '"',
     )
     const text = fc.array(word, { maxLength: 30 }).map((words) => words.join(''))
     fc.assert(

@@ -72,8 +72,14 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
     plan: () => runner.plan({ ...shared, case: CASE, memory: new Map(), steps: [] }),
     execute: () =>
       runner.execute({
-        ...{ ...shared, plan: '1. Do it.', env: {}, stepTimeoutMs: 60_000 },
-        ...{ scratch: workdir, guard: NO_GUARD, report },
+        ...shared,
+        plan: '1. Do it.',
+        env: {},
+        stepTimeoutMs: 60_000,
+
+        scratch: workdir,
+        guard: NO_GUARD,
+        report,
       }),
   }
 }
@@ -98,7 +104,8 @@ t.test('an agent that behaves plans and works', async (t) => {
     {
       event: 'agent_started',
       fields: {
-        ...{ mode: 'plan', version: '0.99.1' },
+        mode: 'plan',
+        version: '0.99.1',
         plan_mode: 'set by session/set_mode to plan, read back',
       },
     },
@@ -169,7 +176,9 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
 
 t.test('modes are chosen with care', async (t) => {
   const offer = (ids: string[], current = ids[0] ?? null) => ({
-    ...{ option: null, hasModes: true, current },
+    option: null,
+    hasModes: true,
+    current,
     modes: ids.map((id) => ({ id, name: id })),
   })
   const unknown = { known: null, named: null }
@@ -204,15 +213,19 @@ t.test('modes are chosen with care', async (t) => {
 
 t.test('modes that ask no person', async (t) => {
   const unbounded = [
-    ...[
-      'auto',
-      'Auto',
-      'Auto review',
-      'Auto mode',
-      'https://x.org/modes#auto',
-      'bypassPermissions',
-    ],
-    ...['yolo', 'YOLO', 'agent-full-access', 'Full access', 'dontAsk', "Don't Ask", 'Autopilot'],
+    'auto',
+    'Auto',
+    'Auto review',
+    'Auto mode',
+    'https://x.org/modes#auto',
+    'bypassPermissions',
+    'yolo',
+    'YOLO',
+    'agent-full-access',
+    'Full access',
+    'dontAsk',
+    "Don't Ask",
+    'Autopilot',
   ]
   for (const name of unbounded) t.ok(isUnbounded(name), name)
   const bounded = ['default', 'acceptEdits', 'Auto-accept edits', 'autoEdit', 'Auto Edit', 'agent']
@@ -501,9 +514,17 @@ t.test('at work it may do what stays in the working folder', async (t) => {
     t.match(fields, { title: /[/]|memory|npm test/ }, 'it names the path or the command')
   }
   t.strictSame(answers(report), {
-    ...{ 'write-inside.txt': 'yes', 'write-outside.txt': 'no', 'write-link.txt': 'no' },
-    ...{ 'write-memory.md': 'no' },
-    ...{ 'run-here': 'yes', 'run-there': 'no', 'run-memory': 'no', pathless: 'no', switch: 'no' },
+    'write-inside.txt': 'yes',
+    'write-outside.txt': 'no',
+    'write-link.txt': 'no',
+
+    'write-memory.md': 'no',
+
+    'run-here': 'yes',
+    'run-there': 'no',
+    'run-memory': 'no',
+    pathless: 'no',
+    switch: 'no',
   })
 })
 
@@ -637,89 +658,83 @@ t.test('the words of a command are looked at', async (t) => {
   const why = (rawInput: unknown, more: object = {}) =>
     whyOutside(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [
-    ...[
-      'npm test',
-      'git commit -m "Do what /etc/hosts says"',
-      `ls ${workdir}/sub`,
-      'cat ./sub/../a',
-    ],
-    ...[
-      '/usr/bin/env FOO=1 /bin/sh -c "npm test"',
-      'X=1 /bin/ls',
-      'sudo -n /bin/ls && /bin/ls | /bin/cat',
-    ],
-    ...['make >/dev/null 2>&1 </dev/stdin', 'x 2> /dev/tty', 'cat /dev/fd/3', 'x < a > b'],
-    ...[
-      `cp a ${top}/temp/b`,
-      'curl http://localhost:3000/api/users',
-      'grep -rn "/no-such/route" sub',
-    ],
-    ...[
-      "awk '/^from/,/to$/ { print $1 / 2 }' a",
-      'git diff HEAD~1 a..b',
-      'PATH=/usr/bin:$PATH make',
-    ],
-    ...['cd sub && cat ../a && cd ..', 'echo $(/bin/ls) "$(pwd)/a" $((4 / 2)) # not /etc/hosts'],
-    ...['cat > a.html <<\'EOF\'\n<a href="/etc">x</a> </etc>\nEOF\nls', 'node -e "1 / 2 // of it"'],
-    ...["echo don't", '', '"', '$(', "a 'b", 'bash -c "', '$PWD/a'],
+    'npm test',
+    'git commit -m "Do what /etc/hosts says"',
+    `ls ${workdir}/sub`,
+    'cat ./sub/../a',
+    '/usr/bin/env FOO=1 /bin/sh -c "npm test"',
+    'X=1 /bin/ls',
+    'sudo -n /bin/ls && /bin/ls | /bin/cat',
+    'make >/dev/null 2>&1 </dev/stdin',
+    'x 2> /dev/tty',
+    'cat /dev/fd/3',
+    'x < a > b',
+    `cp a ${top}/temp/b`,
+    'curl http://localhost:3000/api/users',
+    'grep -rn "/no-such/route" sub',
+    "awk '/^from/,/to$/ { print $1 / 2 }' a",
+    'git diff HEAD~1 a..b',
+    'PATH=/usr/bin:$PATH make',
+    'cd sub && cat ../a && cd ..',
+    'echo $(/bin/ls) "$(pwd)/a" $((4 / 2)) # not /etc/hosts',
+    'cat > a.html <<\'EOF\'\n<a href="/etc">x</a> </etc>\nEOF\nls',
+    'node -e "1 / 2 // of it"',
+    "echo don't",
+    '',
+    '"',
+    '$(',
+    "a 'b",
+    'bash -c "',
+    '$PWD/a',
     ['bash', '-lc', 'npm test > out.txt'],
     ['/usr/bin/node', 'a.js', '--out=sub/x y'],
   ]
   for (const command of inside) t.equal(await why({ command }), null, JSON.stringify(command))
   const outside: (string | string[])[] = [
-    ...[
-      'rm -rf /etc/x',
-      'rm -rf /',
-      'echo x >> ~/.bashrc',
-      'cat ~root/x',
-      'ls $HOME',
-      `ls "\${HOME}/a b"`,
-    ],
-    ...[
-      'echo x>/etc/x',
-      'echo x 2>/etc/x',
-      'cat </etc/passwd',
-      '>/etc/x',
-      'x &> /etc/x',
-      'dd of=/dev/sda',
-    ],
-    ...[
-      'touch /no-such-file',
-      "rm '/etc/x'",
-      'rm "/etc/x"',
-      'rm /et"c/x"',
-      'rm \\/etc/x',
-      "rm $'/etc/x'",
-    ],
-    ...[
-      'a --out=/etc/x',
-      'gcc -o/etc/x a.c',
-      'curl -d @/etc/passwd x',
-      'curl file:///etc/passwd',
-      'A=/etc/x b',
-    ],
-    ...[
-      'cat ../elsewhere/a',
-      'rm -rf ..',
-      'cat sub/../../a',
-      'cd sub && cat ../../a',
-      'cd .. && ls',
-    ],
-    ...['bash -c "rm -rf /etc/x"', "sh -ec 'npm test; cat ~/x'", 'env sh -c "sh -c \'rm /etc/x\'"'],
-    ...[
-      'echo $(cat /etc/passwd)',
-      'echo "`cat /etc/passwd`"',
-      'eval "rm /etc/x"',
-      'find . -exec rm /etc/x \\;',
-    ],
-    ...[
-      'npm test && rm /etc/x',
-      'npm test\nrm /etc/x',
-      '(cd sub; rm /etc/x)',
-      'if true; then rm /etc/x; fi',
-    ],
-    ...['python3 -c "import os; os.remove(\'/etc/x\')"', "python3 <<EOF\nopen('/etc/x', 'w')\nEOF"],
-    ...['cat <<EOF | sh\nrm /etc/x\nEOF', 'echo x > link/x', 'echo x > .git/hooks/pre-commit'],
+    'rm -rf /etc/x',
+    'rm -rf /',
+    'echo x >> ~/.bashrc',
+    'cat ~root/x',
+    'ls $HOME',
+    `ls "\${HOME}/a b"`,
+    'echo x>/etc/x',
+    'echo x 2>/etc/x',
+    'cat </etc/passwd',
+    '>/etc/x',
+    'x &> /etc/x',
+    'dd of=/dev/sda',
+    'touch /no-such-file',
+    "rm '/etc/x'",
+    'rm "/etc/x"',
+    'rm /et"c/x"',
+    'rm \\/etc/x',
+    "rm $'/etc/x'",
+    'a --out=/etc/x',
+    'gcc -o/etc/x a.c',
+    'curl -d @/etc/passwd x',
+    'curl file:///etc/passwd',
+    'A=/etc/x b',
+    'cat ../elsewhere/a',
+    'rm -rf ..',
+    'cat sub/../../a',
+    'cd sub && cat ../../a',
+    'cd .. && ls',
+    'bash -c "rm -rf /etc/x"',
+    "sh -ec 'npm test; cat ~/x'",
+    'env sh -c "sh -c \'rm /etc/x\'"',
+    'echo $(cat /etc/passwd)',
+    'echo "`cat /etc/passwd`"',
+    'eval "rm /etc/x"',
+    'find . -exec rm /etc/x \\;',
+    'npm test && rm /etc/x',
+    'npm test\nrm /etc/x',
+    '(cd sub; rm /etc/x)',
+    'if true; then rm /etc/x; fi',
+    'python3 -c "import os; os.remove(\'/etc/x\')"',
+    "python3 <<EOF\nopen('/etc/x', 'w')\nEOF",
+    'cat <<EOF | sh\nrm /etc/x\nEOF',
+    'echo x > link/x',
+    'echo x > .git/hooks/pre-commit',
     `echo ${'a'.repeat(200_000)}`,
     `ls ${Array.from({ length: 501 }, (_, at) => `${workdir}/${at}`).join(' ')}`,
     ['bash', '-lc', 'cat /etc/passwd'],
@@ -775,8 +790,11 @@ t.test('nothing is offered to it', async (t) => {
   const { plan, report } = scene(t, 'services')
   t.strictSame(await plan(), PLAN)
   t.strictSame(answers(report), {
-    ...{ 'fs/read_text_file': '-32601', 'terminal/create': '-32601' },
-    ...{ 'elicitation/create': '-32601', 'x/y': '-32601' },
+    'fs/read_text_file': '-32601',
+    'terminal/create': '-32601',
+
+    'elicitation/create': '-32601',
+    'x/y': '-32601',
   })
 })
 
@@ -933,6 +951,7 @@ t.test('a handshake tells what there is, and asks nothing', async (t) => {
   t.match(await tryHandshake(fake('modeless'), here), { ok: true, modes: [], planMode: null })
   t.match(await tryHandshake(fake('login'), here), { ok: false, reason: /log in first/ })
   t.match(await tryHandshake({ ...fake('plain'), program: 'no-such-agent' }, here), {
-    ...{ ok: false, reason: 'no-such-agent was not found on the PATH of the service' },
+    ok: false,
+    reason: 'no-such-agent was not found on the PATH of the service',
   })
 })

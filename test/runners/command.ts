@@ -542,9 +542,16 @@ t.test('the presets', async (t) => {
 
 t.test('an agent gets the variables of its own login and model', async (t) => {
   const service = {
-    ...{ ANTHROPIC_API_KEY: 'a', CLAUDE_CODE_OAUTH_TOKEN: 'b', HTTPS_PROXY: 'c' },
-    ...{ AWS_SECRET_ACCESS_KEY: 'd', AZURE_CLIENT_SECRET: 'e', GOOGLE_CLOUD_PROJECT: 'f' },
-    ...{ CLAUDE_CODE_ENTRYPOINT: 'g', OPENAI_API_KEY: 'h' },
+    ANTHROPIC_API_KEY: 'a',
+    CLAUDE_CODE_OAUTH_TOKEN: 'b',
+    HTTPS_PROXY: 'c',
+
+    AWS_SECRET_ACCESS_KEY: 'd',
+    AZURE_CLIENT_SECRET: 'e',
+    GOOGLE_CLOUD_PROJECT: 'f',
+
+    CLAUDE_CODE_ENTRYPOINT: 'g',
+    OPENAI_API_KEY: 'h',
   }
   const own = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'HTTPS_PROXY']
   const cases: [cloud: string, value: string, more: string[]][] = [

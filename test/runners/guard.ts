@@ -75,7 +75,10 @@ function makeScene(t: Test, user: number | null) {
 async function obey(before: string[], orders: Orders): Promise<Findings> {
   const [file = '', ...args] = [
     ...before,
-    ...[process.execPath, ...typescriptFlags, FIXTURE, JSON.stringify(orders)],
+    process.execPath,
+    ...typescriptFlags,
+    FIXTURE,
+    JSON.stringify(orders),
   ]
   const { stdout } = await promisify(execFile)(file, args)
   return JSON.parse(stdout)
@@ -251,7 +254,11 @@ t.test(
       let said = ''
       const { exit, startError } = await runStepProcess({
         argv: ['/bin/sh', '-c', `readlink /proc/self/ns/mnt; ${script}`],
-        ...{ cwd: '/', env: { PATH: process.env.PATH ?? '', ...env }, timeoutMs: 20_000, guard },
+
+        cwd: '/',
+        env: { PATH: process.env.PATH ?? '', ...env },
+        timeoutMs: 20_000,
+        guard,
         signal: new AbortController().signal,
         onOutput: (_, bytes) => {
           said += bytes

@@ -52,11 +52,22 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
   const report = recordRun()
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const agentRun: AgentRun = {
-    ...{ prompt: 'Look at app.js.\n', newId: randomUUID(), resume: null, env },
-    ...{ folder: `${folder}/files`, guard: NO_GUARD, timeoutMs: TIMEOUT_MS, report },
+    prompt: 'Look at app.js.\n',
+    newId: randomUUID(),
+    resume: null,
+    env,
+
+    folder: `${folder}/files`,
+    guard: NO_GUARD,
+    timeoutMs: TIMEOUT_MS,
+    report,
   }
   return {
-    ...{ model, workdir, elsewhere, report, mark },
+    model,
+    workdir,
+    elsewhere,
+    report,
+    mark,
     plan: (resume: string | null = null) => {
       const anew = () => Promise.reject(new Error('it knows its conversation'))
       const agent = { ...agentRun, resume: resume === null ? null : { session: resume, anew } }
@@ -64,8 +75,16 @@ async function scene(t: Test, id: RealAgentId, runner: Runner) {
     },
     execute: () =>
       runner.execute({
-        ...{ agent: agentRun, workdir, signal, report, env, plan: PLAN.plan },
-        ...{ stepTimeoutMs: TIMEOUT_MS, scratch: `${folder}/files`, guard: NO_GUARD },
+        agent: agentRun,
+        workdir,
+        signal,
+        report,
+        env,
+        plan: PLAN.plan,
+
+        stepTimeoutMs: TIMEOUT_MS,
+        scratch: `${folder}/files`,
+        guard: NO_GUARD,
       }),
   }
 }

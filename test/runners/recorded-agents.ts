@@ -37,8 +37,14 @@ async function replayed(t: Test, provider: string, scene: string) {
   const signal = AbortSignal.timeout(60_000)
   const env = { PATH: `${folder}/bin:${process.env.PATH}`, HOME: `${folder}/home` }
   const agent: AgentRun = {
-    ...{ prompt: 'Look at app.js.\n', newId: 'unused', resume: null, env },
-    ...{ folder: `${folder}/files`, guard: NO_GUARD, report },
+    prompt: 'Look at app.js.\n',
+    newId: 'unused',
+    resume: null,
+    env,
+
+    folder: `${folder}/files`,
+    guard: NO_GUARD,
+    report,
   }
   const shared = { agent, workdir, signal }
   const runner = acpRunner(spec)
@@ -46,8 +52,14 @@ async function replayed(t: Test, provider: string, scene: string) {
     mode === 'plan'
       ? runner.plan({ ...shared, case: CASE, memory: new Map(), steps: [] })
       : runner.execute({
-          ...{ ...shared, report, env, plan: PLAN.plan, guard: NO_GUARD },
-          ...{ stepTimeoutMs: 60_000, scratch: `${folder}/files` },
+          ...shared,
+          report,
+          env,
+          plan: PLAN.plan,
+          guard: NO_GUARD,
+
+          stepTimeoutMs: 60_000,
+          scratch: `${folder}/files`,
         })
   const outcome = await ended.catch((error: Error) => {
     if (error.name !== 'RunnerFailure') throw error

@@ -131,7 +131,11 @@ t.test('several models in one run', async (t) => {
   const result = (rows: object) => ({ type: 'result', subtype: 'success', modelUsage: rows })
   const row = (inputTokens: number, costUSD: number) => ({
     inputTokens,
-    ...{ outputTokens: 1, cacheReadInputTokens: 0, cacheCreationInputTokens: 0, costUSD },
+
+    outputTokens: 1,
+    cacheReadInputTokens: 0,
+    cacheCreationInputTokens: 0,
+    costUSD,
   })
   t.match(ofCommand('claude', [result({ haiku: row(10, 0.001), opus: row(90, 0.5) })]), {
     model: 'opus, haiku',

@@ -35,16 +35,34 @@ t.test('a text is found by', async (t) => {
 
 t.test('of a record, what people wrote is searched', async (t) => {
   const session = [
-    ...['---', 'id: 1', 'state: complete', 'diff: { file: src/a.js }', '---', ''],
-    ...['# Session 1: implementing', '', '## Plan', '', 'Say ## Audit trail', '```verbatim'],
-    ...['## Audit trail', '```', '', '## Audit trail', '', '1. 2026 session_created'],
+    '---',
+    'id: 1',
+    'state: complete',
+    'diff: { file: src/a.js }',
+    '---',
+    '',
+    '# Session 1: implementing',
+    '',
+    '## Plan',
+    '',
+    'Say ## Audit trail',
+    '```verbatim',
+    '## Audit trail',
+    '```',
+    '',
+    '## Audit trail',
+    '',
+    '1. 2026 session_created',
   ].join('\r\n')
   const shown = (name: string, text: string) =>
     [...searchedLines(placeOf(name), text)].map(
       ({ line, text, from }) => `${line} ${text.slice(from)}`,
     )
   t.strictSame(shown('sessions/1.md', session), [
-    ...['4  { file: src/a.js }', '11 Say ## Audit trail', '13 ## Audit trail', '14 ```'],
+    '4  { file: src/a.js }',
+    '11 Say ## Audit trail',
+    '13 ## Audit trail',
+    '14 ```',
   ])
   t.strictSame(shown('case.md', '\ufeff---\nid: 1\ntitle: A b\n---\n\nText\n'), [
     '3  A b',

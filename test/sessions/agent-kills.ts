@@ -132,7 +132,10 @@ t.test(
     committed(root)
     execFileSync('chown', ['-R', '65534:65534', root, home])
     const client = await startBuilt(t, {
-      ...{ root, stateDir, uid: 65534, args: ['--trust'] },
+      root,
+      stateDir,
+      uid: 65534,
+      args: ['--trust'],
       env: { HOME: home, WORKSPACE: root },
     })
     const { ref, session } = await plannedBy(client, 'writes')

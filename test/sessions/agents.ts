@@ -80,7 +80,9 @@ t.test('an agent plans, and what it was told is kept', async (t) => {
   })
   const prompt = readFileSync(service.file(id, 'artifacts', '1-plan-prompt.md'), 'utf8')
   for (const part of [
-    ...['It is too small.', 'The pool has one.', 'Mind the standing instructions.'],
+    'It is too small.',
+    'The pool has one.',
+    'Mind the standing instructions.',
     'Mind the schema.',
   ]) {
     t.ok(prompt.includes(part), part)
@@ -177,7 +179,8 @@ t.test(
     const home = ownHome(t, service)
     const { id: case_id } = await service.newCase()
     const { id } = await must(service, 'POST', `/cases/${case_id}/sessions`, {
-      ...{ type: 'implementing', provider: 'slow' },
+      type: 'implementing',
+      provider: 'slow',
     })
     const ref = { case_id, id, path: `/cases/${case_id}/sessions/${id}` }
     const events = await stream(service, ref)

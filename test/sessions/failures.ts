@@ -615,7 +615,9 @@ t.test('a run that breaks off leaves no log open', linuxOnly, async (t) => {
   for (let round = 0; round < 20; round++) {
     const recorder = createStepRecorder({
       layout: service.service.layout,
-      ...{ case_id: id, number: round + 1 },
+
+      case_id: id,
+      number: round + 1,
       append: async () => {
         throw new Error('the disk is full')
       },
@@ -697,16 +699,19 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
       )
       const controller = new AbortController()
       const job: Job = {
-        ...{ session_id: ref.id, case_id: ref.case_id, number, kind: 'plan', mark: 'm' },
-        ...{
-          folder: null,
-          signal: controller.signal,
-          reason: undefined,
-          endedBy: undefined,
-          planned: false,
-          processes: [],
-          folderId: ref.id,
-        },
+        session_id: ref.id,
+        case_id: ref.case_id,
+        number,
+        kind: 'plan',
+        mark: 'm',
+
+        folder: null,
+        signal: controller.signal,
+        reason: undefined,
+        endedBy: undefined,
+        planned: false,
+        processes: [],
+        folderId: ref.id,
         ending: abort ? 'stop' : null,
       }
       const runner: Runner = {

@@ -11,7 +11,10 @@ const MAX_BYTES = 96 * 1024
 function contextWith(more: Partial<PromptContext> = {}): PromptContext {
   return {
     case: {
-      ...{ id: 'c1', title: 'Slow logins', type: 'bug', state: 'PLANNING' },
+      id: 'c1',
+      title: 'Slow logins',
+      type: 'bug',
+      state: 'PLANNING',
       description: 'It takes 30 s.\n\n```js\nwait()\n```',
     },
     checklist: ['- The test passes (test-log, required)'],
@@ -49,9 +52,17 @@ t.test('what goes in', async (t) => {
   t.strictSame(leftOut, [])
   t.strictSame(files, ['case.md', 'casefile.md', 'sessions/2.md', 'notes.md', 'sessions/1.md'])
   for (const part of [
-    ...['Slow logins', 'It takes 30 s.', 'The test passes (test-log, required)'],
-    ...['Begin with a test.', 'Session 2 failed.', 'The pool is small.', 'Session 1 failed.'],
-    ...['<!-- casefile:plan -->', '<!-- /casefile:plan -->', '```sh run id=', 'how to prove it'],
+    'Slow logins',
+    'It takes 30 s.',
+    'The test passes (test-log, required)',
+    'Begin with a test.',
+    'Session 2 failed.',
+    'The pool is small.',
+    'Session 1 failed.',
+    '<!-- casefile:plan -->',
+    '<!-- /casefile:plan -->',
+    '```sh run id=',
+    'how to prove it',
   ]) {
     t.ok(text.includes(part), part)
   }
@@ -73,7 +84,11 @@ t.test(
       null,
     )
     t.strictSame(files, [
-      ...['case.md', 'casefile.md', '../CLAUDE.md', 'CLAUDE.md', 'CLAUDE.local.md'],
+      'case.md',
+      'casefile.md',
+      '../CLAUDE.md',
+      'CLAUDE.md',
+      'CLAUDE.local.md',
       'sessions/1.md',
     ])
     t.strictSame(leftOut, ['CLAUDE.md', 'CLAUDE.local.md'])
@@ -86,7 +101,9 @@ t.test('what was learned from resolved cases like it', async (t) => {
   const known = { id: 'c0', title: 'Slow sign-in', outcome: 'ConfirmedConfigBug', reason: null }
   const proof = [
     {
-      ...{ id: 'p1', type: 'test-log', verified_at: null },
+      id: 'p1',
+      type: 'test-log',
+      verified_at: null,
       accepted: 'Both are flaky.',
       accepted_despite: '2 of 23 tests failed: signs in, signs out',
     },

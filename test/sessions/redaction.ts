@@ -107,11 +107,29 @@ t.test('what is left of one in a text that was cut', async (t) => {
 t.test('which variables are secret', async (t) => {
   const value = 'Xk29_value-of-it'
   const secret = [
-    ...['API_KEY', 'api_key', 'GITHUB_TOKEN', 'AWS_SECRET_ACCESS_KEY', 'PGPASSWORD', 'MY_PASSWD'],
-    ...['MYSQL_PWD', 'GOOGLE_CREDENTIALS', 'BASIC_AUTH', 'SESSION_COOKIE', 'SSH_PRIVATE', 'GH_PAT'],
-    ...['npm_config_//registry.example/:_authToken', 'OPENAI_APIKEY', 'SIGNING_PASSPHRASE'],
-    ...['SENTRY_DSN', 'SLACK_WEBHOOK_URL', 'GPG_PIN', 'JWT', 'BEARER', 'PGPASS'],
-    ...['AZURE_STORAGE_CONNECTION_STRING', 'HOOKS_WEBHOOK'],
+    'API_KEY',
+    'api_key',
+    'GITHUB_TOKEN',
+    'AWS_SECRET_ACCESS_KEY',
+    'PGPASSWORD',
+    'MY_PASSWD',
+    'MYSQL_PWD',
+    'GOOGLE_CREDENTIALS',
+    'BASIC_AUTH',
+    'SESSION_COOKIE',
+    'SSH_PRIVATE',
+    'GH_PAT',
+    'npm_config_//registry.example/:_authToken',
+    'OPENAI_APIKEY',
+    'SIGNING_PASSPHRASE',
+    'SENTRY_DSN',
+    'SLACK_WEBHOOK_URL',
+    'GPG_PIN',
+    'JWT',
+    'BEARER',
+    'PGPASS',
+    'AZURE_STORAGE_CONNECTION_STRING',
+    'HOOKS_WEBHOOK',
   ]
   const open = [
     'PATH',
@@ -134,16 +152,18 @@ t.test('which variables are secret', async (t) => {
 
 t.test('values that tell nothing stay as they are', async (t) => {
   const values = [
-    ...[
-      'short',
-      'true',
-      'disabled',
-      'Production',
-      '12345678',
-      '2026-11-21',
-      '/home/me/.ssh/id_rsa',
-    ],
-    ...['~/keys', './keys/dev', '/usr/bin:/usr/local/bin', String.raw`C:\Users\me`, ''],
+    'short',
+    'true',
+    'disabled',
+    'Production',
+    '12345678',
+    '2026-11-21',
+    '/home/me/.ssh/id_rsa',
+    '~/keys',
+    './keys/dev',
+    '/usr/bin:/usr/local/bin',
+    String.raw`C:\Users\me`,
+    '',
   ]
   for (const value of values) {
     t.equal(createRedactor({ SOME_KEY: value }).text(`is ${value}`), `is ${value}`, value)
@@ -226,13 +246,13 @@ t.test('a line of the trail is redacted by what it says, whatever the key', asyn
   const hash = `${'0123456789'.repeat(6)}abcd`
   const id = '3359e9da-452b-4dcf-aac6-71dadc60c8d1'
   const redactor = createRedactor({
-    ...{
-      A_TOKEN: 'hunter2-0123',
-      B_PASSWORD: 'executing',
-      C_TOKEN: '789012',
-      D_PASSWORD: 'deploy-1',
-    },
-    ...{ E_SECRET: hash.replace('a', 'b'), F_API_KEY: id },
+    A_TOKEN: 'hunter2-0123',
+    B_PASSWORD: 'executing',
+    C_TOKEN: '789012',
+    D_PASSWORD: 'deploy-1',
+
+    E_SECRET: hash.replace('a', 'b'),
+    F_API_KEY: id,
   })
   const keys = [
     'state',

@@ -258,8 +258,12 @@ t.test('the command line', async (t) => {
     const dir = t.testdir({ root: {}, memory: {}, state: {}, other: {} })
     const place = (name: string) => join(dir, name)
     const service = await started(['serve', '--root', place('root')], {
-      ...{ CASEFILE_ROOT: place('other'), CASEFILE_PORT: '0', CASEFILE_DEV: '1' },
-      ...{ CASEFILE_MEMORY_ROOT: place('memory/deep'), CASEFILE_STATE_DIR: place('state') },
+      CASEFILE_ROOT: place('other'),
+      CASEFILE_PORT: '0',
+      CASEFILE_DEV: '1',
+
+      CASEFILE_MEMORY_ROOT: place('memory/deep'),
+      CASEFILE_STATE_DIR: place('state'),
     })
     t.teardown(() => service.stop('SIGKILL'))
     const client = clientOf(() => service.url)

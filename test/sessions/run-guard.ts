@@ -333,8 +333,14 @@ t.test('other cases are held to as well, and those that come up', async (t) => {
   const forged = (case_id: string) =>
     newProofText(
       {
-        ...{ ...PROOF, ...proof, case_id, sha256: contentHash('all well'), intact: true },
-        ...{ verified: true, verified_at: proof.created_at },
+        ...PROOF,
+        ...proof,
+        case_id,
+        sha256: contentHash('all well'),
+        intact: true,
+
+        verified: true,
+        verified_at: proof.created_at,
       },
       'all well',
     )

@@ -51,19 +51,27 @@ t.test('the whole of a session as it happens', async (t) => {
   t.strictSame(
     journal.map(({ event_type }) => event_type),
     [
-      ...['session_created', 'context_loaded', 'session_state_changed', 'hypothesis_written'],
-      ...['plan_written', 'agent_completed', 'session_state_changed', 'plan_approved'],
-      ...['session_state_changed', 'session_state_changed', 'session_started', 'guarded'],
-      ...[
-        'step_started',
-        'step_finished',
-        'step_started',
-        'step_finished',
-        'diff_taken',
-        'evidence_recorded',
-        'agent_completed',
-      ],
-      ...['session_state_changed', 'session_completed'],
+      'session_created',
+      'context_loaded',
+      'session_state_changed',
+      'hypothesis_written',
+      'plan_written',
+      'agent_completed',
+      'session_state_changed',
+      'plan_approved',
+      'session_state_changed',
+      'session_state_changed',
+      'session_started',
+      'guarded',
+      'step_started',
+      'step_finished',
+      'step_started',
+      'step_finished',
+      'diff_taken',
+      'evidence_recorded',
+      'agent_completed',
+      'session_state_changed',
+      'session_completed',
     ],
   )
   t.strictSame(idsOf(events.received), upTo(journal.length))
@@ -316,7 +324,9 @@ t.test('an empty variable is not set, and a switch is on or off', async (t) => {
 t.test('no field of a trail makes an event another session’s', (t) => {
   const line = { ...TRAIL[0]!, fields: { case_id: 'x', session_id: 'y', note: 'z' } }
   t.strictSame(trailEnvelope(SESSION, line).payload, {
-    ...{ note: 'z', case_id: SESSION.case_id, session_id: SESSION.id },
+    note: 'z',
+    case_id: SESSION.case_id,
+    session_id: SESSION.id,
   })
   t.end()
 })

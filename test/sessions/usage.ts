@@ -109,8 +109,13 @@ t.test('a cost, a run that ends before it said one, and files from before', asyn
   const { ref, session } = await plannedBy(service, 'claude')
   t.match(session.usage, [
     {
-      ...{ mode: 'plan', model: '<opus>', input_tokens: 20, output_tokens: 6 },
-      ...{ cached_tokens: 7, cost_usd: 0.25 },
+      mode: 'plan',
+      model: '<opus>',
+      input_tokens: 20,
+      output_tokens: 6,
+
+      cached_tokens: 7,
+      cost_usd: 0.25,
     },
   ])
   writeFileSync(join(service.bin, 'dies'), '')

@@ -55,7 +55,10 @@ async function open(
   for (const [id, title] of Object.entries(titles)) save(file(id, 'case.md'), caseText(title))
   const service = await startBuilt(t, { root, stateDir, ...options })
   return {
-    ...{ service, root, cases, file },
+    service,
+    root,
+    cases,
+    file,
     async events(after) {
       const query = after === undefined ? '' : `?after=${after}`
       const client = await connect(`${service.url}/events${query}`)
@@ -103,8 +106,12 @@ const LIMITS = [
 
 /** A command that runs another one in a user namespace of its own, where this limit holds. */
 const limited = ({ limit, count }: { limit: string; count: number }) => [
-  ...['unshare', '-Ur', 'sh', '-c'],
-  ...[`echo ${count} > /proc/sys/user/${limit}; exec "$@"`, 'sh'],
+  'unshare',
+  '-Ur',
+  'sh',
+  '-c',
+  `echo ${count} > /proc/sys/user/${limit}; exec "$@"`,
+  'sh',
 ]
 
 /** Why limits cannot be set here; false when they can. */

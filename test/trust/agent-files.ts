@@ -329,7 +329,10 @@ t.test('where an agent has a switch, it is on in every mode', async (t) => {
     t.strictSame(environmentOf(gemini, given, works), {
       GEMINI_API_KEY: 'mine',
       GEMINI_CLI_TRUST_WORKSPACE: 'false',
-      ...{ GOOGLE_API_KEY: '', GOOGLE_CLOUD_PROJECT: '', GOOGLE_CLOUD_LOCATION: '' },
+
+      GOOGLE_API_KEY: '',
+      GOOGLE_CLOUD_PROJECT: '',
+      GOOGLE_CLOUD_LOCATION: '',
     })
   }
 })

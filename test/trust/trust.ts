@@ -333,7 +333,13 @@ function hostile(t: Test, text = HOSTILE) {
   })
   const [root, stateDir] = [join(dir, 'root'), join(dir, 'state')]
   const args = ['--root', root, '--state-dir', stateDir]
-  return { ...{ dir, root, stateDir, args }, file: join(stateDir, 'trust.json') }
+  return {
+    dir,
+    root,
+    stateDir,
+    args,
+    file: join(stateDir, 'trust.json'),
+  }
 }
 
 t.test('the command shows all that it would trust, with nothing hidden', async (t) => {

@@ -13,11 +13,10 @@ t.test('the page of the full text search', async (t) => {
 
   const slow = await app.newCase({
     title: 'Exports <b>are</b> slow',
-    ...{
-      type: 'bug',
-      tags: ['export'],
-      description: 'The vault waits.\n\nFor a <i>lock</i>, and a lock.',
-    },
+
+    type: 'bug',
+    tags: ['export'],
+    description: 'The vault waits.\n\nFor a <i>lock</i>, and a lock.',
   })
   const other = await app.newCase({ title: 'Another vault' })
   await app.request(

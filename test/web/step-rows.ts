@@ -6,7 +6,9 @@ const time = '2026-01-02T03:04:05.000Z'
 
 function session(state: Session['state'], lines: [string, object][]): Session {
   const trail = lines.map(([event, fields], index) => ({
-    ...{ number: index + 1, time, event },
+    number: index + 1,
+    time,
+    event,
     fields: { ...fields },
   }))
   return { number: 1, state, trail } as unknown as Session

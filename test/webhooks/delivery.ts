@@ -91,7 +91,8 @@ t.test('the waits are spread by a fifth', async (t) => {
   for (const [tries, wait] of RETRY_WAITS_MS.entries()) {
     for (const random of [0, 0.3, 0.999]) {
       const { next_at } = afterAttempt({ ...one, state: 'retrying', tries }, failed, {
-        ...{ now: 0, random },
+        now: 0,
+        random,
       })
       const factor = Date.parse(next_at!) / wait
       t.ok(Math.abs(factor - (0.8 + 0.4 * random)) < 0.001, `${wait} × ${factor}`)

@@ -72,7 +72,8 @@ function run(t: Test, file: string, args: string[], cwd: string, env: Record<str
     notify()
   })
   const program: Program = {
-    ...{ child, printed: () => printed },
+    child,
+    printed: () => printed,
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const look = () => {
@@ -174,7 +175,13 @@ t.test('the receivers of the page', async (t) => {
         const body = Buffer.from('{"text":"\\\\ \\" ż 🐢 %s $HOME","more":[1, 2]}')
         const at = Date.now()
         const headersFor = (id: string, secret: string) =>
-          signedHeaders({ ...{ id, type: 'x', body, at }, secrets: [secret] })
+          signedHeaders({
+            id,
+            type: 'x',
+            body,
+            at,
+            secrets: [secret],
+          })
         const post = async (headers: Record<string, string>, bytes = body) =>
           (await fetch(url, { method: 'POST', headers, body: bytes })).status
         t.equal(await post(headersFor('evt_9_a', SECRET)), 204, 'any text may be in a body')
@@ -229,7 +236,9 @@ t.test('a library verifies what arrives, as the page says', async (t) => {
       const came = await receiver.next()
       const verify = (bytes: Buffer, env = { ...OWN_ENV, WEBHOOK_SECRET: secret }) =>
         spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-          ...{ cwd: app.root, env, encoding: 'utf8' },
+          cwd: app.root,
+          env,
+          encoding: 'utf8',
           input: JSON.stringify({ headers: came.headers, body: bytes.toString('base64') }),
         })
       const { stdout, stderr } = verify(came.body)

@@ -55,7 +55,9 @@ t.test('the whole way of a case arrives, in the bytes and the order of GET /even
   t.match(payloads.agent_completed, { case_id, session_id, provider: 'runbook', mode: 'work' })
   t.strictSame(payloads.case_updated, { case_id })
   t.strictSame(payloads.case_state_changed, {
-    ...{ case_id, old_state: 'VERIFYING', new_state: 'RESOLVED' },
+    case_id,
+    old_state: 'VERIFYING',
+    new_state: 'RESOLVED',
   })
   t.strictSame(payloads.proof_created, { case_id, proof_id, proof_type: 'log' })
   t.match(payloads.proof_updated, { case_id, proof_id, proof_type: 'log', verified: true })

@@ -39,7 +39,8 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
   t.teardown(() => {}) // or tap removes the testdir before the service has ended
   const folder = t.testdir({ root: {}, state: {} })
   const service = await startBuilt(t, {
-    ...{ root: join(folder, 'root'), stateDir: join(folder, 'state') },
+    root: join(folder, 'root'),
+    stateDir: join(folder, 'state'),
   })
   const healthy = await receiver(t, () => false)
   const flaky = await receiver(t, () => random() < 0.3)
@@ -65,7 +66,8 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
       await isDown
       try {
         const { status, json } = await service.request('POST', `/cases/${made.id}/proof`, {
-          ...{ type: 'log', content: `Proof ${n}` },
+          type: 'log',
+          content: `Proof ${n}`,
         })
         if (status === 201) acknowledged.push(json.id)
       } catch (error) {
@@ -81,7 +83,8 @@ t.test('kill -9 at any moment loses no delivery, and repeats few', async (t) => 
   await isDown
   // the last proof is the sign that all before it were told
   const { id: last } = await must(service, 'POST', `/cases/${made.id}/proof`, {
-    ...{ type: 'log', content: 'The last one' },
+    type: 'log',
+    content: 'The last one',
   })
   const proofs: { id: string }[] = await must(service, 'GET', `/cases/${made.id}/proof`)
   for (const { arrived } of [healthy, flaky]) {

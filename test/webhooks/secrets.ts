@@ -83,7 +83,11 @@ t.test('after a whole history a secret stands in the database alone', async (t) 
 
   const paths = ['/', '/health', '/version', '/openapi.json', '/webhooks', '/providers', '/triage']
   const ofCases = [`/cases/${id}`, ref.path, `/cases/${ref.case_id}`].flatMap((path) => [
-    ...[path, `${path}/webhooks`, `${path}/memory`, `${path}/proof`, `${path}/stream`],
+    path,
+    `${path}/webhooks`,
+    `${path}/memory`,
+    `${path}/proof`,
+    `${path}/stream`,
   ])
   const pages = [`/case/${id}`, `/case/${ref.case_id}`, `/case/${ref.case_id}/session/1`]
   for (const path of [...paths, ...ofCases, ...pages]) {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { Refusal } from '../../src/model/refusal.ts'
+import { AppError } from '../../src/model/app-error.ts'
 import { newSecret, signedHeaders } from '../../src/webhooks/message.ts'
 import { createSender, type Post, type SenderOptions } from '../../src/webhooks/sender.ts'
 import { checkTarget, type Lookup, parseTarget, whyDenied } from '../../src/webhooks/targets.ts'
@@ -60,7 +60,7 @@ function resolver(...answers: string[][]): Lookup & { asked: number } {
 }
 
 function refusalOf(error: unknown): string {
-  if (!(error instanceof Refusal)) throw error
+  if (!(error instanceof AppError)) throw error
   return error.errors.map(({ path, message }) => `${error.code} ${path}: ${message}`).join()
 }
 
@@ -98,8 +98,11 @@ t.test('signatures', async (t) => {
 
   t.test("Standard Webhooks' published vector", async (t) => {
     const headers = signedHeaders({
-      ...{ id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', type: 'ping', at: 1_614_265_330_000 },
-      ...{ body: Buffer.from('{"test": 2432232314}') },
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      type: 'ping',
+      at: 1_614_265_330_000,
+
+      body: Buffer.from('{"test": 2432232314}'),
       secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     })
     t.same(headers, {
@@ -257,7 +260,7 @@ t.test('targets', async (t) => {
       } catch (error) {
         t.match(refusalOf(error), /^bad_request url: expected /, shown)
         t.match(refusalOf(error), message, shown)
-        t.notMatch((error as Refusal).message, /hunter2/, 'and says no password')
+        t.notMatch((error as AppError).message, /hunter2/, 'and says no password')
       }
     }
   })
@@ -876,19 +879,23 @@ t.test('over TLS', async (t) => {
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...[
-        '-keyout',
-        'key',
-        '-out',
-        'cert',
-        '-days',
-        '2',
-        '-subj',
-        '/CN=localhost',
-        '-addext',
-        names,
-      ],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-keyout',
+      'key',
+      '-out',
+      'cert',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      names,
     ],
     { cwd: folder, stdio: 'pipe' },
   )

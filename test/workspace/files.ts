@@ -35,7 +35,7 @@ import { emptyTrash, removeFolder } from '../../src/files/remove-folder.ts'
 import { removeStubborn } from '../../src/files/remove-stubborn.ts'
 import { decodeUtf8, readRegular, sameStamp, stampOf } from '../../src/files/safe-read.ts'
 import { stageChange, stageNew } from '../../src/files/staged-file.ts'
-import { storageRefusal } from '../../src/files/storage-refusal.ts'
+import { storageError } from '../../src/files/storage-error.ts'
 import { isTempName, removeTempFiles, tempName, trashName } from '../../src/files/temp-files.ts'
 import { openRunFolder } from '../../src/runners/output/run-folder.ts'
 import { defaultStateFolder, openStateFolder } from '../../src/state/state-folder.ts'
@@ -399,12 +399,12 @@ t.test('reading a file that anybody may have put there', async (t) => {
 t.test('a full quota is full storage, although libuv has no name for it', (t) => {
   const code = `Unknown system error -${constants.errno.EDQUOT}`
   const error = Object.assign(new Error(code), { code, errno: -constants.errno.EDQUOT })
-  const refusal = storageRefusal(error, '/somewhere/case.md')
+  const refusal = storageError(error, '/somewhere/case.md')
   t.match(refusal, { code: 'storage_full', message: /^The change to case\.md .*\(EDQUOT\)/ })
   t.equal(hasCode(Object.assign(new Error('x'), { code: 'ENOENT' }), 'EDQUOT', 'ENOENT'), true)
   for (const other of [null, 'ENOENT', new Error('ENOENT')]) {
     t.equal(hasCode(other, 'ENOENT'), false)
-    t.equal(storageRefusal(other, 'x'), other)
+    t.equal(storageError(other, 'x'), other)
   }
   t.end()
 })

@@ -73,7 +73,12 @@ function openIndex(t: Test, memory = t.testdir(), everyMs?: number, now?: () => 
   })
   t.teardown(() => index.close())
   return {
-    ...{ index, memory, path, cases, said, made: () => made },
+    index,
+    memory,
+    path,
+    cases,
+    said,
+    made: () => made,
     put(n, fields = {}, problems = 0) {
       const value = { ...CASE, id: idOf(n), title: `Case ${n}`, ...fields }
       const none = { sessions: [], proofs: [], ignored: [] }
@@ -186,27 +191,38 @@ t.test('no title can break the table', async (t) => {
 
   t.test('nor can any made of these pieces', async (t) => {
     const piece = fc.constantFrom(
-      ...[
-        '\\',
-        '|',
-        '[',
-        ']',
-        '(',
-        ')',
-        '!',
-        '<',
-        '>',
-        '`',
-        '*',
-        '_',
-        '~',
-        '&',
-        '#',
-        ':',
-        '@',
-        '.',
-      ],
-      ...['http://', 'www.', 'a', 'b.c', ' ', '\n', 'amp;', '^', '-', '"', '$', 'é', '<!--', '-->'],
+      '\\',
+      '|',
+      '[',
+      ']',
+      '(',
+      ')',
+      '!',
+      '<',
+      '>',
+      '`',
+      '*',
+      '_',
+      '~',
+      '&',
+      '#',
+      ':',
+      '@',
+      '.',
+      'http://',
+      'www.',
+      'a',
+      'b.c',
+      ' ',
+      '\n',
+      'amp;',
+      '^',
+      '-',
+      '"',
+      '$',
+      'é',
+      '<!--',
+      '-->',
     )
     const many = fc.array(fc.array(piece, { maxLength: 12 }), { minLength: 40, maxLength: 40 })
     await fc.assert(

@@ -9,8 +9,17 @@ import { SESSION } from '../fixtures/records.ts'
 import { openTestService } from '../fixtures/workspace.ts'
 
 const NAMES = [
-  ...['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf', 'prototype'],
-  ...['__proto__', '__defineGetter__', '__lookupSetter__', 'propertyIsEnumerable', 'length'],
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  'valueOf',
+  'isPrototypeOf',
+  'prototype',
+  '__proto__',
+  '__defineGetter__',
+  '__lookupSetter__',
+  'propertyIsEnumerable',
+  'length',
 ]
 
 const caseText = (fields: string, rest = '') => `---\ntitle: A\n${fields}\n---\n\nText\n${rest}`
@@ -63,7 +72,8 @@ t.test('in files', async (t) => {
   for (const { name, id } of all) {
     await t.test(name, async (t) => {
       t.match(await get(`/cases/${id.state}`), {
-        ...{ title: 'A', state: 'OPEN' },
+        title: 'A',
+        state: 'OPEN',
         problems: [{ code: 'unknown_state', line: 3 }],
       })
       t.equal((await get(`/cases/${id.key}`)).state, 'OPEN', 'no field')

@@ -515,7 +515,10 @@ async function lookingAlone(t: Test, files: Record<string, string>, mayWrite = a
   const look = createLateSaves({
     layout: layoutOf(root, join(root, 'memory')),
     mutex: createKeyedMutex(),
-    ...{ folder, mayWrite, now: () => NOW },
+
+    folder,
+    mayWrite,
+    now: () => NOW,
     log: (line) => log.push(line),
     onMerged: (id) => rescued.push(id),
   })

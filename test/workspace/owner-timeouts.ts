@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { Refusal } from '../../src/model/refusal.ts'
+import { AppError } from '../../src/model/app-error.ts'
 import { keysOf } from '../../src/state/owner/owner-keys.ts'
 import { isTaken, ownerIn, readRecord } from '../../src/state/owner/owner-record.ts'
 import { socketAddress } from '../../src/state/owner/owner-socket.ts'
@@ -55,5 +55,5 @@ t.test('what a refusal, and the record, say of the owner', async (t) => {
   t.ok(isTaken(byMute))
   const known = process.platform === 'linux' ? { pid: process.pid, unrecorded: true } : null
   t.match(ownerIn(byMute), known, 'one that neither answers nor has left a record')
-  t.notOk(isTaken(new Refusal('already_active', 'Port 80 is in use.')), 'a port has no owner')
+  t.notOk(isTaken(new AppError('already_active', 'Port 80 is in use.')), 'a port has no owner')
 })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { Refusal } from '../../src/model/refusal.ts'
+import { AppError } from '../../src/model/app-error.ts'
 import { askOwner } from '../../src/state/owner/ask-owner.ts'
 import {
   isGone,
@@ -255,7 +255,7 @@ t.test('the lock in the state folder', async (t) => {
       const lock = await holdLock(stateDir, me)
       await leaveLock(stateDir, { ...me, host: 'elsewhere' }, 1)
       await once(lock.lost, 'abort')
-      t.type(lock.lost.reason, Refusal)
+      t.type(lock.lost.reason, AppError)
       t.match(lock.lost.reason, { code: 'already_active', message: /elsewhere/ })
       await lock.release()
       await access(join(stateDir, 'owner.lock'))

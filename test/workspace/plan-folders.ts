@@ -1023,7 +1023,7 @@ t.test('what git cannot read again is told by what is certain, else by a refusal
   const again = await open(t, repo)
   await again.close()
   await t.rejects(again.folderChanges(), {
-    name: 'Refusal',
+    name: 'AppError',
     code: 'storage_failed',
     message: /^What changed in the working folder is unknown: ENOENT.* Fix that/,
   })

@@ -656,7 +656,9 @@ t.test('what permissions hide is a problem of its case, and of no other', async 
       t.teardown(() => {})
       const dir = t.testdir({ root: {}, state: {} })
       const service = await startBuilt(t, {
-        ...{ root: join(dir, 'root'), stateDir: join(dir, 'state'), uid: NOBODY_UID },
+        root: join(dir, 'root'),
+        stateDir: join(dir, 'state'),
+        uid: NOBODY_UID,
       })
       const ref = await planned(service)
       const other = await must(service, 'POST', '/cases', { title: 'Other' })

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { confirm } from '../../demo/question.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import { isArtifactOf } from '../../runners/output/artifacts.ts'
 import { explain, sessionArgument } from '../command.ts'
@@ -101,7 +101,7 @@ async function decide(
     try {
       return await approveText(shown, shown.plan_sha256)
     } catch (error) {
-      if (yes || !(error instanceof Refusal) || error.code !== 'plan_changed') throw error
+      if (yes || !(error instanceof AppError) || error.code !== 'plan_changed') throw error
       const present = await reread(context, shown)
       requireWaiting(present)
       terminal.print(`\n${changeText(terminal, shown.plan, present.plan)}\n`)
@@ -129,7 +129,7 @@ function requireWaiting({ number, state, plan_sha256, case_id }: SessionJson): v
       ? `Wait for its plan: casefile tail ${case_id.slice(0, 8)} ${number}`
       : `Start a new one: casefile start ${case_id.slice(0, 8)}`
   const code = state === 'approved' || state === 'executing' ? 'already_active' : 'wrong_state'
-  throw new Refusal(
+  throw new AppError(
     code,
     `Session ${number} is ${state}, so no plan of it waits for approval. ${next}`,
   )

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { ApiReader } from '../../client/client.ts'
 import { decodeUtf8 } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { explain } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
@@ -96,7 +96,7 @@ async function contentOf(client: ApiReader, id: string, filename: string): Promi
     const decoded = decodeUtf8(bytes)
     return decoded.ok ? { text: decoded.text } : { base64: Buffer.from(bytes).toString('base64') }
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'unreadable_file')
+    if (error instanceof AppError && error.code === 'unreadable_file')
       return { error: error.message }
     throw error
   }
@@ -107,7 +107,7 @@ async function unlessGone<T extends WholeCase | Uint8Array>(asked: Promise<T>): 
   try {
     return await asked
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'not_found') return null
+    if (error instanceof AppError && error.code === 'not_found') return null
     throw error
   }
 }

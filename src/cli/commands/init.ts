@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
+import type { InitOptions } from '../../init/deps.ts'
 import type { MEMORY_KINDS } from '../../init/git-memory.ts'
-import type { InitOptions } from '../../init/needs.ts'
 import { explain, jsonOption, type ProgramContext, rootOption } from '../command.ts'
 import { jsonText } from '../output/json.ts'
 import { ownTerminal } from '../output/terminal.ts'

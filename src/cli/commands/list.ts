@@ -174,8 +174,8 @@ function shortNeed({ kind, text }: NonNullable<TriageRow['needs']>, state: CaseS
   return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
-function groupLabel(state: TriageRow['state'], needs: TriageRow['needs']): string {
-  return STATE_GROUP_LABELS[stateGroup(state, needs?.kind ?? null)]
+function groupLabel(state: TriageRow['state'], deps: TriageRow['needs']): string {
+  return STATE_GROUP_LABELS[stateGroup(state, deps?.kind ?? null)]
 }
 
 function paintOf(tone: Tone, color: Terminal['color']): (text: string) => string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { askOwner } from '../../state/owner/ask-owner.ts'
 import { casePage } from '../../web/shell/addresses.ts'
 import { layoutOf } from '../../workspace/layout.ts'
@@ -52,7 +52,7 @@ async function run(
   const owner = await askOwner(workspace.memoryRoot)
   const service = owner.held && owner.answer?.short !== true ? owner.answer?.url : undefined
   if (service === undefined) {
-    throw new Refusal(
+    throw new AppError(
       'bad_request',
       'The page of a case needs a running service, and none is running. Start it with: casefile serve',
     )

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
+import { AppError } from '../../model/app-error.ts'
 import { CASE_FIELDS } from '../../model/case-fields.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { caseArgument, explain } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -50,7 +50,7 @@ export async function setState(
 
 /** For people: what is missing, and the commands that add it. In JSON `missing` has it. */
 function withMissing(error: unknown, id: string): Error {
-  if (!(error instanceof Refusal) || error.code !== 'proof_gate') return error as Error
+  if (!(error instanceof AppError) || error.code !== 'proof_gate') return error as Error
   const { missing } = error.extra
   if (!Array.isArray(missing)) return error
   const name = id.slice(0, 8)
@@ -59,5 +59,5 @@ function withMissing(error: unknown, id: string): Error {
     ...missing.map((what) => `  ${visibleText(String(what))}`),
     `Next: casefile proof add ${name}, with a file or --artifact; read the proof, then: casefile proof verify ${name}`,
   ].join('\n')
-  return new Refusal(error.code, message, { extra: error.extra, cause: error })
+  return new AppError(error.code, message, { extra: error.extra, cause: error })
 }

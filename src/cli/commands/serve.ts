@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { ServeOptions } from '../../serve.ts'
 import { explain, memoryRootOption, rootOption, stateDirOption } from '../command.ts'
 
@@ -58,5 +58,5 @@ function switchOf(name: string): boolean {
   const text = process.env[name] ?? ''
   if (text === '1' || text === 'true') return true
   if (text === '0' || text === 'false') return false
-  throw new Refusal('bad_request', `${name} is "${text}". Set it to 1 or true, 0 or false.`)
+  throw new AppError('bad_request', `${name} is "${text}". Set it to 1 or true, 0 or false.`)
 }

@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers'
 import { Command } from 'commander'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { explain, several } from '../command.ts'
 import { type CommandContext, type CommandOptions, withService } from '../context.ts'
@@ -248,7 +248,7 @@ async function webhookNamed(
   const has = ids === '' ? 'There is none.' : `There are: ${ids}.`
   const problem = fitting.length === 0 ? 'No webhook matches' : 'Several webhooks match'
   const message = `${problem} "${visibleText(word)}". ${has} Those of a case need --case. Next: casefile webhook list`
-  throw exiting(EXIT.unknown, new Refusal('not_found', message))
+  throw exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
 /** Null asks for a new one. */

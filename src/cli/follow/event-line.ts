@@ -36,7 +36,9 @@ const TELLERS: Record<string, (payload: Payload, count: string) => EventLine | n
   plan_written: ({ sha256 }) => quiet(`plan written (${short(sha256)})`),
   plan_edited: ({ by, sha256 }) => plain(`plan edited by ${say(by)} (${short(sha256)})`),
   plan_approved: ({ plan_sha256 }) => ({
-    ...{ sign: '✓', tone: 'good', text: `plan approved (${short(plan_sha256)})` },
+    sign: '✓',
+    tone: 'good',
+    text: `plan approved (${short(plan_sha256)})`,
   }),
   session_started: ({ provider }) => quiet(`work begins with ${say(provider)}`),
   session_state_changed: ({ old_state, new_state, reason }) =>
@@ -124,7 +126,8 @@ function stepFinished(payload: Payload): EventLine {
           : `exit ${say(exit)}`
   const isGood = exit === 0
   return {
-    ...{ sign: isGood ? '✓' : '✗', tone: isGood ? 'good' : 'bad' },
+    sign: isGood ? '✓' : '✗',
+    tone: isGood ? 'good' : 'bad',
     text: `${say(step)}  ${how}${took}`,
   }
 }

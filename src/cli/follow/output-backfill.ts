@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, LastBytes } from '../../client/client.ts'
 import type { ReceivedEvent } from '../../client/session-stream.ts'
 import { sizeText } from '../../model/amounts.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { isOver, type SessionState } from '../../model/session-state.ts'
 import { createOutputLog, type OutputLog } from '../../rendering/live-log/output-log.ts'
 import { stepArtifacts } from '../../sessions/step-artifacts.ts'
@@ -152,7 +152,7 @@ async function lastBytes(client: Client, path: string): Promise<LastBytes | stri
   try {
     return await client.lastBytes(path, MOST_BYTES)
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AppError)) throw error
     return error.code === 'stopping' ? 'gone' : error.message
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 
 /** Some 10,000 issues with long comments; JavaScript strings cannot hold much more. */
 const MAX_BYTES = 256 * 1024 * 1024
@@ -38,7 +38,7 @@ async function contentOf(file: string): Promise<Uint8Array> {
   throw unread(file, why)
 }
 
-function unread(what: string, why: string): Refusal {
+function unread(what: string, why: string): AppError {
   const message = `Nothing was imported, because ${what} cannot be read: ${why}. You can import a long list in parts.`
-  return new Refusal('unreadable_file', message)
+  return new AppError('unreadable_file', message)
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import type { PlannedCase } from '../../import/import-plan.ts'
 import { NOTES_FILE } from '../../import/issue-notes.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 
 /** Requests under way at the same time. */
 const LANES = 16
@@ -33,7 +33,7 @@ export async function makeCases(
         if (known.has(each.id)) await completeNotes(client, each)
         else if (await make(client, each)) onMade(each)
       } catch (error) {
-        failed ??= error instanceof Refusal ? named(each, error) : error
+        failed ??= error instanceof AppError ? named(each, error) : error
       }
     }
   }
@@ -77,13 +77,13 @@ async function put(
     return true
   } catch (error) {
     const isThere =
-      error instanceof Refusal && ['precondition_failed', 'already_exists'].includes(error.code)
+      error instanceof AppError && ['precondition_failed', 'already_exists'].includes(error.code)
     if (isThere) return false
     throw error
   }
 }
 
-function named({ name }: PlannedCase, { code, message, errors, extra }: Refusal): Refusal {
+function named({ name }: PlannedCase, { code, message, errors, extra }: AppError): AppError {
   const text = `The import stopped at ${name}: ${message} Cases created before stay; repeat the import to go on from there.`
-  return new Refusal(code, text, { errors, extra })
+  return new AppError(code, text, { errors, extra })
 }

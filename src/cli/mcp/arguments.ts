@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { resolveCase } from '../resolve/case.ts'
 
 export const caseArgument = {
@@ -31,7 +31,7 @@ export function wordOf(session: string | number | undefined): string | undefined
 /** Half of a character would be saved as another one. */
 export function mustBeWhole(name: string, text: string): void {
   if (text.isWellFormed()) return
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `${name} has half of a character (a lone surrogate), which no file can hold. Send it whole, or leave it out.`,
   )

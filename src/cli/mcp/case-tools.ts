@@ -88,10 +88,17 @@ export const caseTools: readonly Tool[] = [
       'A case with its description, its proof gate (what is missing before the operator can resolve it), its newest sessions and proofs, and its memory files.',
     input: caseArgument,
     output: {
-      ...{ id: z.string(), title: z.string(), state: z.string(), uri: z.string() },
+      id: z.string(),
+      title: z.string(),
+      state: z.string(),
+      uri: z.string(),
       gate: row({ open: z.boolean(), missing: z.array(z.string()) }),
-      ...{ sessions: z.array(row({})), session_count: z.number() },
-      ...{ proof: z.array(row({})), proof_count: z.number() },
+
+      sessions: z.array(row({})),
+      session_count: z.number(),
+
+      proof: z.array(row({})),
+      proof_count: z.number(),
       memory: z.array(row({})),
       cut: z.array(z.string()).describe('What was left out for its length, and where it is'),
     },
@@ -139,14 +146,21 @@ export async function caseView(client: ApiReader, id: string) {
   const got = (path: string) =>
     client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
   const [found, gate, sessions, proof, memory] = await Promise.all([
-    ...[got(''), got('/gate')],
-    ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
+    got(''),
+    got('/gate'),
+    sessionsOf(client, id),
+    proofsOf(client, id),
+    got('/memory'),
   ])
   return {
     ...withCutTexts(found, ['description'], () => 'All of it is in the memory file case.md.'),
     gate,
-    ...{ sessions: sessions.slice(0, WITH_CASE).map(sessionRow), session_count: sessions.length },
-    ...{ proof: proof.slice(0, WITH_CASE).map(proofRow), proof_count: proof.length },
+
+    sessions: sessions.slice(0, WITH_CASE).map(sessionRow),
+    session_count: sessions.length,
+
+    proof: proof.slice(0, WITH_CASE).map(proofRow),
+    proof_count: proof.length,
     memory: rowsOf<MemoryJson>(memory).items.map((each) => memoryRow(id, each)),
     uri: caseUri(id),
   }

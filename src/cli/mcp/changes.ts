@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ReceivedEvent, sessionStream } from '../../client/session-stream.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { Access, AccessDeps } from './access.ts'
 import { CASES_URI, caseUri, memoryUri, proofUri, sessionUri } from './uris.ts'
 
@@ -36,7 +36,7 @@ export async function followChanges(
     try {
       return await access.service()
     } catch (error) {
-      if (error instanceof Refusal) return null // no workspace, or not yet; each call says so
+      if (error instanceof AppError) return null // no workspace, or not yet; each call says so
       throw error
     }
   }
@@ -52,7 +52,7 @@ export async function followChanges(
       numbers.set(session_id, body.number)
       return body.number
     } catch (error) {
-      if (error instanceof Refusal) return null
+      if (error instanceof AppError) return null
       throw error
     }
   }

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { ApiReader } from '../../client/client.ts'
 import { changeMemory, withParagraphs } from '../../client/memory-change.ts'
+import { AppError } from '../../model/app-error.ts'
 import { isMemoryName, isRecordName, MEMORY_NAME_RULE } from '../../model/memory-name.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { caseArgument, caseIn, mustBeWhole } from './arguments.ts'
 import { row, type Tool, tool } from './tool.ts'
 import { partOf, rowRange, rowsOf, rowsShape, textPartShape, textRange } from './truncate.ts'
@@ -73,7 +73,7 @@ export const memoryTools: readonly Tool[] = [
       mustBeNotes(filename)
       mustBeWhole('text', text)
       if (text.trim() === '') {
-        throw new Refusal('bad_request', 'text is blank. Give it what is to be remembered.')
+        throw new AppError('bad_request', 'text is blank. Give it what is to be remembered.')
       }
       return access.served(async (client) => {
         const id = await caseIn(client, name)
@@ -82,7 +82,7 @@ export const memoryTools: readonly Tool[] = [
         const { body } = await changeMemory(client, path, (present) =>
           withParagraphs(present ?? '', [added]),
         ).catch((error) => {
-          throw error instanceof Refusal && error.code === 'too_large' ? tooLong(filename) : error
+          throw error instanceof AppError && error.code === 'too_large' ? tooLong(filename) : error
         })
         return { structured: { ...body, uri: memoryUri(id, filename) } }
       })
@@ -95,8 +95,8 @@ export async function memoryText(client: ApiReader, id: string, filename: string
   return (await client.request('GET', `/cases/${id}/memory/${encodeURIComponent(filename)}`)).body
 }
 
-function tooLong(filename: string): Refusal {
-  return new Refusal(
+function tooLong(filename: string): AppError {
+  return new AppError(
     'too_large',
     `With this ${filename} would be over the 10 MiB that a memory file may have, so nothing was added. Add less, or use another file name.`,
   )
@@ -106,7 +106,7 @@ function tooLong(filename: string): Refusal {
 function mustBeNotes(filename: string): void {
   mustBeFilename(filename)
   if (!isRecordName(filename)) return
-  throw new Refusal(
+  throw new AppError(
     'invalid_filename',
     `${filename} is part of the record, which no tool here writes. Use another name, such as notes.md; a plan is proposed with propose_plan. States and the checklist are for the operator to change.`,
   )
@@ -115,7 +115,7 @@ function mustBeNotes(filename: string): void {
 /** Before it becomes a part of an address. */
 function mustBeFilename(filename: string): void {
   if (isMemoryName(filename)) return
-  throw new Refusal(
+  throw new AppError(
     'invalid_filename',
     `${JSON.stringify(filename.slice(0, 120))} is no memory file name: expected ${MEMORY_NAME_RULE}.`,
   )

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
+import { AppError } from '../../model/app-error.ts'
 import { KNOWN_PROOF_TYPES } from '../../model/known-words.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { type ProofJson, proofsOf, resolveProof, wholeProof } from '../resolve/proof.ts'
 import { resolveSession } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, wordOf } from './arguments.ts'
@@ -108,8 +108,8 @@ async function sessionIdOf(
   return word === 'none' ? null : (await resolveSession(client, caseId, word)).id
 }
 
-function oneOfBoth(): Refusal {
-  return new Refusal(
+function oneOfBoth(): AppError {
+  return new AppError(
     'bad_request',
     'Say what the proof is: give content, the text itself, or artifact, the name of a candidate that get_session lists; one of both.',
   )

@@ -1,6 +1,6 @@
 import type { Resource } from '@modelcontextprotocol/server'
 import type { ApiReader } from '../../client/client.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { proofsOf } from '../resolve/proof.ts'
 import { sessionsOf } from '../resolve/session.ts'
@@ -31,7 +31,10 @@ export async function resourcePage(
   const cases = (body as ListedCase[]).sort(byCreation)
   const before = cursor === undefined ? -1 : cases.findIndex(({ id }) => id === cursor)
   if (cursor !== undefined && before === -1) {
-    throw new Refusal('bad_request', 'That cursor leads nowhere any more. List from the beginning.')
+    throw new AppError(
+      'bad_request',
+      'That cursor leads nowhere any more. List from the beginning.',
+    )
   }
   const page = cases.slice(before + 1, before + 1 + CASES_A_PAGE)
   const parts = await Promise.all(page.map((each) => resourcesOf(client, each)))
@@ -62,28 +65,38 @@ async function resourcesOf(client: ApiReader, found: ListedCase): Promise<Resour
     const name = visibleText(found.title)
     return [
       {
-        ...{ uri: caseUri(id), name, title: name, mimeType: JSON_TYPE },
+        uri: caseUri(id),
+        name,
+        title: name,
+        mimeType: JSON_TYPE,
         description: `${found.state}. The case, its gate, and what belongs to it`,
         annotations: { lastModified: found.updated_at },
       },
       ...sessions.map(({ id: sid, number, type, state, updated_at }) => ({
-        ...{ uri: sessionUri(id, sid), name: `session ${number}`, mimeType: JSON_TYPE },
+        uri: sessionUri(id, sid),
+        name: `session ${number}`,
+        mimeType: JSON_TYPE,
         title: `${name}: session ${number}, ${type}, ${state}`,
         annotations: { lastModified: updated_at },
       })),
       ...proofs.map(({ id: pid, type, verified, supports, verified_at, created_at }) => ({
-        ...{ uri: proofUri(id, pid), name: `proof ${pid.slice(0, 8)}`, mimeType: JSON_TYPE },
+        uri: proofUri(id, pid),
+        name: `proof ${pid.slice(0, 8)}`,
+        mimeType: JSON_TYPE,
         title: `${name}: ${type}, ${verified ? 'verified' : 'not verified'}${supports ? '' : ', supports nothing'}`,
         annotations: { lastModified: verified_at ?? created_at },
       })),
       ...memory.map(({ filename, size, updated_at }) => ({
-        ...{ uri: memoryUri(id, filename), name: filename, mimeType: MARKDOWN, size },
+        uri: memoryUri(id, filename),
+        name: filename,
+        mimeType: MARKDOWN,
+        size,
         title: `${name}: ${filename}`,
         annotations: { lastModified: updated_at },
       })),
     ]
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'not_found') return [] // deleted meanwhile
+    if (error instanceof AppError && error.code === 'not_found') return [] // deleted meanwhile
     throw error
   }
 }

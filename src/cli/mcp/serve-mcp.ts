@@ -2,7 +2,7 @@ import { Transform } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { packageVersion } from '../../package-files.ts'
 import { findWorkspace, type WorkspaceOptions } from '../find-workspace.ts'
 import { ownTerminal } from '../output/terminal.ts'
@@ -69,7 +69,7 @@ async function sayWhere(choice: WorkspaceOptions, warn: (line: string) => void):
     const { root } = await findWorkspace(choice)
     warn(`mcp: the workspace is ${root}`)
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof AppError)) throw error
     warn(`mcp: ${error.message}`)
   }
 }

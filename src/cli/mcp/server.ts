@@ -5,7 +5,7 @@ import {
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
 import { MAX_WHO, oneLine } from '../../markdown/history-file.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { caseTools } from './case-tools.ts'
 import type { Change, KnownFiles } from './changes.ts'
 import { INSTRUCTIONS } from './instructions.ts'
@@ -14,7 +14,7 @@ import { proofTools } from './proof-tools.ts'
 import { resourcePage } from './resource-list.ts'
 import { completionsOf, contentsOf, RESOURCE_TEMPLATES } from './resources.ts'
 import { sessionTools } from './session-tools.ts'
-import { reasonOf, type Tool, type ToolNeeds } from './tool.ts'
+import { reasonOf, type Tool, type ToolDeps } from './tool.ts'
 import { placeOf } from './uris.ts'
 
 /** All that an agent can do. No tool approves, verifies, sets a state, resolves, abandons or deletes. */
@@ -22,7 +22,7 @@ export const TOOLS: readonly Tool[] = [...caseTools, ...sessionTools, ...proofTo
 
 const MOST_COMPLETIONS = 100
 
-export interface ServerNeeds extends ToolNeeds {
+export interface ServerDeps extends ToolDeps {
   version: string
   /** Of the protocol: `legacy` begins with `initialize`. */
   era: 'legacy' | 'modern'
@@ -37,8 +37,8 @@ export interface CasefileServer {
   agent(): string | undefined
 }
 
-export function casefileServer(needs: ServerNeeds): CasefileServer {
-  const { access, log, version, era, known } = needs
+export function casefileServer(deps: ServerDeps): CasefileServer {
+  const { access, log, version, era, known } = deps
   const about = { name: 'casefile', title: 'Casefile', version }
   const mcp = new McpServer(about, {
     instructions: INSTRUCTIONS,
@@ -48,7 +48,7 @@ export function casefileServer(needs: ServerNeeds): CasefileServer {
       completions: {},
     },
   })
-  for (const each of TOOLS) each.register(mcp, needs)
+  for (const each of TOOLS) each.register(mcp, deps)
   const { server } = mcp
   const subscribed = new Set<string>()
 
@@ -59,7 +59,7 @@ export function casefileServer(needs: ServerNeeds): CasefileServer {
     } catch (error) {
       if (error instanceof ProtocolError) throw error
       const reason = reasonOf(error, log)
-      const code = error instanceof Refusal ? error.code : 'internal'
+      const code = error instanceof AppError ? error.code : 'internal'
       if (uri !== null && (code === 'not_found' || code === 'invalid_filename')) {
         throw new ResourceNotFoundError(uri, reason)
       }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Client } from '../../client/client.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { resolveSession, type SessionJson, sessionPath, sessionsOf } from '../resolve/session.ts'
 import { caseArgument, caseIn, mustBeWhole, sessionArgument, wordOf } from './arguments.ts'
 import { type Outcome, row, type Tool, tool } from './tool.ts'
@@ -37,9 +37,18 @@ export const sessionTools: readonly Tool[] = [
       'A session: its state, hypothesis, plan, output, diff, test counts, the first failed tests by name with message and place (failed_tests), what each run of the agent used (usage: model, tokens, cost), and the files that could be attached as proof (candidates). The whole record with the audit trail is the memory file <number>.md of the case.',
     input: { ...caseArgument, ...sessionArgument('the newest') },
     output: {
-      ...{ id: z.string(), case_id: z.string(), number: z.number(), state: z.string() },
-      ...{ type: z.string(), hypothesis: z.string(), plan: z.string(), output: z.string() },
-      ...{ plan_sha256: z.string().nullable(), uri: z.string() },
+      id: z.string(),
+      case_id: z.string(),
+      number: z.number(),
+      state: z.string(),
+
+      type: z.string(),
+      hypothesis: z.string(),
+      plan: z.string(),
+      output: z.string(),
+
+      plan_sha256: z.string().nullable(),
+      uri: z.string(),
       cut: z.array(z.string()).describe('What was left out for its length, and where it is'),
     },
     run: (access, { case: name, session }) =>
@@ -70,8 +79,13 @@ export const sessionTools: readonly Tool[] = [
         ),
     },
     output: {
-      ...{ session_id: z.string(), number: z.number(), state: z.string() },
-      ...{ plan_sha256: z.string().nullable(), uri: z.string(), next: z.string() },
+      session_id: z.string(),
+      number: z.number(),
+      state: z.string(),
+
+      plan_sha256: z.string().nullable(),
+      uri: z.string(),
+      next: z.string(),
     },
     run(access, { case: name, session, plan, hypothesis, expected_plan_sha256 }) {
       mustBeWhole('plan', plan)
@@ -106,21 +120,21 @@ async function proposed(
     const uri = sessionUri(case_id, id)
     return { structured: { session_id: id, number, state, plan_sha256, uri, next: NEXT } }
   } catch (error) {
-    const isLate = error instanceof Refusal && error.code === 'precondition_failed'
+    const isLate = error instanceof AppError && error.code === 'precondition_failed'
     throw isLate ? changedPlan(null) : error
   }
 }
 
-function notWaiting(number: number, state: string): Refusal {
-  return new Refusal(
+function notWaiting(number: number, state: string): AppError {
+  return new AppError(
     'wrong_state',
     `Session ${number} is ${state}: a plan can be proposed only while it waits for approval (plan_ready). list_sessions shows the others. A new session is started by the operator (casefile start).`,
   )
 }
 
-function changedPlan(present: string | null): Refusal {
+function changedPlan(present: string | null): AppError {
   const now = present === null ? '' : ` It is ${present} now.`
-  return new Refusal(
+  return new AppError(
     'plan_changed',
     `The plan is not the one that you have read.${now} Read it again with get_session, then propose anew.`,
   )

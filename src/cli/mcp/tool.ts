@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { Access } from './access.ts'
 
 /** What agents have to work with. */
-export interface ToolNeeds {
+export interface ToolDeps {
   access: Access
   log: (line: string) => void
 }
@@ -23,7 +23,7 @@ export interface Tool {
   description: string
   /** `appends`: done twice, it is there twice. `sets`: done twice is done once. */
   does: 'reads' | 'appends' | 'sets'
-  register(server: McpServer, needs: ToolNeeds): void
+  register(server: McpServer, deps: ToolDeps): void
 }
 
 interface ToolDefinition<I extends z.ZodRawShape> extends Omit<Tool, 'register'> {
@@ -43,11 +43,18 @@ export function tool<I extends z.ZodRawShape>(definition: ToolDefinition<I>): To
   const inputSchema = withoutNulls(z.strictObject(input))
   const outputSchema = row(output)
   const annotations = {
-    ...{ title, readOnlyHint: does === 'reads', destructiveHint: false },
-    ...{ idempotentHint: does !== 'appends', openWorldHint: false },
+    title,
+    readOnlyHint: does === 'reads',
+    destructiveHint: false,
+
+    idempotentHint: does !== 'appends',
+    openWorldHint: false,
   }
   return {
-    ...{ name, title, description, does },
+    name,
+    title,
+    description,
+    does,
     register(server, { access, log }) {
       const described = { title, description, inputSchema, outputSchema, annotations }
       server.registerTool(name, described, async (args): Promise<CallToolResult> => {
@@ -77,7 +84,7 @@ function withoutNulls<T extends z.ZodType>(schema: T): T {
 
 /** What was refused, why, and what to do next. */
 export function reasonOf(error: unknown, log: (line: string) => void): string {
-  if (error instanceof Refusal) {
+  if (error instanceof AppError) {
     const lines = error.errors
       .filter(({ message }) => !error.message.includes(message))
       .map(({ path, message }) => `${path}: ${message}`)

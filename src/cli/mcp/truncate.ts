@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 
 /** What an answer holds of one text: some 6,000 tokens. */
 const TEXT_CHARACTERS = 24_000
@@ -71,8 +71,8 @@ export function rowsOf<T>(all: readonly T[], offset = 0, limit = ROWS): Rows<T> 
   return { items: all.slice(offset, end), total, next_offset: end < total ? end : null }
 }
 
-function beyond(name: string, value: number, total: number, what: string): Refusal {
-  return new Refusal(
+function beyond(name: string, value: number, total: number, what: string): AppError {
+  return new AppError(
     'bad_request',
     `${name} is ${value}, but there are only ${total} ${what}. Begin at 0, or at the next_offset of the last answer.`,
   )

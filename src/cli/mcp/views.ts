@@ -8,8 +8,20 @@ export function sessionRow(session: SessionJson) {
   const { id, case_id, number, state, type, provider, proof_attached, tests, diff } = session
   const { started_at, updated_at, completed_at, plan_sha256, usage_total, problems } = session
   return {
-    ...{ id, number, state, type, provider, started_at, updated_at, completed_at },
-    ...{ plan_sha256, proof_attached, tests, diff, problems: problems.length },
+    id,
+    number,
+    state,
+    type,
+    provider,
+    started_at,
+    updated_at,
+    completed_at,
+
+    plan_sha256,
+    proof_attached,
+    tests,
+    diff,
+    problems: problems.length,
     usage_total,
     uri: sessionUri(case_id, id),
   }

@@ -1,4 +1,4 @@
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 
 /** What the exit codes of all commands mean. `check` alone has its own, see `CHECK_EXIT`. */
 export const EXIT = {
@@ -29,15 +29,15 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   130: 'interrupted by Ctrl-C (143: by SIGTERM, 129: the terminal was closed)',
 }
 
-const exits = new WeakMap<Refusal, ExitCode>()
+const exits = new WeakMap<AppError, ExitCode>()
 
 /** The error, which makes the command end with this exit code. */
-export function exiting(code: ExitCode, refusal: Refusal): Refusal {
+export function exiting(code: ExitCode, refusal: AppError): AppError {
   exits.set(refusal, code)
   return refusal
 }
 
-export function exitCodeOf(refusal: Refusal): ExitCode {
+export function exitCodeOf(refusal: AppError): ExitCode {
   const chosen = exits.get(refusal)
   if (chosen !== undefined) return chosen
   if (refusal.code === 'proof_gate') return EXIT.gateShut
@@ -45,6 +45,6 @@ export function exitCodeOf(refusal: Refusal): ExitCode {
 }
 
 /** A command that cannot be understood as it was given. */
-export function usageError(message: string): Refusal {
-  return exiting(EXIT.usage, new Refusal('bad_request', message))
+export function usageError(message: string): AppError {
+  return exiting(EXIT.usage, new AppError('bad_request', message))
 }

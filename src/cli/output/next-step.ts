@@ -1,6 +1,6 @@
-import type { Refusal, RefusalCode } from '../../model/refusal.ts'
+import type { AppError, ErrorCode } from '../../model/app-error.ts'
 
-const NEXT: Partial<Record<RefusalCode, string>> = {
+const NEXT: Partial<Record<ErrorCode, string>> = {
   unreadable_file: 'casefile check',
   would_be_a_problem: 'casefile check',
   untrusted_provider: 'casefile trust',
@@ -11,7 +11,7 @@ const NEXT: Partial<Record<RefusalCode, string>> = {
 }
 
 /** The command to go on with after an error; null where its message names one, or none helps. */
-export function nextStep({ code, message, extra }: Refusal): string | null {
+export function nextStep({ code, message, extra }: AppError): string | null {
   if (/casefile \w+/.test(message)) return null
   const { running } = extra as { running?: { case_id?: unknown } }
   if (typeof running?.case_id === 'string') return `casefile tail ${running.case_id.slice(0, 8)}`

@@ -1,7 +1,7 @@
 import type { ApiReader } from '../../client/client.ts'
 import { ask } from '../../demo/question.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { AttentionKind } from '../../model/attention.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { UUID } from '../../model/words.ts'
 import type { ReadContext } from '../context.ts'
@@ -36,12 +36,12 @@ export async function resolveCase(
     : ambiguous(word, fitting, total ?? fitting.length)
 }
 
-function notFound(word: string, listCommand: string): Refusal {
+function notFound(word: string, listCommand: string): AppError {
   const message = `No case matches "${visibleText(word)}". Use an id, the start of an id, or part of a title: ${listCommand} shows them.`
-  return exiting(EXIT.unknown, new Refusal('not_found', message))
+  return exiting(EXIT.unknown, new AppError('not_found', message))
 }
 
-function ambiguous(word: string, fitting: readonly NamedCase[], total: number): Refusal {
+function ambiguous(word: string, fitting: readonly NamedCase[], total: number): AppError {
   const more = total > fitting.length ? [`  and ${total - fitting.length} more`] : []
   const message = [
     `"${visibleText(word)}" matches ${total} cases. Use more of the id or title:`,
@@ -49,7 +49,7 @@ function ambiguous(word: string, fitting: readonly NamedCase[], total: number): 
     ...more,
   ].join('\n')
   const candidates = fitting.map(({ id, title, state }) => ({ id, title, state }))
-  return exiting(EXIT.unknown, new Refusal('not_found', message, { extra: { candidates } }))
+  return exiting(EXIT.unknown, new AppError('not_found', message, { extra: { candidates } }))
 }
 
 function linesOf(cases: readonly NamedCase[]): string[] {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
 import { realPathOf } from '../../files/real-path.ts'
 import { readRegular } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
 import { decoded } from '../../workspace/record.ts'
 import { usageError } from '../output/exit-codes.ts'
@@ -30,7 +30,7 @@ async function contentOfFile(file: string): Promise<string> {
   const path = await realPathOf(resolve(file)) // the operator's own choice: a link is followed
   const read = decoded(await readRegular(path, { maxBytes: MAX_PROOF_CONTENT_BYTES }), file)
   if (read.ok) return read.text
-  throw new Refusal(
+  throw new AppError(
     'unreadable_file',
     `${file} cannot be attached: ${read.problem.message}. Attach a text file, or the part of it that proves the point.`,
   )

@@ -1,6 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /** As `GET …/proof?content=false` lists it. */
@@ -46,5 +46,5 @@ export function resolveProof(proofs: readonly ProofHead[], word: string): ProofH
     fitting.length > 0
       ? `${JSON.stringify(word)} begins the ids of several proofs: ${ids}. Name one by more of its id.`
       : `The case has no proof ${JSON.stringify(word)}. ${ids === '' ? 'It has none yet: casefile proof add' : `It has: ${ids}`}.`
-  throw exiting(EXIT.unknown, new Refusal('not_found', message))
+  throw exiting(EXIT.unknown, new AppError('not_found', message))
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/client.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { ProofHead, ProofJson } from '../resolve/proof.ts'
 
 interface SeenProof extends Pick<ProofHead, 'id' | 'case_id'> {
@@ -25,14 +25,14 @@ export async function verifySeen(
     const headers = { 'if-match': etag }
     return (await client.request('PUT', `${path}/verify`, { body, headers })).body
   } catch (error) {
-    const isLate = error instanceof Refusal && error.code === 'precondition_failed'
+    const isLate = error instanceof AppError && error.code === 'precondition_failed'
     throw isLate ? changed(case_id, id) : error
   }
 }
 
-function changed(caseId: string, id: string): Refusal {
+function changed(caseId: string, id: string): AppError {
   const next = `casefile proof verify ${caseId.slice(0, 8)} ${id.slice(0, 8)}`
-  return new Refusal(
+  return new AppError(
     'precondition_failed',
     `Proof ${id} was changed in the meantime, so it was not verified. Read it again, then: ${next}`,
   )

@@ -1,6 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { FailedTest } from '../../model/failed-test.ts'
-import { Refusal } from '../../model/refusal.ts'
 import type { RefusedActions } from '../../model/refused-actions.ts'
 import type { SessionDurations } from '../../model/session-durations.ts'
 import type { RunUsage, UsageTotal } from '../../model/usage.ts'
@@ -83,6 +83,6 @@ export function sessionPath({ case_id, id }: Pick<SessionJson, 'case_id' | 'id'>
   return `/cases/${case_id}/sessions/${id}`
 }
 
-function unknown(message: string): Refusal {
-  return exiting(EXIT.unknown, new Refusal('not_found', message))
+function unknown(message: string): AppError {
+  return exiting(EXIT.unknown, new AppError('not_found', message))
 }

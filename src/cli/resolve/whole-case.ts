@@ -18,8 +18,11 @@ export async function wholeCase(client: ApiReader, id: string): Promise<WholeCas
   const got = (path: string) =>
     client.request('GET', `/cases/${id}${path}`).then(({ body }) => body)
   const [found, gate, sessions, proof, memory, history] = await Promise.all([
-    ...[got(''), got('/gate')],
-    ...[sessionsOf(client, id), proofsOf(client, id), got('/memory')],
+    got(''),
+    got('/gate'),
+    sessionsOf(client, id),
+    proofsOf(client, id),
+    got('/memory'),
     got('/history'),
   ])
   return { ...found, gate, sessions, proof, memory, history }

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { problemResponse } from '../problem-json.ts'
 import { type ErrorPage, errorResponse, PAGE_HEADERS } from './error-format.ts'
@@ -36,7 +36,7 @@ interface RefusedOptions {
 }
 
 function refused(c: ServiceContext, objection: string, { port, page }: RefusedOptions): Response {
-  const refusal = new Refusal('forbidden', objection)
+  const refusal = new AppError('forbidden', objection)
   const host = c.req.header('host') ?? ''
   // under a name that is not ours there is nothing but the bare refusal
   if (ownAuthority(host, port) === null) return problemResponse(refusal)

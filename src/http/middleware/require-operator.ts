@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MiddlewareHandler } from 'hono'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { type Connection, type Sender, senderOf } from '../../runners/process/peer.ts'
 import type { MarkedRun } from '../../runners/process/run-members.ts'
 import type { DeniedRequest, SessionRun } from '../../sessions/own-requests.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'
 
-type OperatorNeeds = Pick<HttpDeps, 'sessions' | 'providers' | 'log'>
+type OperatorDeps = Pick<HttpDeps, 'sessions' | 'providers' | 'log'>
 type Run = SessionRun | MarkedRun
 
 /** How long the answer waits for the trail: a person may have the session's file broken just then. */
@@ -22,7 +22,7 @@ const LOOK_MS = 20
  * runs, and lets everything pass where it cannot be told, which is everywhere but on Linux.
  */
 export function requireOperator(
-  service: OperatorNeeds,
+  service: OperatorDeps,
   tool: string,
   applies: (c: ServiceContext) => boolean = () => true,
 ): MiddlewareHandler<ServiceEnv> {
@@ -38,7 +38,7 @@ export function requireOperator(
  * `casefile mcp` only read while an agent plans, whatever that agent thinks of them.
  */
 export function notWhilePlanning(
-  service: OperatorNeeds,
+  service: OperatorDeps,
   tool: string,
 ): MiddlewareHandler<ServiceEnv> {
   const why =
@@ -47,12 +47,12 @@ export function notWhilePlanning(
 }
 
 /** Those whose programs may only read. */
-function planningRuns({ sessions, providers }: OperatorNeeds): readonly Run[] {
+function planningRuns({ sessions, providers }: OperatorDeps): readonly Run[] {
   return [...sessions.runs().filter(({ kind }) => kind === 'plan'), ...providers.runs()]
 }
 
 function refusing(
-  service: OperatorNeeds,
+  service: OperatorDeps,
   { tool, why }: { tool: string; why: string },
   runsThatMayNot: (c: ServiceContext) => readonly Run[],
 ): MiddlewareHandler<ServiceEnv> {
@@ -61,7 +61,7 @@ function refusing(
     const refusal = runs.length > 0 && (await objectionTo(c, runs, why))
     if (refusal) {
       await note(service, refusal, { tool, title: `${c.req.method} ${c.req.path.slice(0, 200)}` })
-      throw new Refusal('own_session', refusal.message, { extra: refusal.extra })
+      throw new AppError('own_session', refusal.message, { extra: refusal.extra })
     }
     await next()
   }
@@ -146,7 +146,7 @@ const UNKNOWN = {
 }
 
 async function note(
-  { sessions, log }: OperatorNeeds,
+  { sessions, log }: OperatorDeps,
   { runs, denied }: Objection,
   request: Pick<DeniedRequest, 'tool' | 'title'>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Hono, NotFoundHandler } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import { type ErrorPage, errorResponse } from './error-format.ts'
 
@@ -11,7 +11,7 @@ export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundH
     onMethodNotAllowed(c, methods) {
       const allow = methods.toSorted().join(', ')
       const message = `There is no ${requestLine(c)}. This path answers ${allow}.`
-      const response = errorResponse(c, new Refusal('method_not_allowed', message), { page })
+      const response = errorResponse(c, new AppError('method_not_allowed', message), { page })
       response.headers.set('allow', allow)
       return response
     },
@@ -19,7 +19,7 @@ export function unknownRoute(app: Hono<ServiceEnv>, page?: ErrorPage): NotFoundH
   return async (c) => {
     await checkMethod(c, async () => {
       const message = `There is no ${requestLine(c)}. docs/api.md lists all there is.`
-      c.res = errorResponse(c, new Refusal('not_found', message), { page })
+      c.res = errorResponse(c, new AppError('not_found', message), { page })
     })
     return c.res
   }

@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { RefusalCode } from '../../model/refusal.ts'
+import type { ErrorCode } from '../../model/app-error.ts'
 import type { Build } from '../deps.ts'
 import { type EndpointSpec, type Method, TAGS } from '../endpoint.ts'
 import { ERRORS } from '../problem-json.ts'
@@ -39,7 +39,7 @@ export function openApiDocument(
   const used = JSON.stringify([paths, responses])
   const examples = Object.entries(EXAMPLES.refusals)
     .filter(([code]) => used.includes(`"#/components/examples/${code}"`))
-    .map(([code, value]) => [code, { summary: ERRORS[code as RefusalCode].title, value }])
+    .map(([code, value]) => [code, { summary: ERRORS[code as ErrorCode].title, value }])
   const streamed = (Object.keys(STREAMED) as Streamed[]).map((name) => [name, anyOfThem(name)])
   return {
     openapi: '3.1.0',

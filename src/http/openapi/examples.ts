@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../model/refusal.ts'
+import type { ErrorCode } from '../../model/app-error.ts'
 import examples from './examples.json' with { type: 'json' }
 import type { Json } from './json-schemas.ts'
 
@@ -16,7 +16,7 @@ interface Examples {
   /** By `operationId`. */
   operations: Readonly<Record<string, Example>>
   /** What a refusal with this code looks like. */
-  refusals: Readonly<Partial<Record<RefusalCode, Json>>>
+  refusals: Readonly<Partial<Record<ErrorCode, Json>>>
   /** What was sent of an event, by its type. */
   deliveries: Readonly<Partial<Record<string, Json>>>
 }

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../model/refusal.ts'
+import type { ErrorCode } from '../../model/app-error.ts'
 import type { EndpointSpec, ResponseSpec } from '../endpoint.ts'
 import { ERRORS } from '../problem-json.ts'
 import type { HeaderName } from '../schemas/response-headers.ts'
@@ -37,7 +37,7 @@ const FAILURES = Object.entries({
   Failed: ['internal', 'storage_failed'],
   Stopping: ['stopping'],
   Full: ['storage_full'],
-} satisfies Record<string, [RefusalCode, ...RefusalCode[]]>)
+} satisfies Record<string, [ErrorCode, ...ErrorCode[]]>)
 
 const FAILED: Json = Object.fromEntries(
   FAILURES.map(([name, [code]]) => [
@@ -88,7 +88,7 @@ const ACCEPTED = ['Accept', 'Accept-Post', 'Accept-Patch', 'Accept-Encoding'] as
 
 /** The errors that the endpoint names, and those of every endpoint of its kind. */
 function errorsOf(path: string, operation: EndpointSpec): Json {
-  const codes = new Set<RefusalCode>([
+  const codes = new Set<ErrorCode>([
     'forbidden',
     ...(path.includes('{') ? ['not_found' as const] : []),
     ...(operation.body ? JSON_BODY : []),
@@ -96,7 +96,7 @@ function errorsOf(path: string, operation: EndpointSpec): Json {
     ...(operation.operatorOnly ? ['own_session' as const] : []),
     ...(operation.errors ?? []),
   ])
-  const byStatus = new Map<number, RefusalCode[]>()
+  const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes) {
     const { status } = ERRORS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
@@ -104,7 +104,7 @@ function errorsOf(path: string, operation: EndpointSpec): Json {
   return Object.fromEntries([...byStatus].map(([status, same]) => [status, errorOf(same)]))
 }
 
-function errorOf(codes: readonly RefusalCode[]): Json {
+function errorOf(codes: readonly ErrorCode[]): Json {
   const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' ')
   // one type for all errors, so that clients get no type for each response; the examples show the codes
   const schema = { $ref: '#/components/schemas/ProblemDetails' }

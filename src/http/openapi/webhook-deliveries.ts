@@ -35,7 +35,8 @@ export function deliveryOf(type: string, json: JsonOf) {
   })
   return {
     post: {
-      ...{ operationId: `on${eventName(type).replace(/Event$/, '')}`, tags: ['Webhooks'] },
+      operationId: `on${eventName(type).replace(/Event$/, '')}`,
+      tags: ['Webhooks'],
       summary: type === 'ping' ? 'What a test sends' : `Tells of ${type}`,
       parameters,
       requestBody: {

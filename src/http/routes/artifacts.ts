@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { readSlice, sliceStream } from '../../files/read-slice.ts'
+import { AppError } from '../../model/app-error.ts'
 import { sessionOf } from '../../model/case-folder.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { listArtifacts } from '../../runners/output/artifact-listing.ts'
 import { artifactPath, isArtifactOf, MAX_ARTIFACT_BYTES } from '../../runners/output/artifacts.ts'
 import { byteRange } from '../byte-range.ts'
@@ -126,7 +126,7 @@ function answered(c: ServiceContext, name: string, read: Slice, isPart: boolean)
   }
   if (bytes.length === 0) {
     const message = `${name} has ${size} bytes, and none of those that Range asks for. Ask again when it has grown.`
-    const response = problemResponse(new Refusal('range_not_satisfiable', message))
+    const response = problemResponse(new AppError('range_not_satisfiable', message))
     response.headers.set('content-range', `bytes */${size}`)
     return response
   }
@@ -141,16 +141,16 @@ function streamed(c: ServiceContext, body: ReadableStream<Uint8Array>, size: num
   return c.body(body, 200, headers)
 }
 
-function missing(number: number, name: string): Refusal {
+function missing(number: number, name: string): AppError {
   const came = `"${name.slice(0, 120).toWellFormed()}"`
-  return new Refusal(
+  return new AppError(
     'not_found',
     `Session ${number} has no artifact ${came} on this machine. Artifacts stay where they were made, and are listed by GET …/artifacts.`,
   )
 }
 
-function unreadable(name: string, reason: string): Refusal {
-  return new Refusal(
+function unreadable(name: string, reason: string): AppError {
+  return new AppError(
     'unreadable_file',
     `The artifact ${name} is not read (${reason}): only plain files are. Look at what stands in its place.`,
   )

@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { gateOf } from '../../model/case-folder.ts'
 import { answerQuestion } from '../../model/decide-answer.ts'
 import { newCase, setState, updateCase } from '../../model/decide-case.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { actorOf } from '../actor.ts'
 import { filtersFor } from '../case-filter.ts'
 import { caseHistory } from '../case-history.ts'
@@ -238,7 +238,7 @@ export const caseEndpoints = [
         mustMatch(c, service, folder)
         const running = folder.sessions.find((session) => service.running.has(session.id))
         if (!running) return
-        throw new Refusal(
+        throw new AppError(
           'session_running',
           `Session ${running.number} of this case is ${running.state}; abandon it first (POST /cases/${id}/sessions/${running.id}/abandon).`,
           { extra: { running: { case_id: id, session_id: running.id } } },

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { CASE_FILE } from '../../markdown/case-file.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import { HISTORY_FILE } from '../../model/history.ts'
 import { fileActs } from '../../model/history-acts.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { SESSION_FILE } from '../../model/words.ts'
 import type { ConfirmedFile } from '../../sessions/run-guard.ts'
 import {
@@ -156,7 +156,7 @@ async function putMemory(c: ServiceContext, service: HttpDeps, id: string): Prom
 function mustBeMeant(c: ServiceContext, filename: string): void {
   const isStated = c.req.header('content-length') ?? c.req.header('transfer-encoding')
   if (isStated !== undefined) return
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `The request has no body, so ${filename} was left as it is. Send the text of the file; to empty it, send Content-Length: 0.`,
   )
@@ -188,7 +188,7 @@ async function isUnknown({ store }: HttpDeps, id: string): Promise<boolean> {
     await store.read(id)
     return false
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'not_found') return true
+    if (error instanceof AppError && error.code === 'not_found') return true
     throw error
   }
 }

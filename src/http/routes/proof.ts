@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, gateOf, proofOf } from '../../model/case-folder.ts'
 import { addItem } from '../../model/decide-case.ts'
 import { attachProof, verifyProof } from '../../model/decide-proof.ts'
 import type { Counted } from '../../model/proof.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
@@ -205,8 +205,8 @@ export const proofEndpoints = [
   }),
 ]
 
-function changedMeanwhile(): Refusal {
-  return new Refusal('precondition_failed', 'The proof has changed. Read it again, then decide.')
+function changedMeanwhile(): AppError {
+  return new AppError('precondition_failed', 'The proof has changed. Read it again, then decide.')
 }
 
 /** Holds the request to If-Match on the proof as a GET would return it now. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { AppError } from '../../model/app-error.ts'
 import { type CaseFolder, sessionOf } from '../../model/case-folder.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { MAX_PLAN_BYTES, type Session } from '../../model/session.ts'
 import { planHistory, savedAt } from '../../sessions/plan-history.ts'
 import { actorOf } from '../actor.ts'
@@ -219,7 +219,7 @@ async function matching(service: HttpDeps, c: ServiceContext, id: string, sid: s
   const hash = hashOf(found)
   return (_: CaseFolder, present: Session) => {
     if (c.req.header('if-match') !== undefined && hashOf(present) !== hash) {
-      throw new Refusal(
+      throw new AppError(
         'precondition_failed',
         'The session has changed. Read it again, then decide.',
       )

@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { AppError } from '../../model/app-error.ts'
 import { DELIVERY_STATES, type Delivery } from '../../model/delivery.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { ALL_EVENTS, type Webhook } from '../../model/webhook.ts'
 import { newSecret } from '../../webhooks/message.ts'
 import {
@@ -96,7 +96,7 @@ const SCOPES: readonly Scope[] = [
       const id = await readCase(service, params)
       const found = service.webhooks.get(params.webhook_id!)
       if (found.case_id === id) return found
-      throw new Refusal('not_found', `Case ${id} has no webhook ${found.id}.`)
+      throw new AppError('not_found', `Case ${id} has no webhook ${found.id}.`)
     },
   },
 ]

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAX_CASE_BYTES } from '../../markdown/case-file.ts'
+import { AppError } from '../../model/app-error.ts'
 import {
   CASE_FIELDS,
   type CaseFieldName,
@@ -10,7 +11,6 @@ import {
   SETTABLE,
   type SettableFields,
 } from '../../model/case-fields.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { UUID } from '../../model/words.ts'
 import { mustFit } from '../request-body.ts'
 import { caseState } from './primitives.ts'
@@ -86,7 +86,7 @@ export function newFields({
 export function wantedFields(sent: CaseFieldsAsSent): SettableFields {
   const fields = cleared(sent)
   if (Object.keys(fields).length > 0) return fields
-  throw new Refusal(
+  throw new AppError(
     'bad_request',
     `Nothing to update: name at least one of ${SETTABLE.map(({ name }) => name).join(', ')}.`,
   )

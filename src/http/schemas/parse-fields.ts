@@ -1,6 +1,6 @@
 import type * as z from 'zod'
+import { AppError, type FieldError } from '../../model/app-error.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
-import { type FieldError, Refusal } from '../../model/refusal.ts'
 
 type RawIssue = z.core.$ZodRawIssue
 
@@ -21,15 +21,15 @@ export function parseFields<T>(schema: z.ZodType<T>, value: unknown): T {
   }))
   const first = `${errors[0]?.path || 'The request'}: ${errors[0]?.message}.`
   const more = all.length > 1 ? ` ${all.length - 1} more in "errors".` : ''
-  throw new Refusal('bad_request', first + more, { errors })
+  throw new AppError('bad_request', first + more, { errors })
 }
 
 /** A case's state that does not exist; states have an error code of their own. */
-export function unknownState(state: string): Refusal {
+export function unknownState(state: string): AppError {
   const came = `"${state.slice(0, 60)}"`
   const message = `got ${came}, expected one of ${CASE_STATES.join(', ')}`
   const errors = [{ path: 'state', message }]
-  return new Refusal('unknown_state', `There is no case state ${came}.`, { errors })
+  return new AppError('unknown_state', `There is no case state ${came}.`, { errors })
 }
 
 /** As in `steps[0].timeout`; empty for the root. */

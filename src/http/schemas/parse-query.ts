@@ -1,6 +1,6 @@
 import * as z from 'zod'
+import { AppError, type FieldError } from '../../model/app-error.ts'
 import { CASE_STATES } from '../../model/case-state.ts'
-import { type FieldError, Refusal } from '../../model/refusal.ts'
 import type { ServiceContext } from '../context.ts'
 import { NOUNS } from './params.ts'
 import { unknownState } from './parse-fields.ts'
@@ -16,7 +16,7 @@ export function parseParams<T>(schema: z.ZodType<T> & { shape: Shape }, c: Servi
   const name = String(result.error.issues[0]?.path[0])
   const noun = NOUNS.get(schema.shape[name]!)?.noun ?? name
   const came = JSON.stringify((sent[name] ?? '').slice(0, 80).toWellFormed())
-  throw new Refusal('not_found', `There is no ${noun} ${came}: expected a UUID in lower case.`)
+  throw new AppError('not_found', `There is no ${noun} ${came}: expected a UUID in lower case.`)
 }
 
 /**
@@ -59,9 +59,9 @@ function objectOf(shape: Shape): z.ZodObject {
   return object
 }
 
-function badRequest(errors: FieldError[]): Refusal {
+function badRequest(errors: FieldError[]): AppError {
   const [first] = errors
-  return new Refusal('bad_request', `${first?.path}: ${first?.message}.`, { errors })
+  return new AppError('bad_request', `${first?.path}: ${first?.message}.`, { errors })
 }
 
 function shortened(text: string): string {

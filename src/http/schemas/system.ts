@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { REFUSAL_CODES } from '../../model/refusal.ts'
+import { ERROR_CODES } from '../../model/app-error.ts'
 import { gate, problem } from './case-responses.ts'
 import { count, hash, id, type JsonOf, time } from './primitives.ts'
 import { WORDS } from './text-fields.ts'
@@ -67,7 +67,7 @@ export const problemDetails = z
     title: z.string(),
     status: z.int().min(400).max(599),
     detail: z.string().describe('What was refused, why, and what to do next.'),
-    code: z.enum(REFUSAL_CODES),
+    code: z.enum(ERROR_CODES),
     errors: z
       .exactOptional(z.array(z.object({ path: z.string(), message: z.string() })))
       .describe('One for each wrong field; there with every 400.'),

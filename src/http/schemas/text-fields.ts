@@ -42,7 +42,8 @@ export function trimmedLine(max: number) {
   return oneLine(max)
     .refine((text) => text === text.trim(), 'expected no blanks at the ends')
     .meta({
-      ...{ maxLength: max, pattern: TRIMMED_LINE },
+      maxLength: max,
+      pattern: TRIMMED_LINE,
       description: 'One line that says something, without blanks at its ends.',
     })
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import {
   ALL_EVENTS,
   DEFAULT_EVENTS,
@@ -62,7 +62,9 @@ export function secretIn({ secret }: { secret?: unknown }): string | null | unde
   if (isText && secret !== '' && secret.length <= MAX_SECRET) return secret
   const came = isText ? `one of ${secret.length}` : `another type of value`
   const message = `expected a string of 1 to ${MAX_SECRET} characters; got ${came}`
-  throw new Refusal('bad_request', `secret: ${message}.`, { errors: [{ path: 'secret', message }] })
+  throw new AppError('bad_request', `secret: ${message}.`, {
+    errors: [{ path: 'secret', message }],
+  })
 }
 
 /** What a PATCH asks for; refuses with `bad_request` when that is nothing. */
@@ -78,7 +80,7 @@ export function changeIn(
   if (secret !== undefined) change.secret = secret ?? newSecret()
   if (Object.keys(change).length > 0) return change
   const message = 'Nothing to update: name at least one of url, events, secret, active.'
-  throw new Refusal('bad_request', message)
+  throw new AppError('bad_request', message)
 }
 
 const fields = z.object({

@@ -14,7 +14,7 @@ import {
 } from '../agents/project-files.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
 import type { AgentStream } from '../streams/agent-stream.ts'
-import { readCodexRecord, sandboxRefusal } from '../streams/codex-record.ts'
+import { readCodexRecord, sandboxError } from '../streams/codex-record.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import { CLAUDE_RETRY } from './retry.ts'
 
@@ -141,7 +141,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     // in its mode `agent` a model decides in our place
     modes: { plan: 'read-only', work: 'workspace-write' },
     readRecord: readCodexRecord,
-    refusalIn: sandboxRefusal,
+    refusalIn: sandboxError,
     // It marks the folder as trusted for Codex.
     projectFiles: ['.codex/'],
   },

@@ -17,8 +17,28 @@ const MAX_DEPTH = 5
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
 /** What may stand in front of a program. */
 const BEFORE_PROGRAM = [
-  ...['{', '}', '!', 'if', 'then', 'elif', 'else', 'while', 'until', 'do', 'time', 'env', 'exec'],
-  ...['command', 'builtin', 'nohup', 'nice', 'setsid', 'stdbuf', 'sudo', 'timeout', 'xargs'],
+  '{',
+  '}',
+  '!',
+  'if',
+  'then',
+  'elif',
+  'else',
+  'while',
+  'until',
+  'do',
+  'time',
+  'env',
+  'exec',
+  'command',
+  'builtin',
+  'nohup',
+  'nice',
+  'setsid',
+  'stdbuf',
+  'sudo',
+  'timeout',
+  'xargs',
 ]
 
 interface Place {

@@ -27,8 +27,13 @@ const MAX_TEXT = 4 * 1024 * 1024
 const ENDED = ['completed', 'failed']
 const MODE_KINDS = ['current_mode_update', 'config_option_update']
 const WITHOUT_USE = [
-  ...['user_message_chunk', 'available_commands_update', 'session_info_update', 'usage_update'],
-  ...['compaction_update', 'compaction_summary_chunk', 'plan_removed'],
+  'user_message_chunk',
+  'available_commands_update',
+  'session_info_update',
+  'usage_update',
+  'compaction_update',
+  'compaction_summary_chunk',
+  'plan_removed',
 ]
 /** Copilot's notices, each in a separate piece. */
 const OWN_NOTICE = /^Info: (?:.*Retrying\.\.\.|Disabled tools: .*|Operation cancelled by user)$/
@@ -84,8 +89,8 @@ interface KnownCall {
   printed: string
 }
 
-export function createTranscript(needs: TranscriptDeps): Transcript {
-  const { note, shown, onMode, saysInWords, workdir } = needs
+export function createTranscript(deps: TranscriptDeps): Transcript {
+  const { note, shown, onMode, saysInWords, workdir } = deps
   const calls = createBoundedMap<KnownCall>()
   let isTurn = false
   const messages: string[] = []
@@ -134,7 +139,7 @@ export function createTranscript(needs: TranscriptDeps): Transcript {
     calls.set(id, { present, noted: isNoted ? noted : null, isRefused, isList: false, printed })
     if (!isEnd || isRefused) return present
     const refusal =
-      present.status === 'failed' ? (refusalIn(update) ?? needs.refusalIn(printed)) : null
+      present.status === 'failed' ? (refusalIn(update) ?? deps.refusalIn(printed)) : null
     if (refusal !== null) refused(present, refusal)
     else {
       noteCall(present, noted)

@@ -75,8 +75,8 @@ type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string
 /** Claude's own messages, which claude-agent-acp passes on where it is asked to. */
 const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
-export function createTurn(needs: TurnDeps): Turn {
-  const { title, ground, planTools, saysInWords, note, signal } = needs
+export function createTurn(deps: TurnDeps): Turn {
+  const { title, ground, planTools, saysInWords, note, signal } = deps
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
@@ -86,16 +86,16 @@ export function createTurn(needs: TurnDeps): Turn {
   const watch = watchMode((mode) => {
     if (held !== null && mode !== held) stop({ left: held, mode })
   })
-  const session = createOwnSession(needs.shown.line)
-  const usage = createUsageReader(needs)
+  const session = createOwnSession(deps.shown.line)
+  const usage = createUsageReader(deps)
   let isAsked = false
   const transcript = createTranscript({
     note,
-    shown: needs.shown,
+    shown: deps.shown,
     onMode: watch.told,
     saysInWords,
-    refusalIn: needs.refusalIn,
-    workdir: needs.workdir,
+    refusalIn: deps.refusalIn,
+    workdir: deps.workdir,
   })
 
   function stop(why: Stop): void {
@@ -126,7 +126,7 @@ export function createTurn(needs: TurnDeps): Turn {
     const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
     denials.add(call.title ?? call.tool)
     transcript.refused(call, reason)
-    await needs.noted()
+    await deps.noted()
   }
 
   async function onPermission(params: unknown): Promise<PermissionAnswer> {
@@ -155,13 +155,13 @@ export function createTurn(needs: TurnDeps): Turn {
       return answer
     })
     const reason = await stopReason(link, sessionId, answered, stopping.signal)
-    await needs.noted()
+    await deps.noted()
     return reason
   }
 
   /** What was refused, where the turn ended with that alone, and the agent might go on without it. */
   function refusedAtEnd(reason: string | null): string | null {
-    if (!needs.endsAtRefusal || stopped !== null) return null
+    if (!deps.endsAtRefusal || stopped !== null) return null
     if (reason === null || !ENDS_AT_REFUSAL.includes(reason)) return null
     if (transcript.failure() !== null || planOf(transcript) !== null) return null
     return transcript.lastRefused()
@@ -185,11 +185,11 @@ export function createTurn(needs: TurnDeps): Turn {
       for (let asked = 0; asked < MAX_GO_ON; asked++) {
         const refused = refusedAtEnd(reason)
         if (refused === null) break
-        needs.shown.line(`[casefile] asked to go on without: ${clauseOf(refused)}`)
+        deps.shown.line(`[casefile] asked to go on without: ${clauseOf(refused)}`)
         reason = await ask(link, sessionId, goOnPrompt(refused))
       }
       await takeRecord(sessionId, since)
-      await needs.noted()
+      await deps.noted()
       const refused = stopped === null ? transcript.lastRefused() : null
       // some cancel their turn when an action is refused
       const isEndedByRefusal =
@@ -213,8 +213,8 @@ export function createTurn(needs: TurnDeps): Turn {
   }
 
   async function takeRecord(sessionId: string, since: number): Promise<void> {
-    const record = await needs.readRecord(sessionId, since)
-    if (record === 'too_large') needs.shown.line(RECORD_TOO_LARGE)
+    const record = await deps.readRecord(sessionId, since)
+    if (record === 'too_large') deps.shown.line(RECORD_TOO_LARGE)
     else if (record !== null) transcript.takeUnsent(record.actions)
   }
 

@@ -26,13 +26,13 @@ export interface WireDeps {
  * An agent's standard streams as the stream of messages that the SDK reads. Its own reader takes lines
  * of any kind and number, answers what is no JSON, and prints complaints: here they go to the log.
  */
-export function openWire(needs: WireDeps): Stream {
+export function openWire(deps: WireDeps): Stream {
   const asked = new Set<unknown>()
-  const { stdin } = needs
+  const { stdin } = deps
   // The failure of a write is told to who wrote.
   stdin.on('error', () => {})
   return {
-    readable: ReadableStream.from(messages(needs, asked)) as Stream['readable'],
+    readable: ReadableStream.from(messages(deps, asked)) as Stream['readable'],
     writable: new WritableStream({
       async write(message: AnyMessage) {
         if ('id' in message && 'method' in message) asked.add(message.id)
@@ -44,17 +44,17 @@ export function openWire(needs: WireDeps): Stream {
   }
 }
 
-async function* messages(needs: WireDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
-  for await (const line of linesOf(needs.stdout)) {
-    await needs.room()
-    if (line.trim() !== '') needs.onLine(line)
+async function* messages(deps: WireDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
+  for await (const line of linesOf(deps.stdout)) {
+    await deps.room()
+    if (line.trim() !== '') deps.onLine(line)
     const message = messageIn(line)
     const { method, params, id } = objectOf(message)
     const isAnswer = message !== null && method === undefined
     if (message !== null && typeof method === 'string' && id === undefined) {
-      needs.onNotification(method, params)
+      deps.onNotification(method, params)
     } else if (message === null || (isAnswer && !asked.delete(id))) {
-      if (line.trim() !== '') needs.onOther(line)
+      if (line.trim() !== '') deps.onOther(line)
     } else yield message
   }
 }

@@ -51,7 +51,15 @@ export type EnvRule = string | { where: string; names: readonly string[] }
 
 /** Variables that any program on the network may need. */
 export const NETWORK_ENV: readonly string[] = [
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'],
-  ...['http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'],
-  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'ALL_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'all_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
 ]

@@ -52,8 +52,8 @@ const SENTENCE_END = /\S[.!?:]$/
 const SENTENCE_BEGINNING = /^[A-Z#*]/
 const WORDS = { completed: 'ok', failed: 'failed', denied: 'denied' } as const
 
-export function createReadableOutput(needs: ReadableDeps): ReadableOutput {
-  const { write, clean, workdir, onProgress = () => {} } = needs
+export function createReadableOutput(deps: ReadableDeps): ReadableOutput {
+  const { write, clean, workdir, onProgress = () => {} } = deps
   /** The last two characters of the output; it begins as if behind a blank line. */
   let behind = '\n\n'
   let isMessage = false

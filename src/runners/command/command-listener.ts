@@ -46,8 +46,8 @@ export interface ListenerDeps {
 }
 
 /** Reads what an agent prints: reports it while it runs, readable, and finds out what it means. */
-export function createListener(needs: ListenerDeps): Listener {
-  const { format, report, session, workdir } = needs
+export function createListener(deps: ListenerDeps): Listener {
+  const { format, report, session, workdir } = deps
   const broken = new AbortController()
   const queue = createNoteQueue(
     (note) => report.note(note),
@@ -55,7 +55,7 @@ export function createListener(needs: ListenerDeps): Listener {
   )
   const isMadeReadable = format !== 'plain'
   const denials = createDenials()
-  const limit = createRetryLimit(needs.retriesMs, () => broken.abort())
+  const limit = createRetryLimit(deps.retriesMs, () => broken.abort())
   const shown = createReadableOutput({
     write: (text) => report.output('stdout', Buffer.from(text)),
     clean: (text) => report.clean(text),

@@ -82,8 +82,14 @@ function codex(): CommandSpec {
     plan: line('exec', '{args}', ...end, '--sandbox', 'read-only', '-'),
     // Here it takes no --sandbox.
     resume: line(
-      ...['exec', 'resume', '{args}', ...end, '-c', 'sandbox_mode="read-only"'],
-      ...['{session}', '-'],
+      'exec',
+      'resume',
+      '{args}',
+      ...end,
+      '-c',
+      'sandbox_mode="read-only"',
+      '{session}',
+      '-',
     ),
     work: line('exec', '{args}', ...end, '--sandbox', 'workspace-write', '-'),
   }

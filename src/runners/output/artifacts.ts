@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createDurable } from '../../files/durable-write.ts'
 import { hasCode } from '../../files/errno.ts'
 import { decodeUtf8, readRegular } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { makeInnerFolder } from '../../workspace/case-making.ts'
 import type { Layout } from '../../workspace/layout.ts'
 
@@ -13,7 +13,7 @@ const ARTIFACT = /^[1-9][0-9]{0,5}-[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/
 /** The raw output of sessions, `artifacts/<n>-<name>`: candidates for proof. */
 export function artifactPath(layout: Layout, id: string, name: string): string {
   if (!ARTIFACT.test(name)) {
-    throw new Refusal('bad_request', `"${name.slice(0, 120)}" is no artifact name.`, {
+    throw new AppError('bad_request', `"${name.slice(0, 120)}" is no artifact name.`, {
       errors: [
         {
           path: 'artifact',
@@ -63,13 +63,13 @@ export async function readArtifact(
     const text = decodeUtf8(read.bytes)
     if (text.ok) return text.text
     if (lenient) return new TextDecoder().decode(read.bytes)
-    throw new Refusal(
+    throw new AppError(
       'bad_request',
       `The artifact ${name} is not UTF-8 text, so it cannot be proof as it is.`,
     )
   }
   if (read.reason === 'missing') return null
-  throw new Refusal('bad_request', `The artifact ${name} cannot be read (${read.reason}).`)
+  throw new AppError('bad_request', `The artifact ${name} cannot be read (${read.reason}).`)
 }
 
 /** Deletes an artifact of ours that turned out empty; a folder that somebody put in its place stays. */

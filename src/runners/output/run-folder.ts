@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../files/durable-write.ts'
 import { hasCode } from '../../files/errno.ts'
 import { removeStubborn } from '../../files/remove-stubborn.ts'
-import { storageRefusal } from '../../files/storage-refusal.ts'
+import { storageError } from '../../files/storage-error.ts'
 
 /** A folder of ours that the programs of one run may see: their copy of the project, their prompt. */
 export interface RunFolder {
@@ -29,7 +29,7 @@ export async function openRunFolder(scratch: string, name: string): Promise<RunF
       try {
         await mkdir(folder, { mode: 0o700 })
       } catch (error) {
-        throw storageRefusal(error, folder)
+        throw storageError(error, folder)
       }
       return folder
     },
@@ -45,7 +45,7 @@ async function newFolder(path: string): Promise<string> {
     await mkdir(path, { mode: 0o700 })
     return path
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw storageRefusal(error, path)
+    if (!hasCode(error, 'EEXIST')) throw storageError(error, path)
     // what cannot be removed keeps the name
     return mkdtemp(`${path}-`)
   }

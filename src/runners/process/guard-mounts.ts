@@ -156,14 +156,14 @@ function hide(place: Place, places: readonly Place[]): MountPlan {
   }
   return {
     words: [
-      ...['hide', place.path],
+      'hide',
+      place.path,
       ...ways.flatMap((way) => ['show', way, join(place.path, way)]),
-      ...['set', 'nosuid,nodev,ro', place.path],
+      'set',
+      'nosuid,nodev,ro',
+      place.path,
     ],
-    checks: [...entries].flatMap(([folder, { size }]) => [
-      ...['closed', folder],
-      ...[String(size), folder],
-    ]),
+    checks: [...entries].flatMap(([folder, { size }]) => ['closed', folder, String(size), folder]),
   }
 }
 
@@ -175,7 +175,8 @@ function close(place: Place, places: readonly Place[], mounts: readonly MountPoi
   const closed = [{ path: place.path, options: optionsAt(place.path, mounts) }, ...below]
   return {
     words: [
-      ...['bind', place.path],
+      'bind',
+      place.path,
       ...openIn(place, places).flatMap((path) => ['bind', path]),
       ...closed.flatMap(({ path, options }) => ['set', readOnly(options), path]),
     ],

@@ -29,8 +29,19 @@ interface GoPackage {
 }
 
 const ACTIONS: ReadonlySet<string> = new Set([
-  ...['start', 'run', 'pause', 'cont', 'pass', 'bench', 'fail', 'output', 'skip', 'attr'],
-  ...['artifacts', 'build-output', 'build-fail'],
+  'start',
+  'run',
+  'pause',
+  'cont',
+  'pass',
+  'bench',
+  'fail',
+  'output',
+  'skip',
+  'attr',
+  'artifacts',
+  'build-output',
+  'build-fail',
 ])
 
 /** What a test prints can be megabytes; a message is found at its beginning. */

@@ -84,12 +84,12 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     const isError = block.is_error === true
     const words = textIn(block.content)
     // some end without a word of it
-    const isRefusal = isError && NOT_GRANTED.test(words)
+    const isAppError = isError && NOT_GRANTED.test(words)
     const reported = { ...block, tool_name: facts?.tool }
-    const found = isRefusal ? onDenied('at once', reported, words) : []
+    const found = isAppError ? onDenied('at once', reported, words) : []
     calls.delete(id)
     if (!facts) return found
-    const isDenied = isRefusal || news.isKnown(id)
+    const isDenied = isAppError || news.isKnown(id)
     const status = isDenied ? 'denied' : isError ? 'failed' : 'completed'
     shown.result(id, facts, { status, text: words })
     return isDenied ? found : [toolCall(facts, status)]

@@ -92,7 +92,7 @@ function resultOf(output: string): ToolResult | null {
   const exit = /^Process exited with code (-?\d+)$/m.exec(head)?.[1]
   if (exit === '0') return { status: 'completed', text: printed }
   // a command that it left out is one that its sandbox refused, by the same words
-  const refusal = sandboxRefusal(printed) ?? lineWith(/Permission denied/, printed)
+  const refusal = sandboxError(printed) ?? lineWith(/Permission denied/, printed)
   if (refusal !== null) return { status: 'denied', text: refusal }
   return { status: 'failed', text: exit === undefined ? output : `exit ${exit}\n${printed}` }
 }
@@ -106,7 +106,7 @@ export function codexRejection(text: string): string | null {
 }
 
 /** The line of a failed command in which the system says that the sandbox refused it; null where there is none. */
-export function sandboxRefusal(printed: string): string | null {
+export function sandboxError(printed: string): string | null {
   return lineWith(/: (?:Read-only file system|Operation not permitted)\W*$/, printed)
 }
 

@@ -6,7 +6,7 @@ import { FROM_RECORD, type OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import { type AgentStream, NO_VERDICT, type StreamNote, said } from './agent-stream.ts'
-import { codexRejection, sandboxRefusal } from './codex-record.ts'
+import { codexRejection, sandboxError } from './codex-record.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
@@ -175,7 +175,7 @@ function refusalIn({ type, aggregated_output }: Foreign, status: string): string
   const words = textOf(aggregated_output)?.trim() ?? ''
   const isOwn = /^[^\n]{0,2000}\brejected by user(?: approval settings)?\W{0,5}$/.test(words)
   if (type !== 'command_execution') return null
-  return isOwn ? words : sandboxRefusal(words)
+  return isOwn ? words : sandboxError(words)
 }
 
 /** What its policy refuses is in no event, and neither in its exit code. */

@@ -92,10 +92,10 @@ export function createGeminiStream(shown: ReadableOutput): AgentStream {
     }
     const { type, message } = objectOf(event.error)
     const reason = textOf(message) ?? textOf(event.output) ?? ''
-    const isRefusal = REFUSALS.has(String(type)) || REFUSAL.test(reason)
-    const status = isRefusal ? 'denied' : 'failed'
+    const isAppError = REFUSALS.has(String(type)) || REFUSAL.test(reason)
+    const status = isAppError ? 'denied' : 'failed'
     shown.result(id, call.facts, { status, text: reason })
-    return [isRefusal ? denied(call.facts, reason) : toolCall(call.facts, status)]
+    return [isAppError ? denied(call.facts, reason) : toolCall(call.facts, status)]
   }
 
   return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }

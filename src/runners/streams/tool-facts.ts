@@ -6,8 +6,16 @@ import type { StreamNote } from './agent-stream.ts'
 
 /** Inputs that tell a person best what a tool is to do, the first that there is. */
 const TELLING = [
-  ...['command', 'cmd', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url'],
-  ...['description', 'prompt'],
+  'command',
+  'cmd',
+  'file_path',
+  'filePath',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'description',
+  'prompt',
 ]
 const MAX_TITLE = 1000
 

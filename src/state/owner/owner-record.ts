@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { writeDurable } from '../../files/durable-write.ts'
 import { hasCode } from '../../files/errno.ts'
 import { readRegular } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 
 const LOOPBACK_URL = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?\/?$/
 
@@ -99,7 +99,7 @@ export function alreadyActive(
   what: string,
   owner: (OwnerRecord & { url?: string; short?: unknown; stopped?: unknown }) | null,
   more = '',
-): Refusal {
+): AppError {
   const url = owner?.url ? ` at ${owner.url}` : ''
   const host = owner && owner.host !== hostname() ? ` on ${owner.host}` : ''
   const who = owner ? `process ${owner.pid}${host}${url}` : 'a process whose pid is unknown'
@@ -109,7 +109,7 @@ export function alreadyActive(
       : owner?.short === true
         ? 'It is a command, and ends by itself: try again then.'
         : 'Use that one, or stop it and start again.'
-  return new Refusal(
+  return new AppError(
     'already_active',
     `Another casefile owns this ${what}: ${who}${more}. ${next}`,
     { extra: { owner } },
@@ -122,12 +122,12 @@ export function remedyOfStopped(pid: number): string {
 }
 
 /** Whether something could not be done since the memory root, or its state folder, has another owner. */
-export function isTaken(error: unknown): error is Refusal {
-  return error instanceof Refusal && error.code === 'already_active' && 'owner' in error.extra
+export function isTaken(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'already_active' && 'owner' in error.extra
 }
 
 /** The owner that such a refusal names, if it could be identified. */
-export function ownerIn({ extra }: Refusal): OwnerAnswer | null {
+export function ownerIn({ extra }: AppError): OwnerAnswer | null {
   return (extra.owner ?? null) as OwnerAnswer | null
 }
 

@@ -18,7 +18,7 @@ export interface OwnershipOptions {
 }
 
 export interface Ownership {
-  /** Aborted, a Refusal as its reason, when another process took over: write nothing from then on. */
+  /** Aborted, a AppError as its reason, when another process took over: write nothing from then on. */
   readonly lost: AbortSignal
   /** From now on processes that ask get this URL. */
   announce(url: string): void

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { lock } from 'proper-lockfile'
 import { makeFolder } from '../../files/durable-write.ts'
 import { hasCode } from '../../files/errno.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import {
   alreadyActive,
   isGone,
@@ -21,7 +21,7 @@ import {
 } from './owner-record.ts'
 
 export interface HeldLock {
-  /** Aborted, a Refusal as its reason, when the lock is another's now or cannot be taken again. */
+  /** Aborted, a AppError as its reason, when the lock is another's now or cannot be taken again. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }
@@ -62,7 +62,7 @@ export async function holdLock(stateDir: string, me: OwnerRecord): Promise<HeldL
       const message =
         'This process no longer owns the memory root: its lock could not be taken again.'
       lost.abort(
-        cause instanceof Refusal ? cause : new Refusal('storage_failed', message, { cause }),
+        cause instanceof AppError ? cause : new AppError('storage_failed', message, { cause }),
       )
     }
   }

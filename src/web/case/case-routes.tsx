@@ -2,16 +2,16 @@ import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
 import { caseId, memoryFilename, proofId } from '../../http/params.ts'
 import { proofOf } from '../../model/case-folder.ts'
+import type { PageDeps } from '../deps.ts'
 import { isUnreadableProof, loadMemoryPage, loadUnreadableProof } from '../memory/memory-data.ts'
 import { MemoryPage } from '../memory/memory-page.tsx'
-import type { PageNeeds } from '../needs.ts'
 import { ProofPage } from '../proof/proof-page.tsx'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { loadCasePage, loadSimilarCases } from './case-data.ts'
 import { CasePage } from './case-page.tsx'
 
 /** The pages of a case, of its proof and of its memory files. */
-export function caseRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
+export function caseRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get('/case/:id', pageHeaders(), async (c) => {

@@ -1,5 +1,5 @@
 import type { Assets } from '../assets.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 import { changesOf, NEW_CASE } from '../shell/addresses.ts'
 import { Page } from '../shell/page.tsx'
 import { AttentionIcons } from './attention-icons.tsx'
@@ -13,7 +13,7 @@ import type { Words } from './words.ts'
 import { WorkspaceNotice } from './workspace-notice.tsx'
 
 interface ListPageProps {
-  service: PageNeeds['service']
+  service: PageDeps['service']
   assets: Pick<Assets, 'href' | 'workspace'>
   filters: Filters
   list: Listing

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
 import { UUID } from '../../model/words.ts'
 import { listProviders } from '../../sessions/providers.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 import { CASES, NEW_CASE } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { filtersOf, pageOf } from './filters.ts'
@@ -13,7 +13,7 @@ import { rowFacts } from './row-facts.ts'
 import { wordsOf } from './words.ts'
 
 /** The list of cases, a page at a time, and the page of a new case. */
-export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
+export function listRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
 
   app.get(CASES, pageHeaders({ forms: 'self' }), async (c) => {
@@ -24,7 +24,17 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
       list.groups.flatMap(({ rows }) => rows),
     )
     const words = wordsOf(service.lists)
-    return pageResponse(c, <ListPage {...{ service, assets, filters, list, words, facts }} />)
+    return pageResponse(
+      c,
+      <ListPage
+        service={service}
+        assets={assets}
+        filters={filters}
+        list={list}
+        words={words}
+        facts={facts}
+      />,
+    )
   })
 
   app.get(NEW_CASE, pageHeaders(), async (c) => {
@@ -36,7 +46,13 @@ export function listRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
     const parent = UUID.test(parentId) ? service.catalog.folder(parentId)?.case : undefined
     return pageResponse(
       c,
-      <NewCasePage {...{ assets, words, providers, parent }} defaultProvider={settings.provider} />,
+      <NewCasePage
+        assets={assets}
+        words={words}
+        providers={providers}
+        parent={parent}
+        defaultProvider={settings.provider}
+      />,
     )
   })
   return app

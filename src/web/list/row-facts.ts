@@ -2,7 +2,7 @@ import { readPlan } from '../../markdown/plan-steps.ts'
 import { counted } from '../../model/amounts.ts'
 import type { CaseJson } from '../../model/case-json.ts'
 import type { TriageRow } from '../../model/triage-row.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 
 /** What the row of a case shows that triage does not have. */
 export interface RowFacts {
@@ -17,7 +17,7 @@ const PATIENCE_MS = 200
 
 /** By the ids of the cases. */
 export async function rowFacts(
-  service: PageNeeds['service'],
+  service: PageDeps['service'],
   rows: readonly TriageRow[],
 ): Promise<ReadonlyMap<string, RowFacts>> {
   const facts = new Map<string, RowFacts>()

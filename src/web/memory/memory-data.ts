@@ -1,9 +1,9 @@
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { etagOf } from '../../http/etag.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Problem } from '../../model/problem.ts'
-import { Refusal } from '../../model/refusal.ts'
 import { hasEnded } from '../../model/session.ts'
 import { SESSION_FILE } from '../../model/words.ts'
 import {
@@ -115,7 +115,7 @@ async function loadUnparsed(
   const read = await readRegular(path, { maxBytes: MAX_MEMORY_BYTES, within })
   const problems = problemsOf(folder, name)
   if (!read.ok && read.reason === 'missing')
-    throw new Refusal('not_found', `Case ${folder.case.id} has no file ${name}.`)
+    throw new AppError('not_found', `Case ${folder.case.id} has no file ${name}.`)
   const { file, unreadable } = fileOf(read)
   const advice =
     'Casefile cannot parse this file, so it cannot be edited here. Fix it with an editor, at the path above.'

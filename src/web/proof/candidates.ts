@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { contentHash } from '../../markdown/proof-file.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
 import type { Proof } from '../../model/proof.ts'
-import { Refusal } from '../../model/refusal.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { artifactPath, isArtifactOf, readArtifact } from '../../runners/output/artifacts.ts'
 import { MAX_PROOF_CONTENT_BYTES } from '../../sessions/proof-candidate.ts'
@@ -75,7 +75,7 @@ async function readText(
   try {
     return await readArtifact(layout, caseId, artifact, MAX_PROOF_CONTENT_BYTES)
   } catch (error) {
-    if (error instanceof Refusal) return null
+    if (error instanceof AppError) return null
     throw error
   }
 }

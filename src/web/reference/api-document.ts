@@ -76,7 +76,9 @@ export function operationsOf({ paths }: ApiDocument, tag: string): Placed[] {
   return Object.entries(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
-        ...{ method: method.toUpperCase(), path, operation },
+        method: method.toUpperCase(),
+        path,
+        operation,
       })),
     )
     .filter(({ operation }) => operation.tags[0] === tag)

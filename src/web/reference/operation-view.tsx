@@ -27,7 +27,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
       <p>
         <Words text={`${summary}. ${description}`} />
       </p>
-      {parameters.length > 0 && <Parameters {...{ id, parameters }} />}
+      {parameters.length > 0 && <Parameters id={id} parameters={parameters} />}
       {content && (
         <>
           <h4>
@@ -43,9 +43,13 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
         </button>
       </h4>
       <ExampleText label={`Example of ${id}`} text={curl} />
-      {answers.map(([status, answer]) => status < '300' && <Good {...{ id, status, answer }} />)}
+      {answers.map(
+        ([status, answer]) => status < '300' && <Good id={id} status={status} answer={answer} />,
+      )}
       <ul class="errors">
-        {answers.map(([status, answer]) => status >= '300' && <Other {...{ status, answer }} />)}
+        {answers.map(
+          ([status, answer]) => status >= '300' && <Other status={status} answer={answer} />,
+        )}
       </ul>
     </section>
   )
@@ -62,12 +66,12 @@ export function Parameters({ id, parameters }: { id: string; parameters: Paramet
     ),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   }
-  return <Members {...{ schema, of: `the parameters of ${id}` }} />
+  return <Members schema={schema} of={`the parameters of ${id}`} />
 }
 
 /** A table where the members stand here, else the name that leads to them. */
 function Shape({ schema, of }: { schema: Schema; of: string }) {
-  if (schema.properties) return <Members {...{ schema, of }} />
+  if (schema.properties) return <Members schema={schema} of={of} />
   return (
     <p>
       <TypeOf schema={schema} /> <Words text={schema.description} />

@@ -1,6 +1,6 @@
 import { endpointsOf } from '../../http/endpoints.ts'
 import { openApiDocument } from '../../http/openapi/document.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 import type { ApiDocument } from './api-document.ts'
 import { ReferencePage } from './reference-page.tsx'
 
@@ -9,7 +9,7 @@ export async function referenceHtml({
   service,
   assets,
   origin,
-}: PageNeeds & { origin: string }): Promise<string> {
+}: PageDeps & { origin: string }): Promise<string> {
   const api = openApiDocument(endpointsOf(service), service) as unknown as ApiDocument
-  return `<!doctype html>${await (<ReferencePage {...{ assets, api, origin }} />).toString()}`
+  return `<!doctype html>${await (<ReferencePage assets={assets} api={api} origin={origin} />).toString()}`
 }

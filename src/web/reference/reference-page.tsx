@@ -62,7 +62,7 @@ export function ReferencePage({ assets, api, origin }: ReferenceProps) {
                 <Words text={description} />
               </p>
               {operationsOf(api, name).map((placed) => (
-                <OperationView {...{ placed, origin }} />
+                <OperationView placed={placed} origin={origin} />
               ))}
             </>
           ))}

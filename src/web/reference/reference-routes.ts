@@ -1,12 +1,12 @@
 import { Hono } from 'hono'
 import type { ServiceEnv } from '../../http/context.ts'
 import { bytesWithETag } from '../../http/etag.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 import { API_REFERENCE } from '../shell/addresses.ts'
 import { pageHeaders } from '../shell/page-response.ts'
 
 /** The page that shows the API; made when it is first asked for, and then the same as long as the service runs. */
-export function referenceRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
+export function referenceRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const made = new Map<string, string>()
   app.get(API_REFERENCE, pageHeaders(), async (c) => {

@@ -4,8 +4,8 @@ import { ERRORS } from '../../http/problem-json.ts'
 import { search, searchQuery } from '../../http/routes/search.ts'
 import { parseQuery } from '../../http/schemas/parse-query.ts'
 import { wholeNumber } from '../../http/schemas/query.ts'
-import { Refusal } from '../../model/refusal.ts'
-import type { PageNeeds } from '../needs.ts'
+import { AppError } from '../../model/app-error.ts'
+import type { PageDeps } from '../deps.ts'
 import { SEARCH } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { MOST_RESULTS, RESULTS_STEP, type SearchOutcome, SearchPage } from './search-page.tsx'
@@ -14,7 +14,7 @@ import { MOST_RESULTS, RESULTS_STEP, type SearchOutcome, SearchPage } from './se
 const pageQuery = { ...searchQuery, limit: wholeNumber(1, MOST_RESULTS).optional() }
 
 /** The page of the full text search, which has the results of `GET /search`. */
-export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
+export function searchRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   app.get(SEARCH, pageHeaders({ forms: 'self' }), async (c) => {
     const q = c.req.query('q')?.trim() ?? ''
@@ -32,7 +32,7 @@ export function searchRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
       const query = parseQuery(pageQuery, Object.fromEntries(sent))
       return await search(service, { ...query, limit: query.limit ?? RESULTS_STEP })
     } catch (error) {
-      if (!(error instanceof Refusal) || ERRORS[error.code].status !== 400) throw error
+      if (!(error instanceof AppError) || ERRORS[error.code].status !== 400) throw error
       return { refused: (error.errors[0]?.message ?? error.message).replace(/\.$/, '') }
     }
   }

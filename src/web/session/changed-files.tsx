@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { stampOf } from '../../files/safe-read.ts'
 import type { HttpDeps } from '../../http/deps.ts'
 import { counted } from '../../model/amounts.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { Candidate, Session } from '../../model/session.ts'
 import { lastOf } from '../../model/trail.ts'
 import { type Patch, readPatch } from '../../rendering/diff/patch.ts'
@@ -38,7 +38,7 @@ async function read(layout: HttpDeps['layout'], caseId: string, artifact: string
     const text = await readArtifact(layout, caseId, artifact, undefined, true)
     return text === null ? null : { ...readPatch(text), characters: text.length }
   } catch (error) {
-    if (error instanceof Refusal) return null // not the file that the service wrote: a link, or too large
+    if (error instanceof AppError) return null // not the file that the service wrote: a link, or too large
     throw error
   }
 }

@@ -19,12 +19,12 @@ import {
 } from '../../sessions/plan-history.ts'
 import { type Undertaking, undertaking } from '../../sessions/undertaking.ts'
 import type { PlanTexts } from '../../state/plans.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 import { type CandidateRow, loadCandidates } from '../proof/candidates.ts'
 import { memoryPage } from '../shell/addresses.ts'
 import { loadChanges } from './changed-files.tsx'
 import { mayPlanAgain } from './plan-again.tsx'
-import { type OutputNeeds, type StepOutput, sessionOutput } from './session-output.ts'
+import { type OutputDeps, type StepOutput, sessionOutput } from './session-output.ts'
 import { type SessionStatus, sessionStatus } from './status-banner.ts'
 import { type StepRow, stepRows } from './step-rows.ts'
 
@@ -72,7 +72,7 @@ export interface SessionPageData extends RenderedPlan {
 }
 
 export async function loadSessionPage(
-  needs: PageNeeds & OutputNeeds,
+  needs: PageDeps & OutputDeps,
   folder: CaseFolder,
   session: Session,
   query: SessionQuery,

@@ -42,14 +42,14 @@ export interface StepOutput {
   stderr: readonly ByteRange[]
 }
 
-export interface OutputNeeds {
+export interface OutputDeps {
   service: Pick<HttpDeps, 'layout'>
   liveOutput(caseId: string, artifact: string): LiveOutput
 }
 
 /** With `withText` false only the sizes of the logs are read. */
 export async function sessionOutput(
-  { service, liveOutput }: OutputNeeds,
+  { service, liveOutput }: OutputDeps,
   session: Session,
   withText: boolean,
 ): Promise<StepOutput[]> {
@@ -98,7 +98,7 @@ function emptyPart(step: TrailStep, index: number, { state }: Session): StepOutp
 
 async function read(
   part: StepOutput,
-  { layout }: OutputNeeds['service'],
+  { layout }: OutputDeps['service'],
   caseId: string,
   wanted: number,
 ): Promise<void> {

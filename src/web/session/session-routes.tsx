@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
 import type { ServiceContext, ServiceEnv } from '../../http/context.ts'
 import { caseId } from '../../http/params.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { CaseFolder } from '../../model/case-folder.ts'
-import { Refusal } from '../../model/refusal.ts'
 import type { Session } from '../../model/session.ts'
 import { UUID } from '../../model/words.ts'
-import type { PageNeeds } from '../needs.ts'
+import type { PageDeps } from '../deps.ts'
 import { sessionPage } from '../shell/addresses.ts'
 import { pageHeaders, pageResponse } from '../shell/page-response.ts'
 import { trackLiveOutput } from './live-output.ts'
@@ -13,7 +13,7 @@ import { loadSessionPage, PLAN_VIEWS, type SessionQuery } from './session-data.t
 import { SessionPage } from './session-page.tsx'
 
 /** `/case/:id/session/:number`; `latest` and the id of a session redirect there. */
-export function sessionRoutes({ service, assets }: PageNeeds): Hono<ServiceEnv> {
+export function sessionRoutes({ service, assets }: PageDeps): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>()
   const needs = { service, assets, liveOutput: trackLiveOutput(service.outputs) }
   app.get('/case/:id/session/:number', pageHeaders(), async (c) => {
@@ -39,7 +39,7 @@ function findSession(folder: CaseFolder, name: string): Session {
         ? sessions.find(({ id }) => id === name)
         : sessions.find(({ number }) => String(number) === name)
   if (found) return found
-  throw new Refusal(
+  throw new AppError(
     'not_found',
     `Case ${folder.case.id} has no session ${JSON.stringify(name.slice(0, 40).toWellFormed())}.`,
   )

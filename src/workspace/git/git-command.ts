@@ -25,11 +25,16 @@ export interface GitOutput {
 
 /** Whatever the user, the repository or a step has configured, git starts no other program for us. */
 const NO_OTHER_PROGRAMS = [
-  ...['-c', 'core.fsmonitor=false'],
-  ...['-c', 'core.hooksPath=/dev/null'],
-  ...['-c', 'core.pager=cat'],
-  ...['-c', 'gc.auto=0'],
-  ...['-c', 'maintenance.auto=false'],
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.pager=cat',
+  '-c',
+  'gc.auto=0',
+  '-c',
+  'maintenance.auto=false',
 ]
 
 /**

@@ -3,7 +3,7 @@
 import { join, relative, resolve } from 'node:path'
 import { makeFolder, writeDurable } from '../../files/durable-write.ts'
 import { type FileStamp, readRegular, sameStamp, stampOf } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { gitText, runGit } from './git-command.ts'
 import { findRepository } from './git-repository.ts'
 
@@ -69,7 +69,7 @@ export async function addToExclude(exclude: string, lines: readonly string[]): P
   await makeFolder(resolve(exclude, '..'))
   const read = await readRegular(exclude, { maxBytes: 1024 * 1024 })
   if (!read.ok && read.reason !== 'missing') {
-    throw new Refusal('unreadable_file', `${exclude} cannot be read: ${read.detail}.`)
+    throw new AppError('unreadable_file', `${exclude} cannot be read: ${read.detail}.`)
   }
   const present = read.ok ? read.bytes : null
   const gap = present && present.length > 0 && present.at(-1) !== 0x0a ? '\n' : ''

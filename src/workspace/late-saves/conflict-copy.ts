@@ -2,7 +2,7 @@
 
 import { basename, dirname, join } from 'node:path'
 import { createDurable } from '../../files/durable-write.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 
 const COPY = /\.conflict-\d{8}T\d{6}\.\d{3}Z(?:-\d+)?\.md$/
 
@@ -35,7 +35,7 @@ export async function keepConflictCopy(
       await createDurable(join(dirname(path), name), bytes, { within })
       return name
     } catch (error) {
-      if (!(error instanceof Refusal && error.code === 'already_exists')) throw error
+      if (!(error instanceof AppError && error.code === 'already_exists')) throw error
     }
   }
 }

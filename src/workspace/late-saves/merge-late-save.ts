@@ -10,7 +10,7 @@ import { holdsChange, mergeLines, type Versions } from '../../markdown/merge.ts'
 import { mergeRecord, mergeSession } from '../../markdown/merge-record.ts'
 import { MAX_PROOF_BYTES, readProof } from '../../markdown/proof-file.ts'
 import { MAX_SESSION_BYTES, readSession } from '../../markdown/session-file.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import { isSealed } from '../../model/session.ts'
 import { makeInnerFolder } from '../case-making.ts'
 import type { Layout } from '../layout.ts'
@@ -72,7 +72,7 @@ export function createLateSaveMerge(deps: LateSaveMergeDeps): MergeLateSave {
         await writeDurable(path, bytes, { expect, within, tracker: deps.trackerFor(save, expect) })
         return true
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'changed_meanwhile') return false
+        if (error instanceof AppError && error.code === 'changed_meanwhile') return false
         throw error
       }
     }

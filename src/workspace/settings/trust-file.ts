@@ -6,7 +6,7 @@ import { writeDurable } from '../../files/durable-write.ts'
 import { isWithin } from '../../files/real-path.ts'
 import { createReread } from '../../files/reread.ts'
 import { decodeUtf8, type ReadResult, readRegular } from '../../files/safe-read.ts'
-import { Refusal } from '../../model/refusal.ts'
+import { AppError } from '../../model/app-error.ts'
 import type { TrustedFiles } from './agent-files.ts'
 
 /** What the operator of this machine trusts in a workspace. */
@@ -77,7 +77,7 @@ export function createTrustFile(
       return { settings, folders, files: new Map(Object.entries(files)) }
     },
     async write({ settings, folders, files }, time) {
-      if (isInside) throw insideRefusal(stateRoot)
+      if (isInside) throw stateInsideError(stateRoot)
       const present = contentOf(await readRegular(path, { maxBytes: MAX_BYTES }))
       const mine = {
         settings,
@@ -105,8 +105,8 @@ function contentOf(read: ReadResult): Content | null {
   }
 }
 
-function insideRefusal(stateRoot: string): Refusal {
-  return new Refusal(
+function stateInsideError(stateRoot: string): AppError {
+  return new AppError(
     'bad_request',
     `The state folder ${stateRoot} lies inside the workspace, where a clone could bring forged trust. Give another one with --state-dir, to casefile serve as well.`,
   )

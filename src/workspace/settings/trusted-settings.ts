@@ -27,16 +27,12 @@ interface TrustedSettingsDeps {
   memoryRoot: string | null
 }
 
-export function createTrustedSettings(needs: TrustedSettingsDeps): () => Promise<TrustedSettings> {
+export function createTrustedSettings(deps: TrustedSettingsDeps): () => Promise<TrustedSettings> {
   return async () => {
-    const settings = await needs.settings()
-    const trusted = await needs.trust.read()
+    const settings = await deps.settings()
+    const trusted = await deps.trust.read()
     const trust = trustOf(settings, trusted.settings)
-    const problems = [
-      ...settings.problems,
-      ...moved(settings, needs),
-      ...untrusted(settings, trust),
-    ]
+    const problems = [...settings.problems, ...moved(settings, deps), ...untrusted(settings, trust)]
     return { ...settings, trust, folders: new Set(trusted.folders), files: trusted.files, problems }
   }
 }

@@ -2,7 +2,7 @@
  * Why a request was not carried out. The codes are a closed list: `http/problem-json.ts` maps each
  * to its status, so that no other layer needs to know HTTP.
  */
-export const REFUSAL_CODES = [
+export const ERROR_CODES = [
   'bad_request',
   'invalid_json',
   'invalid_filename',
@@ -40,7 +40,7 @@ export const REFUSAL_CODES = [
   'internal',
 ] as const
 
-export type RefusalCode = (typeof REFUSAL_CODES)[number]
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
 /** One wrong field of a request: `path` as in `steps[0].timeout`, `message` what came and what was expected. */
 export interface FieldError {
@@ -48,7 +48,7 @@ export interface FieldError {
   message: string
 }
 
-export interface RefusalOptions {
+export interface AppErrorOptions {
   /** One entry for each wrong field. */
   errors?: FieldError[]
   /** Further members of the answer, such as what a gate is missing. */
@@ -57,14 +57,14 @@ export interface RefusalOptions {
 }
 
 /** The one error class. `message` says what was refused, why, and what to do next. */
-export class Refusal extends Error {
-  readonly code: RefusalCode
+export class AppError extends Error {
+  readonly code: ErrorCode
   readonly errors: FieldError[]
   readonly extra: Record<string, unknown>
 
-  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'Refusal'
+    this.name = 'AppError'
     this.code = code
     this.errors = options.errors ?? []
     this.extra = options.extra ?? {}
@@ -72,6 +72,6 @@ export class Refusal extends Error {
 }
 
 /** For requests that come, or are under way, while the service stops. */
-export function stoppingRefusal(): Refusal {
-  return new Refusal('stopping', 'The service is stopping; try again when it is back.')
+export function stoppingError(): AppError {
+  return new AppError('stopping', 'The service is stopping; try again when it is back.')
 }

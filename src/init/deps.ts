@@ -16,7 +16,7 @@ export interface Operator {
   wantsHook(path: string): Promise<boolean>
 }
 
-export interface InitNeeds {
+export interface InitDeps {
   say(line: string): void
   /** Null where nobody can be asked. */
   operator: Operator | null

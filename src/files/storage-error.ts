@@ -4,7 +4,7 @@
  */
 
 import { basename } from 'node:path'
-import { Refusal } from '../model/refusal.ts'
+import { AppError } from '../model/app-error.ts'
 import { codeOf, hasCode } from './errno.ts'
 
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG']
@@ -17,36 +17,36 @@ const SHORT = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
  * The error for a disk that failed outside of a single write: while reading, or after the write. Null for other errors.
  * The request may or may not have been carried out.
  */
-export function diskRefusal(error: unknown): Refusal | null {
+export function diskError(error: unknown): AppError | null {
   const isFull = hasCode(error, ...FULL)
   const isShort = hasCode(error, ...SHORT)
   if (!isFull && !isShort && !hasCode(error, ...FAILED)) return null
   const what = isFull ? 'The storage is full' : isShort ? SHORT_OF : 'The storage failed'
   const remedy = isFull ? 'Free space' : isShort ? 'Wait a little' : 'Check the disk'
   const message = `${what} (${codeOf(error)}) before the request was carried out to its end. ${remedy}, look at what was done of it, then try again.`
-  return new Refusal(isFull ? 'storage_full' : 'storage_failed', message, { cause: error })
+  return new AppError(isFull ? 'storage_full' : 'storage_failed', message, { cause: error })
 }
 
 const SHORT_OF = 'The system is short of memory or open files'
 
 /** The error for a write that a full, failing or missing disk rejected; other errors are returned as they are. */
-export function storageRefusal(error: unknown, path: string): unknown {
+export function storageError(error: unknown, path: string): unknown {
   const name = basename(path)
   if (hasCode(error, ...FULL)) {
     const message = `The change to ${name} was not saved: the storage is full (${codeOf(error)}). Free space, then try again.`
-    return new Refusal('storage_full', message, { cause: error })
+    return new AppError('storage_full', message, { cause: error })
   }
   if (hasCode(error, ...SHORT)) {
     const message = `The change to ${name} was not saved: ${SHORT_OF.toLowerCase()} (${codeOf(error)}). Wait a little, then try again.`
-    return new Refusal('storage_failed', message, { cause: error })
+    return new AppError('storage_failed', message, { cause: error })
   }
   if (hasCode(error, ...FAILED, 'EACCES', 'EPERM')) {
     const message = `The change to ${name} was not saved: the storage refused it (${codeOf(error)}). Check its permissions and the disk, then try again.`
-    return new Refusal('storage_failed', message, { cause: error })
+    return new AppError('storage_failed', message, { cause: error })
   }
   if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) {
     const message = `The change to ${name} was not saved: its folder was moved away meanwhile (${codeOf(error)}). Look again, then repeat the change.`
-    return new Refusal('changed_meanwhile', message, { cause: error })
+    return new AppError('changed_meanwhile', message, { cause: error })
   }
   return error
 }
