@@ -58,6 +58,8 @@ async function run(
 ): Promise<ExitCode> {
   const { client, terminal, json } = context
   const { state, outcome, needs } = filters
+  const hidesClosed = !(all || state || outcome)
+  const most = limit ?? (all || json || !terminal.isTerminal ? undefined : IN_TERMINAL)
   const ofFields = FILTER_NAMES.map((name) => [name, filters[name]])
   const wanted: Record<string, string[] | undefined> = {
     ...Object.fromEntries(ofFields),
@@ -69,31 +71,43 @@ async function run(
       values?.length ? [[key, values.join(',')] as [string, string]] : [],
     ),
   )
-  const { body } = await client.request('GET', `/triage${query.size > 0 ? `?${query}` : ''}`)
-  const rows: TriageRow[] = body
-  const isWhole = all || state !== undefined || outcome !== undefined
-  const listed = isWhole ? rows : rows.filter(({ state, needs }) => needs || !isClosed(state))
-  const most = limit ?? (all || json || !terminal.isTerminal ? undefined : IN_TERMINAL)
-  const shown = listed.slice(0, most)
+  const [{ rows, total }, everything] = await Promise.all([
+    triage(client, hidesClosed ? withParameter(query, 'open', 'true') : query, most),
+    hidesClosed ? triage(client, query, 1) : null,
+  ])
   if (json) {
-    terminal.print(jsonText(shown))
+    terminal.print(jsonText(rows))
     return EXIT.done
   }
-  terminal.print(terminal.isTerminal ? listText(shown, terminal) : tabbed(shown))
-  if (shown.length < listed.length) {
-    terminal.say(
-      `Showing ${shown.length} of ${listed.length}. Show all with --all, or more with --limit.`,
-    )
+  terminal.print(terminal.isTerminal ? listText(rows, terminal) : tabbed(rows))
+  if (rows.length < total) {
+    terminal.say(`Showing ${rows.length} of ${total}. Show all with --all, or more with --limit.`)
   }
-  const hidden = rows.length - listed.length
-  if (listed.length === 0) {
-    terminal.say(rows.length === 0 ? nothing(query.size > 0) : 'no open case')
-  }
+  const hidden = (everything?.total ?? total) - total
+  if (total === 0) terminal.say(hidden === 0 ? nothing(query.size > 0) : 'no open case')
   if (hidden > 0) terminal.say(`${hidden} closed ${hidden === 1 ? 'case' : 'cases'}, with --all`)
   return EXIT.done
 }
 
 const IN_TERMINAL = 30
+/** A page of the API has no more. */
+const MAX_PAGE = 1000
+
+async function triage(
+  client: ReadContext['client'],
+  query: URLSearchParams,
+  most: number | undefined,
+): Promise<{ rows: TriageRow[]; total: number }> {
+  const isPage = most !== undefined && most <= MAX_PAGE
+  const asked = isPage ? withParameter(query, 'limit', String(most)) : query
+  const { body, total } = await client.request('GET', `/triage${asked.size > 0 ? `?${asked}` : ''}`)
+  const rows: TriageRow[] = body
+  return { rows: rows.slice(0, most), total: total ?? rows.length }
+}
+
+function withParameter(query: URLSearchParams, name: string, value: string): URLSearchParams {
+  return new URLSearchParams([...query, [name, value]])
+}
 
 function nothing(isFiltered: boolean): string {
   return isFiltered ? 'no matching case' : 'no cases yet\nNext: casefile new "What is wrong"'

@@ -1,4 +1,5 @@
 import { type ReceivedEvent, STREAM_PAUSES } from '../../client/session-stream.ts'
+import { readPlan } from '../../markdown/plan-steps.ts'
 import { isPlanning, SESSION_STATES } from '../../model/session-state.ts'
 import { OWN_PROVIDER } from '../../model/settings.ts'
 import type { CommandContext } from '../context.ts'
@@ -100,7 +101,6 @@ export async function reread(
 
 async function stepsOf(plan: unknown, { provider }: SessionJson): Promise<number> {
   if (typeof plan !== 'string') return 0
-  const { readPlan } = await import('../../markdown/plan-steps.ts')
   const { steps, isRunbook } = await readPlan(plan)
   // behind an agent the service runs what gives proof
   return isRunbook || provider === OWN_PROVIDER

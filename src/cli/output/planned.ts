@@ -56,10 +56,8 @@ export function sayFailed(
 }
 
 /** Hypothesis and plan, with the steps that will run marked. Returns what is not trusted and so prevents an approval. */
-export async function printPlan(
-  { client, terminal, workspace }: Speaking,
-  session: SessionJson,
-): Promise<string | null> {
+export async function printPlan(console: Speaking, session: SessionJson): Promise<string | null> {
+  const { terminal } = console
   const { color } = terminal
   const { number, provider, hypothesis, plan } = session
   terminal.print(`${color.bold(`Session ${number}`)}  ${session.type} by ${shownLine(provider)}\n`)
@@ -74,19 +72,9 @@ export async function printPlan(
   if (session.plan_unchanged && session.state === 'plan_ready') {
     terminal.print(`\n${color.yellow('!')} ${UNCHANGED_PLAN}\n`)
   }
-  // loaded here: help reads every command, and needs no markdown and no agent's preset
-  const { readPlan } = await import('../../markdown/plan-steps.ts')
-  const { planView } = await import('../output/plan-view.ts')
-  const settings = await workspace.settings()
-  let objection: string | null = null
-  if (session.state === 'plan_ready') {
-    const { body } = await client.request('GET', `/cases/${session.case_id}`)
-    const place = { root: workspace.root, workdir: body.workdir, settings }
-    const { isRunbook } = await readPlan(plan)
-    const { startObjection } = await import('../../sessions/objections.ts')
-    objection = await startObjection(provider, place, { isRunbook })
-  }
-  const view = await planView(session, settings, terminal, objection)
-  terminal.print(`\n${color.bold('Plan')}\n${view}`)
+  // loaded when a plan is shown: it needs all agents
+  const { viewPlan } = await import('./plan-view.ts')
+  const { text, objection } = await viewPlan(console, session)
+  terminal.print(`\n${color.bold('Plan')}\n${text}`)
   return objection
 }
