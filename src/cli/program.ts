@@ -36,7 +36,7 @@ import { command as webhookCommand } from './commands/webhook.ts'
 
 type Make = (context: ProgramContext) => Command
 
-/** All commands by the part of the help in which they are listed. Each has its own file, loaded when it is called. */
+/** All commands by the part of the help in which they are listed. Each has its own file, which loads what is large only when the command runs. */
 const COMMANDS: Record<string, Record<string, Make>> = {
   Cases: {
     new: newCommand,
@@ -86,7 +86,7 @@ const COMMANDS: Record<string, Record<string, Make>> = {
 export const COMMAND_NAMES: readonly string[] = Object.values(COMMANDS).flatMap(Object.keys)
 
 /** The program with the command that is named, or with all of them. Errors are thrown, for `runProgram`. */
-export async function casefile(context: ProgramContext, name?: string): Promise<Command> {
+export function casefile(context: ProgramContext, name?: string): Command {
   const program = new Command('casefile')
     .description(
       'Keeps the record of AI-assisted work in markdown files: what was planned, approved, done and proved.',

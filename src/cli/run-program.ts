@@ -19,7 +19,7 @@ export async function runProgram(context: ProgramContext, argv = process.argv): 
   }
   const isUnknown =
     first !== '' && !first.startsWith('-') && ![...COMMAND_NAMES, 'help'].includes(first)
-  const program = await casefile(context, first)
+  const program = casefile(context, first)
   withoutEmpty(
     program.commands.flatMap((each) => [each, ...each.commands]),
     process.env,

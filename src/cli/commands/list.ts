@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import type { TriageRowJson } from '../../http/schemas/case-responses.ts'
 import { ATTENTION_KINDS, isClosed } from '../../model/attention.ts'
 import { FILTER_NAMES, type FilterName } from '../../model/case-fields.ts'
 import type { CaseState } from '../../model/case-state.ts'
@@ -9,7 +10,6 @@ import {
   stateGroup,
   type Tone,
 } from '../../model/state-groups.ts'
-import type { TriageRow } from '../../model/triage-row.ts'
 import { visibleText } from '../../model/visible-text.ts'
 import { count, explain, several } from '../command.ts'
 import { type CommandOptions, type ReadContext, withReader } from '../context.ts'
@@ -35,7 +35,7 @@ export function command(): Command {
     .addOption(
       several('--needs <kind>', `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`),
     )
-    .addOption(count('--limit <n>', 'At most so many. Default: 30 in a terminal, all when piped.'))
+    .addOption(count('--limit <n>', 'Maximum number of cases. Default: 30 in a terminal, all when piped.'))
     .option('--all', 'All cases, closed ones too.')
     .action((search: string | undefined, options: Options) =>
       withReader(options, (context) => run(context, options, search)),
@@ -97,11 +97,11 @@ async function triage(
   client: ReadContext['client'],
   query: URLSearchParams,
   most: number | undefined,
-): Promise<{ rows: TriageRow[]; total: number }> {
+): Promise<{ rows: TriageRowJson[]; total: number }> {
   const isPage = most !== undefined && most <= MAX_PAGE
   const asked = isPage ? withParameter(query, 'limit', String(most)) : query
   const { body, total } = await client.request('GET', `/triage${asked.size > 0 ? `?${asked}` : ''}`)
-  const rows: TriageRow[] = body
+  const rows: TriageRowJson[] = body
   return { rows: rows.slice(0, most), total: total ?? rows.length }
 }
 
@@ -114,7 +114,7 @@ function nothing(isFiltered: boolean): string {
 }
 
 /** For programs: nothing is cut, and there is no header. */
-function tabbed(rows: readonly TriageRow[]): string {
+function tabbed(rows: readonly TriageRowJson[]): string {
   return rows
     .map(({ id, state, outcome, title, type, needs, updated_at }) => [
       id,
@@ -138,7 +138,7 @@ const HEADER = ['CASE', 'STATUS', 'STATE', 'TITLE', 'NEEDS', 'CHANGED']
 
 /** A table for a terminal. The title gets at least a third of the width. */
 export function listText(
-  rows: readonly TriageRow[],
+  rows: readonly TriageRowJson[],
   { color, width: columns }: Pick<Terminal, 'color' | 'width'>,
 ): string {
   if (rows.length === 0) return ''
@@ -162,7 +162,7 @@ export function listText(
 }
 
 function cellsOf(
-  { id, state, outcome, title, needs, updated_at }: TriageRow,
+  { id, state, outcome, title, needs, updated_at }: TriageRowJson,
   color: Terminal['color'],
 ): Cell[] {
   const tone = paintOf(STATE_GROUP_TONES[stateGroup(state, needs?.kind ?? null)], color)
@@ -183,12 +183,12 @@ function cellsOf(
 }
 
 /** What it needs, for a narrow column. */
-function shortNeed({ kind, text }: NonNullable<TriageRow['needs']>, state: CaseState): string {
+function shortNeed({ kind, text }: NonNullable<TriageRowJson['needs']>, state: CaseState): string {
   const [, reason] = /^[^:]*: (.*)$/.exec(text) ?? []
   return kind === 'blocked' && reason ? visibleText(reason) : needLabel(kind, state)
 }
 
-function groupLabel(state: TriageRow['state'], deps: TriageRow['needs']): string {
+function groupLabel(state: TriageRowJson['state'], deps: TriageRowJson['needs']): string {
   return STATE_GROUP_LABELS[stateGroup(state, deps?.kind ?? null)]
 }
 

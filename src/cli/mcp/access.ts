@@ -52,7 +52,7 @@ export function createAccess(choice: WorkspaceOptions, { signal, log, agent }: A
     } finally {
       if (--users === 0) {
         open = null
-        closed = mine.then((connection) => connection.close()).catch(() => {}) // whoever asked has the error
+        closed = mine.then((connection) => connection.close()).catch(() => {}) // the caller has the error
         await closed
       }
     }

@@ -1,9 +1,9 @@
+import type { SessionJson } from '../../http/schemas/session.ts'
 import { UNCHANGED_PLAN } from '../../model/history-acts.ts'
 import { durationsText } from '../../model/session-durations.ts'
 import type { ReadContext } from '../context.ts'
 import { shownLine } from '../output/shown-line.ts'
 import type { Terminal } from '../output/terminal.ts'
-import type { SessionJson } from '../resolve/session.ts'
 
 type Speaking = Pick<ReadContext, 'client' | 'terminal' | 'workspace'>
 
@@ -46,7 +46,7 @@ export function sayFailed(
   for (const [command, what] of [
     [
       `casefile start ${place} --again ${number}`,
-      'plan again; the agent is told about this failure',
+      'plan again; the agent learns of this failure',
     ],
     [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
