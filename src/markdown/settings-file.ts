@@ -1,8 +1,8 @@
 import type { Problem } from '../model/problem.ts'
 import { DEFAULT_SETTINGS, type Settings } from '../model/settings.ts'
 import { DURATION_RULE, parseDuration, SLUG, SLUG_RULE } from '../model/words.ts'
-import type { Envelope } from './envelope.ts'
-import { readFrame } from './fields.ts'
+import type { MarkdownDocument } from './document.ts'
+import { readRecord } from './fields.ts'
 import { lineAt } from './lines.ts'
 import { readProviders } from './provider-fields.ts'
 import { type StrictYaml, strictYaml, type YamlPlace } from './strict-yaml.ts'
@@ -20,8 +20,8 @@ export function readSettings(text: string): SettingsReading {
       'the file is empty, or only its beginning is saved: delete it to have no settings'
     return { ok: false, problem: { code: 'unreadable', file: SETTINGS_FILE, line: null, message } }
   }
-  const frame = readFrame(text, SETTINGS_FILE)
-  return frame.ok ? { ok: true, settings: settingsOf(frame.envelope) } : frame
+  const record = readRecord(text, SETTINGS_FILE)
+  return record.ok ? { ok: true, settings: settingsOf(record.document) } : record
 }
 
 const STEPS = {
@@ -54,7 +54,7 @@ const KEYS: Record<string, Setting> = {
 
 export const SETTING_KEYS = Object.keys(KEYS)
 
-function settingsOf({ text, front, bodyStart }: Envelope): Settings {
+function settingsOf({ text, front, bodyStart }: MarkdownDocument): Settings {
   const lineOf = (at: number) => lineAt(text, (front?.start ?? 0) + at)
   const problems: Problem[] = []
   const yaml = strictYaml((at, message) =>
