@@ -58,7 +58,7 @@ export async function trust(
 function nobodyToAsk(): AppError {
   return new AppError(
     'bad_request',
-    'This is not trusted, and there is no terminal to ask on. Say it in advance: casefile trust --yes',
+    'Nothing was trusted, because there is no terminal to ask on. Run casefile trust --yes',
   )
 }
 
