@@ -25,9 +25,8 @@ export interface AgentPlanning {
 }
 
 /**
- * Lets an agent plan where it cannot write: in a copy of the working folder, the folder itself mounted
- * read-only where that works. What it wrote all the same fails the planning. An agent's
- * own plan mode is not relied on.
+ * Lets an agent plan in a copy of the working folder. Where mounts work, the folder itself is read-only. Any change
+ * the agent made anyway fails the planning: its own plan mode is not trusted.
  */
 export async function planWithAgent(
   deps: SessionDeps,
@@ -61,14 +60,14 @@ export async function planWithAgent(
 
 interface Asked {
   prompt: string
-  /** The agent's own conversation to go on with. */
+  /** The id of the agent's conversation to resume. */
   resume: string | null
 }
 
-/** What can be no option of a command. */
+/** A conversation id with this form cannot be mistaken for a command-line option. */
 const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 
-/** Makes the prompt, and tells what is in it; a revision goes back to the agent's own conversation. */
+/** Builds and records the prompt. A revision resumes the agent's earlier conversation. */
 async function askedPrompt(
   deps: SessionDeps,
   job: Job,
@@ -112,7 +111,7 @@ async function plannedIn(
 ): Promise<PlanResult> {
   const { guard, folders } = place
   await appendLine(deps, job, guardLine('plan', guard))
-  // the records are no part of the comparison
+  // changes to case files are not part of the comparison below, so the run guard watches them
   if (guard.kind === 'none') await deps.runGuard.begin(job)
   const places = await holdPlaces(deps, planning.request.workdir)
   try {
@@ -162,7 +161,7 @@ async function agentsPlan(
   }
 }
 
-/** Once more, just before the program starts: they may have changed since the request. */
+/** Checked again just before the program starts: the files may have changed since the request. */
 async function mustTrustCopy(
   { settings, layout }: SessionDeps,
   { provider: { id, spec }, request }: Pick<AgentPlanning, 'provider' | 'request'>,
@@ -173,15 +172,18 @@ async function mustTrustCopy(
   if (why) throw new RunnerFailure(notStarted(id, why))
 }
 
-/** To be asked first: what is not there any more cannot be compared. */
+/** Must run before `mustBeUnchanged`, which cannot compare a folder that is gone. */
 async function mustBeInPlace(deps: SessionDeps, job: Job, replaced: string[]): Promise<void> {
   const why = whyReplaced(replaced)
   if (why === null) return
   await appendLine(deps, job, { event: 'plan_violation', fields: { replaced } })
-  throw new RunnerFailure(`plan_violation: the agent was to plan only, and ${why}.`)
+  throw new RunnerFailure(`plan_violation: the agent should only have planned, but ${why}.`)
 }
 
-/** What the agent changed is a violation; what changed where it could not write is only told. */
+/**
+ * A change in the copy is a violation. A change in a folder mounted read-only came from elsewhere and is only
+ * recorded.
+ */
 async function mustBeUnchanged(
   deps: SessionDeps,
   job: Job,
@@ -212,7 +214,7 @@ const SHOWN = 10
 function violation(found: readonly string[], mayBeOwn: boolean): string {
   const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : ''
   const own = mayBeOwn
-    ? ' The working folder could not be mounted read-only here, so this may also be an edit of your own, or a program of yours, during the planning.'
+    ? ' The working folder could not be mounted read-only here, so you or one of your programs may have made these changes.'
     : ''
-  return `plan_violation: the agent was to plan only, and these changed: ${found.slice(0, SHOWN).join(', ')}${more}.${own}`
+  return `plan_violation: the agent should only have planned, but these files changed: ${found.slice(0, SHOWN).join(', ')}${more}.${own}`
 }

@@ -5,7 +5,7 @@ import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
 import { patientUpdate } from './patient-update.ts'
 
-/** created → planning: the context is loaded. */
+/** Moves a session from created to planning, once its context is loaded. */
 export async function beginPlanning(
   { store, now }: SessionDeps,
   job: Job,

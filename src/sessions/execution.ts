@@ -23,10 +23,10 @@ import { guardLine, holdPlaces, whyReplaced, workGuard } from './protection.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-report.ts'
 
-/** The operator who stops a run waits, and the step itself had its grace already. */
+/** The step itself already had its grace period, and an operator who stops a run is waiting. */
 const ABANDONED_GRACE_MS = 500
 
-/** Work mode: executes the approved text, takes the evidence, and moves session and case. */
+/** Work mode: runs the approved plan, collects the evidence, and moves the session and its case. */
 export async function execute(
   deps: SessionDeps,
   job: Job,
@@ -53,7 +53,7 @@ export async function execute(
     const replaced = whyReplaced(await places.replaced())
     const found = await taker.take()
     const workdir = job.folder!
-    job.folder = null // nothing of the run works there any more; what is left is to record it
+    job.folder = null // no process of the run works there now; only the result remains to be recorded
     const ended = unlessReplaced(worked, replaced)
     await finish(deps, job, session, { ...ended, plan, found, workdir })
   } finally {
@@ -63,7 +63,7 @@ export async function execute(
   await deps.runs.remove(session_id)
 }
 
-/** approved → executing; `session_started` is told once the session is. */
+/** Moves the session from approved to executing. */
 async function begin({ store, now }: SessionDeps, job: Job): Promise<Session> {
   const folder = await patientUpdate(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
@@ -125,7 +125,7 @@ function unlessReplaced<W extends WorkResult>(worked: W, replaced: string | null
   return { ...worked, ok: false as const, reason }
 }
 
-/** A reason may quote what an agent printed. */
+/** Removes secrets from the reason, which may quote an agent's output. */
 function clean({ redactor }: SessionDeps, { reason }: { reason: string }): WorkResult {
   return { ok: false, reason: redactor.text(plainText(reason)) }
 }
@@ -136,7 +136,7 @@ interface AgentsWork {
   run: RunFolder
 }
 
-/** An agent carries the plan out; then the service runs what the plan gives as proof. */
+/** Runs the agent with the plan, then the plan's proof steps. */
 async function agentsWork(
   deps: SessionDeps,
   job: Job,
@@ -170,7 +170,7 @@ async function agentsWork(
     guard,
     report,
   }
-  // once more, just before the program starts: they may have changed since the approval
+  // checked again just before the program starts: the files may have changed since the approval
   const place = { root: deps.layout.root, folder: workdir }
   const { files: trusted } = await deps.settings()
   const why = provider.spec && (await whyUntrusted(provider.spec, place, trusted))

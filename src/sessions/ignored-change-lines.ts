@@ -10,18 +10,18 @@ import { patientUpdate } from './patient-update.ts'
 
 export type GuardedRun = OpenRun & Pick<Job, 'ending'>
 
-/** Names what is held back in the trails of the sessions that execute, once each. */
+/** Records each ignored change once in the audit trails of the executing sessions. */
 export interface IgnoredChangeLines {
   name(folder: CaseFolder, runs: readonly GuardedRun[]): void
-  /** Takes what is held back already as named; what was named before is forgotten. */
+  /** Treats the present ignored changes as recorded, and forgets earlier ones. */
   begin(folders: Iterable<CaseFolder>): void
-  /** The same by words that `words` gave. */
+  /** The same, from what `words` returned before a restart. */
   resume(words: Iterable<string>): void
   words(): string[]
   idle(): Promise<void>
 }
 
-/** A program that makes proofs without end must not swell the trail. */
+/** A program that creates proofs endlessly must not fill the audit trail. */
 const MAX_NAMED = 100
 
 export function createIgnoredChangeLines(needs: {
@@ -53,7 +53,7 @@ export function createIgnoredChangeLines(needs: {
             .run(run.session_id, () => append(run, line))
             .catch((error: unknown) =>
               needs.log(
-                `a change during session ${run.number} of case ${run.case_id} could not be named in its trail: ${String(error)}`,
+                `could not record a change in the audit trail of session ${run.number} of case ${run.case_id}: ${String(error)}`,
               ),
             )
         }
@@ -83,7 +83,7 @@ function lineOf(
   case_id: string,
   { kind, file, from, to }: IgnoredChange,
 ): NewTrailLine {
-  const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id already
+  const of = case_id === run.case_id ? {} : { changed_case: case_id } // an event has a case_id field already
   return { event: 'changed_during_run', fields: { ...of, file, what: kind, from, to } }
 }
 

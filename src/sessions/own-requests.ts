@@ -6,7 +6,7 @@ import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
 import { patientUpdate } from './patient-update.ts'
 
-/** What runs for a session, as far as its requests to this service are concerned. */
+/** A running session, as needed to recognize requests that its own processes send to this service. */
 export interface SessionRun extends MarkedRun {
   session_id: string
   case_id: string
@@ -14,19 +14,22 @@ export interface SessionRun extends MarkedRun {
 }
 
 export interface DeniedRequest {
-  /** What was asked for, in a word or two. */
+  /** The denied action, in a word or two. */
   tool: string
-  /** The request itself. */
+  /** The HTTP method and path of the request. */
   title: string
   reason: string
-  /** The process that asked; absent where it was gone. */
+  /** The process that sent it; absent if it had exited. */
   pid?: number
 }
 
-/** A session that asks in a loop shall not fill its own trail. */
+/** A session that sends requests in a loop must not fill its own audit trail. */
 const MAX_LINES = 20
 
-/** Puts a line into the trail of a session from whose run a request came that was refused for that. */
+/**
+ * Appends a `denied` line to the audit trail of the session whose own run sent a request that only the operator may
+ * send.
+ */
 export async function noteDenied(
   { store, now }: Pick<SessionDeps, 'store' | 'now'>,
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,

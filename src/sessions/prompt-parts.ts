@@ -1,18 +1,18 @@
 import { fenceFor } from '../markdown/section.ts'
 import { PLAN_MARKS } from '../runners/agents/plan-marks.ts'
 
-/** Something that is good to know, and that may be left out. */
+/** An optional part of a prompt: it can be cut or left out. */
 export interface PromptPart {
   name: string
   text: string
-  /** It is not whole already. */
+  /** Whether its text was cut already. */
   isCut?: boolean
 }
 
-/** Below this a beginning says too little. */
+/** A smaller piece of a text would say too little. */
 const LEAST_USEFUL_BYTES = 1024
 
-/** Takes the parts in their order while there is room; the first that does not fit is cut short. */
+/** Packs parts in order while they fit; cuts the first one that does not fit. */
 export function packed(
   required: readonly string[],
   parts: readonly PromptPart[],
@@ -41,10 +41,10 @@ export function packed(
   return { text: `${texts.join('\n\n')}\n`, files, leftOut }
 }
 
-/** The beginning of a text, in whole characters, with a line that says that it was cut. */
+/** The beginning of a text, cut between characters and marked as cut. */
 export function cutText(text: string, maxBytes: number): { text: string; isCut: boolean } {
   if (Buffer.byteLength(text) <= maxBytes) return { text, isCut: false }
-  const mark = '\n[casefile: cut here, for want of room]'
+  const mark = '\n[casefile: cut here for length]'
   const bytes = Buffer.from(text).subarray(0, Math.max(0, maxBytes - mark.length))
   const whole = new TextDecoder().decode(bytes, { stream: true })
   return { text: whole + mark, isCut: true }
@@ -78,7 +78,7 @@ The languages are sh, bash and js (a module for node). The keys, all optional: i
 
 Where the work needs decisions on the way that no script can take, write a numbered list of what an agent is to do. Then give each command that shows the work to be right as a \`run\` block with \`proof=\`: the service runs those itself, once the agent has ended.`
 
-/** The approved text stands whole: its length is bounded where plans are written. */
+/** The approved plan is never cut: its length is limited when it is written. */
 export function workTask(plan: string, sha256: string): string {
   const fence = fenceFor(plan)
   return `You carry out a plan that a person has read and approved.

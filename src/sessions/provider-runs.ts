@@ -16,37 +16,37 @@ import { type OutputListener, openOutputReport } from './provider-output.ts'
 import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
 
-/** Each is an agent with all that it starts. */
+/** The maximum number of runs at the same time; each is an agent with all its processes. */
 const MOST_AT_ONCE = 2
 
 export interface ProviderResult extends PlanResult {
   provider: string
-  /** Hypothesis and plan in one. */
+  /** Hypothesis and plan as one text. */
   text: string
 }
 
-/** What `GET /providers` and `POST /providers/:id/run` answer with `--dev`. */
+/** `GET /providers` and, with `--dev`, `POST /providers/:id/run`. */
 export interface Providers {
   statuses(): Promise<ProviderStatus[]>
   /**
-   * Lets a provider answer a prompt in its plan mode, in an empty folder, for no session: what it says
-   * is given back, and kept nowhere. Refuses what cannot be run; resolves once it runs.
+   * Runs a prompt in the provider's plan mode, in an empty folder, without a session. Nothing is stored. Throws if
+   * the provider cannot run; resolves once it is running.
    */
   begin(id: string, prompt: string, run: ProviderRun): Promise<{ result: Promise<ProviderResult> }>
-  /** What is under way, to tell requests of its own processes by. */
+  /** The running agents, so that their own requests to the service can be recognized. */
   runs(): MarkedRun[]
-  /** Ends what runs. */
+  /** Stops all runs. */
   close(): Promise<void>
 }
 
 export interface ProviderRun {
-  /** Its abort ends the run. */
+  /** Abort it to stop the run. */
   signal: AbortSignal
   onOutput: OutputListener
 }
 
 interface Active {
-  /** The value of CASEFILE_RUN too. */
+  /** Also the value of CASEFILE_RUN. */
   mark: string
   processes: RunProcess[]
   folderId: string
@@ -69,8 +69,9 @@ export function createProviders(deps: RunDeps): Providers {
       return { provider: provider.id, text, hypothesis, plan }
     } catch (error) {
       if (stop.signal.aborted) throw stoppingError()
-      if (wish.aborted) throw failed(provider, 'the client has gone', error)
-      if (limit.aborted) throw failed(provider, 'it ran into timeout.plan of casefile.md', error)
+      if (wish.aborted) throw failed(provider, 'the client disconnected', error)
+      if (limit.aborted)
+        throw failed(provider, 'it reached its time limit (timeout.plan in casefile.md)', error)
       if (error instanceof RunnerFailure) throw failed(provider, clean(deps, error.message), error)
       throw error
     } finally {
@@ -110,7 +111,7 @@ interface Wanted extends ProviderRun {
 async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
   const { redactor, runs } = deps
   const { mark } = run
-  // of no session, so that the next start ends its processes and finds nothing else to do
+  // it belongs to no session, so the next start only ends its processes
   const record = { session_id: mark, case_id: mark, number: 1, mark, agent_session: null }
   await runs.write({ ...record, process: null })
   const folder = await openRunFolder(deps.state.scratch, `provider-${mark}`)
@@ -135,7 +136,7 @@ async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<Pla
   }
 }
 
-/** As for the planning of a session, but with nothing to plan for. */
+/** The plan request that a session would make, without a case. */
 async function requestOf(
   deps: RunDeps,
   { provider, settings, prompt, signal }: Wanted,
@@ -170,7 +171,7 @@ async function requestOf(
 async function runnable(deps: RunDeps, id: string, settings: TrustedSettings): Promise<Provider> {
   if (id === OWN_PROVIDER) {
     const why =
-      'The runbook takes no prompt: it plans from the files of a case. Open a session on one.'
+      'The runbook takes no prompt: it makes plans from the files of a case. Start a session on a case instead.'
     throw new AppError('provider_unavailable', why)
   }
   const isKnown =
@@ -185,12 +186,12 @@ async function runnable(deps: RunDeps, id: string, settings: TrustedSettings): P
   return provider
 }
 
-/** What an agent said, as a person can read it. */
+/** Makes an agent's text safe to show. */
 function clean({ redactor }: Pick<RunDeps, 'redactor'>, text: string): string {
   return redactor.text(plainText(text))
 }
 
-/** What the program and casefile.md say of it. */
+/** Removes secrets from what the program and casefile.md say about a provider. */
 function redactStatus(
   { redactor }: Pick<RunDeps, 'redactor'>,
   status: ProviderStatus,
@@ -204,14 +205,14 @@ function redactStatus(
 function tooMany(): AppError {
   return new AppError(
     'already_active',
-    `${MOST_AT_ONCE} providers run already, which is all that may at a time. Wait for one to finish, or close its request.`,
+    `${MOST_AT_ONCE} providers are running, the maximum at the same time. Wait until one finishes, or cancel its request.`,
   )
 }
 
 function failed({ id }: Provider, reason: string, cause: unknown): AppError {
   return new AppError(
     'provider_failed',
-    `The provider ${id} came to no result: ${reason.replace(/\.$/, '')}.`,
+    `The provider ${id} returned no result: ${reason.replace(/\.$/, '')}.`,
     { cause },
   )
 }

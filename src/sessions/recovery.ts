@@ -13,12 +13,12 @@ import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
 import { moveCase } from './finishing.ts'
 
-/** Shorter than for a step: the next start should answer within 2 s. */
+/** Shorter than for a step: the service should answer within 2 s after its start. */
 const GRACE_MS = 800
 
 /**
- * Ends what a service that died left running: its processes are gone, its sessions `failed` with the
- * output they had. Runs before the address is printed.
+ * Cleans up after a service that died: ends its processes and marks its sessions as `failed`, with the output they
+ * had. Runs before the address is printed.
  */
 export async function recover(deps: SessionDeps): Promise<void> {
   const records = deps.runs.all()
@@ -57,7 +57,7 @@ async function endProcesses({ mark, session_id, process }: RunRecord): Promise<v
   ])
 }
 
-/** Ends a running session as `failed`, with the output that it has so far. */
+/** Marks a running session as `failed`, with its output so far. */
 export async function failSession(
   deps: SessionDeps,
   { case_id, session_id, number }: Pick<RunRecord, 'case_id' | 'session_id' | 'number'>,
@@ -94,9 +94,12 @@ export async function failSession(
   await store.update(case_id, edit, worked ? { texts: session_id } : {})
 }
 
-/** The text that ran died with the service; its hash is in the trail. */
+/**
+ * A sentence for the record if the plan in the file is not the one that ran. The text that ran is gone; the audit
+ * trail has its hash.
+ */
 function strangePlan({ trail }: Session, plan: string): string {
   const approved = lastOf(trail, 'plan_approved')?.fields.plan_sha256
   if (approved === undefined || approved === sha256(plan)) return ''
-  return ' The plan in this file is not the one that was approved and run.'
+  return ' The plan in this file is not the one that was approved and executed.'
 }

@@ -8,18 +8,18 @@ import type { Search } from '../search/search.ts'
 import type { Catalog } from '../workspace/catalog.ts'
 import type { SessionDeps } from './deps.ts'
 
-/** What became of a case that resembles another. */
+/** A resolved case that resembles another one. */
 export interface ResolvedCase {
   id: string
   title: string
   type: string
   state: CaseState
   outcome: string | null
-  /** Why it was resolved, as the operator said. */
+  /** Why it was resolved, in the operator's words. */
   reason: string | null
-  /** What was taken to be its cause: the hypothesis of its last session that came to its end. */
+  /** Its cause, from the hypothesis of its last complete session. */
   cause: string | null
-  /** Those that count. `accepted_despite`: what speaks against one that the operator accepted with a reason. */
+  /** Its valid proofs. `accepted_despite`: the objection to one that the operator accepted with a reason. */
   proof: {
     id: string
     type: string
@@ -27,9 +27,9 @@ export interface ResolvedCase {
     accepted: string | null
     accepted_despite: string | null
   }[]
-  /** 1 for a case with all the words of this one. */
+  /** 1 for a case that has all the words of this one. */
   score: number
-  /** Some of the words that both have. */
+  /** Some of the shared words. */
   words: string[]
 }
 
@@ -38,10 +38,10 @@ export interface LikeDeps extends Pick<SessionDeps, 'sessionTexts'> {
   search: Pick<Search, 'similar'>
 }
 
-/** Of a longer text the beginning says enough. */
+/** Longer texts are cut to this length. */
 const MAX_CAUSE = 600
 
-/** The resolved cases that resemble this one, the most alike first, with what was learned from each. */
+/** The resolved cases that resemble this one, most similar first, with what was learned from each. */
 export async function resolvedLike(
   deps: LikeDeps,
   id: string,

@@ -13,7 +13,10 @@ import type { Job } from './jobs.ts'
 import { patientUpdate } from './patient-update.ts'
 import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
 
-/** Takes what a runner reports of a job: into the trail, the artifacts, the stream and the run record. */
+/**
+ * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live
+ * output.
+ */
 export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
   const { layout, outputs, runs, redactor, now } = deps
   const { case_id, session_id, number, mark } = job
@@ -48,7 +51,7 @@ export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
   })
 }
 
-/** What an agent counts over a whole conversation, without what its earlier runs used. */
+/** For agents that count over a whole conversation: subtracts what earlier runs used. */
 async function ofThisRun(
   { store }: Pick<SessionDeps, 'store'>,
   { case_id, session_id }: Pick<Job, 'case_id' | 'session_id'>,
@@ -70,8 +73,8 @@ async function ofThisRun(
 }
 
 /**
- * In the order of the calls, though a line may wait for a person to fix the file: what comes meanwhile, or in
- * the same turn of the event loop, is written together.
+ * Keeps the order of the calls. Items that arrive while a write is pending, or in the same turn of the event loop,
+ * are written together.
  */
 function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
   let group: T[] | null = null
@@ -93,8 +96,7 @@ function inGroups<T>(write: (items: readonly T[]) => Promise<void>): (item: T) =
 }
 
 /**
- * A line of the session's own trail, beside a change of its state. Nothing comes behind its end: a report that
- * is late then has nobody to tell.
+ * Appends a line to a session's audit trail without changing its state. Does nothing once the session has ended.
  */
 export function appendLine(
   deps: Pick<SessionDeps, 'store' | 'now'>,

@@ -15,7 +15,7 @@ export interface SessionParts {
   plans: PlanTexts
 }
 
-/** The parts that plan, execute and record, with what they share. */
+/** Creates the parts that plan, execute and record sessions. */
 export function createSessionParts(
   deps: Omit<SessionDeps, OwnParts> &
     Pick<HandEditDeps, 'runGuard' | 'texts' | 'operator'> & { database: Database },

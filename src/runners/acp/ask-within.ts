@@ -1,7 +1,7 @@
 import { RunnerFailure } from '../contract.ts'
 import type { Link } from './link.ts'
 
-/** Asks an agent for what takes no thought of it: the answer has its own limit, in milliseconds. */
+/** Sends a request that needs no model, so it has its own time limit, in milliseconds. */
 export async function askWithin(
   ms: number,
   { link, title, signal }: { link: Link; title: string; signal: AbortSignal },

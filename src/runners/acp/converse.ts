@@ -23,7 +23,7 @@ import { createTurn, type Turn, type TurnEnd } from './turn.ts'
 export interface Conversation {
   spec: AcpSpec
   argv: readonly string[]
-  /** Where it may work; null while it plans. */
+  /** Where it may work; null in plan mode. */
   ground: Ground | null
   workdir: string
   timeoutMs: number
@@ -31,9 +31,12 @@ export interface Conversation {
   signal: AbortSignal
 }
 
-/** Runs an agent for one prompt, and reports all of it. Rejects with a `RunnerFailure` if it does not end well. */
+/**
+ * Runs an agent for one prompt and reports everything it does. Rejects with a `RunnerFailure` if the run does not
+ * end well.
+ */
 export async function converse(asked: Conversation): Promise<TurnEnd> {
-  // An agent whose doings cannot be written down does not go on.
+  // aborted if a note cannot be written: the agent must not go on unrecorded
   const ended = new AbortController()
   const signal = AbortSignal.any([asked.signal, ended.signal])
   const conversation = { ...asked, signal }
@@ -99,7 +102,7 @@ function createProgress(limit: RetryLimit) {
       isMade = true
       limit.progress()
     },
-    /** Whether there was any since the last call. */
+    /** Whether there was progress since the last call. */
     take() {
       const wasMade = isMade
       isMade = false
@@ -169,7 +172,7 @@ function linkOf(
   })
 }
 
-/** What an agent gets in each mode. */
+/** The agent's environment in each mode. */
 export function environmentOf(
   { defaultEnv, fixedEnv, planEnv, workEnv }: AcpSpec,
   env: Record<string, string>,
@@ -212,14 +215,14 @@ async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
   }
 }
 
-/** The operator who names a mode without bounds gets it. */
+/** An unrestricted mode is used only if the operator names it. */
 function metaOf({ spec, ground }: Conversation) {
   if (!ground) return spec.meta.plan
   const { meta, named } = spec
   return named.work !== null && isUnbounded(named.work) ? meta.unbounded : meta.work
 }
 
-/** Why the program of an agent does not run, for the operator. */
+/** Why an agent's program could not be started, for the operator. */
 export function notStarted({ title, program, install }: AcpSpec, error: string): string {
   if (error !== 'ENOENT') return `${title} could not be started (${error})`
   const hint = install === '' ? '' : `; install it with: ${install}`

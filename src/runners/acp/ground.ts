@@ -4,24 +4,24 @@ import { type CommandGround, isInGit, whyCommandOutside } from './command-reach.
 import { realOf, shown } from './named-path.ts'
 import type { ToolCall } from './tool-call.ts'
 
-/** Where an agent may work without asking anybody. */
+/** The paths that an agent may use without asking the operator. */
 export interface Ground extends CommandGround {
-  /** Folders that it must not touch, inside the working folder or not, without links. */
+  /** Forbidden folders, inside the working folder or not, with links resolved. */
   closed: readonly string[]
-  /** Where its own tools may write besides: see `UserPlaces`. */
+  /** A folder for temporary files that its tools may also write to, see `UserPlaces`. */
   scratch: string | null
 }
 
-/** Why a call is not all inside, in a clause for the operator; null where it is. */
+/** Why a tool call reaches outside the allowed paths, as a clause for the operator; null if it does not. */
 export async function whyOutside(call: ToolCall, ground: Ground): Promise<string | null> {
-  if (!call.isWhole) return 'it names more paths than are looked at'
+  if (!call.isWhole) return 'it names too many paths to check'
   for (const path of call.paths) {
     const real = await realOf(path, ground.workdir)
-    if (real === null) return `where ${shown(path)} leads is unknown`
+    if (real === null) return `${shown(path)} cannot be resolved`
     if (!isInside(real, ground)) return `${shown(path)} is outside the working folder`
     if (isClosed(real, ground)) return `${shown(path)} is in the memory of the cases`
     if (changesFiles(call) && isInGit(real, ground))
-      return `${shown(path)} is git's own, in the working folder`
+      return `${shown(path)} is one of git's own files in the working folder`
   }
   return whyCommandsOutside(commandsOf(call), call.folder ?? '.', ground)
 }
@@ -30,12 +30,15 @@ function isInside(real: string, { workdir, scratch }: Ground): boolean {
   return isWithin(workdir, real) || (scratch !== null && isWithin(scratch, real))
 }
 
-/** Git itself may write its files when it is run; what they say, it does at its next run. */
+/**
+ * Whether the call may write to `.git` itself. Running git is allowed; editing its hooks or settings is not, as git
+ * would execute them.
+ */
 function changesFiles({ kind }: ToolCall): boolean {
   return !['read', 'search', 'think', 'execute', 'fetch'].includes(kind ?? '')
 }
 
-/** Some, gemini for one, tell what they would run in the title only. */
+/** Some agents, such as Gemini CLI, name the command only in the title. */
 function commandsOf({ commands, kind, title }: ToolCall): readonly string[] {
   return commands.length === 0 && kind === 'execute' && title ? [title] : commands
 }
@@ -62,8 +65,8 @@ function isClosed(real: string, { workdir, closed }: Ground): boolean {
 }
 
 /**
- * Roughly as a shell would take it apart: for words that name a closed folder, not for what it does.
- * A word without a slash is one only where it is not part of a quoted text.
+ * Splits a command roughly, to find words that name a forbidden folder. A word without a slash counts only outside
+ * of quoted text.
  */
 function wordsOf(command: string): string[] {
   const split = (text: string) => text.split(/[\s'"`;|&<>()=,{}]+/).filter((word) => word !== '')

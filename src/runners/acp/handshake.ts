@@ -15,20 +15,20 @@ export type Handshake =
       version?: string
       /** The ids of the modes that it offers. */
       modes: string[]
-      /** The one that it would plan in; null where it could not plan. */
+      /** The mode it would plan in; null if it has none. */
       planMode: string | null
     }
   | { ok: false; reason: string }
 
 export interface HandshakePlace {
   env: Record<string, string>
-  /** A folder of no other use. */
+  /** An empty folder for this purpose only. */
   cwd: string
-  /** The user's own words, behind those of the spec. */
+  /** The user's own arguments, added to those of the spec. */
   args?: readonly string[]
 }
 
-/** Starts an agent and opens a session, but asks nothing of it. */
+/** Starts an agent and opens a session, but sends no prompt. */
 export async function tryHandshake(
   spec: AcpSpec,
   { env, cwd, args = [] }: HandshakePlace,

@@ -4,14 +4,14 @@ import { within } from '../agents/patience.ts'
 import { saidError, withoutStack } from '../agents/said-error.ts'
 import { RunnerFailure } from '../contract.ts'
 
-/** For the exit of a process whose output has ended. */
+/** How long to wait for a process to exit after its output has ended. */
 const EXIT_MS = 250
 const AUTH_REQUIRED = -32000
 
 export interface LinkFacts {
-  /** How messages call the agent. */
+  /** The agent's name in messages. */
   title: string
-  /** The end of what it wrote to its standard error. */
+  /** The end of its standard error. */
   tail(): string
   exited: Promise<LinkExit>
 }
@@ -22,8 +22,8 @@ export interface LinkExit {
 }
 
 /**
- * Why a request was not answered, for the operator. `signal` is that of the connection: aborted once
- * it is closed. What is no fault of the agent (a line of the trail could not be written) stays as it is.
+ * Turns the error of a request into a `RunnerFailure` for the operator. `signal` is aborted once the connection is
+ * closed. Errors that the agent did not cause, such as a failed write to the audit trail, are returned as they are.
  */
 export async function failureOf(
   error: unknown,
@@ -48,7 +48,7 @@ export function isLoginMissing(error: unknown): boolean {
   return error instanceof RunnerFailure && objectOf(error.cause).code === AUTH_REQUIRED
 }
 
-/** Whether it closed, in whatever way its pipes tell it. */
+/** Whether the error means that the connection closed, in any of the forms that pipes report it. */
 function isOfStream(reason: unknown): boolean {
   const { code, message } = objectOf(reason)
   return (
@@ -68,7 +68,7 @@ async function endOf(method: string, { title, exited, tail }: LinkFacts): Promis
   return `${title} ${how} before it answered ${method}${words ? `: ${words}` : ''}`
 }
 
-/** Its message, its code and its detail, none of them twice. */
+/** The error's message, code and detail, without repetition. */
 function saidIn(error: unknown): string {
   const { code, message } = objectOf(error)
   const words = saidError(String(message))
@@ -85,7 +85,7 @@ function detailOf(error: unknown): string {
   return detail ? saidError(detail) : ''
 }
 
-/** What a login needs, as the agent itself describes it. */
+/** The ways to log in, as the agent describes them. */
 export function loginHint(authMethods: unknown): string {
   const ways = listOf(authMethods).flatMap((way) => {
     const { name, description } = objectOf(way)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { codeOf } from '../../files/errno.ts'
 import { realPathOf } from '../../files/real-path.ts'
 
-/** A path as an agent names it, with the links of what exists of it resolved; null where that is not possible. */
+/** Resolves a path as an agent names it, including symbolic links in the part that exists; null if that fails. */
 export async function realOf(path: string, folder: string): Promise<string | null> {
   try {
     const expanded = inHome(path.startsWith('file:') ? fileURLToPath(path) : path)

@@ -14,7 +14,7 @@ export interface SessionOptions {
   title: string
   cwd: string
   meta: Readonly<Record<string, unknown>> | null
-  /** The id of a conversation to go on with, where the agent can and still has it. */
+  /** The id of a conversation to resume, if the agent supports that and still has it. */
   resume: string | null
   signal: AbortSignal
 }
@@ -23,11 +23,11 @@ export interface AcpSession {
   sessionId: string
   offer: ModeOffer | null
   version: string | null
-  /** What it calls the model of the session; null where it does not say. */
+  /** The model of the session; null if the agent does not say. */
   model: string | null
 }
 
-/** Introduces us to an agent, and opens a conversation. */
+/** Initializes the connection to an agent and opens a session. */
 export async function openSession(link: Link, options: SessionOptions): Promise<AcpSession> {
   const agent = objectOf(
     await askWithin(INITIALIZE_MS, { link, ...options }, 'initialize', {
@@ -35,7 +35,7 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
       clientCapabilities: {
         fs: { readTextFile: false, writeTextFile: false },
         terminal: false,
-        // so that what an agent says of itself does not come as a part of its answer
+        // with this, the agent's notices do not appear inside its answer
         session: { notices: {} },
       },
       clientInfo: clientInfo(),
@@ -45,7 +45,7 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
   if (agent.protocolVersion !== PROTOCOL_VERSION) {
     const theirs = JSON.stringify(agent.protocolVersion) ?? 'none'
     throw new RunnerFailure(
-      `${title} speaks version ${theirs.slice(0, 20)} of the Agent Client Protocol, and casefile version ${PROTOCOL_VERSION}`,
+      `${title} speaks version ${theirs.slice(0, 20)} of the Agent Client Protocol, but casefile speaks version ${PROTOCOL_VERSION}`,
     )
   }
   try {
@@ -73,7 +73,7 @@ async function created(link: Link, options: SessionOptions): Promise<Conversatio
   return { sessionId, offer: offerIn(answer), model: modelIn(answer) }
 }
 
-/** Null where the agent cannot, or will not: then the prompt alone has to say what was before. */
+/** Null if the agent cannot resume the conversation. The prompt then has to carry all context. */
 async function resumed(
   link: Link,
   options: SessionOptions,

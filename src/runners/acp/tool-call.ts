@@ -4,29 +4,29 @@ import { isPlanFile } from '../agents/plan-file.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
 import { asCommand } from './command-words.ts'
 
-/** What is known of a tool call: the parts that its updates told, together, and no more than is needed. */
+/** What is known of a tool call, merged from all of its updates. */
 export interface ToolCall {
   id: string
-  /** The tool's own name where it is told, else its kind. */
+  /** The tool's own name if it is known, else its kind. */
   tool: string
   kind: string | null
   title: string | null
   status: string | null
-  /** Every path that it names, as written. */
+  /** Every path it names, as written. */
   paths: readonly string[]
-  /** What it would have a shell do, where it says so. */
+  /** The shell commands it would run, if known. */
   commands: readonly string[]
-  /** Where, if it says so. */
+  /** The folder of the commands, if known. */
   folder: string | null
-  /** Words that may tell which tool it is. */
+  /** Words that may identify the tool. */
   words: readonly string[]
-  /** The text of a plan that it wants approved. */
+  /** The text of a plan that it asks to approve. */
   plan: string | null
-  /** All that it says is a list of things to do. */
+  /** Whether its input is nothing but a to-do list. */
   isTodoList: boolean
-  /** A file of plans that it writes: the whole new text. */
+  /** If it writes a plan file: the new text. */
   planFile: string | null
-  /** False where it names more than is looked at. */
+  /** False if it names more than is parsed. */
   isWhole: boolean
 }
 
@@ -40,7 +40,7 @@ const FOLDER_NAMES = /^(?:cwd|workdir|working_directory)$/
 const PATH_NAMES =
   /(?:^|_)(?:paths?|files?|filename|filepath|dir|directory|cwd|workdir|folder|root|target|source|src|destination|dest|uri|notebook)$/
 
-/** `before` is what earlier updates told of the same call: what is not told again still holds. */
+/** `before` is the call from earlier updates: fields that an update omits keep their value. */
 export function readToolCall(update: unknown, before?: ToolCall): ToolCall {
   const call = objectOf(update)
   const content = listOf(call.content).map(objectOf)
@@ -75,7 +75,7 @@ function titleOf({ title }: Foreign): string | null {
   return typeof title === 'string' ? beginningOf(title, MAX_TITLE) : null
 }
 
-/** The texts of its content, which of a plan to be approved are the plan. */
+/** The text of the call's content. For a plan approval, this is the plan. */
 export function contentText(update: unknown): string {
   return listOf(objectOf(update).content)
     .map((each) => textOf(objectOf(objectOf(each).content).text))
@@ -83,14 +83,14 @@ export function contentText(update: unknown): string {
     .join('\n\n')
 }
 
-/** Gemini CLI names the tool only in the id of its call. */
+/** Gemini CLI includes the tool's name only in the call id. */
 const GEMINI_ID = /^(\w+)__[0-9a-f]{8}-[0-9a-f-]{27}$/
 const MAX_ANSWER = 100_000
-/** Of Copilot, for its model. */
+/** A line that Copilot adds for its model. */
 const SHELL_NOTE = /\n?<shellId: \d+ completed with exit code (\d+)>\s*$/
 const ANSWER_NAMES = ['formatted_output', 'output', 'content', 'stdout', 'error', 'message']
 
-/** What the tool answered, in the update that ends a call; `before` is what came before, in pieces. */
+/** The tool's answer, from the update that ends the call; `before` is the output streamed earlier. */
 export function resultIn(update: unknown, status: string | null, before: string): ToolResult {
   const { rawOutput } = objectOf(update)
   const raw = objectOf(rawOutput)
@@ -105,7 +105,7 @@ export function resultIn(update: unknown, status: string | null, before: string)
   return { status: 'failed', text: exit === undefined ? text : `exit ${exit}\n${text}` }
 }
 
-/** Some call a command that failed completed. */
+/** Some agents report a failed command as completed. */
 function exitIn(update: unknown): number | undefined {
   const { rawOutput, _meta } = objectOf(update)
   const { terminal_exit } = objectOf(_meta)
@@ -113,14 +113,14 @@ function exitIn(update: unknown): number | undefined {
   return numberOf(objectOf(terminal_exit).exit_code) ?? numberOf(objectOf(metadata).exit)
 }
 
-/** What a command printed, as codex-acp sends it piece by piece. */
+/** The output of a command, which codex-acp sends in pieces. */
 export function printedIn(update: unknown, before: string): string {
   const { terminal_output_delta } = objectOf(objectOf(update)._meta)
   const more = textOf(objectOf(terminal_output_delta).data) ?? ''
   return more === '' ? before : (before + more).slice(-MAX_ANSWER)
 }
 
-/** The agent's own list of things to do, where a call keeps it. */
+/** The agent's to-do list, if this call carries it. */
 export function todosIn(update: unknown): readonly unknown[] | null {
   const { todos } = objectOf(objectOf(update).rawInput)
   const items = listOf(todos)
@@ -137,7 +137,7 @@ function toolName(call: Foreign): string | null {
 const TODO_LIST = /^(?:todos|plan|items|entries|tasks)$/
 const TODO_TEXT = ['content', 'description', 'step', 'title', 'text', 'subject']
 
-/** A list of things to do with their states, and nothing else: no path, no command. */
+/** Whether the input is a list of items with states, without a path or command. */
 function isTodoList(input: unknown): boolean {
   const fields = Object.entries(objectOf(input))
   const lists = fields.filter(
@@ -170,7 +170,10 @@ interface Named {
   isWhole: boolean
 }
 
-/** Agents name their inputs as they like: what is named like a path, and keys that are paths, count. */
+/**
+ * Collects paths from an input. Agents name their inputs differently, so any key that sounds like a path counts,
+ * and so does a key that is a path.
+ */
 function namedIn(input: unknown): Named {
   const named: Named = { paths: [], commands: [], folder: null, words: [], isWhole: true }
   const visit = (value: unknown, name: string, depth: number): void => {
@@ -194,7 +197,7 @@ function namedIn(input: unknown): Named {
   return named
 }
 
-/** As one text, or as a list of words, which may also stand behind the program. */
+/** The command of an input, given as a text or as a list of words, possibly with separate `args`. */
 function commandsIn(input: Foreign): string[] {
   const behind = ARGUMENT_NAMES.flatMap((name) => stringsIn(input[name]))
   return Object.entries(input).flatMap(([key, value]) => {

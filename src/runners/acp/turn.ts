@@ -17,62 +17,62 @@ import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 import { createUsageReader } from './usage.ts'
 
-/** For an agent to end its turn once it was told to. */
+/** How long an agent may take to end its turn after a cancel. */
 const CANCEL_MS = 5000
 
-/** An agent that ends its turn at a refusal is asked so often to go on without the action. */
+/** How often an agent that ends its turn at a denied action is asked to continue without it. */
 const MAX_GO_ON = 3
 const MAX_REFUSED = 1000
 const ENDS_AT_REFUSAL = ['end_turn', 'cancelled', 'refusal']
 
 export interface TurnDeps {
   title: string
-  /** Null while planning. */
+  /** Null in plan mode. */
   ground: Ground | null
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
   refusalIn: (printed: string) => string | null
-  /** Reads the agent's own record of a conversation, what came after a time: see `AgentSpec`. */
+  /** Reads the agent's own record of a conversation, from a time on; see `AgentSpec`. */
   readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
-  /** Whether the `usage` of its answer counts the whole turn. */
+  /** Whether the `usage` of its answer covers the whole turn. */
   countsTurn: boolean
   endsAtRefusal: boolean
   workdir: string
   note(note: AgentNote): void
-  /** Resolves when the notes are on disk. */
+  /** Resolves when all notes are on disk. */
   noted(): Promise<void>
   shown: ReadableOutput
   signal: AbortSignal
 }
 
-/** One turn of a conversation: what the agent asks for is judged, what it tells is kept. */
+/** One turn of a conversation: decides the agent's permission requests and records what it says and does. */
 export interface Turn {
   onUpdate(params: unknown): void
-  /** A notification of the agent's own. */
+  /** Another notification that the agent sends. */
   onOwn(method: string, params: unknown): void
   onPermission(params: unknown): Promise<PermissionAnswer>
   watch: ModeWatch
-  /** From here on nothing counts that is of another session. `model` is that which it says it begins with. */
+  /** Accepts only messages of this session from now on. `model` is the one the session starts with. */
   holdSession(id: string, model: string | null): void
-  /** From here on any other mode ends the turn; rejects one that was left again already. */
+  /** Any other mode ends the turn from now on. Throws if the agent has left this mode already. */
   holdMode(mode: string): void
-  /** Sends the prompt, and waits for the end of the turn. */
+  /** Sends the prompt and waits for the end of the turn. */
   run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
-  /** What it said so far of its use; nothing before it got the prompt. */
+  /** The usage reported so far; none before the prompt was sent. */
   usage(): AgentUsage
 }
 
 export interface TurnEnd {
   plan: PlanResult | null
-  /** Why there is none, for a sentence that begins with the agent's name. */
+  /** Why there is no plan, as a predicate for a sentence about the agent. */
   noPlan: string
   denials: Denials
 }
 
 type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string }
 
-/** Claude's own messages, which claude-agent-acp passes on where it is asked to. */
+/** Claude's own messages, which claude-agent-acp forwards if asked to. */
 const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
 export function createTurn(deps: TurnDeps): Turn {
@@ -110,7 +110,10 @@ export function createTurn(deps: TurnDeps): Turn {
     if (message.type === 'system' && message.subtype === 'init') hearTools(message.tools)
   }
 
-  /** What it says of its tools at the beginning of a turn, before it asks its model. */
+  /**
+   * Stops the agent if it reports a tool that is not allowed in plan mode. It reports its tools before it asks its
+   * model.
+   */
   function hearTools(tools: unknown): void {
     if (planTools === null) return
     hasSaidTools = true
@@ -123,7 +126,8 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
-    const reason = verdict.is === 'denied' ? verdict.reason : 'it cannot be allowed for once only'
+    const reason =
+      verdict.is === 'denied' ? verdict.reason : 'the agent offers no way to allow it only once'
     denials.add(call.title ?? call.tool)
     transcript.refused(call, reason)
     await deps.noted()
@@ -145,7 +149,7 @@ export function createTurn(deps: TurnDeps): Turn {
     return stopped === null ? response : CANCELLED
   }
 
-  /** Why the turn that answers a prompt ended; null where it was stopped from here. */
+  /** The stop reason of the turn; null if we stopped it. */
   async function ask(link: Link, sessionId: string, text: string): Promise<string | null> {
     if (stopped !== null) return null
     isAsked = true
@@ -159,7 +163,7 @@ export function createTurn(deps: TurnDeps): Turn {
     return reason
   }
 
-  /** What was refused, where the turn ended with that alone, and the agent might go on without it. */
+  /** The denied action at which the turn ended, if the agent may continue without it. */
   function refusedAtEnd(reason: string | null): string | null {
     if (!deps.endsAtRefusal || stopped !== null) return null
     if (reason === null || !ENDS_AT_REFUSAL.includes(reason)) return null
@@ -168,10 +172,10 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   function goOnPrompt(refused: string): string {
-    const what = `That action was refused: ${beginningOf(refused, MAX_REFUSED)}`
+    const what = `That action was denied: ${beginningOf(refused, MAX_REFUSED)}`
     return ground
-      ? `${what}\n\nGo on without it, or end with what could not be done.`
-      : `${what}\n\nGo on without it, and end with the plan as it was asked for.`
+      ? `${what}\n\nContinue without it, or end and say what could not be done.`
+      : `${what}\n\nContinue without it, and end with the plan as requested.`
   }
 
   async function run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd> {
@@ -185,26 +189,24 @@ export function createTurn(deps: TurnDeps): Turn {
       for (let asked = 0; asked < MAX_GO_ON; asked++) {
         const refused = refusedAtEnd(reason)
         if (refused === null) break
-        deps.shown.line(`[casefile] asked to go on without: ${clauseOf(refused)}`)
+        deps.shown.line(`[casefile] asked the agent to continue without: ${clauseOf(refused)}`)
         reason = await ask(link, sessionId, goOnPrompt(refused))
       }
       await takeRecord(sessionId, since)
       await deps.noted()
       const refused = stopped === null ? transcript.lastRefused() : null
-      // some cancel their turn when an action is refused
+      // some agents cancel their turn when an action is denied
       const isEndedByRefusal =
         refused !== null && (reason === 'cancelled' || (ground !== null && reason === 'end_turn'))
       if (!isEndedByRefusal) mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
       if (isEndedByRefusal)
-        throw new RunnerFailure(`${title} ended its turn when ${refused} was refused`)
+        throw new RunnerFailure(`${title} ended its turn when ${refused} was denied`)
       if (ground && stopped === null && transcript.isEmpty())
         throw new RunnerFailure(`${title} ${DID_NOTHING}`)
       if (planTools !== null && !hasSaidTools) {
-        throw new RunnerFailure(
-          `${title} did not say which tools it has, so it may not plan; update it`,
-        )
+        throw new RunnerFailure(`${title} did not report its tools, so it may not plan. Update it`)
       }
       return { plan: planOf(transcript), noPlan: transcript.noPlan(), denials }
     } finally {
@@ -247,7 +249,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 }
 
-/** Null where the turn was stopped from here: then what the agent calls its end does not matter. */
+/** Null if we stopped the turn: the agent's stop reason does not matter then. */
 async function stopReason(
   link: Link,
   sessionId: string,
@@ -268,15 +270,15 @@ async function stopReason(
 const NEVER = new AbortController().signal
 
 const BAD_ENDS: Record<string, string> = {
-  refusal: 'refused to go on',
-  max_tokens: 'ran into the limit of tokens of its model',
-  max_turn_requests: 'ran into the limit of requests of one turn',
-  cancelled: 'says that its turn was cancelled, which nobody asked for',
+  refusal: 'refused to continue',
+  max_tokens: 'reached the token limit of its model',
+  max_turn_requests: 'reached the limit of requests per turn',
+  cancelled: 'cancelled its turn without being asked to',
 }
 
 function leftMode(title: string, left: string, mode: string): RunnerFailure {
   const [from, to] = [left, mode].map((each) => each.slice(0, 100))
-  return new RunnerFailure(`${title} left its mode ${from} for ${to}, so it was stopped`)
+  return new RunnerFailure(`${title} switched from mode ${from} to ${to}, so it was stopped`)
 }
 
 function mustHaveEnded(title: string, stopped: Stop | null, reason: string | null): void {
@@ -284,7 +286,7 @@ function mustHaveEnded(title: string, stopped: Stop | null, reason: string | nul
   if (stopped !== null && stopped !== 'leave') {
     if ('mode' in stopped) throw leftMode(title, stopped.left, stopped.mode)
     throw new RunnerFailure(
-      `${title} has the tool ${stopped.tool.slice(0, 100)} although it is to plan only, so it was stopped`,
+      `${title} has the tool ${stopped.tool.slice(0, 100)}, which is not allowed while planning, so it was stopped`,
     )
   }
   if (reason === null || reason === 'end_turn') return

@@ -9,18 +9,18 @@ import {
 } from '../agents/agent-usage.ts'
 import { type Foreign, listOf, objectOf } from '../agents/foreign.ts'
 
-/** What an agent says of its use, in its updates and in the answer to a prompt. */
+/** Reads an agent's usage from its updates and from the answer to a prompt. */
 export interface UsageReader {
-  /** The model that the session began with. */
+  /** The model that the session started with. */
   session(model: string | null): void
-  /** A `session/update`'s update. */
+  /** The `update` of a `session/update`. */
   update(update: Foreign): void
   /** The answer to session/prompt. */
   answer(answer: unknown): void
   end(): AgentUsage
 }
 
-/** `countsTurn`: whether the answer counts the whole turn, as the protocol has it, or its last request only. */
+/** `countsTurn`: whether the answer covers the whole turn, as the protocol requires, or only its last request. */
 export function createUsageReader({ countsTurn }: { countsTurn: boolean }): UsageReader {
   let model: string | null = null
   let named: string | null = null
@@ -29,7 +29,7 @@ export function createUsageReader({ countsTurn }: { countsTurn: boolean }): Usag
 
   function update(update: Foreign): void {
     if (update.sessionUpdate === 'config_option_update') model = modelIn(update) ?? model
-    // `used` and `size` say how full its context is, not what it spent
+    // `used` and `size` describe the context window, not the tokens spent
     if (update.sessionUpdate !== 'usage_update') return
     const { amount, currency } = objectOf(update.cost)
     if (currency === 'USD') cost = amount
@@ -39,7 +39,7 @@ export function createUsageReader({ countsTurn }: { countsTurn: boolean }): Usag
   function answer(answer: unknown): void {
     const { usage, _meta } = objectOf(answer)
     const rows = listOf(objectOf(objectOf(_meta).quota).model_usage).map(objectOf)
-    // these count its subagents too, `usage` does not
+    // these include subagents, `usage` does not
     const parts = rows.map(({ token_count }) => countsIn(objectOf(token_count)))
     named =
       modelNames(rows.map(({ model }, index) => ({ model, tokens: parts[index]!.input_tokens }))) ??
@@ -63,7 +63,7 @@ export function createUsageReader({ countsTurn }: { countsTurn: boolean }): Usag
   }
 }
 
-/** The model that an answer or an update names; null where none is. */
+/** The model in an answer or an update; null if there is none. */
 export function modelIn(session: unknown): string | null {
   const { configOptions, models } = objectOf(session)
   const options = listOf(configOptions).map(objectOf)
@@ -73,10 +73,7 @@ export function modelIn(session: unknown): string | null {
   return name === 'default' ? null : name
 }
 
-/**
- * Agents differ in what they count apart from the input (what came from a cache and went there) and the output (the
- * thoughts): their total shows it.
- */
+/** Agents differ in whether input includes cached tokens and output includes thinking. Their total shows which. */
 function countsIn(counts: Foreign): UsageCounts {
   const input = counts.inputTokens ?? counts.input_tokens
   const output = counts.outputTokens ?? counts.output_tokens

@@ -1,4 +1,4 @@
-/** Reads of values whose shape is whatever a program sent: what is not as expected is not there. */
+/** Reads values of unknown shape from a program. A value of another type than expected counts as missing. */
 export type Foreign = Readonly<Record<string, unknown>>
 
 export function objectOf(value: unknown): Foreign {

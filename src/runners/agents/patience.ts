@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Undefined when it takes longer; neither outcome of the work is lost or left unhandled. */
+/** The result of the work, or undefined after `ms`. A later rejection is ignored. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController()
   const late = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)
@@ -11,7 +11,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T | undef
   }
 }
 
-/** Rejects with the signal's reason unless the work ends within `graceMs` after the abort. */
+/** The result of the work. Rejects with the signal's reason if the work has not ended `graceMs` after the abort. */
 export async function unlessAborted<T>(
   signal: AbortSignal,
   work: Promise<T>,

@@ -3,15 +3,15 @@ import { type Foreign, objectOf, textOf } from './foreign.ts'
 
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000
-/** Where a stack begins, and the rest of an error that node printed. */
+/** The start of a stack trace, and everything after it. */
 const STACK = /\sat (?:async )?(?:[\w.<>[\] ]+ \()?(?:file:\/\/|node:|\/)\S*:\d+:\d+\)?[\s\S]*$/
 
-/** What an agent is said to have done whose work ends well, and has no word and no action in it. */
+/** A run that ended well without a message or an action counts as failed. */
 export const DID_NOTHING = 'ended without saying or doing anything'
 
 /**
- * An error as an agent prints it, as a part of a sentence: its message without JSON and stack around it, with
- * its status if it says one, and not too long.
+ * An error as an agent prints it, as part of a sentence: its message without JSON and stack trace, with its status
+ * code if there is one, and shortened.
  */
 export function saidError(text: string): string {
   const said = withoutStack(text.slice(0, MAX_TEXT)).trim()

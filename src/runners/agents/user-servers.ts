@@ -4,7 +4,7 @@ import { objectOf } from './foreign.ts'
 
 type Env = Readonly<Record<string, string>>
 
-/** Those of `claude mcp add`, for the user and for this folder. The project's own .mcp.json is not among them. */
+/** Servers added with `claude mcp add`, for the user and for this folder; not those of the project's .mcp.json. */
 export async function claudeServers(env: Env, workdir: string): Promise<string[]> {
   const folder = env.CLAUDE_CONFIG_DIR ?? env.HOME
   if (folder === undefined) return []
@@ -16,7 +16,7 @@ export async function claudeServers(env: Env, workdir: string): Promise<string[]
   return [...new Set(names.map((name) => name.replace(/[^\w-]/g, '_')))]
 }
 
-/** Those of `copilot mcp add`. */
+/** Servers added with `copilot mcp add`. */
 export async function copilotServers(env: Env): Promise<string[]> {
   const folder =
     env.COPILOT_HOME ?? (env.HOME === undefined ? undefined : join(env.HOME, '.copilot'))

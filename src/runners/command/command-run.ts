@@ -13,14 +13,14 @@ import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
 export interface CommandRun {
   spec: CommandSpec
   line: CommandLine
-  /** The user's own words. */
+  /** The user's own arguments. */
   args: readonly string[]
   mode: AgentFacts['mode']
-  /** The agent's own id of the conversation that this run goes on with; null for a new one. */
+  /** The id of the conversation to resume; null for a new one. */
   session: string | null
   workdir: string
   timeoutMs: number
-  /** A folder of ours for the names of pipes. */
+  /** A folder of the service for named pipes. */
   scratch: string
   agent: AgentRun
   signal: AbortSignal
@@ -29,8 +29,8 @@ export interface CommandRun {
 const PROMPT_FILE = 'prompt.md'
 
 /**
- * Runs an agent's command from beginning to end, and tells of it as it goes. Rejects with a
- * `RunnerFailure` where there is no such program; how else it went is for the caller to judge.
+ * Runs an agent's command from start to end and reports it. Rejects with a `RunnerFailure` if there is no such
+ * program. The caller decides whether the run succeeded.
  */
 export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
   const run = await withUserPlaces(asked)
@@ -65,7 +65,7 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     scratch: run.scratch,
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
     endsGroup: true,
-    // its time limit is the signal's
+    // the signal has the time limit
     timeoutMs: Number.POSITIVE_INFINITY,
     signal: AbortSignal.any([run.signal, listener.broken]),
     onStart: (pid) => report.processStarted(pid),
@@ -127,7 +127,7 @@ function commandOf(run: CommandRun, prompt: string): string[] {
   return wordsOf(line, values, args)
 }
 
-/** Those whose conversation we name are known by it before they run, whatever they print. */
+/** The conversation's id, if we chose it: known before the agent prints it. */
 function knownSession({ line, session, agent }: CommandRun): string | null {
   const isNamed = !line.isLiteral && line.argv.some((word) => word.includes('{id}'))
   return isNamed ? agent.newId : session
@@ -141,12 +141,12 @@ async function writeFiles({ line, agent }: CommandRun): Promise<void> {
   }
 }
 
-/** A folder that Codex does not know takes the trust of the repository above it: so all of them are named. */
+/** Codex applies the trust of a repository above to an unknown folder, so every folder above is listed. */
 function untrustedProjects(workdir: string): string {
   const folders = [workdir]
   for (let each = dirname(workdir); each !== folders.at(-1); each = dirname(each))
     folders.push(each)
-  // the escapes of a JSON text are those of TOML
+  // JSON and TOML use the same escapes in strings
   const entries = folders.map((folder) => `${JSON.stringify(folder)}={trust_level="untrusted"}`)
   return `{${entries.join(',')}}`
 }

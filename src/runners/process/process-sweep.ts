@@ -7,12 +7,10 @@ const TOTAL_MS = 5_000
 const POLL_MS = 50
 
 /**
- * Ends every process of a run, as `membersOf` finds them, also one that made a session of its own or has
- * shed its mark: TERM, then KILL, round after round until none is left, for 5 s at most. Returns how many it
- * ended. This process is never one of them, nor is a zombie or a process of another user.
- *
- * Works on Linux only: elsewhere there is no portable way to see the environment of a process, and
- * the result is 0.
+ * Ends every process of a run that `membersOf` finds, including those that started their own session or cleared
+ * their environment: SIGTERM, then SIGKILL, repeated until none is left, for at most 5 s. Returns how many were
+ * ended. Never ends this process, and ignores zombies and processes of other users. Linux only: elsewhere it does
+ * nothing and returns 0, because the environment of a process cannot be read portably.
  */
 export async function endRun(run: MarkedRun, graceMs = GRACE_MS): Promise<number> {
   if (process.platform !== 'linux') return 0
@@ -32,7 +30,7 @@ export async function endRun(run: MarkedRun, graceMs = GRACE_MS): Promise<number
   }
 }
 
-/** Of a run of which nothing is known but its mark. */
+/** Ends the processes of a run by its id alone. */
 export function endMarked(mark: string, graceMs = GRACE_MS): Promise<number> {
   return endRun({ mark, processes: [] }, graceMs)
 }

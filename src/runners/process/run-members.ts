@@ -11,26 +11,26 @@ import {
 } from './process-facts.ts'
 import { inNamespacesOf, type RunNamespaces } from './run-namespaces.ts'
 
-/** A process that was started for a run, told from a later one with the same id. */
+/** A process started for a run, distinguishable from a later one with the same id. */
 export interface RunProcess {
   pid: number
   start: string | null
-  /** The mount namespace that it was given; null if that is ours. Stays its name until the release. */
+  /** The mount namespace of its sandbox; null if it shares ours. The name stays valid until `release`. */
   namespace: string | null
-  /** How many processes the machine had made when it was noted; NaN where that is not known. */
+  /** How many processes the machine had created at that time; NaN if unknown. */
   forks: number
-  /** To be called once, when nobody asks for the run any more. */
+  /** Call this once, when the run is no longer needed. */
   release(): void
 }
 
 export interface MarkedRun extends RunNamespaces {
-  /** The value of CASEFILE_RUN in the environment of its processes. */
+  /** The value of CASEFILE_RUN in its processes' environment. */
   mark: string
-  /** What was started for it, each the leader of a session of its own; those that have ended too. */
+  /** The processes started for it, each the leader of its own session, including ended ones. */
   processes: readonly RunProcess[]
 }
 
-/** To be noted while the program is held: it has the namespace of its guard then. */
+/** Call this while the program is held: it is in its sandbox's namespace then. */
 export function runProcess(pid: number): RunProcess {
   const pin = process.platform === 'linux' ? pinNamespace(pid, 'mnt') : null
   if (pin?.name !== mountNamespace('self')) {
@@ -40,7 +40,7 @@ export function runProcess(pid: number): RunProcess {
   return begunProcess(pid)
 }
 
-/** Noted later: by then it may have entered a namespace in which others live too. */
+/** For a process recorded earlier: by now it may have entered a namespace that others use, too. */
 export function begunProcess(pid: number): RunProcess {
   const forks = process.platform === 'linux' ? forkCount() : 0
   return { pid, start: processStart(pid), namespace: null, forks, release() {} }
@@ -49,9 +49,9 @@ export function begunProcess(pid: number): RunProcess {
 type Table = ReadonlyMap<number, ProcessStat>
 
 /**
- * The processes of these runs, each with its run: those that carry its mark, those in the session or
- * process group of one that was started for it, those in a mount namespace of its own, and
- * whatever descends from any of them. One that has shed all of these is not told from a stranger. Linux only.
+ * Finds the processes of these runs: those with a run's id in their environment, those in the session or process
+ * group of a process started for it, those in its mount namespaces, and all their descendants. A process that has
+ * left all of these cannot be recognized. Linux only.
  */
 export function membersOf<R extends MarkedRun>(runs: readonly R[]): Map<number, R> {
   const table = liveProcesses()
@@ -72,7 +72,7 @@ export function membersOf<R extends MarkedRun>(runs: readonly R[]): Map<number, 
   return members
 }
 
-/** All but this one, which is in no run of its own, and zombies, which do nothing any more. */
+/** All processes except this one and zombies. */
 function liveProcesses(): Table {
   const table = new Map<number, ProcessStat>()
   for (const pid of processIds()) {
@@ -83,16 +83,15 @@ function liveProcesses(): Table {
 }
 
 /**
- * By process id, also of those that have ended: the kernel gives nobody the id of a session or group that
- * has somebody in it. So if another one has the id now, nobody is left of the first one's session, and all who
- * are in one of that number are strangers. If nobody has it they are of the run, unless another one had the
- * id in between and has left them behind.
+ * Maps each run's leader pid to the run, including leaders that have exited: the kernel does not reuse an id while
+ * its session or group has members. If another process has the id now, the run's session is empty. If no process
+ * has it, members of that session belong to the run, unless the id was reused and its new owner has exited, too.
  */
 function leadersOf<R extends MarkedRun>(runs: readonly R[]): Map<number, R> {
   const leaders = new Map<number, R>()
   if (runs.every(({ processes }) => processes.length === 0)) return leaders
-  // ids are given in turn: none is given again before most of the others were;
-  // where the count is not known (NaN) no id of one that has ended is trusted
+  // ids are reused only after most others were used; if the count is unknown (NaN), no exited leader's id is
+  // trusted
   const safeSince = forkCount() - processIdLimit() / 2
   for (const run of runs) {
     for (const { pid, start, forks } of run.processes) {
@@ -112,7 +111,7 @@ function markOf<R>(pid: number, marks: ReadonlyMap<string, R>): R | undefined {
   return undefined
 }
 
-/** Of itself or its nearest forebear. The table was not read in one instant, so it may even have a ring. */
+/** The run of a process or of its nearest ancestor. The table is not read atomically, so it may contain a cycle. */
 function inherited<R>(pid: number, table: Table, members: ReadonlyMap<number, R>): R | undefined {
   let at: number | undefined = pid
   for (let steps = 0; at !== undefined && steps <= table.size; steps++) {

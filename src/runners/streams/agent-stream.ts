@@ -4,45 +4,47 @@ import type { ReadableOutput } from '../agents/readable-output.ts'
 import { saidError } from '../agents/said-error.ts'
 import type { AgentNote } from '../contract.ts'
 
-/** Makes the reader of one run; it shows what the agent says and does as it comes. */
+/** Creates the parser for one run. It passes what the agent says and does to `shown` as it arrives. */
 export type OpenStream = (shown: ReadableOutput) => AgentStream
 
 /**
- * Reads what an agent prints, in its own format. An event of an unknown type is never an error: the raw
- * stream is an artifact. A line that is no JSON is shown as it is.
+ * Parses an agent's output in its own format. Unknown event types are never an error, because the raw stream is
+ * kept as an artifact. A line that is not JSON is shown as it is.
  */
 export interface AgentStream {
   /** A line of standard output. */
   line(text: string): StreamNote[]
   /**
-   * A line of standard error: some agents say only there that something was denied, or that they ask
-   * their model again. Null for a line of the agent's own log, which is not shown.
+   * A line of standard error, where some agents report denials and retries. Null for a line of the agent's own log,
+   * which is not shown.
    */
   errorLine?(text: string): StreamNote[] | null
-  /** A line of standard output that was too long to read. */
+  /** A line of standard output was too long to read. */
   dropped?(): void
-  /** The actions that it did not print, once there are no more lines, by its own record of the conversation. */
+  /**
+   * Called after the last line: returns actions from the agent's record of the conversation that it did not print.
+   */
   unsent?(record: OwnRecord | null): StreamNote[]
-  /** What it all came to, once there are no more lines. */
+  /** Called last: returns the result. */
   end(): StreamEnd
 }
 
 export type StreamNote = Exclude<AgentNote, { event: 'agent_started' | 'agent_usage' }>
 
 export interface StreamEnd {
-  /** What the agent said, in order. */
+  /** The agent's messages, in order. */
   messages: readonly string[]
-  /** A message was too long to be kept. */
+  /** A message was too long and was discarded. */
   overlong: boolean
-  /** The plan that it asked to have approved, where it did. */
+  /** The plan that it asked to approve; null if it did not. */
   plan: string | null
   verdict: Verdict
   usage: AgentUsage
 }
 
 /**
- * Whether the agent says that it succeeded. `anyExit`: whatever its exit code, where that is known to
- * lie. `reason` goes on a sentence that begins with the agent's name; `isSaid` where it is in the agent's own words.
+ * The agent's own result. `anyExit`: ignore the exit code, which is known to be wrong in this case. `reason` is a
+ * predicate for a sentence about the agent; `isSaid` if it is in the agent's own words.
  */
 export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string; isSaid?: true }
 

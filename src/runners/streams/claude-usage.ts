@@ -32,9 +32,9 @@ interface Row extends UsageCounts {
 }
 
 /**
- * What Claude Code used. `usage` leaves out its subagents and side requests, `modelUsage` counts them. In newer
- * versions (2.1.330) that and the cost go on from the conversation that is resumed, so they say besides what was
- * added since the last result; older ones (2.1.197) count from the start of the program.
+ * Claude Code's usage. `usage` excludes subagents and side requests, `modelUsage` includes them. In newer versions
+ * (2.1.330) `modelUsage` and the cost continue from a resumed conversation, and the result also has what was added;
+ * older ones (2.1.197) count from the start of the program.
  */
 export function createClaudeUsage(): ClaudeUsage {
   let asked: string | null = null
@@ -69,7 +69,7 @@ export function createClaudeUsage(): ClaudeUsage {
 
 function rowIn({ model, row }: { model: string; row: Foreign }): Row {
   const tokens = tokenSums(row, BY_MODEL)
-  // for a model whose price it does not know it takes that of another one
+  // if it does not know a model's price, it uses another model's
   const isPriced = row.costBasis !== 'unknown'
   return { model, ...tokens, cost_usd: isPriced ? costOf(row.costUSD, tokens) : null }
 }

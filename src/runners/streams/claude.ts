@@ -19,7 +19,7 @@ import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-f
 const EXIT_PLAN_MODE = 'ExitPlanMode'
 const NOT_GRANTED = /^Claude requested permissions?\b[\s\S]{0,4000}\byou haven't granted it yet\b/
 
-/** `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
+/** Parses `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
 export function createClaudeStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
@@ -55,7 +55,7 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
   }
 
   function onBlock(block: Foreign, event: Foreign): StreamNote[] {
-    // what a subagent says, it says to the agent
+    // a subagent's text is addressed to the agent
     if (block.type === 'text' && !event.parent_tool_use_id) say(textOf(block.text) ?? '')
     if (block.type !== 'tool_use') return []
     const tool = textOf(block.name) ?? ''
@@ -83,7 +83,7 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     const facts = calls.get(id)
     const isError = block.is_error === true
     const words = textIn(block.content)
-    // some end without a word of it
+    // some versions end without any text in that case
     const isAppError = isError && NOT_GRANTED.test(words)
     const reported = { ...block, tool_name: facts?.tool }
     const found = isAppError ? onDenied('at once', reported, words) : []
@@ -95,7 +95,7 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     return isDenied ? found : [toolCall(facts, status)]
   }
 
-  /** The newer ones tell of it at once, all of them at the end. */
+  /** Newer versions report a denial at once, all versions at the end. */
   function onDenied(
     when: 'at once' | 'at the end',
     reported: Foreign,
@@ -124,13 +124,13 @@ function blocksOf(event: Foreign): Foreign[] {
   return listOf(objectOf(event.message).content).map(objectOf)
 }
 
-/** What a tool answered: a text, or blocks of it. */
+/** A tool's answer: a text, or blocks of text. */
 function textIn(content: unknown): string {
   const blocks = listOf(content).map((block) => textOf(objectOf(block).text) ?? '')
   return (textOf(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
 }
 
-/** `error_status` is null where the model could not be reached. */
+/** `error_status` is null if the model could not be reached. */
 export function claudeRetry({ attempt, max_retries, error_status, error }: Foreign): AgentRetry {
   const status = numberOf(error_status)
   const reason = status === undefined ? textOf(error) : null
@@ -146,7 +146,7 @@ function isOfPlan(denial: Foreign): boolean {
   return denial.tool_name === EXIT_PLAN_MODE
 }
 
-/** Being kept from leaving plan mode is how planning ends: it calls that an error, and exits with 1. */
+/** Planning ends with a denied request to leave plan mode. Claude reports that as an error and exits with 1. */
 function verdictOf(event: Foreign, isHeldInPlan: boolean): Verdict {
   if (event.is_error !== true && event.subtype === 'success') return { ok: true }
   if (event.subtype === 'error_during_execution' && isHeldInPlan) return { ok: true, anyExit: true }

@@ -9,8 +9,8 @@ import { readEvent } from './json-line.ts'
 import { toolFacts } from './tool-facts.ts'
 
 /**
- * Reads the file in which Codex records a conversation (its "rollout"). Codex, and codex-acp, leave some actions out of
- * what they send: a command that their sandbox refuses at once, and what their own policy rejects.
+ * Reads the file in which Codex records a conversation (its "rollout"). Codex and codex-acp do not report some
+ * actions: commands that the sandbox blocks at once, and actions that Codex's own policy rejects.
  */
 export const readCodexRecord: ReadOwnRecord = async ({ env, conversation, since }: RecordedRun) => {
   const home = env.CODEX_HOME ?? (env.HOME === undefined ? '' : join(env.HOME, '.codex'))
@@ -51,7 +51,7 @@ export function codexRecord(text: string, since: number): OwnRecord {
   return { actions, marksSent: sent.size > 0 }
 }
 
-/** Of the tools that act on files or the system; others, such as its list of things to do, are null. */
+/** Only for tools that act on files or the system; null for others, such as the to-do list. */
 function factsOf(call: Foreign): ToolFacts | null {
   const input = inputOf(call)
   const name = textOf(call.name) ?? 'local_shell'
@@ -82,7 +82,7 @@ function outputText(output: unknown): string {
   return textOf(output) ?? (textOf(objectOf(output).content) || parts.join('\n'))
 }
 
-/** Null for a command that still ran: that it began was sent. */
+/** Null for a command that was still running: its start was reported. */
 function resultOf(output: string): ToolResult | null {
   const [head = '', ...rest] = output.split(/^Output:\n/m)
   const printed = rest.join('Output:\n')
@@ -91,13 +91,13 @@ function resultOf(output: string): ToolResult | null {
   if (rejection !== null) return { status: 'denied', text: rejection }
   const exit = /^Process exited with code (-?\d+)$/m.exec(head)?.[1]
   if (exit === '0') return { status: 'completed', text: printed }
-  // a command that it left out is one that its sandbox refused, by the same words
+  // an unreported command was blocked by the sandbox, recognizable by the same words
   const refusal = sandboxError(printed) ?? lineWith(/Permission denied/, printed)
   if (refusal !== null) return { status: 'denied', text: refusal }
   return { status: 'failed', text: exit === undefined ? output : `exit ${exit}\n${printed}` }
 }
 
-/** Why Codex did not run something, from the words that its model and its log get; null where it did. */
+/** Why Codex did not run something, from the text that its model and its log get; null if it ran it. */
 export function codexRejection(text: string): string | null {
   if (!/^(?:exec_command failed: .*\breject|patch rejected\b|.*\breject command\b)/i.test(text)) {
     return null
@@ -105,7 +105,7 @@ export function codexRejection(text: string): string | null {
   return clauseOf(/Rejected\(\\*"`.*` rejected: (.*?)\\*"\)/.exec(text)?.[1] ?? text)
 }
 
-/** The line of a failed command in which the system says that the sandbox refused it; null where there is none. */
+/** The line of a failed command that shows the sandbox blocked it; null if there is none. */
 export function sandboxError(printed: string): string | null {
   return lineWith(/: (?:Read-only file system|Operation not permitted)\W*$/, printed)
 }

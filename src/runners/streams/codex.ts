@@ -11,12 +11,12 @@ import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
-/** `codex exec --json`, as of 0.169. */
+/** Parses `codex exec --json`, as of 0.169. */
 export function createCodexStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   let verdict = NO_VERDICT
   let usage = NO_USAGE
-  /** Whether it reported an action at all. */
+  /** Whether it reported any action. */
   let hasActions = false
   const rejections: string[] = []
 
@@ -38,7 +38,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
         verdict = said(objectOf(event.error).message)
         return []
       case 'error':
-        // also told of a connection that is made again: what the turn says counts
+        // also sent for a connection that is retried; the end of the turn overrides it
         verdict = said(event.message)
         return onError(textOf(event.message) ?? '')
       default:
@@ -52,7 +52,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
       if (isDone) say(textOf(item.text) ?? '')
       return []
     }
-    // a warning: the turn goes on, and says itself how it ended
+    // only a warning: the end of the turn says how it ended
     if (item.type === 'error') shown.line(`warning: ${clauseOf(textOf(item.message) ?? '')}`)
     const facts = factsOf(item)
     if (!facts) return []
@@ -80,7 +80,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
     shown.message(text)
   }
 
-  /** Its log has no command or path: they are in its record, if there is one. */
+  /** Its log has no command or path; its record of the conversation may have them. */
   function errorLine(text: string): StreamNote[] {
     const reason = REJECTION.exec(text)?.[1]
     if (reason !== undefined) rejections.push(reason)
@@ -110,7 +110,7 @@ export function createCodexStream(shown: ReadableOutput): AgentStream {
   return { line, errorLine, unsent, end }
 }
 
-/** It counts a conversation from its beginning, also where it is resumed; it does not name its model. */
+/** It counts a conversation from its beginning, even if resumed, and does not name its model. */
 function usageIn(usage: unknown): AgentUsage {
   const names = {
     input: ['input_tokens'],
@@ -123,7 +123,7 @@ function usageIn(usage: unknown): AgentUsage {
 const RECONNECTING = /^Reconnecting\.{3} (\d+)\/(\d+)(?: \((.*)\))?$/s
 const STATUS = /\bstatus (\d{3})\b/
 
-/** That it connects again; what it repeats on the same connection is in its own log alone. */
+/** A reconnection. Retries on the same connection are only in its own log. */
 export function codexRetry(message: string, details = ''): AgentRetry | null {
   const [found, attempt, of, inside = ''] = RECONNECTING.exec(message) ?? []
   if (found === undefined) return null
@@ -162,13 +162,16 @@ function factsOf(item: Foreign): ToolFacts | null {
 
 const WITHIN_SHELL = /^\S*\b(?:ba|z)?sh -l?c (?:'([^']*)'|"([^"\\$`]*)")$/
 
-/** Without the shell that it puts around every command. */
+/** Removes the shell that Codex wraps around every command. */
 function innerCommand(command: string): string {
   const [, single, double] = WITHIN_SHELL.exec(command) ?? []
   return single ?? double ?? command
 }
 
-/** A command that was not run says so in place of what it prints, in one line; one that ran into the sandbox, in any line. */
+/**
+ * Why a command was blocked. If it was not run, its whole output is one line that says so; if the sandbox blocked
+ * it, any line may say so.
+ */
 function refusalIn({ type, aggregated_output }: Foreign, status: string): string | null {
   if (status === 'declined') return 'declined by its own policy'
   if (status !== 'failed') return null
@@ -178,5 +181,5 @@ function refusalIn({ type, aggregated_output }: Foreign, status: string): string
   return isOwn ? words : sandboxError(words)
 }
 
-/** What its policy refuses is in no event, and neither in its exit code. */
+/** A rejection by its policy is in no event and does not change its exit code; only the log has it. */
 const REJECTION = /codex_core::\S*router: error=(.*\breject.*)$/i

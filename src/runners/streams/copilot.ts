@@ -10,15 +10,15 @@ import { createMessages } from './messages.ts'
 import { denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REFUSALS = ['denied', 'permission_denied', 'rejected']
-/** Its own words, for where it tells no code. */
+/** Its wording of a denial, if it sends no code. */
 const REFUSAL = /\bno interactive user response\b|\bcould not request permission from user\b/i
 
-/** `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are told again, whole. */
+/** Parses `copilot --output-format json`, as of 1.0.102. Its `ephemeral` events are repeated later as a whole. */
 export function createCopilotStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
   let error: unknown = null
-  /** The last request of its model that failed. */
+  /** The last failed request to its model. */
   let failure: Foreign = {}
   let model: string | null = null
   let verdict = NO_VERDICT
@@ -29,7 +29,7 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     const data = objectOf(event?.data)
     switch (event?.type) {
       case 'assistant.message':
-        // what a subagent says, it says to the agent
+        // a subagent's text is addressed to the agent
         if (data.parentToolCallId) return []
         model = modelName(data.model) ?? model
         messages.add(textOf(data.content) ?? '')
@@ -68,13 +68,13 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
     calls.delete(id)
     const refusal = data.success === true ? null : refusalIn(objectOf(data.error))
     const facts = begun ?? factsOf(data)
-    // what is refused is not always begun
+    // a denied call may have no start event
     if (begun || refusal !== null) shown.result(id, facts, resultOf(data, refusal))
     if (refusal !== null) return [denied(facts, refusal)]
     return begun ? [toolCall(begun, data.success === true ? 'completed' : 'failed')] : []
   }
 
-  /** Which one it is is in the failure before it. */
+  /** The reason is in the failure before the retry. */
   function onRetry(reason: string | null): StreamNote[] {
     const { statusCode, retryAttempt } = failure
     const status = numberOf(statusCode)
@@ -94,7 +94,7 @@ export function createCopilotStream(shown: ReadableOutput): AgentStream {
   }
 
   function end() {
-    // it counts no tokens, only premium requests
+    // it reports no tokens, only premium requests
     return { ...messages.end(), plan: null, verdict, usage: { ...NO_USAGE, model } }
   }
 
@@ -105,7 +105,7 @@ function factsOf(data: Foreign): ToolFacts {
   return toolFacts(textOf(data.toolName) ?? '', data.arguments)
 }
 
-/** It calls a command that failed a success. */
+/** It reports a failed command as success. */
 function resultOf(data: Foreign, refusal: string | null): ToolResult {
   if (refusal !== null) return { status: 'denied', text: refusal }
   const { message } = objectOf(data.error)
@@ -116,7 +116,7 @@ function resultOf(data: Foreign, refusal: string | null): ToolResult {
   return { status: 'failed', text: `exit ${exitCode}\n${text}` }
 }
 
-/** What it adds for its model. */
+/** A line that it adds for its model. */
 const SHELL_NOTE = /\n?<shellId: [^>\n]*>\s*$/
 
 function refusalIn({ code, message }: Foreign): string | null {

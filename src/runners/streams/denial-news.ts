@@ -1,6 +1,6 @@
 import { createBoundedMap } from '../agents/bounded-map.ts'
 
-/** At the end an agent tells of all again. */
+/** An agent may repeat all its denials at the end. */
 const MAX_KNOWN = 10_000
 
 export interface ToldDenial {
@@ -9,7 +9,7 @@ export interface ToldDenial {
   when: 'at once' | 'at the end'
 }
 
-/** Tells a denial from one that is told again: by its id, else by how many there were of its tool. */
+/** Recognizes a denial that is reported twice: by its id, else by the number of denials of its tool. */
 export interface DenialNews {
   isNew(denial: ToldDenial): boolean
   isKnown(id: string): boolean
@@ -17,7 +17,7 @@ export interface DenialNews {
 
 export function createDenialNews(): DenialNews {
   const known = createBoundedMap<true>(MAX_KNOWN)
-  /** Told once, and not yet again: how many by their tool's name. */
+  /** Denials reported once so far, counted by tool: with an id and without. */
   const waiting = { named: createBoundedMap<number>(), nameless: createBoundedMap<number>() }
 
   function takes(kind: keyof typeof waiting, tool: string): boolean {

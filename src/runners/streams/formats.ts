@@ -7,7 +7,7 @@ import { createGeminiStream } from './gemini.ts'
 import { createOpencodeStream } from './opencode.ts'
 import { createPlainStream } from './plain.ts'
 
-/** Who reads which format. */
+/** The output parsers by format name. */
 export const STREAM_FORMATS: Readonly<Record<StreamName, OpenStream>> = {
   plain: createPlainStream,
   claude: createClaudeStream,

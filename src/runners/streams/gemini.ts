@@ -19,11 +19,11 @@ const REFUSAL = /denied by policy|not in workspace|\buser (?:denied|rejected|can
 
 interface Call {
   facts: ToolFacts
-  /** What it writes into its own folder of plans, the one place where plan mode lets it write. */
+  /** A plan that it writes to its own plans folder, the only place its plan mode may write to. */
   plan: string | null
 }
 
-/** `gemini -o stream-json`, as of 0.61. */
+/** Parses `gemini -o stream-json`, as of 0.61. */
 export function createGeminiStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
   const calls = createBoundedMap<Call>()
@@ -101,7 +101,7 @@ export function createGeminiStream(shown: ReadableOutput): AgentStream {
   return { line, errorLine, end: () => ({ ...messages.end(), plan: null, verdict, usage }) }
 }
 
-/** Its `output_tokens` leave the thoughts out, its total does not. */
+/** Its `output_tokens` exclude thinking; its total includes it. */
 function usageIn(stats: unknown, asked: string | null): AgentUsage {
   const names = { input: ['input_tokens'], output: ['output_tokens'], cached: 'cached' }
   const counts = tokenSums(stats, names)
@@ -122,7 +122,7 @@ function usageIn(stats: unknown, asked: string | null): AgentUsage {
 
 const RETRY = /^Attempt (\d+) failed(?: with status (\d+))?\. Retrying\b/
 
-/** That it asks its model again is only in its log. */
+/** Retries of a model request are only in its log. */
 function errorLine(text: string): StreamNote[] {
   const [found, attempt, status] = RETRY.exec(text) ?? []
   if (found === undefined) return []

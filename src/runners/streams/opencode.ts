@@ -15,16 +15,16 @@ const FORBIDDEN = /\brule which prevents you from using\b|^permission denied by 
 const AUTO_REJECTED = /permission requested: (\S+)(?: \((.*)\))?; auto-rejecting/
 
 /**
- * `opencode run --format json`, as of 1.18: parts of messages once they are finished, and no last
- * event. So a good end is that there was an answer, and no error.
+ * Parses `opencode run --format json`, as of 1.18. It prints finished parts of messages and no final event, so a
+ * run succeeded if there was an answer and no error.
  */
 export function createOpencodeStream(shown: ReadableOutput): AgentStream {
   const messages = createMessages()
-  /** A rejection is told in a line for people as well as in the tool's result: it counts once. */
+  /** A rejection is reported twice, as a line of text and in the tool's result; it counts once. */
   const rejections = { line: 0, result: 0 }
   let failure: Verdict | null = null
   const log = createOpencodeLog()
-  /** Nothing came of this request of its model so far. */
+  /** The present request to its model has had no answer so far. */
   let isSilent = false
   let counts: UsageCounts | null = null
 
@@ -50,7 +50,7 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
       shown.message(textOf(part.text) ?? '')
     }
     if (event.type === 'step_finish' && isSilent && part.reason === 'unknown') {
-      return retry({ reason: 'its answer had nothing in it' })
+      return retry({ reason: 'its answer was empty' })
     }
     isSilent = event.type === 'step_start'
     if (event.type === 'error') failure = said(messageOf(objectOf(event.error)))
@@ -98,7 +98,7 @@ export function createOpencodeStream(shown: ReadableOutput): AgentStream {
   return { line, errorLine, end }
 }
 
-/** It calls a command that failed completed. */
+/** It reports a failed command as completed. */
 function resultOf({ status, output, error, metadata }: Foreign, isDenied: boolean): ToolResult {
   if (status === 'error') {
     return { status: isDenied ? 'denied' : 'failed', text: refusalText(textOf(error) ?? '') }
@@ -109,7 +109,7 @@ function resultOf({ status, output, error, metadata }: Foreign, isDenied: boolea
   return { status: 'failed', text: `exit ${exit}\n${text}` }
 }
 
-/** It counts apart what came from a cache, what went there, and the reasoning. */
+/** It counts cache reads, cache writes and reasoning separately. */
 function countsIn({ tokens, cost }: Foreign): UsageCounts {
   const { input, output, reasoning, cache } = objectOf(tokens)
   const { read, write } = objectOf(cache)

@@ -3,7 +3,7 @@ import { planOfWords } from '../agents/plan-text.ts'
 import type { AgentStream } from './agent-stream.ts'
 import { createMessages } from './messages.ts'
 
-/** Markdown on standard output; the exit code tells whether it succeeded. */
+/** Markdown on standard output; the exit code says whether it succeeded. */
 export function createPlainStream(): AgentStream {
   const messages = createMessages()
   return {

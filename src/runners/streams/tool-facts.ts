@@ -4,7 +4,7 @@ import { listOf, objectOf, textOf } from '../agents/foreign.ts'
 import type { ToolFacts } from '../contract.ts'
 import type { StreamNote } from './agent-stream.ts'
 
-/** Inputs that tell a person best what a tool is to do, the first that there is. */
+/** Inputs that best describe a tool call to a person; the first existing one is used. */
 const TELLING = [
   'command',
   'cmd',
@@ -19,7 +19,7 @@ const TELLING = [
 ]
 const MAX_TITLE = 1000
 
-/** In the words of the Agent Client Protocol. */
+/** The kinds of the Agent Client Protocol, by tool name. */
 const KINDS: readonly [kind: string, tools: RegExp][] = [
   ['execute', /^(?:bash|shell|run_shell_command|exec_command|command_execution)$/],
   ['edit', /^(?:edit|multiedit|write|write_file|replace|create|notebookedit|(?:apply_)?patch)$/],
@@ -58,7 +58,7 @@ export function session(id: unknown): StreamNote[] {
   return agent_session ? [{ event: 'agent_session', fields: { agent_session } }] : []
 }
 
-/** An agent's to-do list: `text` names the field of an item that says what is to be done. */
+/** An agent's to-do list. `text` names the field with an item's text. */
 export function agentPlan(items: unknown, text: string): StreamNote[] {
   const entries = listOf(items).map((item) => {
     const { [text]: content, status, completed } = objectOf(item)
