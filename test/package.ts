@@ -87,7 +87,7 @@ for (const options of [...wrong, ...typos.map((typo) => ({ root: 'work', ...typo
   const lines = stdout.split('\n')
   t.strictSame(lines.slice(0, 3), ['ok', 'already_active', 'closed'])
   t.equal(lines[3], '[]', 'what docs/install.md has')
-  const missing = /^undefined createService takes { root }/
+  const missing = /^undefined createService needs { root }/
   const port = /^undefined port is 70000: expected a whole number/
   t.match(lines.slice(4), [
     missing,

@@ -12,23 +12,23 @@ import { layoutOf } from '../workspace/layout.ts'
 import type { Places } from '../workspace/settings/places.ts'
 import { type TrustedSettings, trustHash } from '../workspace/settings/trusted-settings.ts'
 
-/** What there is to say of this machine and a workspace on it, before any agent is started. */
+/** What is known about this machine and a workspace before any agent is started. */
 export interface Examination {
   root: string
   memoryRoot: string
   state: string
-  /** In a few words. */
+  /** A short description of the settings' trust. */
   trust: string
-  /** The same of files of the project that installed agents act on. */
+  /** The same for project files that installed agents act on. */
   agentFiles: string
-  /** Null where there is none. */
+  /** Null if git is not installed. */
   git: string | null
-  /** The mounts that keep an agent from writing while it plans. */
+  /** The sandbox that keeps an agent from writing while it plans. */
   guard: Guard
   providers: ProviderStatus[]
-  /** The provider of new sessions. */
+  /** The default provider of new sessions. */
   standard: string
-  /** What is wrong with it as far as it can be told now; null if nothing is. */
+  /** Why the default provider cannot be used, as far as known; null if it can. */
   complaint: string | null
 }
 
@@ -54,7 +54,7 @@ export async function examine(
   }
 }
 
-/** The one under which an agent of a session would plan in the workspace. */
+/** The sandbox in which an agent would plan in this workspace. */
 async function guardOf(
   { root, memoryRoot, state }: Places,
   environment: NodeJS.ProcessEnv,
@@ -74,14 +74,14 @@ async function guardOf(
 function trustWords(settings: TrustedSettings): string {
   const words = {
     trusted: trustHash(settings) === null ? 'asks for nothing that needs trust' : 'trusted',
-    untrusted: 'not trusted; look at it with: casefile trust',
-    changed: 'changed since it was trusted; look at it with: casefile trust',
+    untrusted: 'not trusted; review it with: casefile trust',
+    changed: 'changed since it was trusted; review it with: casefile trust',
   }
   const wrong = settings.problems.filter(({ code }) => code !== 'untrusted_settings').length
   const more =
     wrong === 0
       ? ''
-      : ` (${wrong} ${wrong === 1 ? 'thing' : 'things'} wrong in it; casefile check lists them)`
+      : ` (${wrong} ${wrong === 1 ? 'problem' : 'problems'} in it; casefile check lists them)`
   return words[settings.trust] + more
 }
 
@@ -94,7 +94,7 @@ async function agentFileWords(
   const problems = await agentFileProblems(root, readers, files)
   if (problems.length === 0) return 'none that need trust'
   const names = problems.map(({ file }) => file).join(', ')
-  return `not trusted: ${names}; look at them with: casefile trust`
+  return `not trusted: ${names}; review them with: casefile trust`
 }
 
 async function gitVersion(cwd: string): Promise<string | null> {

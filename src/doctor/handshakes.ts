@@ -14,13 +14,13 @@ import type { Places } from '../workspace/settings/places.ts'
 export interface AgentHandshake {
   id: string
   handshake: Handshake
-  /** A warning about the version that it reported. */
+  /** A warning about the version that the agent reported. */
   warning: string | null
 }
 
 /**
- * Opens a session with every agent that speaks ACP, is there and is trusted, one after the other, and
- * asks nothing of it. An agent may take 20 s.
+ * Opens a session with every installed and trusted ACP agent, one after the other, without sending a prompt. An
+ * agent may take 20 s.
  */
 export async function* handshakes(
   places: Places,
@@ -31,7 +31,7 @@ export async function* handshakes(
     if (!trusted || !spec || !isAcp(spec)) continue
     const where = { path: environment.PATH, cwd: places.root }
     if ((await findProgram(spec.program, where)) === null) continue
-    // what casefile.md defines may name a file of the workspace
+    // a program from casefile.md may be a path in the workspace
     const atRoot = source === 'casefile.md'
     const place = { root: places.root, folder: places.root }
     const why = atRoot ? await whyUntrusted(spec, place, settings.files) : null

@@ -28,7 +28,7 @@ async function fencesOf(description: string): Promise<string | null> {
   const fences = parsed?.fences.filter((fence) => /^run(?:\s|$)/.test(fence.meta ?? '')) ?? []
   if (fences.length === 0) return null
   const blocks = fences.map(({ lang, meta, value }) => block(`${lang} ${meta}`, value))
-  return ['Run the steps from the description.', ...blocks].join('\n\n')
+  return ['Run the steps that the description gives.', ...blocks].join('\n\n')
 }
 
 function stepsPlan(steps: readonly string[]): string | null {

@@ -123,8 +123,8 @@ function complaintAbout(step: PlanStep, outcome: StepOutcome): string | null {
     return `step ${step.id} could not be started (${startError})${missing}`
   }
   if (timedOut) return `step ${step.id} timed out after ${(outcome.durationMs / 1000).toFixed(1)} s`
-  if (exit === null) return `step ${step.id} was stopped (${signal})`
+  if (exit === null) return `step ${step.id} was ended by ${signal}`
   if (step.expect.includes(exit)) return null
-  const hint = exit === 127 ? ' (command not found)' : ''
+  const hint = exit === 127 ? ' (a command was not found)' : ''
   return `step ${step.id} exited with ${exit}${hint}, expected ${step.expect.join(' or ')}`
 }

@@ -59,5 +59,5 @@ export function endOf({ finished }: TrailStep): string {
   if (timed_out) return `timed out after ${time}`
   if (ended_by_service) return `ended by the service when its turn was over, after ${time}`
   if (exit !== null) return `exit ${exit} after ${time}`
-  return signal ? `stopped (${signal}) after ${time}` : 'stopped before it started'
+  return signal ? `ended by ${signal} after ${time}` : 'stopped before it started'
 }

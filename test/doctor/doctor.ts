@@ -108,7 +108,7 @@ t.test('an exit code for the provider of new sessions', async (t) => {
       'it cannot plan',
       { settings: mine('fast'), isTrusted: true },
       1,
-      /cannot use mine: it offers no mode to plan in/,
+      /cannot use mine: it offers no mode for planning/,
     ],
     [
       'it ends at once',

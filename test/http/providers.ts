@@ -160,7 +160,7 @@ t.test('a provider answers a prompt in an empty folder', async (t) => {
   const output = stream.events.filter(({ event_type }) => event_type === 'output')
   t.match(output.map(({ payload }) => payload.text).join(''), '## Plan\n\nSo.\n')
 
-  const failed = { code: 'provider_failed', detail: /^The provider fails came to no result: / }
+  const failed = { code: 'provider_failed', detail: /^The provider fails returned no result: / }
   t.match(await run('fails', { prompt: 'x' }), { status: 502, json: failed })
   const failing = streamed(service, 'fails', 'x')
   await failing.ended

@@ -156,7 +156,7 @@ t.test('the plan mode is set and read back, or there is no planning', async (t) 
       t.equal(events, 'started plan-agent process finished', 'it never got its prompt')
     })
   }
-  const message = 'fake left its mode plan for code, so it was stopped'
+  const message = 'fake switched from mode plan to code, so it was stopped'
   t.test('an agent that leaves it while it plans is stopped', async (t) => {
     const { plan } = scene(t, 'leaves')
     await t.rejects(plan(), { message })
@@ -246,7 +246,7 @@ t.test('it works in a mode in which it asks, and stays in it', async (t) => {
     [
       'leaves-at-once',
       '',
-      /left its mode later for code, so it was stopped/,
+      /switched from mode later to code, so it was stopped/,
       { workMode: 'later' },
     ],
   ]
@@ -292,8 +292,8 @@ t.test('a turn that failed is no success, however it ended', async (t) => {
 
 t.test('words that are no plan', async (t) => {
   const cases: [said: string, reason: string][] = [
-    ['I am not able to do that.', 'It said: "I am not able to do that". It can be asked again'],
-    ['', 'and said nothing. It can be asked again'],
+    ['I am not able to do that.', 'It said: "I am not able to do that". Try again'],
+    ['', 'and said nothing. Try again'],
     ['<!-- casefile:plan -->\n## Plan\n\n1. Raise the li', 'in the middle of its plan'],
   ]
   for (const [said, reason] of cases) {
@@ -317,8 +317,10 @@ t.test('the tools of one that says which it has', async (t) => {
   const planned = (tools: string) =>
     scene(t, 'tools', { spec: { ...fake('tools', tools), planTools } }).plan()
   t.strictSame(await planned('Grep Read'), PLAN)
-  await t.rejects(planned('Read Write'), { message: /has the tool Write although it is to plan/ })
-  await t.rejects(planned(''), { message: /did not say which tools it has/ })
+  await t.rejects(planned('Read Write'), {
+    message: /has the tool Write, which is not allowed while planning/,
+  })
+  await t.rejects(planned(''), { message: /did not report its tools/ })
 })
 
 t.test(
@@ -346,7 +348,7 @@ t.test('while planning it may read, once, and nothing else', async (t) => {
   const denied = report.notes.filter(({ event }) => event === 'denied')
   t.equal(denied.length, 7)
   t.match(denied[0], {
-    fields: { tool: 'fetch', reason: 'while planning only reading is allowed, not the kind fetch' },
+    fields: { tool: 'fetch', reason: 'while planning it may only read, not the kind fetch' },
   })
 })
 
@@ -377,7 +379,7 @@ t.test('what it tells comes in order, and only what is new', async (t) => {
     { event: 'agent_plan', fields: { entries: [{ ...entry, status: 'completed' }] } },
     { event: 'tool_call', fields: { tool: 'tool', status: 'completed' } },
   ])
-  t.match(report.said.stdout, 'an update of a kind that is not known: something_new')
+  t.match(report.said.stdout, 'an update of unknown kind: something_new')
 })
 
 t.test('a person is shown what it says and does', async (t) => {
@@ -444,10 +446,10 @@ The limit is too low.
 
 t.test('one that does nothing but ask its model again is ended', async (t) => {
   const message =
-    /^fake was ended: for \d+ s it did nothing but ask its model again, 100 times; the last time: the model answered 500, attempt 100$/
+    /^fake was ended: for \d+ s it only retried its model request \(100 times\)\. Last error: the model answered 500, attempt 100$/
   await t.rejects(scene(t, 'retries').plan(), { name: 'RunnerFailure', message })
   const soon = scene(t, 'retries', { run: { retriesMs: 0 } })
-  await t.rejects(soon.plan(), { message: /, once; the last time: the model answered 500/ })
+  await t.rejects(soon.plan(), { message: /\(once\)\. Last error: the model answered 500/ })
 })
 
 t.test('what is of another session does not count', async (t) => {
@@ -538,8 +540,8 @@ t.test('a turn that ends with a refusal is not done, one that goes on without it
     const asked = { ...fake('refused', 'asked'), endsAtRefusal: true }
     const work = scene(t, 'asked', { spec: asked })
     t.strictSame(await work.execute(), { ok: true })
-    t.match(work.report.said.stdout, 'asked to go on without: /elsewhere/x.txt')
-    t.match(work.report.said.stdout, '<That action was refused: /elsewhere/x.txt')
+    t.match(work.report.said.stdout, 'asked the agent to continue without: /elsewhere/x.txt')
+    t.match(work.report.said.stdout, '<That action was denied: /elsewhere/x.txt')
     t.equal(deniedIn(work.report), 1)
     t.strictSame(await scene(t, 'plans', { spec: asked }).plan(), PLAN)
   })
@@ -800,7 +802,7 @@ t.test('nothing is offered to it', async (t) => {
 
 t.test('it does not speak as it should', async (t) => {
   const cases: [variant: string, detail: string, message: string | RegExp][] = [
-    ['version', '', /speaks version 2 of the Agent Client Protocol, and casefile version 1/],
+    ['version', '', /speaks version 2 of the Agent Client Protocol, but casefile speaks version 1/],
     [
       'login',
       '',
@@ -810,11 +812,11 @@ t.test('it does not speak as it should', async (t) => {
     ['dies', '', 'fake ended with exit code 3 before it answered session/prompt: out of luck'],
     ['closes', '', 'fake closed its output before it answered session/prompt'],
     ['floods', '', 'fake: it sent a line of more than 8 MiB'],
-    ['silent', '', 'fake ended without a plan, and said nothing. It can be asked again'],
-    ['ends', 'refusal', 'fake refused to go on'],
+    ['silent', '', 'fake ended without a plan, and said nothing. Try again'],
+    ['ends', 'refusal', 'fake refused to continue'],
     ['ends', 'max_tokens', /limit of tokens/],
     ['ends', 'max_turn_requests', /limit of requests/],
-    ['ends', 'cancelled', /which nobody asked for/],
+    ['ends', 'cancelled', /without being asked to/],
   ]
   for (const [variant, detail, message] of cases) {
     t.test(`${variant} ${detail}`, async (t) => {

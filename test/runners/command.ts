@@ -177,11 +177,7 @@ t.test('a command of casefile.md', async (t) => {
 
 t.test('planning that comes to nothing', async (t) => {
   const cases: [name: string, spec: CommandSpec, message: string | RegExp][] = [
-    [
-      'no plan',
-      script('echo'),
-      'mine ended without a plan, and said nothing. It can be asked again',
-    ],
+    ['no plan', script('echo'), 'mine ended without a plan, and said nothing. Try again'],
     [
       'an exit code',
       script('echo P; echo "cannot\n  log in." >&2; exit 3'),
@@ -206,12 +202,12 @@ t.test('planning that comes to nothing', async (t) => {
     [
       'a prompt that is too long for an argument',
       { ...script('', { prompt: 'argument' }), title: 'big' },
-      'big could not be started (E2BIG): the prompt is too long for an argument; set prompt: stdin or prompt: file in casefile.md',
+      'big could not be started (E2BIG): the prompt is too long for a command argument. Set prompt: stdin or prompt: file in casefile.md',
     ],
     [
       'too much to say',
       script('head -c 2000000 /dev/zero | tr "\\0" x'),
-      'mine said more than a plan may have, 1 MiB in one message',
+      'mine sent a message of more than 1 MiB, which is too long for a plan',
     ],
     [
       'no last event',
@@ -297,7 +293,7 @@ echo "$*" > args; cat > prompt`
         fields: {
           mode: 'plan',
           version: '2.1.328',
-          plan_mode: 'It is given no tools but Read, Grep and Glob.',
+          plan_mode: 'It has only the tools Read, Grep and Glob.',
           command: ['claude', '-p', '--model', 'opus'],
         },
       },
@@ -492,11 +488,11 @@ t.test('nothing hangs', async (t) => {
     const { spec, env } = fake(t, 'claude', `${flood}\n${prints(success('## Plan\nP'))}`)
     const { plan, said } = recorded(t, spec, { env, onOutput: () => {} })
     t.match(await plan(), { plan: 'P' })
-    t.match(said.stderr, /^\[casefile: a line of this output is too long, and was not read\]\n$/)
-    const message = 'mine said more than a plan may have, 1 MiB in one message'
+    t.match(said.stderr, /^\[casefile: a line of this output was too long and was skipped\]\n$/)
+    const message = 'mine sent a message of more than 1 MiB, which is too long for a plan'
     await t.rejects(recorded(t, script(`echo P; ${flood}`)).plan(), { message })
 
-    const dropped = 'it printed a line of more than 8 MiB, which was dropped'
+    const dropped = 'it printed a line of more than 8 MiB, which was discarded'
     const lost = fake(t, 'claude', `${flood}; echo sorry >&2`)
     const failure = recorded(t, lost.spec, lost)
     const reason = `Claude Code ended without saying that it succeeded; ${dropped}: sorry`

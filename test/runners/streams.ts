@@ -1018,9 +1018,7 @@ t.test('opencode says only in its log that it asks its model again', async (t) =
   const nothing = [step('step_start', {}), step('step_finish', { reason: 'unknown' })]
   t.strictSame(reported('opencode', [...nothing, ...nothing]).notes, [
     'session s',
-    ...Array(2).fill(
-      'the model did not answer as it should (its answer had nothing in it), trying again',
-    ),
+    ...Array(2).fill('the model did not answer as it should (its answer was empty), trying again'),
   ])
 })
 

@@ -95,7 +95,7 @@ t.test('how a run ends', async (t) => {
     [
       'continue after a time-out',
       step('sleep 20', 'sh run continue=true timeout=100ms') + after,
-      { state: 'complete', output: /stopped by its time-out[\s\S]*^after$/m },
+      { state: 'complete', output: /timed out[\s\S]*^after$/m },
     ],
     ['cwd', step('ls', 'sh run cwd=sub'), { state: 'complete', output: /^here$/m }],
     [
@@ -106,7 +106,7 @@ t.test('how a run ends', async (t) => {
     [
       'time-out',
       step('echo begun; sleep 20', 'sh run timeout=3s'),
-      { state: 'failed', output: /begun\n\[stopped by its time-out after \d+(?:\.\d)? s\]/ },
+      { state: 'failed', output: /begun\n\[timed out after \d+(?:\.\d)? s\]/ },
     ],
     [
       'a command that is not found',
@@ -211,7 +211,7 @@ t.test('limits of casefile.md', async (t) => {
   const slow = await ran(service, step('sleep 20'))
   t.match(slow.session, {
     state: 'failed',
-    output: /step step-1 ran into its time-out after \d+\.\d s\./,
+    output: /step step-1 timed out after \d+\.\d s\./,
   })
   const long = await ran(service, step('sleep 20', 'sh run timeout=10s'))
   t.match(long.session, { state: 'failed', output: /time limit for work/ })
@@ -232,13 +232,13 @@ t.test('odd output', async (t) => {
     t.ok(Buffer.byteLength(session.output) <= 64 * 1024)
     t.match(
       session.output,
-      /^line 0 [\s\S]*\[casefile: \d+ bytes cut here; the whole is in artifacts\/1-flood\.log\]\n[\s\S]*line 49999 /m,
+      /^line 0 [\s\S]*\[casefile: \d+ bytes were cut here; the full output is in artifacts\/1-flood\.log\]\n[\s\S]*line 49999 /m,
     )
     const live = events.filter((each) => each.event_type === 'session_output')
     const said = live.map(({ payload }) => payload.text).join('')
     t.match(
       said,
-      /\n\[casefile: live output stops here at 1 MiB; the whole is in artifacts\/1-flood\.log\]\n$/,
+      /\n\[casefile: live output stops here at 1 MiB; the full output is in artifacts\/1-flood\.log\]\n$/,
     )
     t.ok(said.length < 1.3 * 1024 * 1024)
     const done = events.find((each) => each.event_type === 'step_finished')
@@ -251,7 +251,7 @@ t.test('odd output', async (t) => {
     const { session } = await ran(service, steps)
     t.equal(session.state, 'complete')
     t.ok(Buffer.byteLength(session.output) <= 64 * 1024, `${Buffer.byteLength(session.output)}`)
-    t.match(session.output, /bytes cut here; the whole is in artifacts/)
+    t.match(session.output, /bytes were cut here; the full output is in artifacts/)
   })
 
   await t.test('much, and then a failure: both are told', async (t) => {
