@@ -23,7 +23,7 @@ import type { Session } from './model/session.ts'
 import { createSearch } from './search/search.ts'
 import type { ServiceOptions } from './service-options.ts'
 import { agentFileProblems, installedReaders } from './sessions/agent-files.ts'
-import { createHandActs } from './sessions/hand-acts.ts'
+import { createHandEditHistory } from './sessions/hand-edit-history.ts'
 import type { GuardedRun } from './sessions/ignored-change-lines.ts'
 import { redactedUpdates } from './sessions/redacted-updates.ts'
 import { createRedactor, type Redactor } from './sessions/redaction.ts'
@@ -206,7 +206,7 @@ async function open(
 
   // sessions, and edits by hand
   const records = redactedUpdates(store, redactor)
-  const handActs = createHandActs({
+  const handEditHistory = createHandEditHistory({
     store,
     layout,
     journal: history,
@@ -261,7 +261,7 @@ async function open(
   changed.subscribe(({ found }) => {
     for (const change of found) changes.publish(change)
   })
-  changed.subscribe(handActs.saw)
+  changed.subscribe(handEditHistory.saw)
   changed.subscribe(({ caseId }) => search.change(caseId))
   changed.subscribe(({ caseId }) => runGuard.look(caseId))
   changed.subscribe(publisher.changed)
@@ -271,7 +271,7 @@ async function open(
     readCases.add(caseId)
     catalog.json(caseId)
   })
-  compared.subscribe(handActs.changed)
+  compared.subscribe(handEditHistory.changed)
   eventLog.subscribe(() => index.changed())
 
   // late saves take a case's mutex
@@ -280,7 +280,7 @@ async function open(
   undo.add(() => mutex.idle())
   undo.add(() => store.close())
   undo.add(() => runGuard.idle())
-  undo.add(() => handActs.close())
+  undo.add(() => handEditHistory.close())
   undo.add(() => handEdits.close())
   undo.add(() => synchronizer.close())
   undo.add(
@@ -319,7 +319,7 @@ async function open(
     })
     await stored.begin(signal)
     for (const id of unanswered) handEdits.look(id)
-    handActs.begin()
+    handEditHistory.begin()
     index.changed() // a clone has no index.md
     search.begin()
     synchronizer.start()

@@ -93,7 +93,7 @@ for (const options of [...wrong, ...typos.map((typo) => ({ root: 'work', ...typo
     missing,
     missing,
     port,
-    /no option "statedir": it takes root, port, memoryRoot, stateDir, trust, mount, dev, log$/,
+    /no option "statedir": the options are root, port, memoryRoot, stateDir, trust, mount, dev, log$/,
     / stateDir is '': expected a string/,
     / trust is 'false': expected a boolean/,
     / log is true: expected a function/,

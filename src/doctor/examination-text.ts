@@ -5,9 +5,9 @@ import type { AgentHandshake } from './handshakes.ts'
 
 /** The facts of an examination as text for a terminal. */
 export function examinationText(found: Examination): string {
-  const { guard } = found
+  const { sandbox } = found
   const mount =
-    guard.kind === 'mount' ? 'works' : `does not work here: ${visibleText(guard.reason)}`
+    sandbox.kind === 'mount' ? 'works' : `does not work here: ${visibleText(sandbox.reason)}`
   const facts = [
     ['workspace', visibleText(found.root)],
     ['cases', visibleText(found.memoryRoot)],

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { SETTINGS_FILE } from '../markdown/settings-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard } from '../runners/process/guard.ts'
+import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
 import { agentFileProblems, installedReaders, mustTrustFiles } from '../sessions/agent-files.ts'
-import { planGuard } from '../sessions/protection.ts'
+import { planSandbox } from '../sessions/sandbox-policy.ts'
 import { allStatuses, type ProviderStatus } from '../sessions/provider-status.ts'
 import { providerOf } from '../sessions/providers.ts'
 import { runGit } from '../workspace/git/git-command.ts'
@@ -24,7 +24,7 @@ export interface Examination {
   /** Null if git is not installed. */
   git: string | null
   /** The sandbox that keeps an agent from writing while it plans. */
-  guard: Guard
+  sandbox: Sandbox
   providers: ProviderStatus[]
   /** The default provider of new sessions. */
   standard: string
@@ -48,24 +48,24 @@ export async function examine(
     trust: trustWords(settings),
     agentFiles: await agentFileWords(root, environment, settings),
     git: await gitVersion(root),
-    guard: await guardOf(places, environment),
+    sandbox: await sandboxFor(places, environment),
     standard: settings.provider,
     complaint: await complaintAbout(settings, providers, root),
   }
 }
 
 /** The sandbox in which an agent would plan in this workspace. */
-async function guardOf(
+async function sandboxFor(
   { root, memoryRoot, state }: Places,
   environment: NodeJS.ProcessEnv,
-): Promise<Guard> {
+): Promise<Sandbox> {
   const folder = await openRunFolder(state.scratch, `doctor-${randomUUID()}`)
   try {
     const needs = { layout: layoutOf(root, memoryRoot), state, environment, mount: true }
     const { signal } = new AbortController()
-    const guard = await planGuard(needs, { workdir: root, runFolder: folder.path, signal })
-    closeGuard(guard)
-    return guard
+    const sandbox = await planSandbox(needs, { workdir: root, runFolder: folder.path, signal })
+    closeSandbox(sandbox)
+    return sandbox
   } finally {
     await folder.close()
   }

@@ -5,7 +5,7 @@ import type { AgentSpec } from '../runners/agents/agent-spec.ts'
 import { warningAbout } from '../runners/agents/agent-version.ts'
 import { openRunFolder } from '../runners/output/run-folder.ts'
 import { findProgram } from '../runners/process/find-program.ts'
-import { endMarked } from '../runners/process/process-sweep.ts'
+import { killRunById } from '../runners/process/kill-run.ts'
 import { notStarted, whyUntrusted } from '../sessions/agent-files.ts'
 import { stepEnvironment } from '../sessions/environment.ts'
 import { listProviders } from '../sessions/providers.ts'
@@ -39,10 +39,10 @@ export async function* handshakes(
       yield { id, handshake: { ok: false, reason: notStarted(id, why) }, warning: null }
       continue
     }
-    const mark = randomUUID()
-    const folder = await openRunFolder(places.state.scratch, `doctor-${mark}`)
+    const runId = randomUUID()
+    const folder = await openRunFolder(places.state.scratch, `doctor-${runId}`)
     try {
-      const ids = { mark, case_id: mark, session_id: mark }
+      const ids = { runId, case_id: runId, session_id: runId }
       const { env } = stepEnvironment(environment, ids, settings, spec.env)
       const cwd = atRoot ? places.root : folder.path
       const defined = settings.providers.get(id)
@@ -51,7 +51,7 @@ export async function* handshakes(
       const version = handshake.ok ? (handshake.version ?? null) : null
       yield { id, handshake, warning: warningAbout(spec, version).warning ?? null }
     } finally {
-      await endMarked(mark)
+      await killRunById(runId)
       await folder.close()
     }
   }

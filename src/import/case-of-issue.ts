@@ -3,7 +3,7 @@ import { CASE_FIELDS } from '../model/case-fields.ts'
 import { newCase } from '../model/decide-case.ts'
 import { TAG, TITLE_MAX } from '../model/words.ts'
 import type { GithubIssue } from './github-schema.ts'
-import { caseIdOf, type Source } from './source.ts'
+import { caseIdForSource, type Source } from './source.ts'
 import { oneLine, plainBreaks } from './text.ts'
 
 /** The same limit as for a case that is created by a request. */
@@ -13,7 +13,7 @@ const FEATURE = /^(type[:/] ?)?(feature|enhancement|feature request)$/i
 const BUG = /^(type[:/] ?)?bug$/i
 
 /** Converts an issue to a case; the issue's text becomes the description. */
-export function caseOfIssue(
+export function convertIssue(
   issue: GithubIssue,
   source: Source,
   { type, now }: { type?: string | undefined; now: string },
@@ -30,7 +30,7 @@ export function caseOfIssue(
     source: source.url,
   }
   return {
-    ...newCase(fields, caseIdOf(source), issue.createdAt ?? now),
+    ...newCase(fields, caseIdForSource(source), issue.createdAt ?? now),
     ...endOf(issue),
     description: plainBreaks(issue.body ?? ''),
   }

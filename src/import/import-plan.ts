@@ -2,8 +2,8 @@ import { MAX_CASE_BYTES, newCaseText, readCase } from '../markdown/case-file.ts'
 import type { FieldError } from '../model/app-error.ts'
 import type { Case } from '../model/case.ts'
 import { MAX_MEMORY_BYTES } from '../workspace/memory-files.ts'
-import { caseOfIssue } from './case-of-issue.ts'
-import { type Entry, mustBeRight } from './issue-list.ts'
+import { convertIssue } from './case-of-issue.ts'
+import { type Entry, requireValid } from './issue-list.ts'
 import { issueNotes, NOTES_FILE } from './issue-notes.ts'
 import { type Source, sourceOf } from './source.ts'
 
@@ -41,11 +41,11 @@ export async function planImport(
     }
     const made = await plannedCase(entry, source, options)
     const before = planned.get(made.id)
-    const complaint = before ? complaintOfTwins(before, made) : await complaintOf(made)
+    const complaint = before ? duplicateError(before, made) : await complaintOf(made)
     if (complaint !== null) wrong.push({ path: entry.name, message: complaint })
     else if (!before) planned.set(made.id, made)
   }
-  mustBeRight(wrong)
+  requireValid(wrong)
   return [...planned.values()]
 }
 
@@ -54,7 +54,7 @@ async function plannedCase(
   source: Source,
   options: PlanOptions,
 ): Promise<PlannedCase> {
-  const whole = caseOfIssue(issue, source, options)
+  const whole = convertIssue(issue, source, options)
   const wholeText = await newCaseText(whole)
   const fits = Buffer.byteLength(wholeText) <= MAX_CASE_BYTES
   const value = fits
@@ -78,7 +78,7 @@ function noSource({ issue }: Entry): string {
   return 'it has no url: add url to gh issue list --json, or use --repo owner/name'
 }
 
-function complaintOfTwins(one: PlannedCase, other: PlannedCase): string | null {
+function duplicateError(one: PlannedCase, other: PlannedCase): string | null {
   const isSame = one.caseText === other.caseText && one.notes === other.notes
   return isSame ? null : `it is the same issue as ${one.name}, with different content`
 }

@@ -20,8 +20,8 @@ const MOST_NAMED = 10
  * Parses the output of gh. If any issue is invalid, throws an error that lists all invalid ones, so that nothing is
  * silently skipped.
  */
-export function issuesIn(bytes: Uint8Array): Entry[] {
-  const list = listIn(bytes)
+export function parseIssues(bytes: Uint8Array): Entry[] {
+  const list = parseList(bytes)
   const wrong: FieldError[] = []
   const entries = list.flatMap((value, index) => {
     const name = entryName(index, value)
@@ -42,12 +42,12 @@ export function issuesIn(bytes: Uint8Array): Entry[] {
       return []
     }
   })
-  mustBeRight(wrong)
+  requireValid(wrong)
   return entries
 }
 
 /** Throws if there are invalid entries. */
-export function mustBeRight(wrong: readonly FieldError[]): void {
+export function requireValid(wrong: readonly FieldError[]): void {
   if (wrong.length === 0) return
   const lines = wrong.slice(0, MOST_NAMED).map(({ path, message }) => `  ${path}: ${message}`)
   const more = wrong.length > MOST_NAMED ? [`  and ${wrong.length - MOST_NAMED} more`] : []
@@ -58,7 +58,7 @@ export function mustBeRight(wrong: readonly FieldError[]): void {
   )
 }
 
-function listIn(bytes: Uint8Array): unknown[] {
+function parseList(bytes: Uint8Array): unknown[] {
   const utf16 = utf16Name(bytes)
   if (utf16) {
     const makeUtf8 = `iconv -f ${utf16} -t UTF-8 issues.json > issues-utf-8.json`

@@ -38,7 +38,7 @@ function sourceAt({ protocol, username, host, pathname }: URL): Source | null {
  * The case id for a source, derived from its URL. Repeated imports, even in two clones that git merges later, give
  * the same case. GitHub ignores case in names, so the URL is lowercased.
  */
-export function caseIdOf({ url }: Source): string {
+export function caseIdForSource({ url }: Source): string {
   const digits = [...hash('sha256', url.toLowerCase()).slice(0, 32)]
   digits[12] = '4' // the form of a UUID v4, as every id of a case has it
   digits[16] = '89ab'[Number.parseInt(digits[16]!, 16) % 4]!

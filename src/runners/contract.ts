@@ -2,7 +2,7 @@ import type { AgentRetry } from '../model/agent-retry.ts'
 import type { Case } from '../model/case.ts'
 import type { PlanStep } from '../model/plan-step.ts'
 import type { UsageCounts } from '../model/usage.ts'
-import type { Guard } from './process/guard.ts'
+import type { Sandbox } from './process/sandbox.ts'
 
 /**
  * Plans and executes sessions. The service owns states and files; a runner only reports. Aborting a request's
@@ -62,7 +62,7 @@ export interface AgentRun {
   env: Record<string, string>
   /** A folder for this run that the agent can see, with prompt and policy files. */
   folder: string
-  guard: Guard
+  sandbox: Sandbox
   /** Real paths of folders that the agent may never touch, such as the memory root. */
   closed?: readonly string[]
   /** When the request's signal will abort, for the audit trail. */
@@ -90,7 +90,7 @@ export interface WorkRequest {
   stepTimeoutMs: number
   /** An existing folder for temporary files. */
   scratch: string
-  guard: Guard
+  sandbox: Sandbox
   signal: AbortSignal
   report: RunReport
   /** Set if the runner's capabilities say `isAgent`; else null. */

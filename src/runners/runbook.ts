@@ -87,7 +87,7 @@ async function runStep(
     signal,
     scratch: request.scratch,
     pipes,
-    guard: request.guard,
+    sandbox: request.sandbox,
     async onStart(pid) {
       await Promise.all([recorded, report.processStarted(pid)])
     },

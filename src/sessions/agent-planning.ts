@@ -1,8 +1,8 @@
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard } from '../runners/process/guard.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
+import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
+import { killRun } from '../runners/process/kill-run.ts'
 import { openPlanFolders, type PlanFolders } from '../snapshots/plan-folders.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrustedCopy } from './agent-files.ts'
@@ -13,7 +13,7 @@ import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
 import { planPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
-import { guardLine, holdPlaces, planGuard, whyReplaced } from './protection.ts'
+import { sandboxLine, rememberRunFolders, planSandbox, replacedReason } from './sandbox-policy.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-report.ts'
 
@@ -33,25 +33,25 @@ export async function planWithAgent(
   job: Job,
   planning: AgentPlanning,
 ): Promise<PlanResult> {
-  const asked = await askedPrompt(deps, job, planning)
+  const asked = await preparePrompt(deps, job, planning)
   const run = await openRunFolder(deps.state.scratch, `plan-${job.session_id}`)
   try {
     const { workdir, signal } = planning.request
-    const guard = await planGuard(deps, { workdir, runFolder: run.path, signal })
+    const sandbox = await planSandbox(deps, { workdir, runFolder: run.path, signal })
     try {
       const folders = await openPlanFolders(workdir, {
         folder: await run.inner('project'),
         exclude: [deps.layout.memoryRoot, deps.state.root],
-        ignoredToo: guard.kind === 'none',
+        ignoredToo: sandbox.kind === 'none',
         signal,
       })
       try {
-        return await plannedIn(deps, job, planning, { asked, run, folders, guard })
+        return await plannedIn(deps, job, planning, { asked, run, folders, sandbox })
       } finally {
         await folders.close()
       }
     } finally {
-      closeGuard(guard)
+      closeSandbox(sandbox)
     }
   } finally {
     await run.close()
@@ -68,7 +68,7 @@ interface Asked {
 const CONVERSATION = /^[A-Za-z0-9][\w.:-]{0,127}$/
 
 /** Builds and records the prompt. A revision resumes the agent's earlier conversation. */
-async function askedPrompt(
+async function preparePrompt(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings, folder }: AgentPlanning,
@@ -100,7 +100,7 @@ interface Place {
   asked: Asked
   run: RunFolder
   folders: PlanFolders
-  guard: Guard
+  sandbox: Sandbox
 }
 
 async function plannedIn(
@@ -109,18 +109,18 @@ async function plannedIn(
   planning: AgentPlanning,
   place: Place,
 ): Promise<PlanResult> {
-  const { guard, folders } = place
-  await appendLine(deps, job, guardLine('plan', guard))
+  const { sandbox, folders } = place
+  await appendLine(deps, job, sandboxLine('plan', sandbox))
   // changes to case files are not part of the comparison below, so the run guard watches them
-  if (guard.kind === 'none') await deps.runGuard.begin(job)
-  const places = await holdPlaces(deps, planning.request.workdir)
+  if (sandbox.kind === 'none') await deps.runGuard.begin(job)
+  const places = await rememberRunFolders(deps, planning.request.workdir)
   try {
-    const [outcome] = await Promise.allSettled([agentsPlan(deps, job, planning, place)])
-    await endRun(job)
+    const [outcome] = await Promise.allSettled([runPlanner(deps, job, planning, place)])
+    await killRun(job)
     await deps.runGuard.end(job.session_id)
     planning.request.signal.throwIfAborted()
     await mustBeInPlace(deps, job, await places.replaced())
-    await mustBeUnchanged(deps, job, folders, guard)
+    await mustBeUnchanged(deps, job, folders, sandbox)
     if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
   } finally {
@@ -128,17 +128,17 @@ async function plannedIn(
   }
 }
 
-async function agentsPlan(
+async function runPlanner(
   deps: SessionDeps,
   job: Job,
   { provider, request, settings }: AgentPlanning,
-  { asked, run, folders, guard }: Place,
+  { asked, run, folders, sandbox }: Place,
 ): Promise<PlanResult> {
   await mustTrustCopy(deps, { provider, request }, folders.copy)
   const { env } = stepEnvironment(deps.environment, job, settings, provider.spec?.env)
   const report = openRunReport(deps, job)
   const anew = async () => {
-    await endRun(job)
+    await killRun(job)
     return run.inner(`files-${deps.newId()}`)
   }
   try {
@@ -147,7 +147,7 @@ async function agentsPlan(
       newId: deps.newId(),
       env,
       folder,
-      guard,
+      sandbox,
       report,
       timeoutMs: settings.timeout.plan,
       retriesMs: settings.timeout.retries,
@@ -174,7 +174,7 @@ async function mustTrustCopy(
 
 /** Must run before `mustBeUnchanged`, which cannot compare a folder that is gone. */
 async function mustBeInPlace(deps: SessionDeps, job: Job, replaced: string[]): Promise<void> {
-  const why = whyReplaced(replaced)
+  const why = replacedReason(replaced)
   if (why === null) return
   await appendLine(deps, job, { event: 'plan_violation', fields: { replaced } })
   throw new RunnerFailure(`plan_violation: the agent should only have planned, but ${why}.`)
@@ -188,11 +188,11 @@ async function mustBeUnchanged(
   deps: SessionDeps,
   job: Job,
   folders: PlanFolders,
-  guard: Guard,
+  sandbox: Sandbox,
 ): Promise<void> {
   const inCopy = await folders.copyChanges()
   const inFolder = await folders.folderChanges()
-  const isHeld = guard.kind === 'mount'
+  const isHeld = sandbox.kind === 'mount'
   if (inFolder.length > 0 && isHeld) {
     await appendLine(deps, job, { event: 'working_folder_changed', fields: { files: inFolder } })
   }

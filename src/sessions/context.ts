@@ -14,7 +14,7 @@ import type { SessionDeps } from './deps.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import type { Redactor } from './redaction.ts'
-import { type LikeDeps, type ResolvedCase, resolvedLike } from './resolved-like.ts'
+import { type SimilarCaseDeps, type ResolvedCase, similarResolvedCases } from './similar-resolved-cases.ts'
 
 /** The newest sessions are enough; older ones add little. */
 const EARLIER_SESSIONS = 8
@@ -44,7 +44,7 @@ export async function memoryOf(
   return texts
 }
 
-type ContextDeps = LikeDeps & Pick<SessionDeps, 'redactor' | 'log' | 'layout'>
+type ContextDeps = SimilarCaseDeps & Pick<SessionDeps, 'redactor' | 'log' | 'layout'>
 
 interface ContextParts {
   memory: ReadonlyMap<string, string>
@@ -94,7 +94,7 @@ async function similarOf(deps: ContextDeps, id: string): Promise<ResolvedCase[]>
   const { signal } = enough
   try {
     return await Promise.race([
-      resolvedLike(deps, id, SIMILAR_CASES),
+      similarResolvedCases(deps, id, SIMILAR_CASES),
       delay(MOST_WAIT_MS, null, { signal }).then(() => {
         throw new Error(`the index took more than ${MOST_WAIT_MS / 1000} s`)
       }),

@@ -7,13 +7,13 @@ const PASSED = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_[A-Z]+|TERM|TMPDIR|TZ|X
 
 export interface StepEnvironment {
   env: Record<string, string>
-  withheld: Withheld
+  withheld: MissingEnvironment
 }
 
 /**
  * Environment variables that a step did not get. A failed step lists them, since a missing one may be the cause.
  */
-export interface Withheld {
+export interface MissingEnvironment {
   /** Variables of the service that no setting passes on. */
   names: string[]
   /** Variables that casefile.md asks for but that are not trusted. */
@@ -28,7 +28,7 @@ export interface Withheld {
  */
 export function stepEnvironment(
   service: NodeJS.ProcessEnv,
-  run: { mark: string; case_id: string; session_id: string },
+  run: { runId: string; case_id: string; session_id: string },
   { env: asked, trust }: Pick<TrustedSettings, 'env' | 'trust'>,
   /** What the agents' own settings need in addition. */
   agents: readonly EnvRule[] = [],
@@ -41,7 +41,7 @@ export function stepEnvironment(
   return {
     env: {
       ...Object.fromEntries(passed.map((name) => [name, service[name]!])),
-      CASEFILE_RUN: run.mark,
+      CASEFILE_RUN: run.runId,
       CASEFILE_CASE: run.case_id,
       CASEFILE_SESSION: run.session_id,
     },
@@ -58,7 +58,7 @@ export function stepEnvironment(
 const SHOWN_NAMES = 40
 
 /** A note for a failed step: the variables it did not get, and why. */
-export function withheldNote({ names, untrusted, unset }: Withheld): string {
+export function missingEnvironmentNote({ names, untrusted, unset }: MissingEnvironment): string {
   const notes: [names: readonly string[], note: (list: string) => string][] = [
     [names, (list) => `Steps did not get these environment variables of the service: ${list}.`],
     [

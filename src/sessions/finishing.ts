@@ -10,17 +10,17 @@ import type { WorkResult } from '../runners/contract.ts'
 import { keepConflictCopy } from '../workspace/late-saves/conflict-copy.ts'
 import { readMemory } from '../workspace/memory-files.ts'
 import type { SessionDeps } from './deps.ts'
-import { type Withheld, withheldNote } from './environment.ts'
+import { type MissingEnvironment, missingEnvironmentNote } from './environment.ts'
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 import { redactedTests } from './redacted-updates.ts'
 
 /** The outcome of a run. `plan` is the text that ran, `withheld` the variables its steps did not get. */
 export type Worked = WorkResult & {
   plan: string
-  withheld: Withheld
+  withheld: MissingEnvironment
   found: FolderDiff
   workdir: string
 }
@@ -46,7 +46,7 @@ export async function finish(
     if (!isOfCaseFile(error)) throw error
     const { state } = sessionOf(await store.read(case_id), session_id)
     if (state === 'executing') {
-      await patientUpdate(store, job, (folder) => [end.edit(folder)], texts)
+      await updateWithRetry(store, job, (folder) => [end.edit(folder)], texts)
     }
     if (end.state === 'complete') await moveCase(deps, case_id, type, by)
   }
@@ -81,7 +81,7 @@ async function endOf({ store, layout, redactor, now }: SessionDeps, job: Job, wo
   const present = sessionOf(await store.read(case_id), session_id)
   const steps = await stepEvidence(layout, case_id, number, present.trail, workdir)
   const why = failure(job, worked)
-  const hint = why !== null && job.ending === null ? withheldNote(worked.withheld) : ''
+  const hint = why !== null && job.ending === null ? missingEnvironmentNote(worked.withheld) : ''
   // redact before hashing: the evidence hash covers the text in the record
   const output = boundedOutput(number, [steps.output, why ?? '', hint].map(redactor.text))
   const candidates = [...steps.candidates, ...('diff' in found ? found.candidates : [])]

@@ -20,7 +20,7 @@ export type FolderDiff =
   | { diff: Diff; candidates: Candidate[]; warnings: string[] }
   | { reason: string }
 
-export interface DiffTaker {
+export interface FolderDiffRun {
   /** What changed in the folder since the start, no matter who changed it. */
   take(): Promise<FolderDiff>
   close(): Promise<void>
@@ -43,7 +43,7 @@ export interface DiffPlace {
  * Takes a git snapshot of the working folder, to compare with later. Never rejects: without a repository, or if git
  * fails, there is no diff, and the result has the reason.
  */
-export async function startDiff(workdir: string, place: DiffPlace): Promise<DiffTaker> {
+export async function startDiff(workdir: string, place: DiffPlace): Promise<FolderDiffRun> {
   const git = new AbortController()
   const { scratch, exclude } = place
   let trees: TreeSnapshots | null = null
@@ -59,7 +59,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
       async take() {
         const undo = abortAfter(ENDING_GIT_MS, place.signal, git)
         try {
-          return redacted(place, await takeDiff(opened, before, warned, place))
+          return redacted(place, await finishDiff(opened, before, warned, place))
         } catch (error) {
           return redacted(place, { reason: reasonOf(error) })
         } finally {
@@ -76,7 +76,7 @@ export async function startDiff(workdir: string, place: DiffPlace): Promise<Diff
   }
 }
 
-function noDiff(place: DiffPlace, reason: string): DiffTaker {
+function noDiff(place: DiffPlace, reason: string): FolderDiffRun {
   return { take: async () => redacted(place, { reason }), close: async () => undefined }
 }
 
@@ -121,7 +121,7 @@ function reasonOf(error: unknown): string {
   return error.message.split('\n')[0]!
 }
 
-async function takeDiff(
+async function finishDiff(
   trees: TreeSnapshots,
   before: string,
   warned: readonly string[],

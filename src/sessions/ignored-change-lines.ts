@@ -6,7 +6,7 @@ import { type NewTrailLine, numbered } from '../model/trail.ts'
 import type { OpenRun } from '../state/baselines.ts'
 import type { Store } from '../workspace/store.ts'
 import type { Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
 export type GuardedRun = OpenRun & Pick<Job, 'ending'>
 
@@ -34,7 +34,7 @@ export function createIgnoredChangeLines(needs: {
   let named = 0
 
   async function append(run: GuardedRun, line: NewTrailLine): Promise<void> {
-    await patientUpdate(needs.store, run, (folder) => {
+    await updateWithRetry(needs.store, run, (folder) => {
       const session = sessionOf(folder, run.session_id)
       if (isSealed(session) || session.trail.some((each) => isSame(each, line))) return []
       const lines = numbered(session.trail, [line], needs.now())
@@ -44,8 +44,8 @@ export function createIgnoredChangeLines(needs: {
 
   return {
     name({ case: { id }, ignored }, runs) {
-      for (const each of ignored.filter((one) => !published.has(wordOf(id, one)))) {
-        published.add(wordOf(id, each))
+      for (const each of ignored.filter((one) => !published.has(changeKey(id, one)))) {
+        published.add(changeKey(id, each))
         if (++named > MAX_NAMED) continue
         for (const run of runs) {
           const line = lineOf(run, id, each)
@@ -63,7 +63,7 @@ export function createIgnoredChangeLines(needs: {
       published.clear()
       named = 0
       for (const { case: of, ignored } of folders) {
-        for (const each of ignored) published.add(wordOf(of.id, each))
+        for (const each of ignored) published.add(changeKey(of.id, each))
       }
     },
     resume(words) {
@@ -74,7 +74,7 @@ export function createIgnoredChangeLines(needs: {
   }
 }
 
-function wordOf(caseId: string, { kind, file, from, to }: IgnoredChange): string {
+function changeKey(caseId: string, { kind, file, from, to }: IgnoredChange): string {
   return [caseId, kind, file, from, to].join('\n')
 }
 

@@ -1,6 +1,6 @@
 import { AppError, stoppingError } from '../model/app-error.ts'
 import type { Actor } from '../model/history.ts'
-import type { RunProcess } from '../runners/process/run-members.ts'
+import type { RunProcess } from '../runners/process/run-processes.ts'
 
 /** Why a job was stopped. */
 export type Ending = 'abandon' | 'stop' | 'time_out'
@@ -11,7 +11,7 @@ export interface Job {
   case_id: string
   number: number
   kind: 'plan' | 'work'
-  mark: string
+  runId: string
   /** The processes started for it so far. */
   processes: RunProcess[]
   /**

@@ -3,7 +3,7 @@ import { sha256 } from '../markdown/session-file.ts'
 import { AppError } from '../model/app-error.ts'
 import { sessionOf } from '../model/case-folder.ts'
 import { MAX_PLAN_BYTES, sessionMove } from '../model/session.ts'
-import { unlessAborted } from '../runners/agents/patience.ts'
+import { abortable } from '../runners/agents/timeouts.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { hypothesisOf } from '../runners/runbook-plan.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
@@ -14,7 +14,7 @@ import { memoryOf } from './context.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput } from './evidence.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 import type { Provider } from './providers.ts'
 
 /** Plan mode: loads the context, has the runner write hypothesis and plan, then waits for approval. */
@@ -48,7 +48,7 @@ export async function plan(
   const output = stopped !== null && provider.spec ? await planOutputOf(deps, job, stopped) : ''
   // store before the state change is published, so that clients find the text
   if ('result' in outcome && stopped === null) await deps.plans.store(outcome.result.plan)
-  await patientUpdate(
+  await updateWithRetry(
     store,
     job,
     (present) => {
@@ -102,10 +102,10 @@ async function planned(deps: SessionDeps, job: Job, planning: Planning): Promise
   if (!provider.runner.capabilities.isAgent) {
     const line = { event: 'context_loaded', fields: { files: inOrder([...memory.keys()]) } }
     if (sessionOf(folder, job.session_id).state === 'created') await beginPlanning(deps, job, line)
-    return unlessAborted(signal, provider.runner.plan(request))
+    return abortable(signal, provider.runner.plan(request))
   }
   const agents = planWithAgent(deps, job, { provider, request, settings, folder })
-  const result = await unlessAborted(signal, agents, AGENT_ENDS_MS)
+  const result = await abortable(signal, agents, AGENT_ENDS_MS)
   const hypothesis = result.hypothesis || (await hypothesisOf(folder.case))
   return { ...result, hypothesis }
 }

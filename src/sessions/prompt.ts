@@ -3,7 +3,7 @@ import type { SessionType } from '../model/case-state.ts'
 import { type FailedTest, failedTestPlace } from '../model/failed-test.ts'
 import type { ProjectInstructions } from '../workspace/settings/project-instructions.ts'
 import { cutText, PLAN_TASK, type PromptPart, packed, workTask } from './prompt-parts.ts'
-import type { ResolvedCase } from './resolved-like.ts'
+import type { ResolvedCase } from './similar-resolved-cases.ts'
 
 /** Everything that goes into a prompt. Texts may have any length. */
 export interface PromptContext {

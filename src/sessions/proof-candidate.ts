@@ -39,7 +39,7 @@ export async function candidateContent(
   wanted: string | null | undefined,
 ): Promise<CandidateContent> {
   const folder = await store.read(id)
-  const implied = sessionNumberedIn(artifact, folder, wanted).session_id ?? wanted
+  const implied = impliedSession(artifact, folder, wanted).session_id ?? wanted
   const session = sessionForProof(folder, implied ?? undefined)
   const record = session && catalog.entry(id)?.sessions.get(session.number)
   const reading = record ? await texts.session(id, record) : null
@@ -71,7 +71,7 @@ function exitCodeOf(step: TrailStep | undefined): number | null {
 }
 
 /** The session whose number begins the artifact's name, unless the request names a session. */
-export function sessionNumberedIn(
+export function impliedSession(
   artifact: string | undefined,
   folder: CaseFolder,
   wanted: string | null | undefined,

@@ -4,14 +4,14 @@ import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeGuard, type Guard, NO_GUARD } from '../runners/process/guard.ts'
-import { bootId } from '../runners/process/process-facts.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
-import { type MarkedRun, type RunProcess, runProcess } from '../runners/process/run-members.ts'
+import { closeSandbox, type Sandbox, NO_SANDBOX } from '../runners/process/sandbox.ts'
+import { bootId } from '../runners/process/procfs.ts'
+import { killRun } from '../runners/process/kill-run.ts'
+import { type IdentifiedRun, type RunProcess, runProcess } from '../runners/process/run-processes.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
-import { planGuard } from './protection.ts'
+import { planSandbox } from './sandbox-policy.ts'
 import { type OutputListener, openOutputReport } from './provider-output.ts'
 import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
@@ -34,7 +34,7 @@ export interface Providers {
    */
   begin(id: string, prompt: string, run: ProviderRun): Promise<{ result: Promise<ProviderResult> }>
   /** The running agents, so that their own requests to the service can be recognized. */
-  runs(): MarkedRun[]
+  runs(): IdentifiedRun[]
   /** Stops all runs. */
   close(): Promise<void>
 }
@@ -47,7 +47,7 @@ export interface ProviderRun {
 
 interface Active {
   /** Also the value of CASEFILE_RUN. */
-  mark: string
+  runId: string
   processes: RunProcess[]
   folderId: string
   ended: Promise<unknown>
@@ -87,8 +87,8 @@ export function createProviders(deps: RunDeps): Providers {
       const provider = await runnable(deps, id, settings)
       if (stop.signal.aborted) throw stoppingError()
       if (active.size >= MOST_AT_ONCE) throw tooMany()
-      const mark = deps.newId()
-      const entry: Active = { mark, folderId: mark, processes: [], ended: Promise.resolve() }
+      const runId = deps.newId()
+      const entry: Active = { runId, folderId: runId, processes: [], ended: Promise.resolve() }
       active.add(entry)
       const result = resultOf(entry, { ...run, provider, settings, prompt })
       entry.ended = Promise.allSettled([result])
@@ -110,29 +110,29 @@ interface Wanted extends ProviderRun {
 
 async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<PlanResult> {
   const { redactor, runs } = deps
-  const { mark } = run
+  const { runId } = run
   // it belongs to no session, so the next start only ends its processes
-  const record = { session_id: mark, case_id: mark, number: 1, mark, agent_session: null }
+  const record = { session_id: runId, case_id: runId, number: 1, mark: runId, agent_session: null }
   await runs.write({ ...record, process: null })
-  const folder = await openRunFolder(deps.state.scratch, `provider-${mark}`)
+  const folder = await openRunFolder(deps.state.scratch, `provider-${runId}`)
   const report = openOutputReport(redactor, wanted.onOutput, async (pid) => {
     const process = runProcess(pid)
     run.processes.push(process)
     await runs.write({ ...record, process: { pid, start: process.start, boot: bootId() } })
   })
-  let guard: Guard = NO_GUARD
+  let sandbox: Sandbox = NO_SANDBOX
   try {
-    const request = await requestOf(deps, wanted, { mark, folder })
-    guard = request.agent.guard
+    const request = await requestOf(deps, wanted, { runId, folder })
+    sandbox = request.agent.sandbox
     const agent = { ...request.agent, report }
     const { hypothesis, plan } = await wanted.provider.runner.plan({ ...request, agent })
     return { hypothesis: clean(deps, hypothesis), plan: clean(deps, plan) }
   } finally {
     report.end()
-    closeGuard(guard)
-    await endRun(run)
+    closeSandbox(sandbox)
+    await killRun(run)
     await folder.close()
-    await runs.remove(mark)
+    await runs.remove(runId)
   }
 }
 
@@ -140,26 +140,26 @@ async function answered(deps: RunDeps, run: Active, wanted: Wanted): Promise<Pla
 async function requestOf(
   deps: RunDeps,
   { provider, settings, prompt, signal }: Wanted,
-  { mark, folder }: { mark: string; folder: RunFolder },
+  { runId, folder }: { runId: string; folder: RunFolder },
 ) {
-  const ids = { mark, case_id: mark, session_id: mark }
+  const ids = { runId, case_id: runId, session_id: runId }
   const given = stepEnvironment(deps.environment, ids, settings, provider.spec?.env)
   const { CASEFILE_CASE: _, CASEFILE_SESSION: __, ...env } = given.env
   const { root } = deps.layout
   const files = await folder.inner('files')
   const workdir = await folder.inner('project')
-  const guard = await planGuard(deps, { workdir: root, runFolder: folder.path, signal })
+  const sandbox = await planSandbox(deps, { workdir: root, runFolder: folder.path, signal })
   const agent = {
     prompt,
     newId: deps.newId(),
     resume: null,
     env,
     folder: files,
-    guard,
+    sandbox,
     retriesMs: settings.timeout.retries,
   }
   return {
-    case: newCase({ title: 'A prompt without a case' }, mark, deps.now()),
+    case: newCase({ title: 'A prompt without a case' }, runId, deps.now()),
     memory: new Map<string, string>(),
     steps: [],
     signal,

@@ -55,7 +55,7 @@ export async function providerStatus(
   if (spec === null) return { ...RUNBOOK, source, trusted }
   const { environment, layout } = deps
   const path = await findProgram(spec.program, { path: environment.PATH, cwd: layout.root })
-  const ids = { mark: '', case_id: '', session_id: '' }
+  const ids = { runId: '', case_id: '', session_id: '' }
   const { env } = stepEnvironment(environment, ids, await deps.settings(), spec.env)
   // do not run it in the workspace, whose files may be settings of the program
   const found: AgentVersion =

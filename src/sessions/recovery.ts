@@ -4,10 +4,10 @@ import { type CaseFolder, type Edit, sessionOf } from '../model/case-folder.ts'
 import { type Session, sessionMove } from '../model/session.ts'
 import { isRunning, type SessionState } from '../model/session-state.ts'
 import { lastOf } from '../model/trail.ts'
-import { bootId, processStart } from '../runners/process/process-facts.ts'
+import { bootId, processStart } from '../runners/process/procfs.ts'
 import { endProcessGroup } from '../runners/process/process-group.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
-import { begunProcess } from '../runners/process/run-members.ts'
+import { killRun } from '../runners/process/kill-run.ts'
+import { earlierRunProcess } from '../runners/process/run-processes.ts'
 import type { RunRecord } from '../state/runs.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput, stepEvidence } from './evidence.ts'
@@ -47,13 +47,13 @@ async function endSession(deps: SessionDeps, record: RunRecord): Promise<void> {
   }
 }
 
-async function endProcesses({ mark, session_id, process }: RunRecord): Promise<void> {
+async function endProcesses({ mark: runId, session_id, process }: RunRecord): Promise<void> {
   const same = process?.boot === bootId() && process?.start === processStart(process?.pid ?? -1)
   const group = process && process.start !== null && same ? process.pid : null
-  const processes = group === null ? [] : [begunProcess(group)]
+  const processes = group === null ? [] : [earlierRunProcess(group)]
   await Promise.all([
     group === null ? null : endProcessGroup(group, GRACE_MS),
-    endRun({ mark, processes, folderId: session_id }, GRACE_MS),
+    killRun({ runId, processes, folderId: session_id }, GRACE_MS),
   ])
 }
 

@@ -99,14 +99,14 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     })
   }
 
-  async function lookAtAll(): Promise<void> {
+  async function rescanAll(): Promise<void> {
     await deps.git.waitUntilIdle(GIT_PATIENCE_MS)
     await deps.scan.all()
     for (const id of catalog.ids()) look(id)
     await lines.idle()
   }
 
-  async function pinAll(folders: CaseFolder[]): Promise<void> {
+  async function freezeAll(folders: CaseFolder[]): Promise<void> {
     const written: Promise<void>[] = []
     lines.begin(folders)
     for (const folder of folders) {
@@ -159,12 +159,12 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
         // read these before registering the run, else cases that are not loaded would get an empty baseline
         const folders = runs.size === 0 ? catalog.ids().map((id) => catalog.folder(id)!) : null
         runs.set(run.session_id, run)
-        if (folders) await pinAll(folders)
+        if (folders) await freezeAll(folders)
         await saveWatch()
       }),
     async end(sessionId) {
       if (!runs.has(sessionId)) return
-      await lookAtAll()
+      await rescanAll()
       await order.run('runs', async () => {
         if (runs.size === 1 && runs.has(sessionId)) await settle()
         else if (runs.delete(sessionId)) await saveWatch()
@@ -190,7 +190,7 @@ export function createRunGuard(deps: RunGuardDeps): RunGuard {
     },
     async recover() {
       isOpen = true
-      if (runs.size > 0) await lookAtAll()
+      if (runs.size > 0) await rescanAll()
       await settle()
     },
     async idle() {

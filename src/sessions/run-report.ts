@@ -5,12 +5,12 @@ import { isOver } from '../model/session-state.ts'
 import { type NewTrailLine, numbered } from '../model/trail.ts'
 import { addedSince, conversationUsage, dollarCount } from '../model/usage.ts'
 import type { AgentNote } from '../runners/contract.ts'
-import { bootId, processStart } from '../runners/process/process-facts.ts'
-import { runProcess } from '../runners/process/run-members.ts'
+import { bootId, processStart } from '../runners/process/procfs.ts'
+import { runProcess } from '../runners/process/run-processes.ts'
 import { boundedNotes } from './agent-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
 
 /**
@@ -19,8 +19,8 @@ import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
  */
 export function openRunReport(deps: SessionDeps, job: Job): StepRecorder {
   const { layout, outputs, runs, redactor, now } = deps
-  const { case_id, session_id, number, mark } = job
-  const record = { session_id, case_id, number, mark, agent_session: null as string | null }
+  const { case_id, session_id, number, runId } = job
+  const record = { session_id, case_id, number, mark: runId, agent_session: null as string | null }
   let process: { pid: number; start: string | null; boot: string | null } | null = null
   const append = inGroups<NewTrailLine>((lines) => appendLines(deps, job, lines))
   const notes = boundedNotes(redactor)
@@ -111,7 +111,7 @@ async function appendLines(
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   added: readonly NewTrailLine[],
 ): Promise<void> {
-  await patientUpdate(store, job, (folder) => {
+  await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     if (isOver(session.state) || isSealed(session)) return []
     const lines = numbered(session.trail, added, now())

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../model/app-error.ts'
 import type { CaseFolder, Edit } from '../model/case-folder.ts'
 import { isOver as isOverState, isRunning } from '../model/session-state.ts'
-import { endRun } from '../runners/process/process-sweep.ts'
+import { killRun } from '../runners/process/kill-run.ts'
 import type { SessionDeps } from './deps.ts'
 import { createJobs, type Job, type Jobs } from './jobs.ts'
-import { patiently } from './patient-update.ts'
+import { retryWhileUnwritable } from './update-with-retry.ts'
 import { failSession } from './recovery.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
@@ -38,10 +38,10 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
   })
 
   async function start(wanted: Pick<Job, 'case_id' | 'session_id' | 'number' | 'kind' | 'folder'>) {
-    const job = await jobs.open({ ...wanted, mark: newId() })
-    const { session_id, case_id, number, mark } = job
+    const job = await jobs.open({ ...wanted, runId: newId() })
+    const { session_id, case_id, number, runId } = job
     try {
-      await runs.write({ session_id, case_id, number, mark, process: null, agent_session: null })
+      await runs.write({ session_id, case_id, number, mark: runId, process: null, agent_session: null })
     } catch (error) {
       jobs.close(job)
       throw error
@@ -87,14 +87,14 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
    */
   async function failed(job: Job, error: unknown): Promise<void> {
     deps.log(failureLine(job, error))
-    await endRun(job)
+    await killRun(job)
     const why = error instanceof AppError ? error.message : String(error)
     try {
-      await patiently(job, () => deps.runGuard.end(job.session_id))
-      await patiently(job, () =>
+      await retryWhileUnwritable(job, () => deps.runGuard.end(job.session_id))
+      await retryWhileUnwritable(job, () =>
         failSession(deps, job, () => `The service could not continue: ${why}`),
       )
-      await patiently(job, () => runs.remove(job.session_id))
+      await retryWhileUnwritable(job, () => runs.remove(job.session_id))
     } catch (again) {
       deps.log(failureLine(job, again))
     }

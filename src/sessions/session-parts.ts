@@ -1,7 +1,7 @@
 import type { Database } from '../state/database.ts'
 import { createPlanTexts, type PlanTexts } from '../state/plans.ts'
 import { createRunRecords } from '../state/runs.ts'
-import { createHandEdits, type HandEditDeps, type HandEdits } from './answer-hand-edits.ts'
+import { createHandEdits, type HandEditDeps, type HandEdits } from './hand-edits.ts'
 import type { SessionDeps } from './deps.ts'
 import { createProviders, type Providers } from './provider-runs.ts'
 import { createSessions, type Sessions } from './sessions.ts'

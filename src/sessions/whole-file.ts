@@ -55,7 +55,7 @@ function mustPassGate(folder: CaseFolder): void {
   if (folder.case.state !== 'RESOLVED' || gate.open) return
   throw new AppError(
     'proof_gate',
-    `case.md was not written: it says RESOLVED, but the proof gate is closed: missing ${gate.missing.join(', and ')}.`,
+    `case.md was not written: it says RESOLVED, but the proof gate is shut: missing ${gate.missing.join(', and ')}.`,
     { extra: { missing: gate.missing, gate } },
   )
 }

@@ -321,7 +321,7 @@ t.test('--fix lets latest.md lead to the newest session', async (t) => {
     const space = workspace(t, { [CASE_ID]: { 'case.md': 'A\n', sessions } })
     writeFileSync(space.file(CASE_ID, 'sessions/latest.md'), 'my own words\n')
     const { fixed, findings } = await space.check(true)
-    t.match(fixed.join('\n'), /leads to session 10 again; .* kept as a conflict copy$/)
+    t.match(fixed.join('\n'), /points to session 10 again; .* kept as a conflict copy$/)
     t.strictSame(codesOf({ findings }), ['conflict_copy'])
     const copy = findings[0]!.file.split('/').at(-1)!
     t.equal(space.read(CASE_ID, 'sessions', copy), 'my own words\n')
@@ -379,7 +379,7 @@ t.test('a copy of a resolved case takes no proof along', async (t) => {
   const root = t.testdir({ root: { memory: { cases: { [CASE_ID]: files(), [OTHER]: files() } } } })
   const options = { root: join(root, 'root'), stateDir: join(root, 'state') }
   const { fixed, findings } = await checkWorkspace({ ...options, fix: true }, process.env)
-  t.ok(JSON.stringify(fixed).includes(`id is ${OTHER} now`), 'the copy gets an id of its own')
+  t.ok(JSON.stringify(fixed).includes(`id is now ${OTHER}`), 'the copy gets an id of its own')
   const found = findings.map(({ code, file }) => `${code} ${file.split('/').slice(2).join('/')}`)
   t.same(found.sort(), [`id_mismatch ${OTHER}/proof/${PROOF}.md`, `proof_gate ${OTHER}/case.md`])
 })

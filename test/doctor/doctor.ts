@@ -75,7 +75,7 @@ t.test('says what there is, and talks to what speaks ACP', async (t) => {
   t.strictSame(readdirSync(join(stateDir, 'scratch')), [])
 })
 
-t.test('the guard is the one of a session', async (t) => {
+t.test('the sandbox is the one of a session', async (t) => {
   const { text } = await runDoctor(t, { home: 'root/memory' })
   const isLinux = process.platform === 'linux'
   t.match(

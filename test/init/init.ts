@@ -181,7 +181,7 @@ t.test('what is there already stays', async (t) => {
   await t.test('casefile.md, and the memory root that it names', async (t) => {
     const space = project(t)
     writeFileSync(space.file('casefile.md'), '---\nmemory_root: records\n---\n')
-    t.match((await space.init()).join('\n'), /made records\//)
+    t.match((await space.init()).join('\n'), /Created records\//)
     t.equal(readFileSync(space.file('casefile.md'), 'utf8'), '---\nmemory_root: records\n---\n')
     t.notOk(existsSync(space.file('memory')))
   })
@@ -275,7 +275,7 @@ t.test('nobody to ask takes the defaults, and installs no hook unasked', async (
   t.match(first, {
     code: 0,
     stderr: /^\nNext:\n {2}casefile doctor/,
-    stdout: /Git stores the cases with-code[\s\S]*no hook/,
+    stdout: /Git stores the cases with-code[\s\S]*No hook/,
   })
   t.notOk(existsSync(space.file('.git/hooks/pre-commit')))
   t.match(await run('--yes'), { code: 0, stdout: /Created the hook/ })

@@ -6,20 +6,20 @@ import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
 import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
 import { commandWords } from '../../src/runners/acp/command-words.ts'
-import { whyOutside } from '../../src/runners/acp/ground.ts'
+import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
 import { tryHandshake } from '../../src/runners/acp/handshake.ts'
-import type { Link } from '../../src/runners/acp/link.ts'
+import type { AgentConnection } from '../../src/runners/acp/connection.ts'
 import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
 import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
-import { judgeWork } from '../../src/runners/acp/permission.ts'
+import { workPolicy } from '../../src/runners/acp/permission.ts'
 import { openSession } from '../../src/runners/acp/session.ts'
 import { readToolCall } from '../../src/runners/acp/tool-call.ts'
 import { createTranscript } from '../../src/runners/acp/transcript.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
-import { NO_GUARD } from '../../src/runners/process/guard.ts'
-import { processStat } from '../../src/runners/process/process-facts.ts'
-import { endMarked } from '../../src/runners/process/process-sweep.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
+import { killRunById } from '../../src/runners/process/kill-run.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -59,7 +59,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
     resume: null,
     env: { ...ENV },
     folder: workdir,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     closed: [`${workdir}/memory`],
     report,
     ...run,
@@ -78,7 +78,7 @@ function scene(t: Test, variant: string, { spec = fake(variant), run, signal }: 
         stepTimeoutMs: 60_000,
 
         scratch: workdir,
-        guard: NO_GUARD,
+        sandbox: NO_SANDBOX,
         report,
       }),
   }
@@ -458,7 +458,7 @@ t.test('what is of another session does not count', async (t) => {
   t.equal(eventsOf(report), 'started plan-agent process agent_started agent_session finished')
   t.match(answers(report), { foreign: 'cancelled' })
   t.notMatch(report.said.stdout, 'Of another')
-  t.equal(report.said.stdout.match(/another session, session-2/g)?.length, 1, 'told once')
+  t.equal(report.said.stdout.match(/messages of another session: session-2/g)?.length, 1, 'told once')
 })
 
 t.test('an answer has its own limit', async (t) => {
@@ -482,7 +482,7 @@ t.test('an answer has its own limit', async (t) => {
         initialize: { protocolVersion: 1 },
         'session/new': { sessionId: 's', modes: { currentModeId: 'code', availableModes: modes } },
       }
-      const link: Link = {
+      const link: AgentConnection = {
         async ask(method, _, signal) {
           if (method !== silent) return answers[method]
           const [ms, end] = waits.at(-1)!
@@ -534,10 +534,10 @@ t.test('a turn that ends with a refusal is not done, one that goes on without it
   const goesOn = scene(t, 'goes-on', { spec: fake('refused') })
   t.strictSame(await goesOn.execute(), { ok: true })
   const stops = scene(t, 'stops', { spec: fake('refused', 'stops') })
-  t.match(await stops.execute(), { ok: false, reason: /ended its turn when .*x\.txt was refused/ })
+  t.match(await stops.execute(), { ok: false, reason: /ended its turn when .*x\.txt was denied/ })
 
   t.test('one that ends there by itself is asked to go on', async (t) => {
-    const asked = { ...fake('refused', 'asked'), endsAtRefusal: true }
+    const asked = { ...fake('refused', 'asked'), endsAtDenial: true }
     const work = scene(t, 'asked', { spec: asked })
     t.strictSame(await work.execute(), { ok: true })
     t.match(work.report.said.stdout, 'asked the agent to continue without: /elsewhere/x.txt')
@@ -547,9 +547,9 @@ t.test('a turn that ends with a refusal is not done, one that goes on without it
   })
 
   t.test('three times at most', async (t) => {
-    const insists = { ...fake('refused', 'stops'), endsAtRefusal: true }
+    const insists = { ...fake('refused', 'stops'), endsAtDenial: true }
     const work = scene(t, 'insists', { spec: insists })
-    const reason = 'fake ended its turn when /elsewhere/x.txt was refused'
+    const reason = 'fake ended its turn when /elsewhere/x.txt was denied'
     t.strictSame(await work.execute(), { ok: false, reason })
     t.equal(deniedIn(work.report), 4)
     const planning = scene(t, 'insists', { spec: insists })
@@ -599,7 +599,7 @@ t.test('what a call names is inside, or is not', async (t) => {
   symlinkSync('../workshop', `${workdir}/away`)
   const closed = [`${workdir}/memory`]
   const ground = { workdir, closed, temporary: [], scratch: `${top}/scratch` }
-  const why = (fields: object) => whyOutside(readToolCall({ toolCallId: 'x', ...fields }), ground)
+  const why = (fields: object) => outsideReason(readToolCall({ toolCallId: 'x', ...fields }), ground)
   const inside: object[] = [
     { locations: [{ path: `${top}/scratch/x` }] },
     { locations: [{ path: workdir }, { path: 'sub/new/file' }] },
@@ -629,7 +629,7 @@ t.test('what a call names is inside, or is not', async (t) => {
 t.test('lists of things to do and servers of the user are allowed', async (t) => {
   const ground = { workdir: realpathSync(t.testdir()), closed: [], temporary: [], scratch: null }
   const judged = async (fields: object) =>
-    (await judgeWork(readToolCall({ toolCallId: 'x', kind: 'other', ...fields }), ground)).is
+    (await workPolicy(readToolCall({ toolCallId: 'x', kind: 'other', ...fields }), ground)).is
   const todos = [{ content: 'Raise it', status: 'pending' }]
   const allowed: object[] = [
     { toolCallId: 'write_todos__00000000-0000-4000-8000-000000000002', title: 'Set 2 todo(s)' },
@@ -658,7 +658,7 @@ t.test('the words of a command are looked at', async (t) => {
   const places = temporary.filter((each) => each !== '/tmp')
   const ground = { workdir, closed: [], temporary: places, scratch: null }
   const why = (rawInput: unknown, more: object = {}) =>
-    whyOutside(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
+    outsideReason(readToolCall({ toolCallId: 'x', kind: 'execute', rawInput, ...more }), ground)
   const inside: (string | string[])[] = [
     'npm test',
     'git commit -m "Do what /etc/hosts says"',
@@ -758,7 +758,7 @@ t.test('the words of a command are looked at', async (t) => {
 
   for (const kind of ['edit', 'delete', 'move', 'other']) {
     for (const path of ['.git/hooks/pre-commit', `${workdir}/.GIT/config`, 'sub/x/.git/HEAD']) {
-      t.match(await why({ path }, { kind }), /is git's own/, `${kind} ${path}`)
+      t.match(await why({ path }, { kind }), /one of git's own files/, `${kind} ${path}`)
     }
   }
   t.equal(await why({ path: '.git/HEAD' }, { kind: 'read' }), null)
@@ -814,7 +814,7 @@ t.test('it does not speak as it should', async (t) => {
     ['floods', '', 'fake: it sent a line of more than 8 MiB'],
     ['silent', '', 'fake ended without a plan, and said nothing. Try again'],
     ['ends', 'refusal', 'fake refused to continue'],
-    ['ends', 'max_tokens', /limit of tokens/],
+    ['ends', 'max_tokens', /token limit/],
     ['ends', 'max_turn_requests', /limit of requests/],
     ['ends', 'cancelled', /without being asked to/],
   ]
@@ -911,7 +911,7 @@ t.test('a child in a session of its own is left to the sweep', linuxOnly, async 
   const { plan, report } = scene(t, 'setsid', { run: { env } })
   t.strictSame((await plan()).plan, PLAN.plan)
   t.match(report.said.stdout, /<child \d+>/)
-  t.equal(await endMarked('acp-test-mark'), 1)
+  t.equal(await killRunById('acp-test-mark'), 1)
 })
 
 t.test('a revision goes back to its conversation', async (t) => {

@@ -15,8 +15,8 @@ import { commandRunner, customCommandSpec } from '../../src/runners/command/comm
 import { type CommandSpec, wordsOf } from '../../src/runners/command/command-spec.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
-import { NO_GUARD } from '../../src/runners/process/guard.ts'
-import { processStat } from '../../src/runners/process/process-facts.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
 
 type Custom = Extract<ProviderSettings, { kind: 'command' }>
 
@@ -64,7 +64,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
     resume: run.resume ? { session: run.resume, anew } : null,
     env: { PATH, ...run.env },
     folder: `${root}/files`,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     timeoutMs: 5_000,
     report: {
       async stepStarted({ id }, timeoutMs) {
@@ -106,7 +106,7 @@ function recorded(t: Test, spec: CommandSpec, run: Run = {}) {
       env: {},
       stepTimeoutMs: 1,
       scratch: `${root}/files`,
-      guard: NO_GUARD,
+      sandbox: NO_SANDBOX,
       report: agent.report,
     } as WorkRequest)
   return { root, log, notes, said, plan, work, runner }

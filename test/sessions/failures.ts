@@ -643,7 +643,7 @@ t.test('a job whose failure cannot be handled closes all the same, and is logged
     onFailure: () => Promise.reject(new Error('again')),
     log: (line) => log.push(line),
   })
-  const ids = { session_id: 's', case_id: 'c', number: 1, mark: 'm' }
+  const ids = { session_id: 's', case_id: 'c', number: 1, runId: 'm' }
   const job = await jobs.open({ ...ids, kind: 'plan', folder: null })
   jobs.run(job, () => Promise.reject(new Error('first')))
   await jobs.end('s', 'stop')
@@ -660,7 +660,7 @@ t.test('once the service stops no job opens, nor one that waited', async (t) => 
     log: (line) => t.fail(line),
   })
   const wanted = (session_id: string) =>
-    ({ session_id, case_id: 'c', number: 1, mark: 'm', kind: 'work', folder: '/f' }) as const
+    ({ session_id, case_id: 'c', number: 1, runId: 'm', kind: 'work', folder: '/f' }) as const
   jobs.run(await jobs.open(wanted('first')), () => Promise.resolve())
   const waiting = jobs.open(wanted('second'))
   const stopped = jobs.endAll('stop')
@@ -703,7 +703,7 @@ t.test('planning ends in time, whatever the runner does', async (t) => {
         case_id: ref.case_id,
         number,
         kind: 'plan',
-        mark: 'm',
+        runId: 'm',
 
         folder: null,
         signal: controller.signal,

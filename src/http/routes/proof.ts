@@ -8,7 +8,7 @@ import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
   MAX_PROOF_CONTENT_BYTES,
-  sessionNumberedIn,
+  impliedSession,
 } from '../../sessions/proof-candidate.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'
@@ -94,7 +94,7 @@ export const proofEndpoints = [
         (present) =>
           attachProof(
             present,
-            { ...added, ...sessionNumberedIn(artifact, present, session_id) },
+            { ...added, ...impliedSession(artifact, present, session_id) },
             service.now(),
           ),
         { by: await actorOf(service, c) },

@@ -12,7 +12,7 @@ import {
 } from '../contract.ts'
 import { ACP_AGENTS, type AcpSpec, plainAgent } from './agents.ts'
 import { temporaryFolders } from './command-reach.ts'
-import { converse } from './converse.ts'
+import { runAgent } from './run-agent.ts'
 
 /**
  * Runs an agent that speaks the Agent Client Protocol (ACP), version 1, over its standard streams. `args` are added
@@ -73,8 +73,8 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   const { workdir, signal } = request
   const timeoutMs = agent.timeoutMs ?? 0
   const planArgv = [...argv, ...spec.planArgs.map((word) => word.replace('{folder}', agent.folder))]
-  const conversation = { spec, argv: planArgv, ground: null, workdir, timeoutMs, agent, signal }
-  const { plan, noPlan, denials } = await converse(conversation)
+  const conversation = { spec, argv: planArgv, allowedPaths: null, workdir, timeoutMs, agent, signal }
+  const { plan, noPlan, denials } = await runAgent(conversation)
   if (plan) return plan
   const complaints = [denials.complaint(), noPlan]
   throw new RunnerFailure(`${spec.title} ${complaints.filter((each) => each).join(', and ')}`)
@@ -86,13 +86,13 @@ async function execute(spec: AcpSpec, argv: string[], request: WorkRequest): Pro
   const { workdir, signal } = request
   const temporary = await temporaryFolders(agent.env.TMPDIR)
   const scratch = await scratchFolder(agent.env, workdir)
-  const ground = { workdir, closed: agent.closed ?? [], temporary, scratch }
+  const allowedPaths = { workdir, closed: agent.closed ?? [], temporary, scratch }
   const more = await allowanceOf(spec.userPlaces, agent.env, workdir)
   const allowed = { ...spec, workEnv: { ...spec.workEnv, ...more.env } }
   const words = [...argv, ...more.args]
   const timeoutMs = agent.timeoutMs ?? request.stepTimeoutMs
   try {
-    await converse({ spec: allowed, argv: words, ground, workdir, timeoutMs, agent, signal })
+    await runAgent({ spec: allowed, argv: words, allowedPaths, workdir, timeoutMs, agent, signal })
     return { ok: true }
   } catch (error) {
     if (error instanceof RunnerFailure) return { ok: false, reason: error.message }

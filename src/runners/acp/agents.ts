@@ -13,7 +13,7 @@ import {
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
-import type { AgentStream } from '../streams/agent-stream.ts'
+import type { OutputParser } from '../streams/output-parser.ts'
 import { readCodexRecord, sandboxError } from '../streams/codex-record.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
 import { CLAUDE_RETRY } from './retry.ts'
@@ -53,14 +53,14 @@ export interface AcpSpec extends AgentSpec {
   /** Whether the `usage` of its answer covers the whole turn; else it is ignored. */
   countsTurn: boolean
   /** It ends its turn at a denied action, and continues without the action only if asked. */
-  endsAtRefusal: boolean
+  endsAtDenial: boolean
   /** What it may use of the user's own setup in work mode. */
   userPlaces: AllowsUserPlaces
   /**
    * Reads the lines a run writes to standard error. `hasProgress`: whether the agent said or did anything since the
    * last call.
    */
-  openLog: ((hasProgress: () => boolean) => NonNullable<AgentStream['errorLine']>) | null
+  openLog: ((hasProgress: () => boolean) => NonNullable<OutputParser['errorLine']>) | null
   /** `_meta` of session/new in each mode; `unbounded` is for an unrestricted mode that the operator names. */
   meta: { plan: Meta | null; work: Meta | null; unbounded: Meta | null }
 }
@@ -135,7 +135,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     ...plainAgent('codex-acp', 'Codex (ACP)', 'codex-acp', []),
     install: 'npm install -g @agentclientprotocol/codex-acp',
     env: AGENT_ENV.codex,
-    endsAtRefusal: true,
+    endsAtDenial: true,
     planMode: {
       holds: 'sandbox',
       note: 'Its read-only mode runs every command in a sandbox of the operating system.',
@@ -156,7 +156,7 @@ export const ACP_AGENTS: readonly AcpSpec[] = [
     planArgs: ['--available-tools', 'view', 'grep', 'glob'],
     saysInWords: true,
     // it ends its turn after any negative answer: reject_once, cancelled, an error
-    endsAtRefusal: true,
+    endsAtDenial: true,
     userPlaces: COPILOT_PLACES,
     projectFiles: COPILOT_FILES,
     // with "true" it would trust the folder and allow everything, while claiming that it asks
@@ -247,7 +247,7 @@ export function plainAgent(
     saysInWords: false,
     userPlaces: { allow: () => ({}) },
     countsTurn: true,
-    endsAtRefusal: false,
+    endsAtDenial: false,
     openLog: null,
     meta: { plan: null, work: null, unbounded: null },
   }

@@ -1,9 +1,9 @@
 import { isAbsolute, relative } from 'node:path'
 import { isWithin, nearestExisting } from '../../files/real-path.ts'
 import { type CommandWord, commandWords } from './command-words.ts'
-import { realOf, shown } from './named-path.ts'
+import { resolveNamedPath, quotePath } from './named-path.ts'
 
-export interface CommandGround {
+export interface CommandPaths {
   /** The working folder, with symbolic links resolved. */
   workdir: string
   /** Folders for temporary files, with links resolved. Commands may name paths in them, too. */
@@ -19,10 +19,10 @@ const DEVICE = /^\/dev\/(?:null|tty|std(?:in|out|err)|fd\/\d+)$/
  * `folder` is where it runs. This is a guard rail, not a security boundary: it checks only the words of the
  * command, and a program can reach other files through a variable, a script or a link.
  */
-export async function whyCommandOutside(
+export async function commandOutsideReason(
   command: string,
   folder: string,
-  ground: CommandGround,
+  allowedPaths: CommandPaths,
 ): Promise<string | null> {
   if (command.length > MAX_CHARACTERS) return 'its command is too long to check'
   const named = new Map<string, NamedPath>()
@@ -33,7 +33,7 @@ export async function whyCommandOutside(
   }
   if (named.size > MAX_PATHS) return 'its command names too many paths to check'
   for (const each of named.values()) {
-    const outside = await whyPathOutside(each, folder, ground)
+    const outside = await pathOutsideReason(each, folder, allowedPaths)
     if (outside !== null) return outside
   }
   return null
@@ -42,12 +42,12 @@ export async function whyCommandOutside(
 /** The temporary folders of a run's environment, with links resolved. */
 export async function temporaryFolders(own: string | undefined): Promise<string[]> {
   const named = ['/tmp', ...(own && isAbsolute(own) ? [own] : [])]
-  const found = await Promise.all(named.map((path) => realOf(path, '/')))
+  const found = await Promise.all(named.map((path) => resolveNamedPath(path, '/')))
   return found.flatMap((path) => (path === null || path === '/' ? [] : [path]))
 }
 
 /** Whether a path is inside a `.git` folder, where git keeps hooks and settings. */
-export function isInGit(real: string, { workdir }: Pick<CommandGround, 'workdir'>): boolean {
+export function isInGit(real: string, { workdir }: Pick<CommandPaths, 'workdir'>): boolean {
   return relative(workdir, real).toLowerCase().split('/').includes('.git')
 }
 
@@ -56,21 +56,21 @@ interface NamedPath {
   word: CommandWord
 }
 
-async function whyPathOutside(
+async function pathOutsideReason(
   { path, word }: NamedPath,
   folder: string,
-  ground: CommandGround,
+  allowedPaths: CommandPaths,
 ): Promise<string | null> {
   if (DEVICE.test(path)) return null
   if (word.isQuoted && isAbsolute(path) && !(await isRooted(path))) return null
-  const base = word.folder === '' ? folder : await realOf(word.folder, folder)
-  const real = base === null ? null : await realOf(path, base)
-  if (real === null) return `${shown(path)} cannot be resolved`
-  if ([ground.workdir, ...ground.temporary].some((each) => isWithin(each, real))) {
-    const isOfGit = word.isTarget && isInGit(real, ground)
-    return isOfGit ? `it writes ${shown(path)}, which belongs to git` : null
+  const base = word.folder === '' ? folder : await resolveNamedPath(word.folder, folder)
+  const real = base === null ? null : await resolveNamedPath(path, base)
+  if (real === null) return `${quotePath(path)} cannot be resolved`
+  if ([allowedPaths.workdir, ...allowedPaths.temporary].some((each) => isWithin(each, real))) {
+    const isOfGit = word.isTarget && isInGit(real, allowedPaths)
+    return isOfGit ? `it writes ${quotePath(path)}, which belongs to git` : null
   }
-  return `it names ${shown(path)}, which is outside the working folder`
+  return `it names ${quotePath(path)}, which is outside the working folder`
 }
 
 /** Whether the path's first folder exists. If not, a quoted path is probably a URL route or a pattern. */

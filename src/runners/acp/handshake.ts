@@ -1,8 +1,8 @@
 import { RunnerFailure } from '../contract.ts'
-import { NO_GUARD } from '../process/guard.ts'
+import { NO_SANDBOX } from '../process/sandbox.ts'
 import type { AcpSpec } from './agents.ts'
-import { environmentOf, notStarted } from './converse.ts'
-import { openLink } from './link.ts'
+import { environmentOf, notStarted } from './run-agent.ts'
+import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
 import { openSession } from './session.ts'
@@ -35,11 +35,11 @@ export async function tryHandshake(
 ): Promise<Handshake> {
   const { title } = spec
   const limit = AbortSignal.timeout(LIMIT_MS)
-  const link = await openLink({
+  const link = await openConnection({
     title,
     argv: [spec.program, ...spec.args, ...args],
     cwd,
-    guard: NO_GUARD,
+    sandbox: NO_SANDBOX,
     signal: limit,
     env: environmentOf(spec, env, false),
     onStart: async () => {},

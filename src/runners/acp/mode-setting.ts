@@ -1,9 +1,9 @@
-import { objectOf } from '../agents/foreign.ts'
-import { within } from '../agents/patience.ts'
+import { asRecord } from '../agents/unknown-record.ts'
+import { withTimeout } from '../agents/timeouts.ts'
 import { RunnerFailure } from '../contract.ts'
 import type { AcpSpec } from './agents.ts'
-import { askWithin } from './ask-within.ts'
-import type { Link } from './link.ts'
+import { requestWithTimeout } from './request-with-timeout.ts'
+import type { AgentConnection } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
 
 const ANSWER_MS = 30_000
@@ -37,7 +37,7 @@ export function watchMode(onChange: (mode: string) => void): ModeWatch {
 }
 
 interface Present {
-  link: Link
+  link: AgentConnection
   sessionId: string
   offer: ModeOffer | null
   watch: ModeWatch
@@ -101,9 +101,9 @@ async function setMode(
   const { sessionId, watch, signal } = asked
   const set = async (method: string, params: object) => {
     const told = watch.next(mode).then(() => true)
-    const answer = await askWithin(ANSWER_MS, asked, method, { sessionId, ...params })
-    const said = modeIn(objectOf(answer).configOptions)
-    return said === null ? (await within(CONFIRM_MS, told)) === true : said === mode
+    const answer = await requestWithTimeout(ANSWER_MS, asked, method, { sessionId, ...params })
+    const said = modeIn(asRecord(answer).configOptions)
+    return said === null ? (await withTimeout(CONFIRM_MS, told)) === true : said === mode
   }
   const { option, hasModes, current } = offer
   if (current === mode && (watch.last() ?? mode) === mode) return `${mode} from the start`

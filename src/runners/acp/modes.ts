@@ -1,4 +1,4 @@
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 
 /** The modes that an agent offers for a session, by either way of the protocol. */
 export interface ModeOffer {
@@ -17,15 +17,15 @@ export interface Mode {
 
 /** The modes offered in an answer to session/new; null if there are none. */
 export function offerIn(session: unknown): ModeOffer | null {
-  const { configOptions, modes } = objectOf(session)
+  const { configOptions, modes } = asRecord(session)
   const option = modeOption(configOptions)
-  const { availableModes, currentModeId } = objectOf(modes)
-  const older = listOf(availableModes).flatMap((mode) => readMode(mode, 'id'))
+  const { availableModes, currentModeId } = asRecord(modes)
+  const older = asArray(availableModes).flatMap((mode) => readMode(mode, 'id'))
   if (!option && older.length === 0) return null
   return {
     option: option?.id ?? null,
     hasModes: older.length > 0,
-    current: option ? option.current : textOf(currentModeId),
+    current: option ? option.current : asString(currentModeId),
     modes: option ? option.modes : older,
   }
 }
@@ -36,22 +36,22 @@ export function modeIn(configOptions: unknown): string | null {
 }
 
 function modeOption(configOptions: unknown) {
-  const options = listOf(configOptions)
-    .map(objectOf)
+  const options = asArray(configOptions)
+    .map(asRecord)
     .filter(({ id, options }) => typeof id === 'string' && Array.isArray(options))
   const found =
     options.find(({ category }) => category === 'mode') ?? options.find(({ id }) => id === 'mode')
   if (!found) return null
-  const modes = listOf(found.options).flatMap((entry) => {
-    const group = objectOf(entry).options
+  const modes = asArray(found.options).flatMap((entry) => {
+    const group = asRecord(entry).options
     return (Array.isArray(group) ? group : [entry]).flatMap((mode) => readMode(mode, 'value'))
   })
-  return { id: String(found.id), current: textOf(found.currentValue), modes }
+  return { id: String(found.id), current: asString(found.currentValue), modes }
 }
 
 function readMode(mode: unknown, key: 'id' | 'value'): Mode[] {
-  const { [key]: id, name } = objectOf(mode)
-  return typeof id === 'string' ? [{ id, name: textOf(name) ?? id }] : []
+  const { [key]: id, name } = asRecord(mode)
+  return typeof id === 'string' ? [{ id, name: asString(name) ?? id }] : []
 }
 
 /** Modes without questions or limits, or where a model approves actions. Only casefile.md may select one. */

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from '../agents/foreign.ts'
+import { asRecord, asString } from '../agents/unknown-record.ts'
 
 /** Recognizes our session of a connection: an agent may send updates of others, such as those of its subagents. */
 export interface OwnSession {
@@ -15,7 +15,7 @@ export function createOwnSession(line: (text: string) => void): OwnSession {
       own = id
     },
     isForeign(params) {
-      const id = textOf(objectOf(params).sessionId)
+      const id = asString(asRecord(params).sessionId)
       if (own === null || id === null || id === own) return false
       if (!isTold) line(`[casefile] ignored messages of another session: ${id.slice(0, 100)}`)
       isTold = true

@@ -1,17 +1,17 @@
 import type { PermissionOptionKind, RequestPermissionResponse } from '@agentclientprotocol/sdk'
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
-import { type Ground, whyOutside } from './ground.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
+import { type AllowedPaths, outsideReason } from './allowed-paths.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** `leave`: the agent asks to leave its plan mode and start working. */
-export type Verdict = { is: 'allowed' } | { is: 'denied'; reason: string } | { is: 'leave' }
+export type PermissionDecision = { is: 'allowed' } | { is: 'denied'; reason: string } | { is: 'leave' }
 
 const READING = ['read', 'search', 'think']
 /** These calls touch no file they would have to name, or run a command in the agent's folder. */
 const WITHOUT_PATHS = [...READING, 'execute', 'fetch']
 
 /** The policy for plan mode: an agent may read, search and think. It may not start working. */
-export function judgePlanning(call: ToolCall): Verdict {
+export function planPolicy(call: ToolCall): PermissionDecision {
   if (wantsToLeave(call)) return { is: 'leave' }
   const { kind, commands } = call
   // an agent may call `cat file` reading, but it is a command
@@ -22,10 +22,10 @@ export function judgePlanning(call: ToolCall): Verdict {
 }
 
 /** The policy for work mode: everything inside the working folder is allowed. */
-export async function judgeWork(call: ToolCall, ground: Ground): Promise<Verdict> {
-  const denied = (reason: string): Verdict => ({ is: 'denied', reason })
+export async function workPolicy(call: ToolCall, allowedPaths: AllowedPaths): Promise<PermissionDecision> {
+  const denied = (reason: string): PermissionDecision => ({ is: 'denied', reason })
   if (call.kind === 'switch_mode') return denied('it may not change its own mode')
-  const outside = await whyOutside(call, ground)
+  const outside = await outsideReason(call, allowedPaths)
   if (outside !== null) return denied(outside)
   if (isBookkeeping(call) || isOfUsersServer(call)) return { is: 'allowed' }
   if (call.paths.length === 0 && !WITHOUT_PATHS.includes(call.kind ?? '')) {
@@ -76,13 +76,13 @@ export interface Answer {
 export const CANCELLED: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } }
 
 /** Chooses the option that allows or rejects this call once; never one that applies to later calls. */
-export function answerWith(verdict: Verdict, options: unknown): Answer {
+export function answerWith(verdict: PermissionDecision, options: unknown): Answer {
   const option = (kind: PermissionOptionKind) =>
-    listOf(options)
-      .map(objectOf)
+    asArray(options)
+      .map(asRecord)
       .find((each) => each.kind === kind)
   const allow = verdict.is === 'allowed' ? option('allow_once') : undefined
-  const optionId = textOf((allow ?? option('reject_once'))?.optionId)
+  const optionId = asString((allow ?? option('reject_once'))?.optionId)
   const isAllowed = allow !== undefined && optionId !== null
   if (verdict.is === 'leave' || optionId === null) return { response: CANCELLED, isAllowed }
   return { response: { outcome: { outcome: 'selected', optionId } }, isAllowed }

@@ -1,5 +1,5 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
-import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import { type UnknownRecord, asRecord, asString } from '../agents/unknown-record.ts'
 import { claudeRetry } from '../streams/claude.ts'
 import { codexRetry } from '../streams/codex.ts'
 
@@ -7,13 +7,13 @@ import { codexRetry } from '../streams/codex.ts'
 export const CLAUDE_RETRY = { type: 'system', subtype: 'api_retry' }
 
 /** A retry of a model request, as codex-acp reports it; null for any other update. */
-export function retryIn(update: Foreign): AgentRetry | null {
-  const error = objectOf(objectOf(objectOf(update._meta).codex).error)
+export function retryIn(update: UnknownRecord): AgentRetry | null {
+  const error = asRecord(asRecord(asRecord(update._meta).codex).error)
   if (error.willRetry !== true) return null
-  return codexRetry(textOf(error.message) ?? '', textOf(error.additionalDetails) ?? '') ?? {}
+  return codexRetry(asString(error.message) ?? '', asString(error.additionalDetails) ?? '') ?? {}
 }
 
 /** A retry in a message of Claude; null for any other message. */
-export function retryInClaude(message: Foreign): AgentRetry | null {
+export function retryInClaude(message: UnknownRecord): AgentRetry | null {
   return message.subtype === CLAUDE_RETRY.subtype ? claudeRetry(message) : null
 }

@@ -1,8 +1,8 @@
-import { type Foreign, objectOf, textOf } from '../agents/foreign.ts'
+import { type UnknownRecord, asRecord, asString } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
-import { askWithin } from './ask-within.ts'
-import { clientInfo, type Link } from './link.ts'
-import { isLoginMissing, loginHint } from './link-failure.ts'
+import { requestWithTimeout } from './request-with-timeout.ts'
+import { clientInfo, type AgentConnection } from './connection.ts'
+import { isLoginMissing, loginHint } from './connection-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
 import { modelIn } from './usage.ts'
 
@@ -28,9 +28,9 @@ export interface AcpSession {
 }
 
 /** Initializes the connection to an agent and opens a session. */
-export async function openSession(link: Link, options: SessionOptions): Promise<AcpSession> {
-  const agent = objectOf(
-    await askWithin(INITIALIZE_MS, { link, ...options }, 'initialize', {
+export async function openSession(link: AgentConnection, options: SessionOptions): Promise<AcpSession> {
+  const agent = asRecord(
+    await requestWithTimeout(INITIALIZE_MS, { link, ...options }, 'initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientCapabilities: {
         fs: { readTextFile: false, writeTextFile: false },
@@ -50,7 +50,7 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
   }
   try {
     const session = (await resumed(link, options, agent)) ?? (await created(link, options))
-    const version = textOf(objectOf(agent.agentInfo).version)
+    const version = asString(asRecord(agent.agentInfo).version)
     return { ...session, version }
   } catch (error) {
     if (!isLoginMissing(error)) throw error
@@ -61,31 +61,31 @@ export async function openSession(link: Link, options: SessionOptions): Promise<
 
 type Conversation = Omit<AcpSession, 'version'>
 
-async function created(link: Link, options: SessionOptions): Promise<Conversation> {
-  const answer = await askWithin(
+async function created(link: AgentConnection, options: SessionOptions): Promise<Conversation> {
+  const answer = await requestWithTimeout(
     SESSION_MS,
     { link, ...options },
     'session/new',
     sessionParams(options),
   )
-  const sessionId = textOf(objectOf(answer).sessionId)
+  const sessionId = asString(asRecord(answer).sessionId)
   if (!sessionId) throw new RunnerFailure(`${options.title} gave its session no id`)
   return { sessionId, offer: offerIn(answer), model: modelIn(answer) }
 }
 
 /** Null if the agent cannot resume the conversation. The prompt then has to carry all context. */
 async function resumed(
-  link: Link,
+  link: AgentConnection,
   options: SessionOptions,
-  { agentCapabilities }: Foreign,
+  { agentCapabilities }: UnknownRecord,
 ): Promise<Conversation | null> {
-  const { loadSession, sessionCapabilities } = objectOf(agentCapabilities)
-  const canResume = Boolean(objectOf(sessionCapabilities).resume)
+  const { loadSession, sessionCapabilities } = asRecord(agentCapabilities)
+  const canResume = Boolean(asRecord(sessionCapabilities).resume)
   if (options.resume === null || !(canResume || loadSession === true)) return null
   const method = canResume ? 'session/resume' : 'session/load'
   const params = { sessionId: options.resume, ...sessionParams(options) }
   try {
-    const answer = await askWithin(SESSION_MS, { link, ...options }, method, params)
+    const answer = await requestWithTimeout(SESSION_MS, { link, ...options }, method, params)
     const offer = offerIn(answer)
     return offer && { sessionId: options.resume, offer, model: modelIn(answer) }
   } catch (error) {

@@ -1,13 +1,13 @@
 import { basename } from 'node:path'
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { refusalText } from '../agents/denials.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { denialReason } from '../agents/denials.ts'
+import { type UnknownRecord, asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { FROM_RECORD, type RecordedAction } from '../agents/own-record.ts'
 import { PLAN_MARKS } from '../agents/plan-marks.ts'
 import { isErrorAlone, noPlan, planAmong, planOf } from '../agents/plan-text.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import { saidError } from '../agents/said-error.ts'
+import { errorText } from '../agents/error-text.ts'
 import type { AgentNote, PlanResult, ToolFacts } from '../contract.ts'
 import { modeIn } from './modes.ts'
 import { endsPlanning } from './permission.ts'
@@ -66,7 +66,7 @@ export interface Transcript {
   /** Records a denied call and the reason; the tool's answer to that is not shown. */
   refused(call: ToolCall, reason: string): void
   /** The last denied action, if the agent has said and done nothing since. */
-  lastRefused(): string | null
+  lastDenied(): string | null
   /** The plan: from its request to start working if there was one, else from what it wrote and said. */
   plan(request: { plan: string | null } | null): PlanResult | null
   /** Why there is no plan, as a predicate for a sentence about the agent. */
@@ -105,7 +105,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   /** The last chunk of a message, until something else happens. */
   let lastWords = ''
   let isBroken = false
-  let lastRefused: string | null = null
+  let lastDenied: string | null = null
 
   function call(update: unknown, isAsked: boolean): ToolCall {
     const id = idOf(update)
@@ -115,7 +115,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     planFile = present.planFile ?? planFile
     if (endsPlanning(present)) handedIn = present.plan ?? handedIn
     const todos = present.isTodoList ? todosIn(update) : null
-    if (!before) lastRefused = null
+    if (!before) lastDenied = null
     if (todos !== null || before?.isList) {
       const noted = factsOf(present)
       calls.set(id, { present, noted, isRefused: false, isList: true, printed: '' })
@@ -161,11 +161,11 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   }
 
   function refused(present: ToolCall, said: string): void {
-    const reason = refusalText(said)
+    const reason = denialReason(said)
     const { title: _, ...facts } = factsOf(present)
     const action = actionOf(present) ?? ATTEMPTED.exec(reason)?.[1] ?? present.title
     const named = { ...facts, ...(action === null ? {} : { title: action }) }
-    lastRefused = action ?? present.tool
+    lastDenied = action ?? present.tool
     note({ event: 'denied', fields: { ...named, reason } })
     shown.result(present.id, named, { status: 'denied', text: reason })
     calls.set(present.id, {
@@ -177,13 +177,13 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     })
   }
 
-  function say({ content, messageId }: Foreign): void {
-    const text = textOf(objectOf(content).text)
+  function say({ content, messageId }: UnknownRecord): void {
+    const text = asString(asRecord(content).text)
     if (text === null) return
     const mode = MODE_TEXT.exec(text)?.[1]
     if (mode !== undefined) onMode(mode)
     if (mode !== undefined || !isTurn) return
-    const id = textOf(messageId)
+    const id = asString(messageId)
     const isNotice = saysInWords && OWN_NOTICE.test(text.trim())
     const isOwn = isNotice || (saysInWords && isErrorAlone(text))
     if (isOwn) message = null
@@ -192,7 +192,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     else shown.part(text, id === null ? '' : `message ${id}`)
     if (isOwn && !isErrorAlone(text)) return
     lastWords = text
-    if (text.trim() !== '') lastRefused = null
+    if (text.trim() !== '') lastDenied = null
     length += text.length + 1
     if (length > MAX_TEXT) return
     if (message !== null && message.id === id) messages[messages.length - 1] += text
@@ -201,11 +201,11 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   }
 
   function plan(entries: unknown): void {
-    const read = listOf(entries).map((entry) => {
-      const { content, description, status } = objectOf(entry)
+    const read = asArray(entries).map((entry) => {
+      const { content, description, status } = asRecord(entry)
       return {
-        content: textOf(content) ?? textOf(description) ?? '',
-        status: textOf(status) ?? 'pending',
+        content: asString(content) ?? asString(description) ?? '',
+        status: asString(status) ?? 'pending',
       }
     })
     const text = JSON.stringify(read)
@@ -216,15 +216,15 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
   }
 
   /** A plan as a markdown document, which only the unstable protocol has. */
-  function planDocument({ plan: document }: Foreign): void {
-    const { type, content, entries } = objectOf(document)
+  function planDocument({ plan: document }: UnknownRecord): void {
+    const { type, content, entries } = asRecord(document)
     if (type === 'items') plan(entries)
-    else planUpdate = textOf(content) ?? planUpdate
+    else planUpdate = asString(content) ?? planUpdate
   }
 
   function take(params: unknown): void {
-    const update = objectOf(objectOf(params).update)
-    const kind = textOf(update.sessionUpdate) ?? ''
+    const update = asRecord(asRecord(params).update)
+    const kind = asString(update.sessionUpdate) ?? ''
     takeRetry(retryIn(update))
     if (kind === 'agent_message_chunk') say(update)
     else if (MODE_KINDS.includes(kind)) tellMode(update)
@@ -252,14 +252,14 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     }
   }
 
-  function tellMode({ currentModeId, configOptions }: Foreign): void {
-    const mode = textOf(currentModeId) ?? modeIn(configOptions)
+  function tellMode({ currentModeId, configOptions }: UnknownRecord): void {
+    const mode = asString(currentModeId) ?? modeIn(configOptions)
     if (mode !== null) onMode(mode)
   }
 
   /** Codex reports that its turn failed; the error's text follows. */
-  function tellStatus({ _meta }: Foreign): void {
-    const { type } = objectOf(objectOf(objectOf(_meta).codex).threadStatus)
+  function tellStatus({ _meta }: UnknownRecord): void {
+    const { type } = asRecord(asRecord(asRecord(_meta).codex).threadStatus)
     if (type === 'systemError') isBroken = true
     if (type === 'active') isBroken = false
   }
@@ -268,18 +268,18 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
     const said = messages.join('\n\n')
     const isError = isBroken || (saysInWords && isErrorAlone(lastWords)) || isErrorAlone(said)
     if (!isError) return null
-    const words = saidError(lastWords || said).replace(/^error: /i, '')
+    const words = errorText(lastWords || said).replace(/^error: /i, '')
     return words === '' ? 'failed without saying why' : `failed: ${words}`
   }
 
-  function takeOther(kind: string, update: Foreign): void {
+  function takeOther(kind: string, update: UnknownRecord): void {
     switch (kind) {
       case 'tool_call':
       case 'tool_call_update':
         call(update, false)
         return
       case 'agent_thought_chunk':
-        shown.part(textOf(objectOf(update.content).text) ?? '', 'thought')
+        shown.part(asString(asRecord(update.content).text) ?? '', 'thought')
         return
       case 'plan':
         plan(update.entries)
@@ -288,7 +288,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
         planDocument(update)
         return
       case 'notice': {
-        const texts = [update.title, update.description].map(textOf).filter((text) => text)
+        const texts = [update.title, update.description].map(asString).filter((text) => text)
         shown.line(texts.join(': '))
         return
       }
@@ -312,7 +312,7 @@ export function createTranscript(deps: TranscriptDeps): Transcript {
       return written ? planOf(written) : planAmong(messages)
     },
     refused,
-    lastRefused: () => lastRefused,
+    lastDenied: () => lastDenied,
     noPlan: () => noPlan(messages),
     failure,
     isEmpty: () => !hasActed && messages.every((text) => text.trim() === ''),
@@ -352,10 +352,10 @@ const REFUSAL =
 const REFUSED_CODES = ['denied', 'permission_denied', 'rejected']
 
 function refusalIn(update: unknown): string | null {
-  const { rawOutput } = objectOf(update)
-  const { code, error, message } = objectOf(rawOutput)
-  const said = [contentText(update), error, message, rawOutput].map((each) => textOf(each) ?? '')
-  if (REFUSED_CODES.includes(String(code))) return textOf(message) ?? String(code)
+  const { rawOutput } = asRecord(update)
+  const { code, error, message } = asRecord(rawOutput)
+  const said = [contentText(update), error, message, rawOutput].map((each) => asString(each) ?? '')
+  if (REFUSED_CODES.includes(String(code))) return asString(message) ?? String(code)
   return said.find((text) => REFUSAL.test(text.trim()))?.trim() ?? null
 }
 

@@ -1,17 +1,17 @@
 import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
 import { beginningOf, clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
-import { listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
-import { unlessAborted, within } from '../agents/patience.ts'
+import { abortable, withTimeout } from '../agents/timeouts.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import { DID_NOTHING } from '../agents/said-error.ts'
+import { DID_NOTHING } from '../agents/error-text.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
-import type { Ground } from './ground.ts'
-import type { Link, PermissionAnswer } from './link.ts'
+import type { AllowedPaths } from './allowed-paths.ts'
+import type { AgentConnection, PermissionAnswer } from './connection.ts'
 import { type ModeWatch, watchMode } from './mode-setting.ts'
 import { createOwnSession } from './own-session.ts'
-import { answerWith, CANCELLED, judgePlanning, judgeWork, type Verdict } from './permission.ts'
+import { answerWith, CANCELLED, planPolicy, workPolicy, type PermissionDecision } from './permission.ts'
 import { retryInClaude } from './retry.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
@@ -21,14 +21,14 @@ import { createUsageReader } from './usage.ts'
 const CANCEL_MS = 5000
 
 /** How often an agent that ends its turn at a denied action is asked to continue without it. */
-const MAX_GO_ON = 3
-const MAX_REFUSED = 1000
-const ENDS_AT_REFUSAL = ['end_turn', 'cancelled', 'refusal']
+const MAX_CONTINUES = 3
+const MAX_DENIED_TEXT = 1000
+const ENDS_AT_DENIAL = ['end_turn', 'cancelled', 'refusal']
 
 export interface TurnDeps {
   title: string
   /** Null in plan mode. */
-  ground: Ground | null
+  allowedPaths: AllowedPaths | null
   /** See `AcpSpec`. */
   planTools: readonly string[] | null
   saysInWords: boolean
@@ -37,7 +37,7 @@ export interface TurnDeps {
   readRecord(conversation: string, since: number): ReturnType<ReadOwnRecord>
   /** Whether the `usage` of its answer covers the whole turn. */
   countsTurn: boolean
-  endsAtRefusal: boolean
+  endsAtDenial: boolean
   workdir: string
   note(note: AgentNote): void
   /** Resolves when all notes are on disk. */
@@ -58,7 +58,7 @@ export interface Turn {
   /** Any other mode ends the turn from now on. Throws if the agent has left this mode already. */
   holdMode(mode: string): void
   /** Sends the prompt and waits for the end of the turn. */
-  run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd>
+  run(link: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd>
   /** The usage reported so far; none before the prompt was sent. */
   usage(): AgentUsage
 }
@@ -76,7 +76,7 @@ type Stop = 'signal' | 'leave' | { left: string; mode: string } | { tool: string
 const CLAUDE_MESSAGE = '_claude/sdkMessage'
 
 export function createTurn(deps: TurnDeps): Turn {
-  const { title, ground, planTools, saysInWords, note, signal } = deps
+  const { title, allowedPaths, planTools, saysInWords, note, signal } = deps
   const denials = createDenials()
   const stopping = new AbortController()
   let stopped: Stop | null = null
@@ -105,7 +105,7 @@ export function createTurn(deps: TurnDeps): Turn {
 
   function onOwn(method: string, params: unknown): void {
     if (method !== CLAUDE_MESSAGE || session.isForeign(params)) return
-    const message = objectOf(objectOf(params).message)
+    const message = asRecord(asRecord(params).message)
     transcript.takeRetry(retryInClaude(message))
     if (message.type === 'system' && message.subtype === 'init') hearTools(message.tools)
   }
@@ -117,15 +117,15 @@ export function createTurn(deps: TurnDeps): Turn {
   function hearTools(tools: unknown): void {
     if (planTools === null) return
     hasSaidTools = true
-    const more = listOf(tools).find((tool) => !planTools.includes(String(tool)))
+    const more = asArray(tools).find((tool) => !planTools.includes(String(tool)))
     if (more !== undefined) stop({ tool: String(more) })
   }
 
-  async function judge(call: ToolCall): Promise<Verdict> {
-    return ground ? judgeWork(call, ground) : judgePlanning(call)
+  async function judge(call: ToolCall): Promise<PermissionDecision> {
+    return allowedPaths ? workPolicy(call, allowedPaths) : planPolicy(call)
   }
 
-  async function deny(call: ToolCall, verdict: Verdict): Promise<void> {
+  async function deny(call: ToolCall, verdict: PermissionDecision): Promise<void> {
     const reason =
       verdict.is === 'denied' ? verdict.reason : 'the agent offers no way to allow it only once'
     denials.add(call.title ?? call.tool)
@@ -134,7 +134,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   async function onPermission(params: unknown): Promise<PermissionAnswer> {
-    const { toolCall, options } = objectOf(params)
+    const { toolCall, options } = asRecord(params)
     if (stopped !== null || session.isForeign(params)) return CANCELLED
     const call = transcript.call(toolCall)
     const verdict = await judge(call)
@@ -144,13 +144,13 @@ export function createTurn(deps: TurnDeps): Turn {
       stop('leave')
     }
     if (stopped !== null) return CANCELLED
-    const { response, isAllowed } = answerWith(verdict, listOf(options))
+    const { response, isAllowed } = answerWith(verdict, asArray(options))
     if (!isAllowed) await deny(call, verdict)
     return stopped === null ? response : CANCELLED
   }
 
   /** The stop reason of the turn; null if we stopped it. */
-  async function ask(link: Link, sessionId: string, text: string): Promise<string | null> {
+  async function ask(link: AgentConnection, sessionId: string, text: string): Promise<string | null> {
     if (stopped !== null) return null
     isAsked = true
     const params = { sessionId, prompt: [{ type: 'text', text }] }
@@ -164,21 +164,21 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   /** The denied action at which the turn ended, if the agent may continue without it. */
-  function refusedAtEnd(reason: string | null): string | null {
-    if (!deps.endsAtRefusal || stopped !== null) return null
-    if (reason === null || !ENDS_AT_REFUSAL.includes(reason)) return null
+  function deniedAtEnd(reason: string | null): string | null {
+    if (!deps.endsAtDenial || stopped !== null) return null
+    if (reason === null || !ENDS_AT_DENIAL.includes(reason)) return null
     if (transcript.failure() !== null || planOf(transcript) !== null) return null
-    return transcript.lastRefused()
+    return transcript.lastDenied()
   }
 
-  function goOnPrompt(refused: string): string {
-    const what = `That action was denied: ${beginningOf(refused, MAX_REFUSED)}`
-    return ground
+  function continuePrompt(refused: string): string {
+    const what = `That action was denied: ${beginningOf(refused, MAX_DENIED_TEXT)}`
+    return allowedPaths
       ? `${what}\n\nContinue without it, or end and say what could not be done.`
       : `${what}\n\nContinue without it, and end with the plan as requested.`
   }
 
-  async function run(link: Link, sessionId: string, prompt: string): Promise<TurnEnd> {
+  async function run(link: AgentConnection, sessionId: string, prompt: string): Promise<TurnEnd> {
     const onAbort = () => stop('signal')
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) onAbort()
@@ -186,24 +186,24 @@ export function createTurn(deps: TurnDeps): Turn {
       transcript.begin()
       const since = Date.now()
       let reason = await ask(link, sessionId, prompt)
-      for (let asked = 0; asked < MAX_GO_ON; asked++) {
-        const refused = refusedAtEnd(reason)
+      for (let asked = 0; asked < MAX_CONTINUES; asked++) {
+        const refused = deniedAtEnd(reason)
         if (refused === null) break
         deps.shown.line(`[casefile] asked the agent to continue without: ${clauseOf(refused)}`)
-        reason = await ask(link, sessionId, goOnPrompt(refused))
+        reason = await ask(link, sessionId, continuePrompt(refused))
       }
       await takeRecord(sessionId, since)
       await deps.noted()
-      const refused = stopped === null ? transcript.lastRefused() : null
+      const refused = stopped === null ? transcript.lastDenied() : null
       // some agents cancel their turn when an action is denied
-      const isEndedByRefusal =
-        refused !== null && (reason === 'cancelled' || (ground !== null && reason === 'end_turn'))
-      if (!isEndedByRefusal) mustHaveEnded(title, stopped, reason)
+      const isEndedByDenial =
+        refused !== null && (reason === 'cancelled' || (allowedPaths !== null && reason === 'end_turn'))
+      if (!isEndedByDenial) mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)
-      if (isEndedByRefusal)
+      if (isEndedByDenial)
         throw new RunnerFailure(`${title} ended its turn when ${refused} was denied`)
-      if (ground && stopped === null && transcript.isEmpty())
+      if (allowedPaths && stopped === null && transcript.isEmpty())
         throw new RunnerFailure(`${title} ${DID_NOTHING}`)
       if (planTools !== null && !hasSaidTools) {
         throw new RunnerFailure(`${title} did not report its tools, so it may not plan. Update it`)
@@ -221,7 +221,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   function planOf(transcript: Transcript): PlanResult | null {
-    if (ground) return null
+    if (allowedPaths) return null
     if (!transcript.isTooLong()) return transcript.plan(request)
     throw new RunnerFailure(`${title} said more than 4 MiB`)
   }
@@ -229,7 +229,7 @@ export function createTurn(deps: TurnDeps): Turn {
   return {
     onUpdate(params) {
       if (session.isForeign(params)) return
-      usage.update(objectOf(objectOf(params).update))
+      usage.update(asRecord(asRecord(params).update))
       transcript.take(params)
     },
     onOwn,
@@ -251,18 +251,18 @@ export function createTurn(deps: TurnDeps): Turn {
 
 /** Null if we stopped the turn: the agent's stop reason does not matter then. */
 async function stopReason(
-  link: Link,
+  link: AgentConnection,
   sessionId: string,
   answered: Promise<unknown>,
   stopping: AbortSignal,
 ): Promise<string | null> {
   try {
-    const answer = await unlessAborted(stopping, answered)
-    return textOf(objectOf(answer).stopReason) ?? 'nothing'
+    const answer = await abortable(stopping, answered)
+    return asString(asRecord(answer).stopReason) ?? 'nothing'
   } catch (error) {
     if (!stopping.aborted) throw error
     const ended = Promise.allSettled([link.notify('session/cancel', { sessionId }), answered])
-    await within(CANCEL_MS, ended)
+    await withTimeout(CANCEL_MS, ended)
     return null
   }
 }

@@ -6,7 +6,7 @@ import {
   type UsageCounts,
 } from '../../model/usage.ts'
 import type { AgentFacts, AgentNote } from '../contract.ts'
-import { type Foreign, objectOf } from './foreign.ts'
+import { type UnknownRecord, asRecord } from './unknown-record.ts'
 
 /** An agent's reported usage in a run. */
 export interface AgentUsage extends UsageCounts {
@@ -29,7 +29,7 @@ export function tokenSums(
   from: unknown,
   names: { input: readonly string[]; output: readonly string[]; cached: string },
 ): Pick<UsageCounts, 'input_tokens' | 'output_tokens' | 'cached_tokens'> {
-  const counts = objectOf(from)
+  const counts = asRecord(from)
   return {
     input_tokens: sumOf(names.input.map((name) => counts[name])),
     output_tokens: sumOf(names.output.map((name) => counts[name])),
@@ -87,6 +87,6 @@ export function modelNames(
 }
 
 /** The entries of an object as rows. */
-export function rowsOf(value: unknown): { model: string; row: Foreign }[] {
-  return Object.entries(objectOf(value)).map(([model, row]) => ({ model, row: objectOf(row) }))
+export function rowsOf(value: unknown): { model: string; row: UnknownRecord }[] {
+  return Object.entries(asRecord(value)).map(([model, row]) => ({ model, row: asRecord(row) }))
 }

@@ -4,7 +4,7 @@ import { readJsonFile } from '../../files/json-file.ts'
 import { programStamp, realProgram } from '../../files/program-file.ts'
 import { runStepProcess, type StepProcessOptions } from '../process/step-process.ts'
 import type { AgentSpec } from './agent-spec.ts'
-import { objectOf, textOf } from './foreign.ts'
+import { asRecord, asString } from './unknown-record.ts'
 
 const TIMEOUT_MS = 5_000
 const MAX_OUTPUT = 16 * 1024
@@ -17,7 +17,7 @@ export interface AgentVersion {
   warning?: string
 }
 
-export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'guard'> {
+export interface AgentPlace extends Pick<StepProcessOptions, 'env' | 'cwd' | 'sandbox'> {
   /** The program's path as it was found. */
   path: string
   signal?: AbortSignal
@@ -79,10 +79,10 @@ async function packageVersion(program: string): Promise<string | null> {
   const file = await realProgram(program)
   for (let folder = dirname(file), step = 0; step < 5; folder = dirname(folder), step++) {
     const found = await readJsonFile(join(folder, 'package.json'))
-    const { bin, version } = objectOf(found)
-    const commands = typeof bin === 'string' ? [bin] : Object.values(objectOf(bin))
+    const { bin, version } = asRecord(found)
+    const commands = typeof bin === 'string' ? [bin] : Object.values(asRecord(bin))
     const isOf = commands.some((each) => resolve(folder, String(each)) === file)
-    if (isOf) return valid(textOf(version))
+    if (isOf) return valid(asString(version))
   }
   return null
 }

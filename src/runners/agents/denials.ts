@@ -14,7 +14,7 @@ export interface Denials {
 }
 
 /** The reason for a denial, without the list of rules that opencode appends. */
-export function refusalText(text: string): string {
+export function denialReason(text: string): string {
   return text.replace(/\s*Here are some of the relevant rules\s*\[[\s\S]*$/, '')
 }
 

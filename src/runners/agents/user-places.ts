@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
-import { realOf } from '../acp/named-path.ts'
+import { resolveNamedPath } from '../acp/named-path.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -43,6 +43,6 @@ export async function allowanceOf(
  */
 export async function scratchFolder({ TMPDIR }: Env, workdir: string): Promise<string | null> {
   if (!TMPDIR || !isAbsolute(TMPDIR)) return null
-  const real = await realOf(TMPDIR, '/')
+  const real = await resolveNamedPath(TMPDIR, '/')
   return real === null || isWithin(real, workdir) ? null : real
 }

@@ -7,11 +7,11 @@ import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
 import { createReadableOutput } from '../agents/readable-output.ts'
 import { createRetryLimit } from '../agents/retry-limit.ts'
 import type { RunReport } from '../contract.ts'
-import type { StreamEnd, StreamNote } from '../streams/agent-stream.ts'
-import { STREAM_FORMATS } from '../streams/formats.ts'
+import type { ParsedEnd, ParsedNote } from '../streams/output-parser.ts'
+import { PARSERS } from '../streams/parsers.ts'
 
 const MAX_TAIL = 2_000
-const ACTIONS: readonly StreamNote['event'][] = ['tool_call', 'agent_plan', 'denied']
+const ACTIONS: readonly ParsedNote['event'][] = ['tool_call', 'agent_plan', 'denied']
 
 export interface Listener {
   /** Aborted when the run must end: a note could not be written, or the agent only retries. */
@@ -27,7 +27,7 @@ export interface Listener {
 }
 
 export interface Heard {
-  stream: StreamEnd
+  stream: ParsedEnd
   denials: Denials
   /** Whether it called a tool, kept a to-do list, or was denied something. */
   hasActed: boolean
@@ -65,7 +65,7 @@ export function createListener(deps: ListenerDeps): Listener {
     workdir,
     onProgress: limit.progress,
   })
-  const stream = STREAM_FORMATS[format](shown)
+  const stream = PARSERS[format](shown)
   const isNew = createNewsFilter(session)
   let conversation = session
   let errors = ''
@@ -73,7 +73,7 @@ export function createListener(deps: ListenerDeps): Listener {
   let hasDropped = false
   let isDropTold = false
 
-  function tell(notes: readonly StreamNote[]): void {
+  function tell(notes: readonly ParsedNote[]): void {
     for (const note of notes.filter(isNew)) {
       if (note.event === 'agent_session') conversation = note.fields.agent_session
       if (ACTIONS.includes(note.event)) hasActed = true
@@ -163,7 +163,7 @@ function createRaw(report: RunReport) {
 }
 
 /** Drops repeated notes: agents repeat their conversation's id, and to-do lists that have not changed. */
-function createNewsFilter(session: string | null): (note: StreamNote) => boolean {
+function createNewsFilter(session: string | null): (note: ParsedNote) => boolean {
   let known = session
   let plan = ''
   return ({ event, fields }) => {

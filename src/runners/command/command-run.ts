@@ -6,7 +6,7 @@ import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess } from '../process/step-process.ts'
-import { type CommandEnd, complaintAbout, complaintAtWork } from './command-complaint.ts'
+import { type CommandEnd, failureReason, workFailureReason } from './failure-reason.ts'
 import { createListener } from './command-listener.ts'
 import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
 
@@ -35,7 +35,7 @@ const PROMPT_FILE = 'prompt.md'
 export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
   const run = await withUserPlaces(asked)
   const { spec, line, mode, agent } = run
-  const { report, guard, prompt } = agent
+  const { report, sandbox, prompt } = agent
   const env = { ...line.defaultEnv, ...agent.env, ...line.env }
   const facts = await startFacts(run, env)
   await writeFiles(run)
@@ -61,7 +61,7 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
     argv: commandOf(run, prompt),
     cwd: run.workdir,
     env,
-    guard,
+    sandbox,
     scratch: run.scratch,
     ...(line.prompt === 'stdin' ? { input: prompt } : {}),
     endsGroup: true,
@@ -84,7 +84,7 @@ export async function runCommand(asked: CommandRun): Promise<CommandEnd> {
 
 function howEnded({ spec, mode, signal }: CommandRun, end: CommandEnd): string {
   if (signal.aborted) return 'was stopped'
-  return (mode === 'work' ? complaintAtWork(spec, end) : complaintAbout(end)) ?? 'ended well'
+  return (mode === 'work' ? workFailureReason(spec, end) : failureReason(end)) ?? 'ended well'
 }
 
 async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
@@ -97,8 +97,8 @@ async function withUserPlaces(run: CommandRun): Promise<CommandRun> {
 async function startFacts(run: CommandRun, env: Record<string, string>): Promise<AgentFacts> {
   const { spec, mode, agent, signal } = run
   const path = await programOf(run, env.PATH)
-  const { folder: cwd, guard } = agent
-  const { version, warning } = await agentVersion(spec, { path, env, cwd, guard, signal })
+  const { folder: cwd, sandbox } = agent
+  const { version, warning } = await agentVersion(spec, { path, env, cwd, sandbox, signal })
   return {
     mode,
     command: commandOf(run, '{prompt}'),

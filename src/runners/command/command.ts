@@ -9,7 +9,7 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { type CommandEnd, complaintAbout, complaintAtWork, DROPPED } from './command-complaint.ts'
+import { type CommandEnd, failureReason, workFailureReason, DROPPED } from './failure-reason.ts'
 import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
 
@@ -67,7 +67,7 @@ interface Planned {
 function plannedIn(end: CommandEnd): Planned {
   const { plan, messages, overlong } = end.stream
   const result = plan === null ? planAmong(messages) : planOf(plan)
-  const complaint = complaintAbout(end)
+  const complaint = failureReason(end)
   const planned = { result, complaint, messages }
   if (result || complaint !== null) return planned
   if (end.hasDropped && !overlong) {
@@ -94,7 +94,7 @@ async function execute(
   try {
     const end = await runCommand({ ...run, spec, args, workdir, scratch, agent, signal })
     if (signal.aborted) return { ok: false, reason: `${title} was stopped` }
-    const complaint = complaintAtWork(spec, end)
+    const complaint = workFailureReason(spec, end)
     // denied actions are in the audit trail; the agent may have succeeded without them
     if (complaint === null) return { ok: true }
     const reasons = [complaint, end.denials.complaint()].filter((each) => each !== null)

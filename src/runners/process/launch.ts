@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { PipeSupply } from '../output/output-pipe.ts'
 import { findProgram, whyNotFound } from './find-program.ts'
-import type { Guard } from './guard.ts'
+import type { Sandbox } from './sandbox.ts'
 import { signalGroup } from './process-group.ts'
 import { openStandardPipes, type StandardInput, type StandardStreams } from './standard-pipes.ts'
 
@@ -35,7 +35,7 @@ export interface LaunchOptions {
   cwd: string
   /** The whole environment except PWD: nothing is inherited from this process. */
   env: Record<string, string>
-  guard?: Guard
+  sandbox?: Sandbox
   stdin: StandardInput
   /** An existing folder of the service, see `openStandardPipes`. */
   scratch?: string
@@ -72,7 +72,7 @@ export async function launch(options: LaunchOptions): Promise<Launched | NotLaun
   return 'startError' in started ? started : whenReady(started, options.signal)
 }
 
-function wordsFor(argv: string[], { cwd, guard }: LaunchOptions): string[] {
+function wordsFor(argv: string[], { cwd, sandbox }: LaunchOptions): string[] {
   const shell = (script: string, ...args: string[]) => [
     '/bin/sh',
     '-c',
@@ -80,8 +80,8 @@ function wordsFor(argv: string[], { cwd, guard }: LaunchOptions): string[] {
     'launcher',
     ...args,
   ]
-  if (guard?.kind !== 'mount') return shell(`${ASIDE}${HOLD}`, resolve(cwd), ...argv)
-  return shell(`${ASIDE}; exec "$@"`, ...guard.wrap(shell(HOLD, resolve(cwd), ...argv)))
+  if (sandbox?.kind !== 'mount') return shell(`${ASIDE}${HOLD}`, resolve(cwd), ...argv)
+  return shell(`${ASIDE}; exec "$@"`, ...sandbox.wrap(shell(HOLD, resolve(cwd), ...argv)))
 }
 
 type Started = Omit<Launched, 'begin'>

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { processIds, processStat } from './process-facts.ts'
+import { processIds, processStat } from './procfs.ts'
 
 const GRACE_MS = 2_000
 /** After SIGKILL only a process in an uninterruptible system call is left. */

@@ -1,4 +1,4 @@
-import { mountNamespace, mountPathsOf } from './process-facts.ts'
+import { mountNamespace, mountPathsOf } from './procfs.ts'
 
 export interface RunNamespaces {
   processes: readonly { namespace: string | null }[]
@@ -12,7 +12,7 @@ export interface RunNamespaces {
  * that a dead service left. A namespace that a program enters later does not count by itself, because other
  * processes may use it as well, as with a snap.
  */
-export function inNamespacesOf<R extends RunNamespaces>(
+export function findInNamespaces<R extends RunNamespaces>(
   runs: readonly R[],
   pids: Iterable<number>,
 ): Map<number, R> {

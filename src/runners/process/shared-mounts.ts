@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { identityOf } from '../../files/mount-points.ts'
-import { mountTable, type NamespacePin, pinNamespace } from './process-facts.ts'
+import { mountTable, type NamespacePin, pinNamespace } from './procfs.ts'
 
 /** Mounts made once for all processes of a run, because making them takes longer than many a step. */
 export interface SharedMounts {

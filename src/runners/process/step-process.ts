@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { PipeSupply } from '../output/output-pipe.ts'
-import type { Guard } from './guard.ts'
+import type { Sandbox } from './sandbox.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'
 
@@ -23,7 +23,7 @@ export interface StepProcessOptions {
   scratch?: string
   /** Pipes prepared for several processes. */
   pipes?: PipeSupply
-  guard?: Guard
+  sandbox?: Sandbox
   /** Whether its background processes in the group end when it exits. */
   endsGroup?: boolean
   /** Its standard input; empty if not given. */
@@ -47,7 +47,7 @@ export interface StepProcessResult {
 /**
  * Runs one program in its own process group. A timeout or an abort ends the whole group: SIGTERM, 2 s of grace,
  * SIGKILL. Otherwise background processes stay alive unless `endsGroup` is set, and their output is no longer read
- * (`endRun` ends them later). Nothing the program does makes this reject; only `onStart` and `onOutput` can.
+ * (`killRun` ends them later). Nothing the program does makes this reject; only `onStart` and `onOutput` can.
  */
 export async function runStepProcess(options: StepProcessOptions): Promise<StepProcessResult> {
   const began = performance.now()

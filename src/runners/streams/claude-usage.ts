@@ -8,11 +8,11 @@ import {
   summed,
   tokenSums,
 } from '../agents/agent-usage.ts'
-import type { Foreign } from '../agents/foreign.ts'
+import type { UnknownRecord } from '../agents/unknown-record.ts'
 
 export interface ClaudeUsage {
-  init(event: Foreign): void
-  result(event: Foreign): void
+  init(event: UnknownRecord): void
+  result(event: UnknownRecord): void
   end(): AgentUsage
 }
 
@@ -41,7 +41,7 @@ export function createClaudeUsage(): ClaudeUsage {
   let rows: Row[] = []
   let own: UsageCounts | null = null
 
-  function result(event: Foreign): void {
+  function result(event: UnknownRecord): void {
     const { model_usage_since_last_result: since, modelUsage } = event
     if (since !== undefined) rows.push(...rowsOf(since).map(rowIn))
     else rows = rowsOf(modelUsage).map(rowIn)
@@ -67,7 +67,7 @@ export function createClaudeUsage(): ClaudeUsage {
   }
 }
 
-function rowIn({ model, row }: { model: string; row: Foreign }): Row {
+function rowIn({ model, row }: { model: string; row: UnknownRecord }): Row {
   const tokens = tokenSums(row, BY_MODEL)
   // if it does not know a model's price, it uses another model's
   const isPriced = row.costBasis !== 'unknown'

@@ -1,17 +1,17 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type Foreign, listOf, numberOf, objectOf, textOf } from '../agents/foreign.ts'
+import { type UnknownRecord, asArray, asNumber, asRecord, asString } from '../agents/unknown-record.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
 import {
-  type AgentStream,
+  type OutputParser,
   NO_VERDICT,
-  type StreamNote,
-  said,
-  type Verdict,
-} from './agent-stream.ts'
+  type ParsedNote,
+  failedOutcome,
+  type RunOutcome,
+} from './output-parser.ts'
 import { createClaudeUsage } from './claude-usage.ts'
-import { createDenialNews } from './denial-news.ts'
+import { createDenialDeduplicator } from './denial-deduplicator.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
@@ -20,15 +20,15 @@ const EXIT_PLAN_MODE = 'ExitPlanMode'
 const NOT_GRANTED = /^Claude requested permissions?\b[\s\S]{0,4000}\byou haven't granted it yet\b/
 
 /** Parses `claude -p --output-format stream-json --verbose`, as of 2.1.197 and 2.1.328. */
-export function createClaudeStream(shown: ReadableOutput): AgentStream {
+export function createClaudeParser(shown: ReadableOutput): OutputParser {
   const messages = createMessages()
   const calls = createBoundedMap<ToolFacts>()
-  const news = createDenialNews()
+  const news = createDenialDeduplicator()
   const usage = createClaudeUsage()
   let plan: string | null = null
   let verdict = NO_VERDICT
 
-  function line(text: string): StreamNote[] {
+  function line(text: string): ParsedNote[] {
     const event = readEvent(text)
     if (event === null) shown.line(text)
     switch (event?.type) {
@@ -45,7 +45,7 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     }
   }
 
-  function onSystem(event: Foreign): StreamNote[] {
+  function onSystem(event: UnknownRecord): ParsedNote[] {
     if (event.subtype === 'init') {
       usage.init(event)
       return session(event.session_id)
@@ -54,14 +54,14 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     return event.subtype === 'permission_denied' ? onDenied('at once', event, event.message) : []
   }
 
-  function onBlock(block: Foreign, event: Foreign): StreamNote[] {
+  function onBlock(block: UnknownRecord, event: UnknownRecord): ParsedNote[] {
     // a subagent's text is addressed to the agent
-    if (block.type === 'text' && !event.parent_tool_use_id) say(textOf(block.text) ?? '')
+    if (block.type === 'text' && !event.parent_tool_use_id) say(asString(block.text) ?? '')
     if (block.type !== 'tool_use') return []
-    const tool = textOf(block.name) ?? ''
-    const input = objectOf(block.input)
-    if (tool === EXIT_PLAN_MODE && textOf(input.plan)) {
-      plan = textOf(input.plan)
+    const tool = asString(block.name) ?? ''
+    const input = asRecord(block.input)
+    if (tool === EXIT_PLAN_MODE && asString(input.plan)) {
+      plan = asString(input.plan)
       shown.message(plan ?? '')
     }
     if (tool === 'TodoWrite') return agentPlan(input.todos, 'content')
@@ -77,7 +77,7 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
     shown.message(text)
   }
 
-  function onToolResult(block: Foreign): StreamNote[] {
+  function onToolResult(block: UnknownRecord): ParsedNote[] {
     if (block.type !== 'tool_result') return []
     const id = String(block.tool_use_id)
     const facts = calls.get(id)
@@ -98,21 +98,21 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
   /** Newer versions report a denial at once, all versions at the end. */
   function onDenied(
     when: 'at once' | 'at the end',
-    reported: Foreign,
+    reported: UnknownRecord,
     reason: unknown,
-  ): StreamNote[] {
-    const id = textOf(reported.tool_use_id)
-    const tool = textOf(reported.tool_name) ?? ''
+  ): ParsedNote[] {
+    const id = asString(reported.tool_use_id)
+    const tool = asString(reported.tool_name) ?? ''
     if (!news.isNew({ id, tool, when })) return []
     const facts = (id === null ? undefined : calls.get(id)) ?? toolFacts(tool, reported.tool_input)
-    return [denied(facts, textOf(reason) ?? 'permission was not granted')]
+    return [denied(facts, asString(reason) ?? 'permission was not granted')]
   }
 
-  function onResult(event: Foreign): StreamNote[] {
+  function onResult(event: UnknownRecord): ParsedNote[] {
     usage.result(event)
-    const denials = listOf(event.permission_denials).map(objectOf)
+    const denials = asArray(event.permission_denials).map(asRecord)
     verdict = verdictOf(event, plan !== null && denials.some(isOfPlan))
-    const result = textOf(event.result)
+    const result = asString(event.result)
     if (verdict.ok && result) say(result)
     return denials.flatMap((denial) => onDenied('at the end', denial, null))
   }
@@ -120,36 +120,36 @@ export function createClaudeStream(shown: ReadableOutput): AgentStream {
   return { line, end: () => ({ ...messages.end(), plan, verdict, usage: usage.end() }) }
 }
 
-function blocksOf(event: Foreign): Foreign[] {
-  return listOf(objectOf(event.message).content).map(objectOf)
+function blocksOf(event: UnknownRecord): UnknownRecord[] {
+  return asArray(asRecord(event.message).content).map(asRecord)
 }
 
 /** A tool's answer: a text, or blocks of text. */
 function textIn(content: unknown): string {
-  const blocks = listOf(content).map((block) => textOf(objectOf(block).text) ?? '')
-  return (textOf(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
+  const blocks = asArray(content).map((block) => asString(asRecord(block).text) ?? '')
+  return (asString(content) ?? blocks.join('\n')).replace(/<\/?tool_use_error>/g, '')
 }
 
 /** `error_status` is null if the model could not be reached. */
-export function claudeRetry({ attempt, max_retries, error_status, error }: Foreign): AgentRetry {
-  const status = numberOf(error_status)
-  const reason = status === undefined ? textOf(error) : null
+export function claudeRetry({ attempt, max_retries, error_status, error }: UnknownRecord): AgentRetry {
+  const status = asNumber(error_status)
+  const reason = status === undefined ? asString(error) : null
   return {
     status,
-    attempt: numberOf(attempt),
-    of: numberOf(max_retries),
+    attempt: asNumber(attempt),
+    of: asNumber(max_retries),
     reason: reason ?? undefined,
   }
 }
 
-function isOfPlan(denial: Foreign): boolean {
+function isOfPlan(denial: UnknownRecord): boolean {
   return denial.tool_name === EXIT_PLAN_MODE
 }
 
 /** Planning ends with a denied request to leave plan mode. Claude reports that as an error and exits with 1. */
-function verdictOf(event: Foreign, isHeldInPlan: boolean): Verdict {
+function verdictOf(event: UnknownRecord, isHeldInPlan: boolean): RunOutcome {
   if (event.is_error !== true && event.subtype === 'success') return { ok: true }
   if (event.subtype === 'error_during_execution' && isHeldInPlan) return { ok: true, anyExit: true }
-  const errors = listOf(event.errors).filter((error) => typeof error === 'string')
-  return said(textOf(event.result) || errors.join('; ') || event.subtype)
+  const errors = asArray(event.errors).filter((error) => typeof error === 'string')
+  return failedOutcome(asString(event.result) || errors.join('; ') || event.subtype)
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import { readDatedRecord } from '../../workspace/agent-record.ts'
 import { clauseOf } from '../agents/cut-text.ts'
-import { type Foreign, listOf, objectOf, textOf } from '../agents/foreign.ts'
+import { type UnknownRecord, asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import type { OwnRecord, ReadOwnRecord, RecordedAction, RecordedRun } from '../agents/own-record.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
 import type { ToolFacts } from '../contract.ts'
@@ -30,11 +30,11 @@ export function codexRecord(text: string, since: number): OwnRecord {
   const sent = new Set<string>()
   for (const line of text.split('\n')) {
     const event = readEvent(line)
-    if (!(Date.parse(textOf(event?.timestamp) ?? '') >= since)) continue
-    const payload = objectOf(event?.payload)
-    const type = textOf(payload.type) ?? ''
-    const id = textOf(payload.call_id)
-    const item = objectOf(payload.item)
+    if (!(Date.parse(asString(event?.timestamp) ?? '') >= since)) continue
+    const payload = asRecord(event?.payload)
+    const type = asString(payload.type) ?? ''
+    const id = asString(payload.call_id)
+    const item = asRecord(payload.item)
     if (type === 'item_completed') sent.add(String(item.id))
     else if (id === null) continue
     else if (OUTPUTS.includes(type)) outputs.set(id, outputText(payload.output))
@@ -52,23 +52,23 @@ export function codexRecord(text: string, since: number): OwnRecord {
 }
 
 /** Only for tools that act on files or the system; null for others, such as the to-do list. */
-function factsOf(call: Foreign): ToolFacts | null {
+function factsOf(call: UnknownRecord): ToolFacts | null {
   const input = inputOf(call)
-  const name = textOf(call.name) ?? 'local_shell'
-  if (name === 'apply_patch') return patchFacts(textOf(call.input) ?? textOf(input.input) ?? '')
+  const name = asString(call.name) ?? 'local_shell'
+  if (name === 'apply_patch') return patchFacts(asString(call.input) ?? asString(input.input) ?? '')
   if (!/^(?:exec_command|shell|shell_command|local_shell|container\.exec)$/.test(name)) return null
   const command = commandOf(input.cmd ?? input.command)
   return /^\s*apply_patch\b/.test(command) ? patchFacts(command) : toolFacts('shell', { command })
 }
 
-function inputOf(call: Foreign): Foreign {
-  const text = textOf(call.arguments)
-  return text === null ? objectOf(call.action) : (readEvent(text) ?? {})
+function inputOf(call: UnknownRecord): UnknownRecord {
+  const text = asString(call.arguments)
+  return text === null ? asRecord(call.action) : (readEvent(text) ?? {})
 }
 
 function commandOf(command: unknown): string {
-  const words = listOf(command).map(String)
-  if (words.length === 0) return textOf(command) ?? ''
+  const words = asArray(command).map(String)
+  if (words.length === 0) return asString(command) ?? ''
   return /^-l?c$/.test(words[1] ?? '') ? (words[2] ?? '') : words.join(' ')
 }
 
@@ -78,8 +78,8 @@ function patchFacts(patch: string): ToolFacts {
 }
 
 function outputText(output: unknown): string {
-  const parts = listOf(output).map((part) => textOf(objectOf(part).text) ?? '')
-  return textOf(output) ?? (textOf(objectOf(output).content) || parts.join('\n'))
+  const parts = asArray(output).map((part) => asString(asRecord(part).text) ?? '')
+  return asString(output) ?? (asString(asRecord(output).content) || parts.join('\n'))
 }
 
 /** Null for a command that was still running: its start was reported. */

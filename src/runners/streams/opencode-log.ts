@@ -1,4 +1,4 @@
-import type { StreamNote } from './agent-stream.ts'
+import type { ParsedNote } from './output-parser.ts'
 import { retry } from './tool-facts.ts'
 
 /** Makes opencode write its log to standard error, the only place where it reports retries. */
@@ -11,7 +11,7 @@ const FAILURE = /^\S+ \S+ \S+ message="stream error" .*\bsmall=false\b.*?(?: err
 
 export interface OpencodeLog {
   /** Null for a line that is not part of its log. */
-  line(text: string): StreamNote[] | null
+  line(text: string): ParsedNote[] | null
 }
 
 /**

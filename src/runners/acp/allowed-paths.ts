@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
-import { type CommandGround, isInGit, whyCommandOutside } from './command-reach.ts'
-import { realOf, shown } from './named-path.ts'
+import { type CommandPaths, isInGit, commandOutsideReason } from './command-reach.ts'
+import { resolveNamedPath, quotePath } from './named-path.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** The paths that an agent may use without asking the operator. */
-export interface Ground extends CommandGround {
+export interface AllowedPaths extends CommandPaths {
   /** Forbidden folders, inside the working folder or not, with links resolved. */
   closed: readonly string[]
   /** A folder for temporary files that its tools may also write to, see `UserPlaces`. */
@@ -13,20 +13,20 @@ export interface Ground extends CommandGround {
 }
 
 /** Why a tool call reaches outside the allowed paths, as a clause for the operator; null if it does not. */
-export async function whyOutside(call: ToolCall, ground: Ground): Promise<string | null> {
+export async function outsideReason(call: ToolCall, allowedPaths: AllowedPaths): Promise<string | null> {
   if (!call.isWhole) return 'it names too many paths to check'
   for (const path of call.paths) {
-    const real = await realOf(path, ground.workdir)
-    if (real === null) return `${shown(path)} cannot be resolved`
-    if (!isInside(real, ground)) return `${shown(path)} is outside the working folder`
-    if (isClosed(real, ground)) return `${shown(path)} is in the memory of the cases`
-    if (changesFiles(call) && isInGit(real, ground))
-      return `${shown(path)} is one of git's own files in the working folder`
+    const real = await resolveNamedPath(path, allowedPaths.workdir)
+    if (real === null) return `${quotePath(path)} cannot be resolved`
+    if (!isInside(real, allowedPaths)) return `${quotePath(path)} is outside the working folder`
+    if (isClosed(real, allowedPaths)) return `${quotePath(path)} is in the memory of the cases`
+    if (changesFiles(call) && isInGit(real, allowedPaths))
+      return `${quotePath(path)} is one of git's own files in the working folder`
   }
-  return whyCommandsOutside(commandsOf(call), call.folder ?? '.', ground)
+  return commandsOutsideReason(commandsOf(call), call.folder ?? '.', allowedPaths)
 }
 
-function isInside(real: string, { workdir, scratch }: Ground): boolean {
+function isInside(real: string, { workdir, scratch }: AllowedPaths): boolean {
   return isWithin(workdir, real) || (scratch !== null && isWithin(scratch, real))
 }
 
@@ -43,24 +43,24 @@ function commandsOf({ commands, kind, title }: ToolCall): readonly string[] {
   return commands.length === 0 && kind === 'execute' && title ? [title] : commands
 }
 
-async function whyCommandsOutside(
+async function commandsOutsideReason(
   commands: readonly string[],
   folder: string,
-  ground: Ground,
+  allowedPaths: AllowedPaths,
 ): Promise<string | null> {
   for (const command of commands) {
-    const outside = await whyCommandOutside(command, resolve(ground.workdir, folder), ground)
+    const outside = await commandOutsideReason(command, resolve(allowedPaths.workdir, folder), allowedPaths)
     if (outside !== null) return outside
   }
   for (const word of commands.flatMap(wordsOf)) {
-    const real = await realOf(word, ground.workdir)
-    if (real !== null && isClosed(real, ground))
-      return `it names ${shown(word)}, in the memory of the cases`
+    const real = await resolveNamedPath(word, allowedPaths.workdir)
+    if (real !== null && isClosed(real, allowedPaths))
+      return `it names ${quotePath(word)}, in the memory of the cases`
   }
   return null
 }
 
-function isClosed(real: string, { workdir, closed }: Ground): boolean {
+function isClosed(real: string, { workdir, closed }: AllowedPaths): boolean {
   return closed.some((folder) => isWithin(folder, real) && !isWithin(folder, workdir))
 }
 

@@ -1,44 +1,44 @@
 import type { AgentUsage } from '../agents/agent-usage.ts'
 import type { OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import { saidError } from '../agents/said-error.ts'
+import { errorText } from '../agents/error-text.ts'
 import type { AgentNote } from '../contract.ts'
 
 /** Creates the parser for one run. It passes what the agent says and does to `shown` as it arrives. */
-export type OpenStream = (shown: ReadableOutput) => AgentStream
+export type CreateParser = (shown: ReadableOutput) => OutputParser
 
 /**
  * Parses an agent's output in its own format. Unknown event types are never an error, because the raw stream is
  * kept as an artifact. A line that is not JSON is shown as it is.
  */
-export interface AgentStream {
+export interface OutputParser {
   /** A line of standard output. */
-  line(text: string): StreamNote[]
+  line(text: string): ParsedNote[]
   /**
    * A line of standard error, where some agents report denials and retries. Null for a line of the agent's own log,
    * which is not shown.
    */
-  errorLine?(text: string): StreamNote[] | null
+  errorLine?(text: string): ParsedNote[] | null
   /** A line of standard output was too long to read. */
   dropped?(): void
   /**
    * Called after the last line: returns actions from the agent's record of the conversation that it did not print.
    */
-  unsent?(record: OwnRecord | null): StreamNote[]
+  unsent?(record: OwnRecord | null): ParsedNote[]
   /** Called last: returns the result. */
-  end(): StreamEnd
+  end(): ParsedEnd
 }
 
-export type StreamNote = Exclude<AgentNote, { event: 'agent_started' | 'agent_usage' }>
+export type ParsedNote = Exclude<AgentNote, { event: 'agent_started' | 'agent_usage' }>
 
-export interface StreamEnd {
+export interface ParsedEnd {
   /** The agent's messages, in order. */
   messages: readonly string[]
   /** A message was too long and was discarded. */
   overlong: boolean
   /** The plan that it asked to approve; null if it did not. */
   plan: string | null
-  verdict: Verdict
+  verdict: RunOutcome
   usage: AgentUsage
 }
 
@@ -46,15 +46,15 @@ export interface StreamEnd {
  * The agent's own result. `anyExit`: ignore the exit code, which is known to be wrong in this case. `reason` is a
  * predicate for a sentence about the agent; `isSaid` if it is in the agent's own words.
  */
-export type Verdict = { ok: true; anyExit?: true } | { ok: false; reason: string; isSaid?: true }
+export type RunOutcome = { ok: true; anyExit?: true } | { ok: false; reason: string; isSaid?: true }
 
-export const NO_VERDICT: Verdict = {
+export const NO_VERDICT: RunOutcome = {
   ok: false,
   reason: 'ended without saying that it succeeded',
 }
 
-export function said(what: unknown): Verdict {
-  const text = typeof what === 'string' ? saidError(what) : ''
+export function failedOutcome(what: unknown): RunOutcome {
+  const text = typeof what === 'string' ? errorText(what) : ''
   if (text === '') return { ok: false, reason: 'failed without saying why' }
   return { ok: false, reason: `failed: ${text}`, isSaid: true }
 }

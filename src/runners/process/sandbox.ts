@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { existingPaths, mountPoints } from '../../files/mount-points.ts'
 import { findProgram } from './find-program.ts'
-import { type GuardedFolders, LOOK, MOUNT_ALL, planMounts } from './guard-mounts.ts'
+import { type SandboxFolders, PROBE_SCRIPT, MOUNT_SCRIPT, planMounts } from './sandbox-mounts.ts'
 import { shareMounts } from './shared-mounts.ts'
 
 /** A sandbox: it keeps the processes of a run from writing to protected folders. */
-export type Guard =
+export type Sandbox =
   | {
       kind: 'mount'
       /** The command that starts `argv` with the folders mounted. The program must be an absolute path. */
@@ -16,11 +16,11 @@ export type Guard =
   | { kind: 'none'; reason: string }
 
 /** Call this when nothing more will be started in it. */
-export function closeGuard(guard: Guard): void {
-  if (guard.kind === 'mount') guard.close()
+export function closeSandbox(sandbox: Sandbox): void {
+  if (sandbox.kind === 'mount') sandbox.close()
 }
 
-export const NO_GUARD: Guard = { kind: 'none', reason: 'no sandbox was requested' }
+export const NO_SANDBOX: Sandbox = { kind: 'none', reason: 'no sandbox was requested' }
 
 const PROBE_MS = 10_000
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C' }
@@ -34,15 +34,15 @@ const POWERS = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio', 'mknod', '
  * Makes mounts for the processes of one run, in their own mount namespace. A probe process checks every time that
  * these very folders are protected. Folders that do not exist are left out.
  */
-export async function openGuard(
-  folders: GuardedFolders,
+export async function openSandbox(
+  folders: SandboxFolders,
   signal?: AbortSignal,
   prefer: Preference = 'isolation',
-): Promise<Guard> {
+): Promise<Sandbox> {
   if (process.platform !== 'linux') return none('private mounts exist only on Linux')
   const tools = await findTools()
   if ('missing' in tools) return none(`the program ${tools.missing} is not installed`)
-  const found: GuardedFolders = {
+  const found: SandboxFolders = {
     readOnly: await existingPaths(folders.readOnly),
     hidden: await existingPaths(folders.hidden),
     open: await existingPaths(folders.open),
@@ -50,9 +50,9 @@ export async function openGuard(
   const reasons: string[] = []
   for (const way of waysOf(tools, prefer)) {
     for (const isShared of tools.nsenter ? [true, false] : [false]) {
-      const guard = await guardBy(way, { tools, found, isShared, signal })
-      if (guard.kind === 'mount') return guard
-      reasons.push(guard.reason)
+      const sandbox = await trySandbox(way, { tools, found, isShared, signal })
+      if (sandbox.kind === 'mount') return sandbox
+      reasons.push(sandbox.reason)
     }
   }
   return none(reasons.at(-1) ?? 'no method is available')
@@ -60,16 +60,16 @@ export async function openGuard(
 
 interface Means {
   tools: Tools
-  found: GuardedFolders
+  found: SandboxFolders
   /** Whether the mounts are made once for all processes instead of for each one. */
   isShared: boolean
   signal: AbortSignal | undefined
 }
 
-async function guardBy(way: Way, { tools, found, isShared, signal }: Means): Promise<Guard> {
+async function trySandbox(way: Way, { tools, found, isShared, signal }: Means): Promise<Sandbox> {
   const make = (argv: readonly string[]) => {
     const { words } = planMounts(found, mountPoints())
-    const mounts = ['/bin/sh', '-c', MOUNT_ALL, 'mounts', tools.mount, tools.mkdir, ...words]
+    const mounts = ['/bin/sh', '-c', MOUNT_SCRIPT, 'mounts', tools.mount, tools.mkdir, ...words]
     return [...way.outer, ...mounts, 'run', ...argv]
   }
   const { checks, paths } = planMounts(found, mountPoints())
@@ -85,13 +85,13 @@ async function guardBy(way: Way, { tools, found, isShared, signal }: Means): Pro
     return enter ? [...enter, ...inside] : make(inside)
   }
   const close = () => shared?.close()
-  const wrong = await tryOut(wrap(['/bin/sh', '-c', LOOK, 'look', ...checks]), signal)
+  const wrong = await tryOut(wrap(['/bin/sh', '-c', PROBE_SCRIPT, 'look', ...checks]), signal)
   if (wrong === null) return { kind: 'mount', wrap, close }
   close()
   return none(wrong)
 }
 
-function none(reason: string): Guard {
+function none(reason: string): Sandbox {
   return { kind: 'none', reason }
 }
 

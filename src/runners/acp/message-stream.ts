@@ -2,14 +2,14 @@ import type { Readable, Writable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
-import { objectOf } from '../agents/foreign.ts'
+import { asRecord } from '../agents/unknown-record.ts'
 import { createLines, MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { RunnerFailure } from '../contract.ts'
 
 /** The limit for reading what an agent said before it stopped reading its input. */
 const LAST_WORDS_MS = 1000
 
-export interface WireDeps {
+export interface MessageStreamDeps {
   stdout: Readable
   stdin: Writable
   /** Every line that is not blank, before it is parsed. */
@@ -26,7 +26,7 @@ export interface WireDeps {
  * Connects an agent's standard streams to the SDK. The SDK's own reader accepts lines of any kind and length,
  * answers invalid JSON and prints errors to the console; this one passes such lines to the log instead.
  */
-export function openWire(deps: WireDeps): Stream {
+export function openMessageStream(deps: MessageStreamDeps): Stream {
   const asked = new Set<unknown>()
   const { stdin } = deps
   // the caller of the failed write handles it
@@ -44,12 +44,12 @@ export function openWire(deps: WireDeps): Stream {
   }
 }
 
-async function* messages(deps: WireDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
+async function* messages(deps: MessageStreamDeps, asked: Set<unknown>): AsyncGenerator<AnyMessage> {
   for await (const line of linesOf(deps.stdout)) {
     await deps.room()
     if (line.trim() !== '') deps.onLine(line)
     const message = messageIn(line)
-    const { method, params, id } = objectOf(message)
+    const { method, params, id } = asRecord(message)
     const isAnswer = message !== null && method === undefined
     if (message !== null && typeof method === 'string' && id === undefined) {
       deps.onNotification(method, params)

@@ -1,6 +1,6 @@
 import { endianness } from 'node:os'
-import { holdsSocket, processIds, tcpTable } from './process-facts.ts'
-import { type MarkedRun, membersOf } from './run-members.ts'
+import { holdsSocket, processIds, tcpTable } from './procfs.ts'
+import { type IdentifiedRun, findRunProcesses } from './run-processes.ts'
 
 /** A TCP connection over IPv4 on this machine, seen from our side. */
 export interface Connection {
@@ -27,14 +27,14 @@ export type Sender<R> =
  * Whether a process of a run holds the other end of the connection, alone or together with others. Takes about 20
  * ms with 300 processes, synchronously. Linux only.
  */
-export function senderOf<R extends MarkedRun>(
+export function findSocketOwner<R extends IdentifiedRun>(
   connection: Connection,
   runs: readonly R[],
 ): Sender<R> {
   const socket = theirSocket(connection)
   if (socket === 'gone') return { kind: 'unknown', why: 'gone' }
   if (socket === 'elsewhere') return { kind: 'other' }
-  const members = membersOf(runs)
+  const members = findRunProcesses(runs)
   let hidden = false
   for (const [pid, run] of members) {
     const holds = holdsSocket(pid, socket.inode)

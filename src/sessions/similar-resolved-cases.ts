@@ -33,7 +33,7 @@ export interface ResolvedCase {
   words: string[]
 }
 
-export interface LikeDeps extends Pick<SessionDeps, 'sessionTexts'> {
+export interface SimilarCaseDeps extends Pick<SessionDeps, 'sessionTexts'> {
   catalog: Pick<Catalog, 'folder'>
   search: Pick<Search, 'similar'>
 }
@@ -42,8 +42,8 @@ export interface LikeDeps extends Pick<SessionDeps, 'sessionTexts'> {
 const MAX_CAUSE = 600
 
 /** The resolved cases that resemble this one, most similar first, with what was learned from each. */
-export async function resolvedLike(
-  deps: LikeDeps,
+export async function similarResolvedCases(
+  deps: SimilarCaseDeps,
   id: string,
   limit: number,
 ): Promise<ResolvedCase[]> {
@@ -77,7 +77,7 @@ export async function resolvedLike(
   return found
 }
 
-async function causeOf(deps: LikeDeps, { case: of, sessions }: CaseFolder) {
+async function causeOf(deps: SimilarCaseDeps, { case: of, sessions }: CaseFolder) {
   for (const session of sessions.filter(({ state }) => state === 'complete').reverse()) {
     const text = await hypothesisOf(deps, of.id, session)
     if (text !== '')
@@ -86,7 +86,7 @@ async function causeOf(deps: LikeDeps, { case: of, sessions }: CaseFolder) {
   return null
 }
 
-async function hypothesisOf(deps: LikeDeps, id: string, session: Session): Promise<string> {
+async function hypothesisOf(deps: SimilarCaseDeps, id: string, session: Session): Promise<string> {
   try {
     return (await deps.sessionTexts(id, session)).hypothesis.trim()
   } catch (error) {

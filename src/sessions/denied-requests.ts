@@ -1,13 +1,13 @@
 import { sessionOf } from '../model/case-folder.ts'
 import { isRunning } from '../model/session-state.ts'
 import { numbered, type TrailLine } from '../model/trail.ts'
-import type { MarkedRun } from '../runners/process/run-members.ts'
+import type { IdentifiedRun } from '../runners/process/run-processes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
-import { patientUpdate } from './patient-update.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
 /** A running session, as needed to recognize requests that its own processes send to this service. */
-export interface SessionRun extends MarkedRun {
+export interface SessionRun extends IdentifiedRun {
   session_id: string
   case_id: string
   kind: Job['kind']
@@ -35,7 +35,7 @@ export async function noteDenied(
   job: Pick<Job, 'case_id' | 'session_id' | 'ending'>,
   denied: DeniedRequest,
 ): Promise<void> {
-  await patientUpdate(store, job, (folder) => {
+  await updateWithRetry(store, job, (folder) => {
     const session = sessionOf(folder, job.session_id)
     const known = session.trail.filter(isOwnRequest).length
     if (!isRunning(session.state) || known >= MAX_LINES) return []

@@ -6,7 +6,7 @@ import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { providerOf } from './providers.ts'
 
 /** What will happen once a plan is approved; shown in the console and the terminal. */
-export interface Undertaking {
+export interface ExecutionSummary {
   /** A text for the reader of the plan. */
   text: string
   /** Whether the service itself runs this step. */
@@ -15,11 +15,11 @@ export interface Undertaking {
   objection: string | null
 }
 
-export function undertaking(
+export function executionSummary(
   provider: string,
   { steps, isRunbook }: PlanReading,
   settings: TrustedSettings,
-): Undertaking {
+): ExecutionSummary {
   const found = known(provider, settings)
   if (found instanceof AppError) {
     return { text: '', willRun: () => true, objection: found.message }

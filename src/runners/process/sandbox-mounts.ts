@@ -3,7 +3,7 @@ import type { MountPoint } from '../../files/mount-points.ts'
 import { isWithin } from '../../files/real-path.ts'
 
 /** Folders to mount. For nested folders, the innermost setting applies. */
-export interface GuardedFolders {
+export interface SandboxFolders {
   /** Readable, not writable. */
   readOnly: readonly string[]
   /** Shown as empty, except for open folders inside them. */
@@ -30,7 +30,7 @@ export interface WholePlan extends MountPlan {
  * Open folders inside a hidden one are mounted from the current folder, the only place from which folders below the
  * new mount can still be named.
  */
-export const MOUNT_ALL = `
+export const MOUNT_SCRIPT = `
 set -e
 casefile_mount=$1 casefile_mkdir=$2
 shift 2
@@ -57,7 +57,7 @@ cd /
 exec "$@"`
 
 /** Checks pairs of a word (or a number of entries) and a path; exits with 0 if all hold. */
-export const LOOK = `
+export const PROBE_SCRIPT = `
 wrong() { printf '%s %s\\n' "$2" "$1" >&2; exit 1; }
 while [ $# -gt 0 ]; do
   case $1 in
@@ -74,7 +74,7 @@ while [ $# -gt 0 ]; do
 done`
 
 /** Plans the mounts for existing real paths. Folders inside a hidden one are left out unless they are open. */
-export function planMounts(folders: GuardedFolders, mounts: readonly MountPoint[]): WholePlan {
+export function planMounts(folders: SandboxFolders, mounts: readonly MountPoint[]): WholePlan {
   const places = placesOf(folders)
   const around = foldersAround(places)
   const plans = [
@@ -98,7 +98,7 @@ interface Place {
 }
 
 /** Sorted with outer folders first. */
-function placesOf({ readOnly, hidden, open }: GuardedFolders): Place[] {
+function placesOf({ readOnly, hidden, open }: SandboxFolders): Place[] {
   const all: Place[] = [
     ...readOnly.map((path) => ({ kind: 'closed', path }) as const),
     ...hidden.map((path) => ({ kind: 'hidden', path }) as const),

@@ -17,30 +17,30 @@ const CHANGED_MS = 5000
  * Updates a session's file for its own job, and retries while the file is broken, half-saved or locked by git, or
  * the disk is full. Gives up when the service stops or when the time limit for the error has passed.
  */
-export function patientUpdate(
+export function updateWithRetry(
   store: Pick<Store, 'update'>,
   job: Pick<Job, 'case_id' | 'ending'>,
   decide: Decide,
   options?: UpdateOptions,
 ): Promise<CaseFolder> {
-  return patiently(job, () => store.update(job.case_id, decide, options))
+  return retryWhileUnwritable(job, () => store.update(job.case_id, decide, options))
 }
 
 /** The same for any work that can be repeated. */
-export async function patiently<T>(job: Pick<Job, 'ending'>, work: () => Promise<T>): Promise<T> {
+export async function retryWhileUnwritable<T>(job: Pick<Job, 'ending'>, work: () => Promise<T>): Promise<T> {
   const began = performance.now()
   for (;;) {
     try {
       return await work()
     } catch (error) {
       const waited = performance.now() - began
-      if (job.ending === 'stop' || waited > patienceWith(error, job.ending)) throw error
+      if (job.ending === 'stop' || waited > retryLimitMs(error, job.ending)) throw error
     }
     await delay(PAUSE_MS)
   }
 }
 
-function patienceWith(error: unknown, ending: Job['ending']): number {
+function retryLimitMs(error: unknown, ending: Job['ending']): number {
   const refusal = error instanceof AppError ? error : diskError(error)
   switch (refusal?.code) {
     case 'unreadable_file':

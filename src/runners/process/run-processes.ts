@@ -8,8 +8,8 @@ import {
   processIds,
   processStart,
   processStat,
-} from './process-facts.ts'
-import { inNamespacesOf, type RunNamespaces } from './run-namespaces.ts'
+} from './procfs.ts'
+import { findInNamespaces, type RunNamespaces } from './run-namespaces.ts'
 
 /** A process started for a run, distinguishable from a later one with the same id. */
 export interface RunProcess {
@@ -23,9 +23,9 @@ export interface RunProcess {
   release(): void
 }
 
-export interface MarkedRun extends RunNamespaces {
+export interface IdentifiedRun extends RunNamespaces {
   /** The value of CASEFILE_RUN in its processes' environment. */
-  mark: string
+  runId: string
   /** The processes started for it, each the leader of its own session, including ended ones. */
   processes: readonly RunProcess[]
 }
@@ -34,14 +34,14 @@ export interface MarkedRun extends RunNamespaces {
 export function runProcess(pid: number): RunProcess {
   const pin = process.platform === 'linux' ? pinNamespace(pid, 'mnt') : null
   if (pin?.name !== mountNamespace('self')) {
-    return { ...begunProcess(pid), ...(pin && { namespace: pin.name, release: pin.release }) }
+    return { ...earlierRunProcess(pid), ...(pin && { namespace: pin.name, release: pin.release }) }
   }
   pin?.release()
-  return begunProcess(pid)
+  return earlierRunProcess(pid)
 }
 
 /** For a process recorded earlier: by now it may have entered a namespace that others use, too. */
-export function begunProcess(pid: number): RunProcess {
+export function earlierRunProcess(pid: number): RunProcess {
   const forks = process.platform === 'linux' ? forkCount() : 0
   return { pid, start: processStart(pid), namespace: null, forks, release() {} }
 }
@@ -53,16 +53,16 @@ type Table = ReadonlyMap<number, ProcessStat>
  * group of a process started for it, those in its mount namespaces, and all their descendants. A process that has
  * left all of these cannot be recognized. Linux only.
  */
-export function membersOf<R extends MarkedRun>(runs: readonly R[]): Map<number, R> {
+export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): Map<number, R> {
   const table = liveProcesses()
-  const leaders = leadersOf(runs)
-  const marks = new Map(runs.map((run) => [`CASEFILE_RUN=${run.mark}`, run]))
+  const leaders = findLeaders(runs)
+  const runIds = new Map(runs.map((run) => [`CASEFILE_RUN=${run.runId}`, run]))
   const members = new Map<number, R>()
   for (const [pid, { session, group }] of table) {
-    const run = leaders.get(pid) ?? leaders.get(session) ?? leaders.get(group) ?? markOf(pid, marks)
+    const run = leaders.get(pid) ?? leaders.get(session) ?? leaders.get(group) ?? markOf(pid, runIds)
     if (run) members.set(pid, run)
   }
-  for (const [pid, run] of inNamespacesOf(runs, table.keys())) {
+  for (const [pid, run] of findInNamespaces(runs, table.keys())) {
     if (!members.has(pid)) members.set(pid, run)
   }
   for (const pid of table.keys()) {
@@ -87,7 +87,7 @@ function liveProcesses(): Table {
  * its session or group has members. If another process has the id now, the run's session is empty. If no process
  * has it, members of that session belong to the run, unless the id was reused and its new owner has exited, too.
  */
-function leadersOf<R extends MarkedRun>(runs: readonly R[]): Map<number, R> {
+function findLeaders<R extends IdentifiedRun>(runs: readonly R[]): Map<number, R> {
   const leaders = new Map<number, R>()
   if (runs.every(({ processes }) => processes.length === 0)) return leaders
   // ids are reused only after most others were used; if the count is unknown (NaN), no exited leader's id is
@@ -103,9 +103,9 @@ function leadersOf<R extends MarkedRun>(runs: readonly R[]): Map<number, R> {
   return leaders
 }
 
-function markOf<R>(pid: number, marks: ReadonlyMap<string, R>): R | undefined {
+function markOf<R>(pid: number, runIds: ReadonlyMap<string, R>): R | undefined {
   for (const entry of processEnvironment(pid) ?? []) {
-    const run = entry.startsWith('CASEFILE_RUN=') ? marks.get(entry) : undefined
+    const run = entry.startsWith('CASEFILE_RUN=') ? runIds.get(entry) : undefined
     if (run) return run
   }
   return undefined

@@ -13,8 +13,8 @@ import {
   type StepOutcome,
 } from '../contract.ts'
 import type { AcpSpec } from './agents.ts'
-import type { Ground } from './ground.ts'
-import { type Link, openLink } from './link.ts'
+import type { AllowedPaths } from './allowed-paths.ts'
+import { type AgentConnection, openConnection } from './connection.ts'
 import { toPlanMode, toWorkMode } from './mode-setting.ts'
 import { isUnbounded } from './modes.ts'
 import { openSession } from './session.ts'
@@ -24,7 +24,7 @@ export interface Conversation {
   spec: AcpSpec
   argv: readonly string[]
   /** Where it may work; null in plan mode. */
-  ground: Ground | null
+  allowedPaths: AllowedPaths | null
   workdir: string
   timeoutMs: number
   agent: AgentRun
@@ -35,15 +35,15 @@ export interface Conversation {
  * Runs an agent for one prompt and reports everything it does. Rejects with a `RunnerFailure` if the run does not
  * end well.
  */
-export async function converse(asked: Conversation): Promise<TurnEnd> {
+export async function runAgent(asked: Conversation): Promise<TurnEnd> {
   // aborted if a note cannot be written: the agent must not go on unrecorded
   const ended = new AbortController()
   const signal = AbortSignal.any([asked.signal, ended.signal])
   const conversation = { ...asked, signal }
-  const { agent, ground, spec } = conversation
+  const { agent, allowedPaths, spec } = conversation
   if (signal.aborted) throw stopped(spec)
   const began = performance.now()
-  const step = { id: ground ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
+  const step = { id: allowedPaths ? 'agent' : 'plan-agent', cwd: '.', proof: null, hasRaw: true }
   await agent.report.stepStarted(step, conversation.timeoutMs)
   const finish = (outcome: Omit<StepOutcome, 'timedOut' | 'durationMs'>) => {
     const durationMs = Math.round(performance.now() - began)
@@ -63,8 +63,8 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
   }
   const readLog = spec.openLog?.(progress.take) ?? (() => [])
   const turn = turnOf(conversation, queue, shown, note)
-  if (!ground) await writePlanFiles(conversation)
-  const link = await linkOf(conversation, turn, queue, (line) => {
+  if (!allowedPaths) await writePlanFiles(conversation)
+  const link = await connectAgent(conversation, turn, queue, (line) => {
     for (const each of readLog(line) ?? []) note(each)
   })
   if ('startError' in link) {
@@ -89,7 +89,7 @@ export async function converse(asked: Conversation): Promise<TurnEnd> {
     throw failure
   } finally {
     const exit = await link.end(isGood)
-    for (const note of usageNotes(ground ? 'work' : 'plan', turn.usage())) queue.add(note)
+    for (const note of usageNotes(allowedPaths ? 'work' : 'plan', turn.usage())) queue.add(note)
     await queue.idle()
     await finish(exit)
   }
@@ -124,22 +124,22 @@ function shownOutput(
 }
 
 function turnOf(
-  { spec, ground, workdir, agent, signal }: Conversation,
+  { spec, allowedPaths, workdir, agent, signal }: Conversation,
   queue: NoteQueue,
   shown: ReadableOutput,
   note: (note: AgentNote) => void,
 ): Turn {
-  const env = environmentOf(spec, agent.env, ground !== null)
+  const env = environmentOf(spec, agent.env, allowedPaths !== null)
   return createTurn({
     title: spec.title,
-    ground,
+    allowedPaths,
     signal,
     shown,
     note,
     countsTurn: spec.countsTurn,
-    endsAtRefusal: spec.endsAtRefusal,
+    endsAtDenial: spec.endsAtDenial,
     workdir,
-    planTools: ground ? null : spec.planTools,
+    planTools: allowedPaths ? null : spec.planTools,
     saysInWords: spec.saysInWords,
     refusalIn: spec.refusalIn ?? (() => null),
     readRecord: async (conversation, since) =>
@@ -148,20 +148,20 @@ function turnOf(
   })
 }
 
-function linkOf(
-  { spec, argv, ground, workdir, agent, signal }: Conversation,
+function connectAgent(
+  { spec, argv, allowedPaths, workdir, agent, signal }: Conversation,
   turn: Turn,
   queue: NoteQueue,
   onNoise: (line: string) => void,
 ) {
-  const { report, guard, env } = agent
-  return openLink({
+  const { report, sandbox, env } = agent
+  return openConnection({
     title: spec.title,
     argv,
     cwd: workdir,
-    guard,
+    sandbox,
     signal,
-    env: environmentOf(spec, env, ground !== null),
+    env: environmentOf(spec, env, allowedPaths !== null),
     onStart: (pid) => report.processStarted(pid),
     onRaw: (line) => report.raw(Buffer.from(`${line}\n`)),
     onNoise,
@@ -185,19 +185,19 @@ function stopped({ title }: AcpSpec): RunnerFailure {
   return new RunnerFailure(`${title} was stopped`)
 }
 
-async function speak(link: Link, turn: Turn, conversation: Conversation): Promise<TurnEnd> {
-  const { spec, argv, ground, agent, workdir, signal } = conversation
+async function speak(link: AgentConnection, turn: Turn, conversation: Conversation): Promise<TurnEnd> {
+  const { spec, argv, allowedPaths, agent, workdir, signal } = conversation
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }
   const session = await openSession(link, { ...asked, meta: metaOf(conversation) })
   turn.holdSession(session.sessionId, session.model)
   const present = { link, watch: turn.watch, ...session }
-  const planMode = ground ? null : await toPlanMode(present, spec, signal)
+  const planMode = allowedPaths ? null : await toPlanMode(present, spec, signal)
   const mode = planMode ? planMode.mode : await toWorkMode(present, spec, signal)
   if (mode !== null) turn.holdMode(mode)
   const { note } = agent.report
   const fields: AgentFacts = {
-    mode: ground ? 'work' : 'plan',
+    mode: allowedPaths ? 'work' : 'plan',
     command: [...argv],
     ...(session.version === null ? {} : { version: session.version }),
     ...warningAbout(spec, session.version),
@@ -216,8 +216,8 @@ async function writePlanFiles({ spec, agent }: Conversation): Promise<void> {
 }
 
 /** An unrestricted mode is used only if the operator names it. */
-function metaOf({ spec, ground }: Conversation) {
-  if (!ground) return spec.meta.plan
+function metaOf({ spec, allowedPaths }: Conversation) {
+  if (!allowedPaths) return spec.meta.plan
   const { meta, named } = spec
   return named.work !== null && isUnbounded(named.work) ? meta.unbounded : meta.work
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** The result of the work, or undefined after `ms`. A later rejection is ignored. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const timer = new AbortController()
   const late = delay(ms, undefined, { signal: timer.signal }).catch(() => undefined)
   try {
@@ -12,7 +12,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T | undef
 }
 
 /** The result of the work. Rejects with the signal's reason if the work has not ended `graceMs` after the abort. */
-export async function unlessAborted<T>(
+export async function abortable<T>(
   signal: AbortSignal,
   work: Promise<T>,
   graceMs = 0,

@@ -2,7 +2,7 @@ import { plainText } from '../../files/plain-text.ts'
 import { clauseOf } from '../agents/cut-text.ts'
 import { MAX_LINE_MIB } from '../agents/jsonl.ts'
 import { isErrorAlone } from '../agents/plan-text.ts'
-import { DID_NOTHING, saidError, withoutStack } from '../agents/said-error.ts'
+import { DID_NOTHING, errorText, withoutStack } from '../agents/error-text.ts'
 import type { StepProcessResult } from '../process/step-process.ts'
 import type { Heard } from './command-listener.ts'
 import type { CommandSpec } from './command-spec.ts'
@@ -18,7 +18,7 @@ export const DROPPED = `it printed a line of more than ${MAX_LINE_MIB} MiB, whic
  * Why a run failed, as a predicate for a sentence about the agent; null if it succeeded. Both the exit code and the
  * agent's own result must be good, because either alone can be wrong.
  */
-export function complaintAbout(end: CommandEnd): string | null {
+export function failureReason(end: CommandEnd): string | null {
   const { result, stream, hasDropped, errors, retries } = end
   const { verdict } = stream
   if (retries !== null) return retries
@@ -37,15 +37,15 @@ export function complaintAbout(end: CommandEnd): string | null {
  * The same for work mode. An agent that only printed an error, or that said and did nothing, has failed. For an
  * unknown program the exit code decides.
  */
-export function complaintAtWork(
+export function workFailureReason(
   { stream: format }: Pick<CommandSpec, 'stream'>,
   end: CommandEnd,
 ): string | null {
-  const complaint = complaintAbout(end)
+  const complaint = failureReason(end)
   if (complaint !== null || format === 'plain') return complaint
   const { stream, hasActed, hasDropped } = end
   const said = stream.messages.join('\n\n')
-  if (isErrorAlone(said)) return `failed: ${saidError(said)}`
+  if (isErrorAlone(said)) return `failed: ${errorText(said)}`
   const isEmpty = said.trim() === '' && !hasActed && !hasDropped && !stream.overlong
   return isEmpty ? DID_NOTHING : null
 }

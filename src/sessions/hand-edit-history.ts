@@ -21,7 +21,7 @@ import type { Store } from '../workspace/store.ts'
  * Records in history.md what people change in the case files, once nobody has saved them for a while. Changes that
  * git brings are not recorded: git also brings the history lines of the machine that made them.
  */
-export interface HandActs {
+export interface HandEditHistory {
   /** Call this before `changed`, when records of a case were read again and differ. */
   saw(change: CaseChange): void
   /** Call this when the published facts of a case changed. */
@@ -31,7 +31,7 @@ export interface HandActs {
   close(): Promise<void>
 }
 
-export interface HandActDeps {
+export interface HandEditHistoryDeps {
   store: Pick<Store, 'record' | 'isWriting'>
   layout: Layout
   journal: HistoryJournal
@@ -48,7 +48,7 @@ export interface HandActDeps {
 const QUIET_MS = 2000
 const RETRY_MS = 10_000
 
-export function createHandActs(deps: HandActDeps): HandActs {
+export function createHandEditHistory(deps: HandEditHistoryDeps): HandEditHistory {
   const { store, layout, journal, log } = deps
   const seen = new Map<string, Seen>()
   const timers = new Map<string, NodeJS.Timeout>()

@@ -1,11 +1,11 @@
 import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import { type Guard, openGuard, type Preference } from '../runners/process/guard.ts'
+import { type Sandbox, openSandbox, type Preference } from '../runners/process/sandbox.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { SessionDeps } from './deps.ts'
 
-type ProtectionDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
+type SandboxDeps = Pick<SessionDeps, 'layout' | 'state' | 'environment' | 'mount'>
 
 export interface Scene {
   workdir: string
@@ -15,10 +15,10 @@ export interface Scene {
 }
 
 /** The sandbox for planning: the workspace, the working folder and its repository are read-only. */
-export async function planGuard(deps: ProtectionDeps, scene: Scene): Promise<Guard> {
+export async function planSandbox(deps: SandboxDeps, scene: Scene): Promise<Sandbox> {
   const { root, memoryRoot } = deps.layout
   const repository = await repositoryFolders(scene.workdir, scene.signal)
-  return guardOf(
+  return sandboxFor(
     deps,
     scene,
     outermost([root, memoryRoot, scene.workdir, ...repository]),
@@ -27,16 +27,16 @@ export async function planGuard(deps: ProtectionDeps, scene: Scene): Promise<Gua
 }
 
 /** The sandbox for work: the case files are read-only. */
-export async function workGuard(deps: ProtectionDeps, scene: Scene): Promise<Guard> {
+export async function workSandbox(deps: SandboxDeps, scene: Scene): Promise<Sandbox> {
   const { memoryRoot } = deps.layout
   if (isWithin(memoryRoot, scene.workdir)) {
     return { kind: 'none', reason: 'the working folder lies within the memory root' }
   }
-  return guardOf(deps, scene, [memoryRoot], 'powers')
+  return sandboxFor(deps, scene, [memoryRoot], 'powers')
 }
 
 /** Folders that a run must not move or replace, because records would then be written elsewhere. */
-export function holdPlaces(
+export function rememberRunFolders(
   { layout, state }: Pick<SessionDeps, 'layout' | 'state'>,
   workdir: string,
 ): Promise<RememberedFolders> {
@@ -49,25 +49,25 @@ export function holdPlaces(
 }
 
 /** A clause about replaced folders; null if there are none. */
-export function whyReplaced(replaced: readonly string[]): string | null {
+export function replacedReason(replaced: readonly string[]): string | null {
   if (replaced.length === 0) return null
   const were = replaced.length === 1 ? 'was' : 'were'
   return `${replaced.join(', ')} ${were} moved away or replaced by something else during the run`
 }
 
 /** The audit trail's line that says which protection a run has. */
-export function guardLine(mode: 'plan' | 'work', guard: Guard): NewTrailLine {
+export function sandboxLine(mode: 'plan' | 'work', sandbox: Sandbox): NewTrailLine {
   const fields =
-    guard.kind === 'mount' ? { guard: 'mount' } : { guard: 'comparison', reason: guard.reason }
+    sandbox.kind === 'mount' ? { guard: 'mount' } : { guard: 'comparison', reason: sandbox.reason }
   return { event: 'guarded', fields: { mode, ...fields } }
 }
 
-async function guardOf(
-  deps: ProtectionDeps,
+async function sandboxFor(
+  deps: SandboxDeps,
   scene: Scene,
   readOnly: string[],
   prefer: Preference,
-): Promise<Guard> {
+): Promise<Sandbox> {
   if (!deps.mount) return { kind: 'none', reason: 'mounts are turned off (--no-mount)' }
   if (isWithin(deps.state.root, scene.workdir)) {
     return { kind: 'none', reason: 'the working folder lies within the state folder' }
@@ -77,7 +77,7 @@ async function guardOf(
   // the agent stores its login and conversations in the home folder and could not start
   if (around) return { kind: 'none', reason: `the home folder lies within ${around}` }
   const hidden = [deps.state.root]
-  return openGuard({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
+  return openSandbox({ readOnly, hidden, open: [scene.runFolder] }, scene.signal, prefer)
 }
 
 /** Only the folders that are not inside another one. */

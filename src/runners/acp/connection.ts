@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import type { ClientConnection, RequestPermissionResponse } from '@agentclientprotocol/sdk'
 import { packageVersion } from '../../package-files.ts'
 import { createLines } from '../agents/jsonl.ts'
-import { unlessAborted, within } from '../agents/patience.ts'
+import { abortable, withTimeout } from '../agents/timeouts.ts'
 import type { StepOutcome } from '../contract.ts'
-import type { Guard } from '../process/guard.ts'
+import type { Sandbox } from '../process/sandbox.ts'
 import { type Launched, launch } from '../process/launch.ts'
 import { endProcessGroup } from '../process/process-group.ts'
-import { failureOf, type LinkExit, type LinkFacts } from './link-failure.ts'
-import { openWire } from './wire.ts'
+import { failureOf, type ConnectionExit, type ConnectionFacts } from './connection-failure.ts'
+import { openMessageStream } from './message-stream.ts'
 
 /** How long to wait for remaining output after the process exits. */
 const DRAIN_MS = 250
@@ -24,13 +24,13 @@ const KILLED_MS = 1000
 const TAIL_CHARACTERS = 2000
 const METHOD_NOT_FOUND = -32601
 
-export interface LinkOptions {
+export interface ConnectionOptions {
   /** The agent's name in messages. */
   title: string
   argv: readonly string[]
   cwd: string
   env: Record<string, string>
-  guard: Guard
+  sandbox: Sandbox
   /** Aborts the start. After the start, use `end` of the connection. */
   signal: AbortSignal
   /** Awaited before the program runs. */
@@ -44,14 +44,14 @@ export interface LinkOptions {
   onOwn(method: string, params: unknown): void
   /** The parameters may have any shape. */
   onPermission(params: unknown): Promise<PermissionAnswer>
-  /** See `WireDeps`. */
+  /** See `MessageStreamDeps`. */
   room(): Promise<void>
 }
 
 export type PermissionAnswer = RequestPermissionResponse
 
 /** An agent's process and the ACP connection to it. Every failure of the agent is a `RunnerFailure`. */
-export interface Link {
+export interface AgentConnection {
   /** Rejects when `signal` aborts, when the agent returns an error, or when it exits. */
   ask(method: string, params: object, signal: AbortSignal): Promise<unknown>
   notify(method: string, params: object): Promise<void>
@@ -59,14 +59,14 @@ export interface Link {
    * Ends the process group. `politely` first closes its input and waits for it to exit; if it does not, ending it
    * is not an error.
    */
-  end(politely: boolean): Promise<LinkEnd>
+  end(politely: boolean): Promise<ConnectionEnd>
 }
 
-export type LinkEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByService'>
-export type NotLinked = { startError: string }
+export type ConnectionEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByService'>
+export type NotConnected = { startError: string }
 
 /** Starts an agent, held until `onStart` resolves, and connects to it. */
-export async function openLink(options: LinkOptions): Promise<Link | NotLinked> {
+export async function openConnection(options: ConnectionOptions): Promise<AgentConnection | NotConnected> {
   const launched = await launch({ ...options, stdin: 'pipe' })
   if ('startError' in launched) return launched
   const exited = exitOf(launched)
@@ -86,13 +86,13 @@ export async function openLink(options: LinkOptions): Promise<Link | NotLinked> 
 function linked(
   launched: Launched,
   connection: ClientConnection,
-  facts: LinkFacts & { ended: Promise<void> },
-): Link {
+  facts: ConnectionFacts & { ended: Promise<void> },
+): AgentConnection {
   return {
     async ask(method, params, signal) {
       const request = connection.agent.request(method, params)
       try {
-        return await unlessAborted(signal, request)
+        return await abortable(signal, request)
       } catch (error) {
         if (error === signal.reason && signal.aborted) throw error
         throw await failureOf(error, method, connection.signal, facts)
@@ -103,13 +103,13 @@ function linked(
     },
     async end(politely) {
       launched.stdin?.end()
-      if (politely) await within(LEAVE_MS, facts.exited)
+      if (politely) await withTimeout(LEAVE_MS, facts.exited)
       const endedByService = politely && !hasExited(launched)
       // after its exit a signal is already on its way; later its id may belong to another process
       if (!hasExited(launched)) await endProcessGroup(launched.pid)
-      const gone = await within(KILLED_MS, facts.exited)
+      const gone = await withTimeout(KILLED_MS, facts.exited)
       if (gone) await facts.ended
-      await within(DRAIN_MS, connection.closed)
+      await withTimeout(DRAIN_MS, connection.closed)
       connection.close()
       for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream?.destroy()
       if (endedByService) return { exit: 0, signal: null, endedByService }
@@ -118,10 +118,10 @@ function linked(
   }
 }
 
-async function connect(launched: Launched, options: LinkOptions): Promise<ClientConnection> {
+async function connect(launched: Launched, options: ConnectionOptions): Promise<ClientConnection> {
   // loading this takes 100 ms, so it is loaded only if an agent uses it
   const { client, methods, RequestError } = await import('@agentclientprotocol/sdk')
-  const stream = openWire({
+  const stream = openMessageStream({
     stdout: launched.stdout,
     stdin: launched.stdin!,
     onNotification(method, params) {
@@ -158,7 +158,7 @@ function hasExited({ child }: Launched): boolean {
   return child.exitCode !== null || child.signalCode !== null
 }
 
-function exitOf({ child, stdout }: Launched): Promise<LinkExit> {
+function exitOf({ child, stdout }: Launched): Promise<ConnectionExit> {
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   return exited.then(async ([exit, signal]) => {
     // a child process may hold the pipe open, and then it never ends
@@ -167,7 +167,7 @@ function exitOf({ child, stdout }: Launched): Promise<LinkExit> {
   })
 }
 
-function followErrors({ stderr }: Launched, { onRaw, onNoise }: LinkOptions): () => string {
+function followErrors({ stderr }: Launched, { onRaw, onNoise }: ConnectionOptions): () => string {
   let tail = ''
   const lines = createLines({
     line(text) {

@@ -3,19 +3,19 @@ import { createBoundedMap } from '../agents/bounded-map.ts'
 /** An agent may repeat all its denials at the end. */
 const MAX_KNOWN = 10_000
 
-export interface ToldDenial {
+export interface ReportedDenial {
   id: string | null
   tool: string
   when: 'at once' | 'at the end'
 }
 
 /** Recognizes a denial that is reported twice: by its id, else by the number of denials of its tool. */
-export interface DenialNews {
-  isNew(denial: ToldDenial): boolean
+export interface DenialDeduplicator {
+  isNew(denial: ReportedDenial): boolean
   isKnown(id: string): boolean
 }
 
-export function createDenialNews(): DenialNews {
+export function createDenialDeduplicator(): DenialDeduplicator {
   const known = createBoundedMap<true>(MAX_KNOWN)
   /** Denials reported once so far, counted by tool: with an id and without. */
   const waiting = { named: createBoundedMap<number>(), nameless: createBoundedMap<number>() }
