@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/**
- * Whether this is the bundle in dist/ or, as in tests, the source in src/. Both folders are in the package's root.
- */
+/** This is the bundle in dist/, or the source in src/ that tests run: both folders are in the root of the package. */
 const isBundle = import.meta.url.endsWith('.js')
 
 /** The URL of a file in the package, by its path from the root. */
@@ -11,12 +9,9 @@ export function packageFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url)
 }
 
-/**
- * The URL of a worker thread's code, by its source such as `markdown/parse-worker.ts`; the bundle has it directly
- * in dist/.
- */
+/** The file in dist/ that a worker thread runs, by its source such as `markdown/parse-worker.ts`. */
 export function workerFile(source: string): URL {
-  return new URL(isBundle ? source.replace(/^.*\/(.*)\.ts$/, '$1.js') : source, import.meta.url)
+  return packageFile(`dist/${source.replace(/^.*\/(.*)\.ts$/, '$1.js')}`)
 }
 
 const requireHere = createRequire(import.meta.url)

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { type Connection, findSocketOwner } from '../../src/runners/process/socket-owner.ts'
 import { runProcess } from '../../src/runners/process/run-processes.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { type Connection, findSocketOwner } from '../../src/runners/process/socket-owner.ts'
+import { built } from '../fixtures/built.ts'
 
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
@@ -153,12 +153,11 @@ for (const [name, scene, expected] of scenes) {
 }
 
 t.test('where /proc shows processes alone', rootOnly, async (t) => {
-  const module = (name: string) =>
-    new URL(`../../src/runners/process/${name}.ts`, import.meta.url).href
+  const module = (name: string) => built(`src/runners/process/${name}.ts`)
   const script = `
-    const { findSocketOwner } = await import('${module('peer')}')
-    const { runProcess } = await import('${module('run-members')}')
-    const { killRun } = await import('${module('process-sweep')}')
+    const { findSocketOwner } = await import('${module('socket-owner')}')
+    const { runProcess } = await import('${module('run-processes')}')
+    const { killRun } = await import('${module('kill-run')}')
     const { spawn } = await import('node:child_process')
     const { once } = await import('node:events')
     const server = (await import('node:net')).createServer().listen(0, '127.0.0.1')
@@ -175,14 +174,7 @@ t.test('where /proc shows processes alone', rootOnly, async (t) => {
   const said = async (before: string) => {
     const shell = `mount -t proc -o subset=pid proc /proc && ${before} exec "$@"`
     const around = ['--mount', '--pid', '--fork', 'sh', '-c', shell, 'sh']
-    const words = [
-      ...around,
-      process.execPath,
-      ...typescriptFlags,
-      '--input-type=module',
-      '-e',
-      script,
-    ]
+    const words = [...around, process.execPath, '--input-type=module', '-e', script]
     const env = { PATH, SCRIPT: CLIENT }
     const child = spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
     return text(child.stdout)
