@@ -1,8 +1,8 @@
 import { type CaseFolder, sessionOf } from '../model/case-folder.ts'
 import { type PlanRequest, type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
 import { killRun } from '../runners/process/kill-run.ts'
+import { closeSandbox, type Sandbox } from '../runners/process/sandbox.ts'
 import { openPlanFolders, type PlanFolders } from '../snapshots/plan-folders.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import { notStarted, whyUntrustedCopy } from './agent-files.ts'
@@ -13,9 +13,9 @@ import { stepEnvironment } from './environment.ts'
 import type { Job } from './jobs.ts'
 import { planPrompt } from './prompt.ts'
 import { recordPrompt } from './prompt-record.ts'
-import { sandboxLine, rememberRunFolders, planSandbox, replacedReason } from './sandbox-policy.ts'
 import type { Provider } from './providers.ts'
 import { appendLine, openRunReport } from './run-report.ts'
+import { planSandbox, rememberRunFolders, replacedReason, sandboxLine } from './sandbox-policy.ts'
 
 export interface AgentPlanning {
   provider: Provider

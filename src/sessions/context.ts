@@ -14,7 +14,11 @@ import type { SessionDeps } from './deps.ts'
 import type { EarlierSession, PromptContext } from './prompt.ts'
 import type { Provider } from './providers.ts'
 import type { Redactor } from './redaction.ts'
-import { type SimilarCaseDeps, type ResolvedCase, similarResolvedCases } from './similar-resolved-cases.ts'
+import {
+  type ResolvedCase,
+  type SimilarCaseDeps,
+  similarResolvedCases,
+} from './similar-resolved-cases.ts'
 
 /** The newest sessions are enough; older ones add little. */
 const EARLIER_SESSIONS = 8

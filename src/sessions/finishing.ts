@@ -14,8 +14,8 @@ import { type MissingEnvironment, missingEnvironmentNote } from './environment.t
 import { boundedOutput, evidenceLines, stepEvidence } from './evidence.ts'
 import type { FolderDiff } from './folder-diff.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { updateWithRetry } from './update-with-retry.ts'
 import { redactedTests } from './redacted-updates.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
 /** The outcome of a run. `plan` is the text that ran, `withheld` the variables its steps did not get. */
 export type Worked = WorkResult & {

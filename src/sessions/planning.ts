@@ -14,8 +14,8 @@ import { memoryOf } from './context.ts'
 import type { SessionDeps } from './deps.ts'
 import { boundedOutput, planOutput } from './evidence.ts'
 import { endingActor, type Job } from './jobs.ts'
-import { updateWithRetry } from './update-with-retry.ts'
 import type { Provider } from './providers.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
 /** Plan mode: loads the context, has the runner write hypothesis and plan, then waits for approval. */
 export async function plan(

@@ -4,17 +4,21 @@ import { newCase } from '../model/decide-case.ts'
 import { OWN_PROVIDER } from '../model/settings.ts'
 import { type PlanResult, RunnerFailure } from '../runners/contract.ts'
 import { openRunFolder, type RunFolder } from '../runners/output/run-folder.ts'
-import { closeSandbox, type Sandbox, NO_SANDBOX } from '../runners/process/sandbox.ts'
-import { bootId } from '../runners/process/procfs.ts'
 import { killRun } from '../runners/process/kill-run.ts'
-import { type IdentifiedRun, type RunProcess, runProcess } from '../runners/process/run-processes.ts'
+import { bootId } from '../runners/process/procfs.ts'
+import {
+  type IdentifiedRun,
+  type RunProcess,
+  runProcess,
+} from '../runners/process/run-processes.ts'
+import { closeSandbox, NO_SANDBOX, type Sandbox } from '../runners/process/sandbox.ts'
 import type { TrustedSettings } from '../workspace/settings/trusted-settings.ts'
 import type { SessionDeps } from './deps.ts'
 import { stepEnvironment } from './environment.ts'
-import { planSandbox } from './sandbox-policy.ts'
 import { type OutputListener, openOutputReport } from './provider-output.ts'
 import { allStatuses, type ProviderStatus, providerStatus } from './provider-status.ts'
 import { listProviders, type Provider, providerOf } from './providers.ts'
+import { planSandbox } from './sandbox-policy.ts'
 
 /** The maximum number of runs at the same time; each is an agent with all its processes. */
 const MOST_AT_ONCE = 2

@@ -10,8 +10,8 @@ import { runProcess } from '../runners/process/run-processes.ts'
 import { boundedNotes } from './agent-notes.ts'
 import type { SessionDeps } from './deps.ts'
 import type { Job } from './jobs.ts'
-import { updateWithRetry } from './update-with-retry.ts'
 import { createStepRecorder, type StepRecorder } from './step-recorder.ts'
+import { updateWithRetry } from './update-with-retry.ts'
 
 /**
  * Receives what a runner reports for a job: writes audit trail, artifacts and run record, and publishes live

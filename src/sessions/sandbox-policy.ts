@@ -1,7 +1,7 @@
 import { isWithin } from '../files/real-path.ts'
 import { type RememberedFolders, rememberFolders } from '../files/remembered-folders.ts'
 import type { NewTrailLine } from '../model/trail.ts'
-import { type Sandbox, openSandbox, type Preference } from '../runners/process/sandbox.ts'
+import { openSandbox, type Preference, type Sandbox } from '../runners/process/sandbox.ts'
 import { repositoryFolders } from '../snapshots/repository-state.ts'
 import type { SessionDeps } from './deps.ts'
 

@@ -5,8 +5,8 @@ import { isOver as isOverState, isRunning } from '../model/session-state.ts'
 import { killRun } from '../runners/process/kill-run.ts'
 import type { SessionDeps } from './deps.ts'
 import { createJobs, type Job, type Jobs } from './jobs.ts'
-import { retryWhileUnwritable } from './update-with-retry.ts'
 import { failSession } from './recovery.ts'
+import { retryWhileUnwritable } from './update-with-retry.ts'
 
 /** Starts and cleans up the job of a session, whatever the job does. */
 export interface SessionJobs {
@@ -41,7 +41,14 @@ export function createSessionJobs(deps: SessionDeps): SessionJobs {
     const job = await jobs.open({ ...wanted, runId: newId() })
     const { session_id, case_id, number, runId } = job
     try {
-      await runs.write({ session_id, case_id, number, mark: runId, process: null, agent_session: null })
+      await runs.write({
+        session_id,
+        case_id,
+        number,
+        mark: runId,
+        process: null,
+        agent_session: null,
+      })
     } catch (error) {
       jobs.close(job)
       throw error

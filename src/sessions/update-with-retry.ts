@@ -27,7 +27,10 @@ export function updateWithRetry(
 }
 
 /** The same for any work that can be repeated. */
-export async function retryWhileUnwritable<T>(job: Pick<Job, 'ending'>, work: () => Promise<T>): Promise<T> {
+export async function retryWhileUnwritable<T>(
+  job: Pick<Job, 'ending'>,
+  work: () => Promise<T>,
+): Promise<T> {
   const began = performance.now()
   for (;;) {
     try {

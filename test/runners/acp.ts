@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { acpRunner, customAcpSpec } from '../../src/runners/acp/acp.ts'
 import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
+import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
 import { temporaryFolders } from '../../src/runners/acp/command-reach.ts'
 import { commandWords } from '../../src/runners/acp/command-words.ts'
-import { outsideReason } from '../../src/runners/acp/allowed-paths.ts'
-import { tryHandshake } from '../../src/runners/acp/handshake.ts'
 import type { AgentConnection } from '../../src/runners/acp/connection.ts'
+import { tryHandshake } from '../../src/runners/acp/handshake.ts'
 import { toPlanMode, watchMode } from '../../src/runners/acp/mode-setting.ts'
 import { isUnbounded, planModeOf, workModeOf } from '../../src/runners/acp/modes.ts'
 import { workPolicy } from '../../src/runners/acp/permission.ts'
@@ -17,9 +17,9 @@ import { readToolCall } from '../../src/runners/acp/tool-call.ts'
 import { createTranscript } from '../../src/runners/acp/transcript.ts'
 import { createReadableOutput } from '../../src/runners/agents/readable-output.ts'
 import type { AgentRun } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
-import { processStat } from '../../src/runners/process/procfs.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
+import { processStat } from '../../src/runners/process/procfs.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
 import { CASE } from '../fixtures/records.ts'
 
@@ -458,7 +458,11 @@ t.test('what is of another session does not count', async (t) => {
   t.equal(eventsOf(report), 'started plan-agent process agent_started agent_session finished')
   t.match(answers(report), { foreign: 'cancelled' })
   t.notMatch(report.said.stdout, 'Of another')
-  t.equal(report.said.stdout.match(/messages of another session: session-2/g)?.length, 1, 'told once')
+  t.equal(
+    report.said.stdout.match(/messages of another session: session-2/g)?.length,
+    1,
+    'told once',
+  )
 })
 
 t.test('an answer has its own limit', async (t) => {
@@ -599,7 +603,8 @@ t.test('what a call names is inside, or is not', async (t) => {
   symlinkSync('../workshop', `${workdir}/away`)
   const closed = [`${workdir}/memory`]
   const ground = { workdir, closed, temporary: [], scratch: `${top}/scratch` }
-  const why = (fields: object) => outsideReason(readToolCall({ toolCallId: 'x', ...fields }), ground)
+  const why = (fields: object) =>
+    outsideReason(readToolCall({ toolCallId: 'x', ...fields }), ground)
   const inside: object[] = [
     { locations: [{ path: `${top}/scratch/x` }] },
     { locations: [{ path: workdir }, { path: 'sub/new/file' }] },

@@ -15,8 +15,8 @@ import { commandRunner, customCommandSpec } from '../../src/runners/command/comm
 import { type CommandSpec, wordsOf } from '../../src/runners/command/command-spec.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentNote, AgentRun, PlanRequest, WorkRequest } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { processStat } from '../../src/runners/process/procfs.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 
 type Custom = Extract<ProviderSettings, { kind: 'command' }>
 

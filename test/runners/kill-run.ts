@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Sandbox, NO_SANDBOX, openSandbox } from '../../src/runners/process/sandbox.ts'
+import { killRun } from '../../src/runners/process/kill-run.ts'
 import {
   bootId,
   mountNamespace,
   processIdLimit,
   processStat,
 } from '../../src/runners/process/procfs.ts'
-import { killRun } from '../../src/runners/process/kill-run.ts'
 import {
-  type IdentifiedRun,
   findRunProcesses,
+  type IdentifiedRun,
   type RunProcess,
   runProcess,
 } from '../../src/runners/process/run-processes.ts'
+import { NO_SANDBOX, openSandbox, type Sandbox } from '../../src/runners/process/sandbox.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 import { planned, step } from '../fixtures/session-client.ts'
@@ -32,7 +32,8 @@ const ID = '0b1e2d3c-0000-4000-8000-00000000abcd'
 
 const guarded = await guardWith(ID)
 t.teardown(guarded.remove)
-const here = guarded.sandbox.kind === 'mount' ? {} : { skip: `no sandbox: ${guarded.sandbox.reason}` }
+const here =
+  guarded.sandbox.kind === 'mount' ? {} : { skip: `no sandbox: ${guarded.sandbox.reason}` }
 
 /** A sandbox as a session has it: state hidden, the folder of its own run shown again. */
 async function guardWith(id: string) {
@@ -181,7 +182,8 @@ t.test('a sweep that finds nothing is short', here, async (t) => {
   await once(crowd.stdout, 'data')
   const { processes } = await leftBehind(t, '', guarded.sandbox)
   await killRun({ runId: 'the-mark', processes, folderId: ID })
-  const sweep = async () => t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }), 0)
+  const sweep = async () =>
+    t.equal(await killRun({ runId: 'the-mark', processes, folderId: ID }), 0)
   const took = await cpuTime(sweep, { tries: 9, enough: 250 })
   t.ok(took < 250, `${took.toFixed(1)} ms`)
 })

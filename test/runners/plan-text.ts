@@ -1,6 +1,6 @@
 import t from 'tap'
-import { planAmong, planOf, planOfWords } from '../../src/runners/agents/plan-text.ts'
 import { errorText } from '../../src/runners/agents/error-text.ts'
+import { planAmong, planOf, planOfWords } from '../../src/runners/agents/plan-text.ts'
 import { cpuTime } from '../fixtures/cpu-time.ts'
 
 const lines = (...texts: string[]) => texts.join('\n')

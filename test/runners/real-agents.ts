@@ -6,8 +6,8 @@ import { ACP_AGENTS } from '../../src/runners/acp/agents.ts'
 import { commandRunner } from '../../src/runners/command/command.ts'
 import { PRESETS } from '../../src/runners/command/presets.ts'
 import type { AgentRun, Runner } from '../../src/runners/contract.ts'
-import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import { killRunById } from '../../src/runners/process/kill-run.ts'
+import { NO_SANDBOX } from '../../src/runners/process/sandbox.ts'
 import {
   drivenProviders,
   homeEnvironment,

@@ -127,7 +127,7 @@ t.test('how a run ends', async (t) => {
     [
       'other variables are withheld, and named when it fails',
       step('echo "[$(env | grep SECRET_FOR_TEST)]"; exit 1'),
-      { state: 'failed', output: /^\[\]$[\s\S]*Withheld.*SECRET_FOR_TEST/m, not: /hidden/ },
+      { state: 'failed', output: /^\[\]$[\s\S]*did not get.*SECRET_FOR_TEST/m, not: /hidden/ },
     ],
     ['no steps', 'Only words.', { state: 'complete', output: /no steps/ }],
     ['no output', step('true'), { state: 'complete', output: /^\$ step step-1\n\[exit 0/ }],

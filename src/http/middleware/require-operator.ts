@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../model/app-error.ts'
-import { type Connection, type Sender, findSocketOwner } from '../../runners/process/socket-owner.ts'
 import type { IdentifiedRun } from '../../runners/process/run-processes.ts'
+import {
+  type Connection,
+  findSocketOwner,
+  type Sender,
+} from '../../runners/process/socket-owner.ts'
 import type { DeniedRequest, SessionRun } from '../../sessions/denied-requests.ts'
 import type { ServiceContext, ServiceEnv } from '../context.ts'
 import type { HttpDeps } from '../deps.ts'

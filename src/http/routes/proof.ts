@@ -7,8 +7,8 @@ import type { Counted } from '../../model/proof.ts'
 import { countContent, updateCounted } from '../../sessions/count-proof.ts'
 import {
   candidateContent,
-  MAX_PROOF_CONTENT_BYTES,
   impliedSession,
+  MAX_PROOF_CONTENT_BYTES,
 } from '../../sessions/proof-candidate.ts'
 import { actorOf } from '../actor.ts'
 import type { ServiceContext } from '../context.ts'

@@ -73,7 +73,15 @@ async function plan(spec: AcpSpec, argv: string[], request: PlanRequest): Promis
   const { workdir, signal } = request
   const timeoutMs = agent.timeoutMs ?? 0
   const planArgv = [...argv, ...spec.planArgs.map((word) => word.replace('{folder}', agent.folder))]
-  const conversation = { spec, argv: planArgv, allowedPaths: null, workdir, timeoutMs, agent, signal }
+  const conversation = {
+    spec,
+    argv: planArgv,
+    allowedPaths: null,
+    workdir,
+    timeoutMs,
+    agent,
+    signal,
+  }
   const { plan, noPlan, denials } = await runAgent(conversation)
   if (plan) return plan
   const complaints = [denials.complaint(), noPlan]

@@ -13,9 +13,9 @@ import {
   OPENCODE_OWN_ENV,
 } from '../agents/project-files.ts'
 import type { AllowsUserPlaces } from '../agents/user-places.ts'
-import type { OutputParser } from '../streams/output-parser.ts'
 import { readCodexRecord, sandboxError } from '../streams/codex-record.ts'
 import { createOpencodeLog, OPENCODE_LOGS } from '../streams/opencode-log.ts'
+import type { OutputParser } from '../streams/output-parser.ts'
 import { CLAUDE_RETRY } from './retry.ts'
 
 export interface AcpSpec extends AgentSpec {

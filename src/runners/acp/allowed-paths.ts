@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isWithin } from '../../files/real-path.ts'
-import { type CommandPaths, isInGit, commandOutsideReason } from './command-reach.ts'
-import { resolveNamedPath, quotePath } from './named-path.ts'
+import { type CommandPaths, commandOutsideReason, isInGit } from './command-reach.ts'
+import { quotePath, resolveNamedPath } from './named-path.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** The paths that an agent may use without asking the operator. */
@@ -13,7 +13,10 @@ export interface AllowedPaths extends CommandPaths {
 }
 
 /** Why a tool call reaches outside the allowed paths, as a clause for the operator; null if it does not. */
-export async function outsideReason(call: ToolCall, allowedPaths: AllowedPaths): Promise<string | null> {
+export async function outsideReason(
+  call: ToolCall,
+  allowedPaths: AllowedPaths,
+): Promise<string | null> {
   if (!call.isWhole) return 'it names too many paths to check'
   for (const path of call.paths) {
     const real = await resolveNamedPath(path, allowedPaths.workdir)
@@ -49,7 +52,11 @@ async function commandsOutsideReason(
   allowedPaths: AllowedPaths,
 ): Promise<string | null> {
   for (const command of commands) {
-    const outside = await commandOutsideReason(command, resolve(allowedPaths.workdir, folder), allowedPaths)
+    const outside = await commandOutsideReason(
+      command,
+      resolve(allowedPaths.workdir, folder),
+      allowedPaths,
+    )
     if (outside !== null) return outside
   }
   for (const word of commands.flatMap(wordsOf)) {

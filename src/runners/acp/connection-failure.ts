@@ -1,7 +1,7 @@
 import { clauseOf } from '../agents/cut-text.ts'
-import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
-import { withTimeout } from '../agents/timeouts.ts'
 import { errorText, withoutStack } from '../agents/error-text.ts'
+import { withTimeout } from '../agents/timeouts.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 
 /** How long to wait for a process to exit after its output has ended. */
@@ -81,7 +81,8 @@ function saidIn(error: unknown): string {
 
 function detailOf(error: unknown): string {
   const { data } = asRecord(error)
-  const detail = asString(data) ?? asString(asRecord(data).details) ?? asString(asRecord(data).message)
+  const detail =
+    asString(data) ?? asString(asRecord(data).details) ?? asString(asRecord(data).message)
   return detail ? errorText(detail) : ''
 }
 

@@ -4,10 +4,10 @@ import { packageVersion } from '../../package-files.ts'
 import { createLines } from '../agents/jsonl.ts'
 import { abortable, withTimeout } from '../agents/timeouts.ts'
 import type { StepOutcome } from '../contract.ts'
-import type { Sandbox } from '../process/sandbox.ts'
 import { type Launched, launch } from '../process/launch.ts'
 import { endProcessGroup } from '../process/process-group.ts'
-import { failureOf, type ConnectionExit, type ConnectionFacts } from './connection-failure.ts'
+import type { Sandbox } from '../process/sandbox.ts'
+import { type ConnectionExit, type ConnectionFacts, failureOf } from './connection-failure.ts'
 import { openMessageStream } from './message-stream.ts'
 
 /** How long to wait for remaining output after the process exits. */
@@ -66,7 +66,9 @@ export type ConnectionEnd = Pick<StepOutcome, 'exit' | 'signal' | 'endedByServic
 export type NotConnected = { startError: string }
 
 /** Starts an agent, held until `onStart` resolves, and connects to it. */
-export async function openConnection(options: ConnectionOptions): Promise<AgentConnection | NotConnected> {
+export async function openConnection(
+  options: ConnectionOptions,
+): Promise<AgentConnection | NotConnected> {
   const launched = await launch({ ...options, stdin: 'pipe' })
   if ('startError' in launched) return launched
   const exited = exitOf(launched)

@@ -1,10 +1,10 @@
 import { RunnerFailure } from '../contract.ts'
 import { NO_SANDBOX } from '../process/sandbox.ts'
 import type { AcpSpec } from './agents.ts'
-import { environmentOf, notStarted } from './run-agent.ts'
 import { openConnection } from './connection.ts'
 import { planModeOf } from './modes.ts'
 import { CANCELLED } from './permission.ts'
+import { environmentOf, notStarted } from './run-agent.ts'
 import { openSession } from './session.ts'
 
 const LIMIT_MS = 20_000

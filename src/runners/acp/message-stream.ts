@@ -2,8 +2,8 @@ import type { Readable, Writable } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
-import { asRecord } from '../agents/unknown-record.ts'
 import { createLines, MAX_LINE_MIB } from '../agents/jsonl.ts'
+import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 
 /** The limit for reading what an agent said before it stopped reading its input. */

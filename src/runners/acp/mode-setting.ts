@@ -1,10 +1,10 @@
-import { asRecord } from '../agents/unknown-record.ts'
 import { withTimeout } from '../agents/timeouts.ts'
+import { asRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
 import type { AcpSpec } from './agents.ts'
-import { requestWithTimeout } from './request-with-timeout.ts'
 import type { AgentConnection } from './connection.ts'
 import { type ModeOffer, modeIn, planModeOf, workModeOf } from './modes.ts'
+import { requestWithTimeout } from './request-with-timeout.ts'
 
 const ANSWER_MS = 30_000
 const CONFIRM_MS = 5000

@@ -4,7 +4,10 @@ import { type AllowedPaths, outsideReason } from './allowed-paths.ts'
 import type { ToolCall } from './tool-call.ts'
 
 /** `leave`: the agent asks to leave its plan mode and start working. */
-export type PermissionDecision = { is: 'allowed' } | { is: 'denied'; reason: string } | { is: 'leave' }
+export type PermissionDecision =
+  | { is: 'allowed' }
+  | { is: 'denied'; reason: string }
+  | { is: 'leave' }
 
 const READING = ['read', 'search', 'think']
 /** These calls touch no file they would have to name, or run a command in the agent's folder. */
@@ -22,7 +25,10 @@ export function planPolicy(call: ToolCall): PermissionDecision {
 }
 
 /** The policy for work mode: everything inside the working folder is allowed. */
-export async function workPolicy(call: ToolCall, allowedPaths: AllowedPaths): Promise<PermissionDecision> {
+export async function workPolicy(
+  call: ToolCall,
+  allowedPaths: AllowedPaths,
+): Promise<PermissionDecision> {
   const denied = (reason: string): PermissionDecision => ({ is: 'denied', reason })
   if (call.kind === 'switch_mode') return denied('it may not change its own mode')
   const outside = await outsideReason(call, allowedPaths)

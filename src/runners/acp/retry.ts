@@ -1,5 +1,5 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
-import { type UnknownRecord, asRecord, asString } from '../agents/unknown-record.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { claudeRetry } from '../streams/claude.ts'
 import { codexRetry } from '../streams/codex.ts'
 

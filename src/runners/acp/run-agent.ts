@@ -185,7 +185,11 @@ function stopped({ title }: AcpSpec): RunnerFailure {
   return new RunnerFailure(`${title} was stopped`)
 }
 
-async function speak(link: AgentConnection, turn: Turn, conversation: Conversation): Promise<TurnEnd> {
+async function speak(
+  link: AgentConnection,
+  turn: Turn,
+  conversation: Conversation,
+): Promise<TurnEnd> {
   const { spec, argv, allowedPaths, agent, workdir, signal } = conversation
   const resume = agent.resume?.session ?? null
   const asked = { title: spec.title, cwd: workdir, resume, signal }

@@ -1,9 +1,9 @@
-import { type UnknownRecord, asRecord, asString } from '../agents/unknown-record.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import { RunnerFailure } from '../contract.ts'
-import { requestWithTimeout } from './request-with-timeout.ts'
-import { clientInfo, type AgentConnection } from './connection.ts'
+import { type AgentConnection, clientInfo } from './connection.ts'
 import { isLoginMissing, loginHint } from './connection-failure.ts'
 import { type ModeOffer, offerIn } from './modes.ts'
+import { requestWithTimeout } from './request-with-timeout.ts'
 import { modelIn } from './usage.ts'
 
 const PROTOCOL_VERSION = 1
@@ -28,7 +28,10 @@ export interface AcpSession {
 }
 
 /** Initializes the connection to an agent and opens a session. */
-export async function openSession(link: AgentConnection, options: SessionOptions): Promise<AcpSession> {
+export async function openSession(
+  link: AgentConnection,
+  options: SessionOptions,
+): Promise<AcpSession> {
   const agent = asRecord(
     await requestWithTimeout(INITIALIZE_MS, { link, ...options }, 'initialize', {
       protocolVersion: PROTOCOL_VERSION,

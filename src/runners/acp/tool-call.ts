@@ -1,7 +1,13 @@
 import { beginningOf } from '../agents/cut-text.ts'
-import { type UnknownRecord, asArray, asNumber, asRecord, asString } from '../agents/unknown-record.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
 import type { ToolResult } from '../agents/readable-output.ts'
+import {
+  asArray,
+  asNumber,
+  asRecord,
+  asString,
+  type UnknownRecord,
+} from '../agents/unknown-record.ts'
 import { asCommand } from './command-words.ts'
 
 /** What is known of a tool call, merged from all of its updates. */

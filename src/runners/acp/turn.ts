@@ -1,17 +1,23 @@
 import { type AgentUsage, NO_USAGE } from '../agents/agent-usage.ts'
 import { beginningOf, clauseOf } from '../agents/cut-text.ts'
 import { createDenials, type Denials } from '../agents/denials.ts'
-import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
-import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
-import { abortable, withTimeout } from '../agents/timeouts.ts'
-import type { ReadableOutput } from '../agents/readable-output.ts'
 import { DID_NOTHING } from '../agents/error-text.ts'
+import { RECORD_TOO_LARGE, type ReadOwnRecord } from '../agents/own-record.ts'
+import type { ReadableOutput } from '../agents/readable-output.ts'
+import { abortable, withTimeout } from '../agents/timeouts.ts'
+import { asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { type AgentNote, type PlanResult, RunnerFailure } from '../contract.ts'
 import type { AllowedPaths } from './allowed-paths.ts'
 import type { AgentConnection, PermissionAnswer } from './connection.ts'
 import { type ModeWatch, watchMode } from './mode-setting.ts'
 import { createOwnSession } from './own-session.ts'
-import { answerWith, CANCELLED, planPolicy, workPolicy, type PermissionDecision } from './permission.ts'
+import {
+  answerWith,
+  CANCELLED,
+  type PermissionDecision,
+  planPolicy,
+  workPolicy,
+} from './permission.ts'
 import { retryInClaude } from './retry.ts'
 import { contentText, type ToolCall } from './tool-call.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
@@ -150,7 +156,11 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   /** The stop reason of the turn; null if we stopped it. */
-  async function ask(link: AgentConnection, sessionId: string, text: string): Promise<string | null> {
+  async function ask(
+    link: AgentConnection,
+    sessionId: string,
+    text: string,
+  ): Promise<string | null> {
     if (stopped !== null) return null
     isAsked = true
     const params = { sessionId, prompt: [{ type: 'text', text }] }
@@ -197,7 +207,8 @@ export function createTurn(deps: TurnDeps): Turn {
       const refused = stopped === null ? transcript.lastDenied() : null
       // some agents cancel their turn when an action is denied
       const isEndedByDenial =
-        refused !== null && (reason === 'cancelled' || (allowedPaths !== null && reason === 'end_turn'))
+        refused !== null &&
+        (reason === 'cancelled' || (allowedPaths !== null && reason === 'end_turn'))
       if (!isEndedByDenial) mustHaveEnded(title, stopped, reason)
       const failure = stopped === null ? transcript.failure() : null
       if (failure !== null) throw new RunnerFailure(`${title} ${failure}`)

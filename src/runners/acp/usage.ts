@@ -7,7 +7,7 @@ import {
   summed,
   sumOf,
 } from '../agents/agent-usage.ts'
-import { type UnknownRecord, asArray, asRecord } from '../agents/unknown-record.ts'
+import { asArray, asRecord, type UnknownRecord } from '../agents/unknown-record.ts'
 
 /** Reads an agent's usage from its updates and from the answer to a prompt. */
 export interface UsageReader {

@@ -6,7 +6,7 @@ import {
   type UsageCounts,
 } from '../../model/usage.ts'
 import type { AgentFacts, AgentNote } from '../contract.ts'
-import { type UnknownRecord, asRecord } from './unknown-record.ts'
+import { asRecord, type UnknownRecord } from './unknown-record.ts'
 
 /** An agent's reported usage in a run. */
 export interface AgentUsage extends UsageCounts {

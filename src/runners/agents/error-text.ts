@@ -1,5 +1,5 @@
 import { clauseOf } from './cut-text.ts'
-import { type UnknownRecord, asRecord, asString } from './unknown-record.ts'
+import { asRecord, asString, type UnknownRecord } from './unknown-record.ts'
 
 const MAX_DEPTH = 4
 const MAX_TEXT = 20_000

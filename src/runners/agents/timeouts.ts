@@ -12,11 +12,7 @@ export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | 
 }
 
 /** The result of the work. Rejects with the signal's reason if the work has not ended `graceMs` after the abort. */
-export async function abortable<T>(
-  signal: AbortSignal,
-  work: Promise<T>,
-  graceMs = 0,
-): Promise<T> {
+export async function abortable<T>(signal: AbortSignal, work: Promise<T>, graceMs = 0): Promise<T> {
   const { promise, release } = abortOf(signal, graceMs)
   try {
     return await Promise.race([work, promise])

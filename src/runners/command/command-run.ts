@@ -6,9 +6,9 @@ import { allowanceOf } from '../agents/user-places.ts'
 import { type AgentFacts, type AgentRun, RunnerFailure } from '../contract.ts'
 import { findProgram } from '../process/find-program.ts'
 import { runStepProcess } from '../process/step-process.ts'
-import { type CommandEnd, failureReason, workFailureReason } from './failure-reason.ts'
 import { createListener } from './command-listener.ts'
 import { type CommandLine, type CommandSpec, wordsOf } from './command-spec.ts'
+import { type CommandEnd, failureReason, workFailureReason } from './failure-reason.ts'
 
 export interface CommandRun {
   spec: CommandSpec

@@ -9,9 +9,9 @@ import {
   type WorkRequest,
   type WorkResult,
 } from '../contract.ts'
-import { type CommandEnd, failureReason, workFailureReason, DROPPED } from './failure-reason.ts'
 import { runCommand } from './command-run.ts'
 import type { CommandLine, CommandSpec } from './command-spec.ts'
+import { type CommandEnd, DROPPED, failureReason, workFailureReason } from './failure-reason.ts'
 
 /** Runs a program that gets a prompt and prints its answer; `args` are the user's own arguments for it. */
 export function commandRunner(spec: CommandSpec, args: readonly string[] = []): Runner {

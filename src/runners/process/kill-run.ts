@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { processStart } from './procfs.ts'
-import { type IdentifiedRun, findRunProcesses } from './run-processes.ts'
+import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
 const GRACE_MS = 1_500
 const TOTAL_MS = 5_000

@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { PipeSupply } from '../output/output-pipe.ts'
 import { findProgram, whyNotFound } from './find-program.ts'
-import type { Sandbox } from './sandbox.ts'
 import { signalGroup } from './process-group.ts'
+import type { Sandbox } from './sandbox.ts'
 import { openStandardPipes, type StandardInput, type StandardStreams } from './standard-pipes.ts'
 
 /** The launcher needs a few milliseconds, but a mount on a dead file server may hang forever. */

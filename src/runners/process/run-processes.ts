@@ -59,7 +59,8 @@ export function findRunProcesses<R extends IdentifiedRun>(runs: readonly R[]): M
   const runIds = new Map(runs.map((run) => [`CASEFILE_RUN=${run.runId}`, run]))
   const members = new Map<number, R>()
   for (const [pid, { session, group }] of table) {
-    const run = leaders.get(pid) ?? leaders.get(session) ?? leaders.get(group) ?? markOf(pid, runIds)
+    const run =
+      leaders.get(pid) ?? leaders.get(session) ?? leaders.get(group) ?? markOf(pid, runIds)
     if (run) members.set(pid, run)
   }
   for (const [pid, run] of findInNamespaces(runs, table.keys())) {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { existingPaths, mountPoints } from '../../files/mount-points.ts'
 import { findProgram } from './find-program.ts'
-import { type SandboxFolders, PROBE_SCRIPT, MOUNT_SCRIPT, planMounts } from './sandbox-mounts.ts'
+import { MOUNT_SCRIPT, PROBE_SCRIPT, planMounts, type SandboxFolders } from './sandbox-mounts.ts'
 import { shareMounts } from './shared-mounts.ts'
 
 /** A sandbox: it keeps the processes of a run from writing to protected folders. */

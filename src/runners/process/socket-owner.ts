@@ -1,6 +1,6 @@
 import { endianness } from 'node:os'
 import { holdsSocket, processIds, tcpTable } from './procfs.ts'
-import { type IdentifiedRun, findRunProcesses } from './run-processes.ts'
+import { findRunProcesses, type IdentifiedRun } from './run-processes.ts'
 
 /** A TCP connection over IPv4 on this machine, seen from our side. */
 export interface Connection {

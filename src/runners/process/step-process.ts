@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { PipeSupply } from '../output/output-pipe.ts'
-import type { Sandbox } from './sandbox.ts'
 import { launch } from './launch.ts'
 import { endProcessGroup } from './process-group.ts'
+import type { Sandbox } from './sandbox.ts'
 
 /** How long to wait for remaining output after the process exits. */
 const DRAIN_MS = 250

@@ -1,19 +1,25 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type UnknownRecord, asArray, asNumber, asRecord, asString } from '../agents/unknown-record.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import type { ToolFacts } from '../contract.ts'
 import {
-  type OutputParser,
-  NO_VERDICT,
-  type ParsedNote,
-  failedOutcome,
-  type RunOutcome,
-} from './output-parser.ts'
+  asArray,
+  asNumber,
+  asRecord,
+  asString,
+  type UnknownRecord,
+} from '../agents/unknown-record.ts'
+import type { ToolFacts } from '../contract.ts'
 import { createClaudeUsage } from './claude-usage.ts'
 import { createDenialDeduplicator } from './denial-deduplicator.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import {
+  failedOutcome,
+  NO_VERDICT,
+  type OutputParser,
+  type ParsedNote,
+  type RunOutcome,
+} from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const EXIT_PLAN_MODE = 'ExitPlanMode'
@@ -131,7 +137,12 @@ function textIn(content: unknown): string {
 }
 
 /** `error_status` is null if the model could not be reached. */
-export function claudeRetry({ attempt, max_retries, error_status, error }: UnknownRecord): AgentRetry {
+export function claudeRetry({
+  attempt,
+  max_retries,
+  error_status,
+  error,
+}: UnknownRecord): AgentRetry {
   const status = asNumber(error_status)
   const reason = status === undefined ? asString(error) : null
   return {

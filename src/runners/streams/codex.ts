@@ -1,14 +1,14 @@
 import type { AgentRetry } from '../../model/agent-retry.ts'
 import { type AgentUsage, NO_USAGE, tokenSums } from '../agents/agent-usage.ts'
 import { clauseOf } from '../agents/cut-text.ts'
-import { type UnknownRecord, asArray, asRecord, asString } from '../agents/unknown-record.ts'
 import { FROM_RECORD, type OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
+import { asArray, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type OutputParser, NO_VERDICT, type ParsedNote, failedOutcome } from './output-parser.ts'
 import { codexRejection, sandboxError } from './codex-record.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import { failedOutcome, NO_VERDICT, type OutputParser, type ParsedNote } from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 /** Parses `codex exec --json`, as of 0.169. */
@@ -136,7 +136,10 @@ export function codexRetry(message: string, details = ''): AgentRetry | null {
   }
 }
 
-function resultOf({ exit_code, aggregated_output, error }: UnknownRecord, status: string): ToolResult {
+function resultOf(
+  { exit_code, aggregated_output, error }: UnknownRecord,
+  status: string,
+): ToolResult {
   const printed = asString(aggregated_output) ?? asString(asRecord(error).message) ?? ''
   if (status !== 'failed') return { status: 'completed', text: printed }
   const code = typeof exit_code === 'number' ? `exit ${exit_code}\n` : ''

@@ -1,12 +1,12 @@
 import { modelName } from '../../model/usage.ts'
 import { NO_USAGE } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type UnknownRecord, asNumber, asRecord, asString } from '../agents/unknown-record.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
+import { asNumber, asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type OutputParser, NO_VERDICT, type ParsedNote, failedOutcome } from './output-parser.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import { failedOutcome, NO_VERDICT, type OutputParser, type ParsedNote } from './output-parser.ts'
 import { denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REFUSALS = ['denied', 'permission_denied', 'rejected']

@@ -1,13 +1,13 @@
 import { modelName, tokenCount } from '../../model/usage.ts'
 import { type AgentUsage, modelNames, NO_USAGE, rowsOf, tokenSums } from '../agents/agent-usage.ts'
 import { createBoundedMap } from '../agents/bounded-map.ts'
-import { type UnknownRecord, asRecord, asString } from '../agents/unknown-record.ts'
 import { isPlanFile } from '../agents/plan-file.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type OutputParser, NO_VERDICT, type ParsedNote, failedOutcome } from './output-parser.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
+import { failedOutcome, NO_VERDICT, type OutputParser, type ParsedNote } from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REFUSALS = new Set([
@@ -45,7 +45,8 @@ export function createGeminiParser(shown: ReadableOutput): OutputParser {
       case 'tool_result':
         return onToolResult(event)
       case 'result':
-        verdict = event.status === 'success' ? { ok: true } : failedOutcome(asRecord(event.error).message)
+        verdict =
+          event.status === 'success' ? { ok: true } : failedOutcome(asRecord(event.error).message)
         usage = usageIn(event.stats, usage.model)
         return []
       default:

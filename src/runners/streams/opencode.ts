@@ -1,13 +1,18 @@
 import { dollarCount, NO_COUNTS, tokenCount, type UsageCounts } from '../../model/usage.ts'
 import { costOf, NO_USAGE, summed, sumOf } from '../agents/agent-usage.ts'
 import { denialReason } from '../agents/denials.ts'
-import { type UnknownRecord, asRecord, asString } from '../agents/unknown-record.ts'
 import type { ReadableOutput, ToolResult } from '../agents/readable-output.ts'
+import { asRecord, asString, type UnknownRecord } from '../agents/unknown-record.ts'
 import type { ToolFacts } from '../contract.ts'
-import { type OutputParser, type ParsedNote, failedOutcome, type RunOutcome } from './output-parser.ts'
 import { readEvent } from './json-line.ts'
 import { createMessages } from './messages.ts'
 import { createOpencodeLog } from './opencode-log.ts'
+import {
+  failedOutcome,
+  type OutputParser,
+  type ParsedNote,
+  type RunOutcome,
+} from './output-parser.ts'
 import { agentPlan, denied, retry, session, toolCall, toolFacts } from './tool-facts.ts'
 
 const REJECTED = /rejected permission/i
@@ -99,7 +104,10 @@ export function createOpencodeParser(shown: ReadableOutput): OutputParser {
 }
 
 /** It reports a failed command as completed. */
-function resultOf({ status, output, error, metadata }: UnknownRecord, isDenied: boolean): ToolResult {
+function resultOf(
+  { status, output, error, metadata }: UnknownRecord,
+  isDenied: boolean,
+): ToolResult {
   if (status === 'error') {
     return { status: isDenied ? 'denied' : 'failed', text: denialReason(asString(error) ?? '') }
   }

@@ -1,7 +1,7 @@
 import type { AgentUsage } from '../agents/agent-usage.ts'
+import { errorText } from '../agents/error-text.ts'
 import type { OwnRecord } from '../agents/own-record.ts'
 import type { ReadableOutput } from '../agents/readable-output.ts'
-import { errorText } from '../agents/error-text.ts'
 import type { AgentNote } from '../contract.ts'
 
 /** Creates the parser for one run. It passes what the agent says and does to `shown` as it arrives. */

@@ -1,10 +1,10 @@
 import type { StreamName } from '../../model/settings.ts'
-import type { CreateParser } from './output-parser.ts'
 import { createClaudeParser } from './claude.ts'
 import { createCodexParser } from './codex.ts'
 import { createCopilotParser } from './copilot.ts'
 import { createGeminiParser } from './gemini.ts'
 import { createOpencodeParser } from './opencode.ts'
+import type { CreateParser } from './output-parser.ts'
 import { createPlainParser } from './plain.ts'
 
 /** The output parsers by format name. */

@@ -1,7 +1,7 @@
 import { NO_USAGE } from '../agents/agent-usage.ts'
 import { planOfWords } from '../agents/plan-text.ts'
-import type { OutputParser } from './output-parser.ts'
 import { createMessages } from './messages.ts'
+import type { OutputParser } from './output-parser.ts'
 
 /** Markdown on standard output; the exit code says whether it succeeded. */
 export function createPlainParser(): OutputParser {
