@@ -19,7 +19,7 @@ export async function textProblems(
   if (value && plan.trim() === '') {
     return [
       ...problems,
-      invalid('the plan is empty: write one below "## Plan", or request a new one'),
+      invalid('the plan is blank: write one below "## Plan", or request a new one'),
     ]
   }
   const { errors } = await readPlan(plan)

@@ -108,7 +108,7 @@ export async function checkSessionFile(
     }
   }
   if (editable.length > 0 && texts.value!.plan.trim() === '') {
-    throw refused(file, 'its plan would be empty')
+    throw refused(file, 'its plan would be blank')
   }
   const { errors } = await readPlan(texts.value!.plan)
   if (editable.length > 0 && errors.length > 0) {

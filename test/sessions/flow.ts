@@ -529,7 +529,7 @@ t.test('a plan that somebody emptied, or whose heading they changed', async (t) 
   t.match(await must(service, 'GET', ref.path), { plan: '', problems: [problem] })
   t.match(await service.request('POST', `${ref.path}/approve`), {
     status: 422,
-    json: { code: 'invalid_plan', detail: /The plan is empty.*Write one/ },
+    json: { code: 'invalid_plan', detail: /The plan is blank.*Write one/ },
   })
   const other = service.file(ref.case_id, 'sessions', '2.md')
   writeFileSync(other, '# Session 2: planning\n\n## Plan\n\nx\n')

@@ -114,7 +114,7 @@ t.test('a provider of casefile.md is refused until it is trusted', async (t) => 
   t.match(await answered('mine'), { ...untrusted, detail: /casefile trust/ })
   t.match(await answered('fast'), { ...untrusted, detail: /preset claude \["--dangerous"\]/ })
   t.match(await answered('same'), missing, 'needs no trust')
-  t.match(await answered('broken'), { ...untrusted, detail: /with a mistake.*GET \/health/ })
+  t.match(await answered('broken'), { ...untrusted, detail: /incorrectly.*GET \/health/ })
   t.match(await healthProblems(service), [
     { code: 'bad_settings', line: 7 },
     { code: 'untrusted_settings', line: 3, message: /sessions cannot use mine, fast\. / },
