@@ -196,7 +196,7 @@ t.test('a start ends no process that has the pid of one that is gone', linuxOnly
   const ended = once(other, 'exit')
   t.teardown(() => other.kill('SIGKILL'))
   const of = { pid: other.pid!, start: '1', boot: bootId() }
-  const record = { session_id: id, case_id, number: 1, runId: 'x', process: of }
+  const record = { session_id: id, case_id, number: 1, mark: 'x', process: of }
   await changeState(app.stateDir, PUT_RUN, id, JSON.stringify(record))
   await app.restart()
   t.strictSame(runsIn(app.stateDir), [], 'the record was seen')

@@ -125,7 +125,7 @@ t.test('headAndTail', async (t) => {
     const text = lines(100, 200)
     const cut = headAndTail(text, 200, 'artifacts/out.log')
     const shown = lines(100, 107) + lines(193, 200)
-    const note = `[casefile: ${text.length - shown.length} bytes were cut here; the full output is in artifacts/out.log]\n`
+    const note = `[casefile: ${text.length - shown.length} bytes cut here; full text is in artifacts/out.log]\n`
     t.equal(cut, lines(100, 107) + note + lines(193, 200))
   })
 
@@ -144,7 +144,7 @@ t.test('headAndTail', async (t) => {
         if (bytes > limit || cut.includes('\ufffd'))
           t.fail(`limit ${limit}: ${bytes} bytes`, { cut })
         const missing =
-          /casefile: (\d+) bytes were cut here; the full output is in artifacts\/ö.log\]\n/.exec(
+          /casefile: (\d+) bytes cut here; full text is in artifacts\/ö.log\]\n/.exec(
             cut,
           )
         if (missing === null) continue
