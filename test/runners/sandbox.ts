@@ -278,7 +278,10 @@ t.test(
 t.test('a sandbox that does not hold is none', here, async (t) => {
   const { W } = makeScene(t, null)
   const sandbox = await openSandbox({ readOnly: [W], hidden: [], open: [W] })
-  t.match(sandbox, { kind: 'none', reason: /^the mounts do not hold here: .* is no longer writable/ })
+  t.match(sandbox, {
+    kind: 'none',
+    reason: /^the mounts do not hold here: .* is no longer writable/,
+  })
   const stopped = await openSandbox({ readOnly: [W], hidden: [], open: [] }, AbortSignal.abort())
   t.match(stopped, { kind: 'none', reason: /stopped/ })
 })

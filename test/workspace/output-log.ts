@@ -143,10 +143,9 @@ t.test('headAndTail', async (t) => {
         const bytes = Buffer.byteLength(cut)
         if (bytes > limit || cut.includes('\ufffd'))
           t.fail(`limit ${limit}: ${bytes} bytes`, { cut })
-        const missing =
-          /casefile: (\d+) bytes cut here; full text is in artifacts\/ö.log\]\n/.exec(
-            cut,
-          )
+        const missing = /casefile: (\d+) bytes cut here; full text is in artifacts\/ö.log\]\n/.exec(
+          cut,
+        )
         if (missing === null) continue
         const [head = '', tail = ''] = cut.split(`[${missing[0]}`)
         const known = Buffer.byteLength(head.replace(/\n$/, '')) + Buffer.byteLength(tail)

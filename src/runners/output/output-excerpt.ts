@@ -23,8 +23,7 @@ export function excerpt(
   where: string,
   show: (bytes: Buffer) => string,
 ): string {
-  const note = (cut: number) =>
-    `[casefile: ${cut} bytes cut here; full text is in ${where}]\n`
+  const note = (cut: number) => `[casefile: ${cut} bytes cut here; full text is in ${where}]\n`
   const room = Math.floor((maxBytes - Buffer.byteLength(note(source.size)) - 1) / 2)
   if (room <= 0) {
     const line = Buffer.from(note(source.size))
