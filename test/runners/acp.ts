@@ -21,6 +21,7 @@ import { NO_GUARD } from '../../src/runners/process/guard.ts'
 import { processStat } from '../../src/runners/process/process-facts.ts'
 import { endMarked } from '../../src/runners/process/process-sweep.ts'
 import { type RunRecorder, recordRun } from '../fixtures/agents/run-recorder.ts'
+import { notBrief } from '../fixtures/full.ts'
 import { CASE } from '../fixtures/records.ts'
 
 const AGENT = fileURLToPath(new URL('../fixtures/agents/acp-agent.mjs', import.meta.url))
@@ -765,7 +766,7 @@ t.test('the words of a command are looked at', async (t) => {
   t.strictSame(await temporaryFolders('/'), [realpathSync('/tmp')], 'never all of it')
 })
 
-t.test('a hostile command is taken apart in no time', async (t) => {
+t.test('a hostile command is taken apart in no time', notBrief, async (t) => {
   const began = performance.now()
   for (const part of [
     '$(',
@@ -844,7 +845,7 @@ t.test('it does not speak as it should', async (t) => {
   })
 })
 
-t.test('it is stopped', async (t) => {
+t.test('it is stopped', notBrief, async (t) => {
   t.test('before it has answered anything', async (t) => {
     const stop = new AbortController()
     const { plan, report } = scene(t, 'never', { signal: stop.signal })
