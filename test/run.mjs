@@ -74,7 +74,8 @@ function chosen(words) {
   const missing = paths.find((path) => !all.some((file) => isBelow(file, path)))
   if (missing) throw new Error(`${missing} is no test file, and no folder with one`)
   const files = all.filter((file) => paths.some((path) => isBelow(file, path)))
-  return { files, isFull: process.env.CASEFILE_TEST_FULL === '1' }
+  const is = (length) => process.env[`CASEFILE_TEST_${length}`] === '1'
+  return { files, isBrief: is('BRIEF'), isFull: is('FULL') }
 }
 
 async function runFrom(queue) {
