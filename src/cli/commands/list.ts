@@ -35,7 +35,9 @@ export function command(): Command {
     .addOption(
       several('--needs <kind>', `Only cases that need this: any, ${ATTENTION_KINDS.join(', ')}.`),
     )
-    .addOption(count('--limit <n>', 'Maximum number of cases. Default: 30 in a terminal, all when piped.'))
+    .addOption(
+      count('--limit <n>', 'Maximum number of cases. Default: 30 in a terminal, all when piped.'),
+    )
     .option('--all', 'All cases, closed ones too.')
     .action((search: string | undefined, options: Options) =>
       withReader(options, (context) => run(context, options, search)),

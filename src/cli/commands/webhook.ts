@@ -235,12 +235,16 @@ async function secretFrom(option: string | undefined): Promise<string | null | u
   return option === '-' ? (await readAll(process.stdin)).trimEnd() : option
 }
 
-function print({ terminal, json }: CommandContext, webhook: WebhookJson): ExitCode {
+function print(
+  { terminal, json }: CommandContext,
+  webhook: WebhookJson | WebhookWithSecretJson,
+): ExitCode {
   if (json) {
     terminal.print(jsonText(webhook))
     return EXIT.done
   }
-  const { id, url, events, retrying, dead, failing_since, secret } = webhook
+  const { id, url, events, retrying, dead, failing_since } = webhook
+  const secret = 'secret' in webhook ? webhook.secret : undefined
   const facts: [string, string | null | undefined][] = [
     ['id', id],
     ['url', url],

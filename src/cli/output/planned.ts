@@ -44,10 +44,7 @@ export function sayFailed(
   const took = durationsText(durations)
   terminal.say(`\nsession ${number} failed${took === '' ? '' : `: ${took}`}. Next, one of:`)
   for (const [command, what] of [
-    [
-      `casefile start ${place} --again ${number}`,
-      'plan again; the agent learns of this failure',
-    ],
+    [`casefile start ${place} --again ${number}`, 'plan again; the agent learns of this failure'],
     [`casefile show ${place} ${number}`, 'read its output and failed tests'],
     [`casefile state ${place} open`, 'leave it for later'],
   ] as const) {

@@ -1,7 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { ProofHeadJson, ProofJson } from '../../http/schemas/proof.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { FailedTest } from '../../model/failed-test.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /** The newest first, without their contents, which may be large. */

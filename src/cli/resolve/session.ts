@@ -1,10 +1,6 @@
 import type { ApiReader } from '../../client/client.ts'
 import type { SessionJson } from '../../http/schemas/session.ts'
 import { AppError } from '../../model/app-error.ts'
-import type { FailedTest } from '../../model/failed-test.ts'
-import type { RefusedActions } from '../../model/refused-actions.ts'
-import type { SessionDurations } from '../../model/session-durations.ts'
-import type { RunUsage, UsageTotal } from '../../model/usage.ts'
 import { EXIT, exiting } from '../output/exit-codes.ts'
 
 /**
