@@ -117,7 +117,7 @@ function largest(files: readonly FileChange[]): FileChange[] {
 /** git's own refusal or time-out: told in the trail, and no reason to lose the rest of the evidence. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError') return 'the session was stopped before git had an answer'
+  if (error.name === 'AbortError') return 'the session was stopped before git answered'
   return error.message.split('\n')[0]!
 }
 

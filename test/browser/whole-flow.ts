@@ -48,7 +48,7 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   await approve.click()
 
   await page.locator('#terminal').getByText('hello from the step').waitFor()
-  const attach = page.getByRole('button', { name: 'Attach 1-test.tap as test-log' })
+  const attach = page.getByRole('button', { name: 'Attach as test-log (1-test.tap)' })
   await attach.waitFor()
   t.equal(
     await page.locator('#terminal .fg-2').first().innerText(),
@@ -101,7 +101,7 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await eventually(() => isFocused(approve))
   t.equal((await sessionOf()).state, 'plan_ready', 'the key alone approves nothing')
   await page.keyboard.press('Enter')
-  const attach = page.getByRole('button', { name: 'Attach 1-test.tap as test-log' })
+  const attach = page.getByRole('button', { name: 'Attach as test-log (1-test.tap)' })
   await attach.waitFor()
   await tabTo(page, attach)
   await page.keyboard.press('Enter')

@@ -163,7 +163,7 @@ async function tryOut(
     return null
   } catch (error) {
     const { stderr = '', killed, message } = error as Error & { stderr?: string; killed?: boolean }
-    if (signal?.aborted) return 'it was stopped before that was known'
+    if (signal?.aborted) return 'the session was stopped first'
     if (killed) return `the mounts were not made within ${PROBE_MS / 1000} s`
     const said = (stderr || message).trim().replace(/\s+/g, ' ')
     return said.startsWith('unshare: ')

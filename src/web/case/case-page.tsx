@@ -1,5 +1,5 @@
 import { outcomeLabel, outcomeTone } from '../../model/outcomes.ts'
-import { failedStep, failureText } from '../../model/session-failure.ts'
+import { failureText } from '../../model/session-failure.ts'
 import {
   needLabel,
   STATE_GROUP_LABELS,
@@ -16,6 +16,7 @@ import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { ShowMore } from '../shell/disclosure.tsx'
 import { Page } from '../shell/page.tsx'
 import { FixFileLink, ProblemsList } from '../shell/problems.tsx'
+import { SourceLink } from '../shell/source-link.tsx'
 import { Time } from '../shell/time.tsx'
 import type { CasePageData } from './case-data.ts'
 import { CaseForm } from './case-form.tsx'
@@ -79,6 +80,7 @@ const MAX_TAGS = 20
 function CaseHead({ data }: { data: CasePageData }) {
   const { id, json, parent, broken, attention } = data
   const group = stateGroup(json.state, attention?.kind)
+  const tags = json.tags.filter((tag) => tag !== json.type)
   const need = attention && needLabel(attention.kind, json.state)
   return (
     <div class="record-head" id="record-head">
@@ -93,7 +95,7 @@ function CaseHead({ data }: { data: CasePageData }) {
       <div class="record-tags">
         <span class="group-badge" data-tone={STATE_GROUP_TONES[group]}>
           {STATE_GROUP_LABELS[group]}
-          {need && need !== STATE_GROUP_LABELS[group] && <>: {need.toLowerCase()}</>}
+          {need && need !== STATE_GROUP_LABELS[group] && ` · ${need}`}
         </span>
         <span class="small muted">{stateLabel(json.state)}</span>
         {json.outcome && (
@@ -104,17 +106,18 @@ function CaseHead({ data }: { data: CasePageData }) {
         <span class="tag">{json.type}</span>
         <ShowMore
           id="more-tags"
-          items={json.tags}
+          items={tags}
           limit={MAX_TAGS}
-          label={`All ${json.tags.length} tags`}
-          list={(tags) =>
-            tags.map((tag) => (
+          label={`All ${tags.length} tags`}
+          list={(some) =>
+            some.map((tag) => (
               <a class="tag" href={casesWithTag(tag)} dir="auto">
                 {tag}
               </a>
             ))
           }
         />
+        {json.source && <SourceLink source={json.source} />}
         <span class="small muted">
           updated <Time at={json.updated_at} />
         </span>
@@ -193,8 +196,7 @@ function WaitingPlans({ data: { id, sessions } }: { data: CasePageData }) {
 function FailedSession({ data }: { data: CasePageData }) {
   const { id, failedSession: session, againObjection } = data
   if (!session) return null
-  const { number, type, provider, trail, started_at } = session
-  const step = failedStep(trail)
+  const { number, trail, started_at } = session
   return (
     <div class="notice with-actions" data-kind="bad" id="failed-session">
       <div>
@@ -202,14 +204,8 @@ function FailedSession({ data }: { data: CasePageData }) {
           Session {number} failed: {failureText(session)}.
         </strong>
         <p class="small muted">
-          {type}, by {provider}, <Time at={trail.at(-1)?.time ?? started_at} />.{' '}
-          {step && (
-            <>
-              Failed step: <a href={`${sessionPage(id, number)}#output`}>{step.id}</a>.{' '}
-            </>
-          )}
-          Plan again starts a new session that knows of this failure. To dismiss it, change the
-          state of the case.
+          <Time at={trail.at(-1)?.time ?? started_at} />. Plan again starts a new session that is
+          told about this failure. To leave it for later, change the state of the case.
         </p>
       </div>
       <div class="actions">

@@ -48,7 +48,6 @@ import { startTimes } from './times.ts'
  * The list of cases (list*.ts)
  *   data-filter        a link that filters the list
  *   data-return        a link that leads back to the list as it was left
- *   data-full-text     the link from the filter to the search of all content
  *
  * What a page is about
  *   data-page          on the body: the kind of page

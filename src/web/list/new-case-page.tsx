@@ -6,7 +6,7 @@ import { CASES, casePage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { CaseFields } from '../shell/case-fields.tsx'
 import { Page } from '../shell/page.tsx'
-import type { Words } from './words.ts'
+import type { Words } from './filters.ts'
 
 interface NewCasePageProps {
   assets: Pick<Assets, 'href' | 'workspace'>
@@ -25,8 +25,8 @@ export function NewCasePage(props: NewCasePageProps) {
     form: 'new' as const,
     values: parent ? { parent: parent.id } : {},
     hints: { parent: parent && `Part of: ${parent.title}` },
-    words: { type: words.types },
-    placeholders: { provider: `workspace default (${defaultProvider})` },
+    words: { type: words.type },
+    placeholders: { provider: `default (${defaultProvider})` },
     choices: {
       provider: providers.map(({ id, trusted }) => ({
         value: id,
@@ -58,7 +58,7 @@ export function NewCasePage(props: NewCasePageProps) {
       >
         <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => isBasic)} />
         <details open={parent !== undefined}>
-          <summary>More</summary>
+          <summary>More fields</summary>
           <div class="form">
             <CaseFields {...shared} fields={NEW_CASE_FIELDS.filter(({ isBasic }) => !isBasic)} />
           </div>

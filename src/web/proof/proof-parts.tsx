@@ -185,7 +185,8 @@ function CandidateItem({ row, namesSession }: { row: CandidateRow; namesSession:
           <input type="hidden" name="artifact" value={artifact} />
           <input type="hidden" name="session_id" value={session.id} />
           <button type="submit" class="compact">
-            Attach<span class="visually-hidden"> {artifact}</span> as {type}
+            Attach as {type}
+            <span class="visually-hidden"> ({artifact})</span>
           </button>
         </form>
       )}

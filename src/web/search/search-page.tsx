@@ -1,6 +1,6 @@
 import type { FoundCaseJson } from '../../http/schemas/search.ts'
+import { numberText } from '../../model/amounts.ts'
 import type { Assets } from '../assets.ts'
-import { number } from '../list/number-text.ts'
 import { CASES, searchPage } from '../shell/addresses.ts'
 import { Breadcrumbs } from '../shell/breadcrumbs.tsx'
 import { Page } from '../shell/page.tsx'
@@ -53,8 +53,8 @@ function Results({ q, total, found }: { q: string; total: number; found: FoundCa
     <>
       <p class="small muted" role="status">
         {isPart
-          ? `Top ${number(shown)} of ${number(total)} cases`
-          : `${number(total)} ${total === 1 ? 'case' : 'cases'}`}
+          ? `Top ${numberText(shown)} of ${numberText(total)} cases`
+          : `${numberText(total)} ${total === 1 ? 'case' : 'cases'}`}
       </p>
       <ol class="found">
         {found.map((each, index) => (
@@ -79,7 +79,7 @@ function NothingFound() {
   return (
     <section class="card list-empty">
       <h2>No matches</h2>
-      <p role="status">No case has these words and fits the filters.</p>
+      <p role="status">No case matches this search.</p>
     </section>
   )
 }

@@ -69,8 +69,7 @@ export function ChangedFiles({ session, changes }: { session: Session; changes: 
       </header>
       {diff === null && (
         <p class="muted">
-          What changed is not known: {visibleText(String(taken.fields.reason ?? 'no reason given'))}
-          .
+          The changes are unknown: {visibleText(String(taken.fields.reason ?? 'no reason given'))}.
         </p>
       )}
       {diff?.file === '' && <p class="muted">Nothing changed in the working folder.</p>}
