@@ -52,18 +52,18 @@ export function CasePage({ data, similar, assets }: CasePageProps) {
             : undefined
         }
       />
-      <div class="case-grid">
-        <div class="case-aside aside-first">
+      <div class="columns">
+        <div class="column">
           <StateCard data={data} />
           <GateCard data={data} />
         </div>
-        <div class="case-body">
+        <div class="column main">
           <DescriptionCard data={data} />
           <HistoryCard data={data} />
           <SessionsCard data={data} />
           <ProofCard data={data} />
         </div>
-        <div class="case-aside aside-rest">
+        <div class="column">
           <FilesCard data={data} />
           <SimilarCard id={id} cases={similar} />
           <DetailsCard data={data} />
