@@ -70,7 +70,7 @@ inBrowser('by mouse: from a new case to RESOLVED', async (t, visitor) => {
   await page.locator('#proof').getByRole('button', { name: 'Verify' }).click()
   await page.getByRole('combobox', { name: 'Outcome' }).first().fill('ConfirmedCodeBug')
   await page.getByRole('button', { name: 'Resolve this case' }).click()
-  await page.locator('#state .state[data-state=RESOLVED]').waitFor()
+  await page.locator('#state .badge[data-state=RESOLVED]').waitFor()
   const found = await must(service, 'GET', `/cases/${id}`)
   t.match(found, { state: 'RESOLVED', outcome: 'ConfirmedCodeBug', tags: ['hello', 'world'] })
 })
@@ -117,7 +117,7 @@ inBrowser('by keyboard alone: from a new case to RESOLVED', async (t, visitor) =
   await tabTo(page, page.getByRole('combobox', { name: 'Outcome' }).first())
   await page.keyboard.type('FeatureShipped')
   await page.keyboard.press('Enter')
-  await page.locator('#state .state[data-state=RESOLVED]').waitFor()
+  await page.locator('#state .badge[data-state=RESOLVED]').waitFor()
 
   await page.keyboard.press('Escape')
   await page.keyboard.press('g')

@@ -139,7 +139,7 @@ t.test('a plan that waits comes first', async (t) => {
   const html = await pageOf(`/case/${id}`)
   t.match(textOf(html, 'plan-waits-1'), 'The plan of session 1 needs your approval.')
   t.ok(html.indexOf('id="plan-waits-1"') < html.indexOf('id="state"'))
-  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready needs your approval runbook/)
+  t.match(textOf(html, 'session-1'), /1\. implementing Plan ready runbook/)
 })
 
 t.test('a session that failed comes next, with what to do', async (t) => {

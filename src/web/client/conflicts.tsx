@@ -30,7 +30,7 @@ interface ConflictPanelProps {
 export function conflictPanel(props: ConflictPanelProps): HTMLElement {
   const { subject, what = 'changed', changes, onOverwrite, onUseTheirs, onKeepEditing } = props
   return element(
-    <div class="notice conflict" data-kind="warn" data-own="" role="alert">
+    <div class="notice conflict" data-tone="warn" data-own="" role="alert">
       <p>
         <strong>
           {subject} {what} while you were editing.

@@ -1,15 +1,112 @@
-import { startListFilters } from './list-filters.ts'
 import { keepListAddress, startRowReturn } from './list-return.ts'
-import { refreshAtMostEvery } from './refresh.ts'
+import { refresh, refreshAtMostEvery } from './refresh.ts'
 
-/** A list may hear of every case there is. */
+/** Every case of the workspace may change the list. */
 const REFRESH_MS = 1000
+
+/** Longer than the pause between two letters of a word, shorter than the one after it. */
+const TYPING_MS = 150
+
+/** Whether the address is already that of this search, so that Back leads to before it. */
+let isSearching = false
+let typing: number | undefined
 
 /** The page of cases: filters and pages are shown without loading it again. */
 export function startList(): void {
   if (document.body.dataset.page !== 'cases') return
   refreshAtMostEvery(REFRESH_MS)
-  startListFilters()
+  startFilters()
   startRowReturn()
   keepListAddress()
+}
+
+/** A filter changes the address, and the list is refreshed from it. */
+function startFilters(): void {
+  document.addEventListener('input', ({ target }) => {
+    if (!isSearchField(target)) return
+    clearTimeout(typing)
+    typing = setTimeout(() => void search(target.form!), TYPING_MS)
+  })
+  // before the keys of the page, which leave the field: the browser would empty it then, and say nothing
+  document.addEventListener('keydown', emptyField, { capture: true })
+  document.addEventListener('change', ({ target }) => {
+    if (isSearchField(target)) isSearching = false
+    else if (target instanceof HTMLSelectElement && target.form?.id === 'filters')
+      void show(formAddress(target.form))
+  })
+  document.addEventListener('submit', (event) => {
+    const form = event.target as HTMLFormElement
+    if (form.id !== 'filters') return
+    event.preventDefault()
+    clearTimeout(typing)
+    void search(form).then(() => document.querySelector<HTMLElement>('[data-row]')?.focus())
+  })
+  document.addEventListener('click', (event) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+      return
+    const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-filter]')
+    if (!link) return
+    event.preventDefault()
+    const isPage = link.rel === 'next' || link.rel === 'prev'
+    void show(link.href).then(() => isPage && goToTop())
+  })
+  addEventListener('popstate', () => {
+    isSearching = false
+    clearTimeout(typing)
+    showWords()
+    keepListAddress()
+    void refresh()
+  })
+}
+
+/** Escape in the field of the search ends the search; in an empty field it leaves it, as in any other. */
+function emptyField(event: KeyboardEvent): void {
+  const field = event.target
+  if (event.key !== 'Escape' || !isSearchField(field) || field.value === '') return
+  event.preventDefault()
+  clearTimeout(typing)
+  field.value = ''
+  void search(field.form!)
+}
+
+async function search(form: HTMLFormElement): Promise<void> {
+  const address = formAddress(form)
+  if (address === location.pathname + location.search) return
+  const shown = show(address, isSearching ? 'replace' : 'push')
+  isSearching = true
+  await shown
+}
+
+async function show(address: string, how: 'push' | 'replace' = 'push'): Promise<void> {
+  clearTimeout(typing)
+  if (how === 'push') history.pushState(null, '', address)
+  else history.replaceState(null, '', address)
+  isSearching = false
+  keepListAddress()
+  await refresh()
+}
+
+/** Another page is read from its first row on. */
+function goToTop(): void {
+  document.querySelector<HTMLElement>('[data-row]')?.focus({ preventScroll: true })
+  scrollTo({ top: 0, behavior: 'instant' })
+}
+
+/** Without the fields that say nothing, and with commas as they are. */
+function formAddress(form: HTMLFormElement): string {
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '')
+  const query = fields.map(([name, value]) => {
+    return `${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`
+  })
+  return query.length === 0 ? '/' : `/?${query.join('&')}`
+}
+
+/** A field that has the focus keeps its text through a refresh, but not through Back. */
+function showWords(): void {
+  const field = document.querySelector<HTMLInputElement>('#filter-q')
+  if (field) field.value = new URLSearchParams(location.search).get('q') ?? ''
+}
+
+function isSearchField(target: EventTarget | null): target is HTMLInputElement {
+  return target instanceof HTMLInputElement && target.id === 'filter-q'
 }

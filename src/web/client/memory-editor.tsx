@@ -133,7 +133,7 @@ function openEditor(
     }
     conflictPlace.replaceChildren(
       element(
-        <div class="notice" data-kind="warn" role="alert">
+        <div class="notice" data-tone="warn" role="alert">
           <p>Your changes are not saved.</p>
           <div class="actions">
             <button type="button" class="danger" onClick={close}>

@@ -110,7 +110,7 @@ const IGNORE_CLICKS_MS = 600
 
 function changedNotice(reviewed: string, isAgain: boolean): HTMLElement {
   const notice = element(
-    <div id="plan-changed" class="notice with-actions" data-kind="warn" data-own="" role="alert">
+    <div id="plan-changed" class="notice with-actions" data-tone="warn" data-own="" role="alert">
       <p>
         The plan {isAgain ? 'changed again' : 'just changed'}.{' '}
         <a href={`?view=diff&against=${reviewed.slice(0, 16)}#plan`}>Review the changes</a> before
@@ -146,7 +146,7 @@ function showUnsavedWarning(form: HTMLElement): boolean {
   if (!unsaved) return false
   form.append(
     element(
-      <p class={`notice unsaved-warning ${unsaved}`} data-kind="warn" data-own="" role="status">
+      <p class={`notice unsaved-warning ${unsaved}`} data-tone="warn" data-own="" role="status">
         {UNSAVED[unsaved]} <a href={`#${unsaved}`}>Show it</a>
       </p>,
     ),

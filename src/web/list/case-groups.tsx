@@ -18,7 +18,7 @@ export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
       <div id="case-list">
         {list.groups.map(({ name, rows }) => (
           <section class="case-group" id={`group-${name}`} aria-labelledby={`heading-${name}`}>
-            <h2 id={`heading-${name}`} data-group-tone={STATE_GROUP_TONES[name]}>
+            <h2 id={`heading-${name}`} data-tone={STATE_GROUP_TONES[name]}>
               {STATE_GROUP_LABELS[name]}{' '}
               <span class="group-count">{numberText(list.sizes[name])}</span>
             </h2>

@@ -59,12 +59,12 @@ async function WorkspaceNotice({ service }: Pick<ListPageProps, 'service'>) {
   return (
     <>
       {trouble && (
-        <p class="notice" data-kind="warn" id="watching-notice">
+        <p class="notice" data-tone="warn" id="watching-notice">
           File changes are detected with a delay: {trouble.message}. To fix it: {trouble.remedy}.
         </p>
       )}
       {problems.length > 0 && (
-        <details class="notice" data-kind="warn" id="workspace-notice">
+        <details class="notice" data-tone="warn" id="workspace-notice">
           <summary>{counted(problems.length, 'workspace problem')}</summary>
           <ProblemItems problems={problems} />
         </details>

@@ -1,6 +1,6 @@
+import { TextBox } from '../shell/text-box.tsx'
 import type { ApiAnswer, Parameter, Placed, Schema } from './api-document.ts'
 import { curlLine } from './curl-line.ts'
-import { ExampleText } from './example-text.tsx'
 import { Members, TypeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
@@ -42,7 +42,9 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
           Copy<span class="visually-hidden"> the example of {id}</span>
         </button>
       </h4>
-      <ExampleText label={`Example of ${id}`} text={curl} />
+      <TextBox label={`Example of ${id}`} class="plain-text">
+        {curl}
+      </TextBox>
       {answers.map(
         ([status, answer]) => status < '300' && <Good id={id} status={status} answer={answer} />,
       )}
@@ -108,10 +110,9 @@ function Good({ id, status, answer }: { id: string; status: string; answer: ApiA
               <summary>
                 Example response<span class="visually-hidden"> of {id}</span>
               </summary>
-              <ExampleText
-                label={`Response of ${id}`}
-                text={typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
-              />
+              <TextBox label={`Response of ${id}`} class="plain-text">
+                {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+              </TextBox>
             </details>
           )}
         </>

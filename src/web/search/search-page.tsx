@@ -33,7 +33,7 @@ export function SearchPage({ assets, q, outcome }: SearchPageProps) {
         </form>
       </search>
       {outcome === null ? null : 'refused' in outcome ? (
-        <p class="notice" data-kind="warn" role="alert">
+        <p class="notice" data-tone="warn" role="alert">
           This search is not possible: {outcome.refused}.
         </p>
       ) : outcome.total === 0 ? (

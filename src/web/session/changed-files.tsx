@@ -74,7 +74,7 @@ export function ChangedFiles({ session, changes }: { session: Session; changes: 
       )}
       {diff?.file === '' && <p class="muted">Nothing changed in the working folder.</p>}
       {warnings.length > 0 && (
-        <div class="notice" data-kind="warn">
+        <div class="notice" data-tone="warn">
           <p>Some changes are not shown here:</p>
           <ul>
             {warnings.map((warning) => (

@@ -119,7 +119,7 @@ function SessionHead({ data }: { data: SessionPageData }) {
         ))}
       </div>
       {typeof warning === 'string' && (
-        <p class="notice" data-kind="warn" id="agent-warning">
+        <p class="notice" data-tone="warn" id="agent-warning">
           {visibleText(warning)}
         </p>
       )}
@@ -135,7 +135,7 @@ function StatusBanner({ data }: { data: SessionPageData }) {
     <div
       id="status"
       class={`notice with-actions session-status ${status.kind}`}
-      data-kind={status.tone}
+      data-tone={status.tone}
       role={status.tone === 'bad' ? 'alert' : undefined}
     >
       <p>

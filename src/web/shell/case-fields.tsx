@@ -88,6 +88,7 @@ function CaseField({ form, field, values, ...given }: CaseFieldProps) {
         value={text}
         {...shared}
         required={required}
+        autofocus={form === 'new' && required}
         maxlength={kind === 'line' ? max : undefined}
         {...patternOf(field, text)}
         placeholder={placeholder}
@@ -129,10 +130,11 @@ function Select({ shared, choices, value, none = 'none' }: SelectProps) {
   )
 }
 
-function hintOf({ kind, about, example, known }: NamedField, isBlank: boolean): string {
+function hintOf(field: NamedField, isBlank: boolean): string {
+  const { kind, about, example, known, default: usual } = field
   if (kind === 'words') return `${about}. Separate with ${isBlank ? '' : 'spaces or '}commas.`
   if (kind === 'case') return `${about}, by its id.`
-  return known ? `${about}, e.g. ${example}.` : `${about}.`
+  return known && example !== usual ? `${about}, e.g. ${example}.` : `${about}.`
 }
 
 /** No request makes such a tag, but a person in an editor may. */

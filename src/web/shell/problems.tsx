@@ -17,7 +17,7 @@ interface ProblemsListProps {
 export function ProblemsList({ caseId, problems, consequence }: ProblemsListProps) {
   if (problems.length === 0) return null
   return (
-    <section class="notice problems" data-kind="bad" id="problems" aria-labelledby="problems-title">
+    <section class="notice problems" data-tone="bad" id="problems" aria-labelledby="problems-title">
       <h2 id="problems-title">{counted(problems.length, 'problem')}</h2>
       {consequence !== undefined && <p>{consequence}</p>}
       <ProblemItems caseId={caseId} problems={problems} />
