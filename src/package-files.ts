@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** This is the bundle in dist/, or the source in src/ as tests run it: both are in the root of the package. */
+/** This is the bundle in dist/, or the source in src/ that tests run: both folders are in the root of the package. */
 const isBundle = import.meta.url.endsWith('.js')
 
 /** A file of the package, by its path from the root. */
@@ -9,9 +9,9 @@ export function packageFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url)
 }
 
-/** What a worker thread runs, by its source as in `markdown/parse-worker.ts`; the bundle has it in dist/ itself. */
+/** What a worker thread runs, by its source as in `markdown/parse-worker.ts`: the bundle of it, in dist/ itself. */
 export function workerFile(source: string): URL {
-  return new URL(isBundle ? source.replace(/^.*\/(.*)\.ts$/, '$1.js') : source, import.meta.url)
+  return packageFile(`dist/${source.replace(/^.*\/(.*)\.ts$/, '$1.js')}`)
 }
 
 const requireHere = createRequire(import.meta.url)

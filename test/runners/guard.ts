@@ -12,16 +12,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { closeGuard, openGuard } from '../../src/runners/process/guard.ts'
 import { planMounts } from '../../src/runners/process/guard-mounts.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
+import { built } from '../fixtures/built.ts'
 import type { Findings, Orders } from '../fixtures/guarded-process.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
 
-const FIXTURE = fileURLToPath(new URL('../fixtures/guarded-process.ts', import.meta.url))
+const FIXTURE = built('test/fixtures/guarded-process.ts')
 const NOBODY = 65534
 const ODD = `-o'd "d"\n $(touch x) \\n`
 const AUTHOR = '-c user.name=a -c user.email=a@example.org'
@@ -73,13 +72,7 @@ function makeScene(t: Test, user: number | null) {
 }
 
 async function obey(before: string[], orders: Orders): Promise<Findings> {
-  const [file = '', ...args] = [
-    ...before,
-    process.execPath,
-    ...typescriptFlags,
-    FIXTURE,
-    JSON.stringify(orders),
-  ]
+  const [file = '', ...args] = [...before, process.execPath, FIXTURE, JSON.stringify(orders)]
   const { stdout } = await promisify(execFile)(file, args)
   return JSON.parse(stdout)
 }

@@ -9,7 +9,7 @@ import { findProgram } from '../../src/runners/process/find-program.ts'
 import { type Launched, type LaunchOptions, launch } from '../../src/runners/process/launch.ts'
 import { processStart, processStat } from '../../src/runners/process/process-facts.ts'
 import { runStepProcess } from '../../src/runners/process/step-process.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { built } from '../fixtures/built.ts'
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const linuxOnly = process.platform === 'linux' ? {} : { skip: '/proc is on Linux only' }
@@ -44,12 +44,11 @@ t.test('a held program never runs when its starter dies', linuxOnly, async (t) =
     const options = { argv: ['touch', 'began'], cwd: process.env.CWD, env, stdin: 'none' }
     console.log((await launch(options)).pid)
     await new Promise(() => setInterval(() => {}, 1000))`
-  const module = new URL('../../src/runners/process/launch.ts', import.meta.url).href
-  const starter = spawn(
-    process.execPath,
-    [...typescriptFlags, '--input-type=module', '-e', script],
-    { env: { ...process.env, LAUNCH: module, CWD: cwd }, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const module = built('src/runners/process/launch.ts')
+  const starter = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    env: { ...process.env, LAUNCH: module, CWD: cwd },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [bytes] = await once(starter.stdout, 'data')
   const pid = Number(String(bytes))
   t.match(processStat(pid)?.state, /[RSD]/, 'the launcher waits')

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { type Connection, senderOf } from '../../src/runners/process/peer.ts'
 import { runProcess } from '../../src/runners/process/run-members.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { built } from '../fixtures/built.ts'
 
 const isLinux = process.platform === 'linux'
 const linuxOnly = isLinux ? {} : { skip: '/proc is on Linux only' }
@@ -153,8 +153,7 @@ for (const [name, scene, expected] of scenes) {
 }
 
 t.test('where /proc shows processes alone', rootOnly, async (t) => {
-  const module = (name: string) =>
-    new URL(`../../src/runners/process/${name}.ts`, import.meta.url).href
+  const module = (name: string) => built(`src/runners/process/${name}.ts`)
   const script = `
     const { senderOf } = await import('${module('peer')}')
     const { runProcess } = await import('${module('run-members')}')
@@ -175,14 +174,7 @@ t.test('where /proc shows processes alone', rootOnly, async (t) => {
   const said = async (before: string) => {
     const shell = `mount -t proc -o subset=pid proc /proc && ${before} exec "$@"`
     const around = ['--mount', '--pid', '--fork', 'sh', '-c', shell, 'sh']
-    const words = [
-      ...around,
-      process.execPath,
-      ...typescriptFlags,
-      '--input-type=module',
-      '-e',
-      script,
-    ]
+    const words = [...around, process.execPath, '--input-type=module', '-e', script]
     const env = { PATH, SCRIPT: CLIENT }
     const child = spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
     return text(child.stdout)

@@ -6,7 +6,7 @@ import t from 'tap'
 import { bootId, processStart } from '../../src/runners/process/process-facts.ts'
 import { endMarked } from '../../src/runners/process/process-sweep.ts'
 import { runStepProcess, type StepProcessOptions } from '../../src/runners/process/step-process.ts'
-import { typescriptFlags } from '../fixtures/typescript-flags.ts'
+import { built } from '../fixtures/built.ts'
 
 const cwd = t.testdir({ plain: 'text', scratch: {} })
 const scratch = `${cwd}/scratch`
@@ -319,18 +319,14 @@ t.test('the sweep', linuxOnly, async (t) => {
       const { spawn } = await import('node:child_process')
       spawn('sleep', ['60'])
       console.log(await endMarked(process.env.CASEFILE_RUN))`
-    const child = spawn(
-      process.execPath,
-      [...typescriptFlags, '--input-type=module', '-e', script],
-      {
-        env: {
-          ...process.env,
-          CASEFILE_RUN: `${mark}-self`,
-          SWEEP: new URL('../../src/runners/process/process-sweep.ts', import.meta.url).href,
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: {
+        ...process.env,
+        CASEFILE_RUN: `${mark}-self`,
+        SWEEP: built('src/runners/process/process-sweep.ts'),
       },
-    )
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     let said = ''
     child.stdout.on('data', (bytes) => {
       said += bytes
