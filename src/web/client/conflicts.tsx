@@ -7,7 +7,7 @@ import { notify } from './notices.ts'
 import { beforeRefresh, refresh } from './refresh.ts'
 import type { Sent } from './send.ts'
 
-/** What somebody else changed in one field, or in the whole text, beside what the operator typed. */
+/** One field, or the whole text: what somebody else saved, and what the operator typed. */
 interface Change {
   label: string
   theirs: string
@@ -239,7 +239,7 @@ function setBoth(control: Control, value: string): void {
   control.value = value
 }
 
-/** What depends on what is written in a form finds out. */
+/** Tells listeners that the script changed the fields. */
 function changed(form: HTMLFormElement): void {
   form.toggleAttribute('data-dirty', isChanged(form))
   form.dispatchEvent(new Event('input', { bubbles: true }))

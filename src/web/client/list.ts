@@ -1,4 +1,4 @@
-import { keepListAddress, startRowReturn } from './list-return.ts'
+import { startRowReturn, storeListAddress } from './list-return.ts'
 import { refresh, refreshAtMostEvery } from './refresh.ts'
 
 /** Every case of the workspace may change the list. */
@@ -7,7 +7,7 @@ const REFRESH_MS = 1000
 /** Longer than the pause between two letters of a word, shorter than the one after it. */
 const TYPING_MS = 150
 
-/** Whether the address is already that of this search, so that Back leads to before it. */
+/** Whether the address already shows this search: each letter replaces it, so Back leads to before the search. */
 let isSearching = false
 let typing: number | undefined
 
@@ -17,7 +17,7 @@ export function startList(): void {
   refreshAtMostEvery(REFRESH_MS)
   startFilters()
   startRowReturn()
-  keepListAddress()
+  storeListAddress()
 }
 
 /** A filter changes the address, and the list is refreshed from it. */
@@ -27,7 +27,7 @@ function startFilters(): void {
     clearTimeout(typing)
     typing = setTimeout(() => void search(target.form!), TYPING_MS)
   })
-  // before the keys of the page, which leave the field: the browser would empty it then, and say nothing
+  // before keys.ts leaves the field: the browser would then empty it without an `input` event
   document.addEventListener('keydown', emptyField, { capture: true })
   document.addEventListener('change', ({ target }) => {
     if (isSearchField(target)) isSearching = false
@@ -54,12 +54,12 @@ function startFilters(): void {
     isSearching = false
     clearTimeout(typing)
     showWords()
-    keepListAddress()
+    storeListAddress()
     void refresh()
   })
 }
 
-/** Escape in the field of the search ends the search; in an empty field it leaves it, as in any other. */
+/** Escape empties the search field, and leaves it if it is empty. */
 function emptyField(event: KeyboardEvent): void {
   const field = event.target
   if (event.key !== 'Escape' || !isSearchField(field) || field.value === '') return
@@ -82,17 +82,17 @@ async function show(address: string, how: 'push' | 'replace' = 'push'): Promise<
   if (how === 'push') history.pushState(null, '', address)
   else history.replaceState(null, '', address)
   isSearching = false
-  keepListAddress()
+  storeListAddress()
   await refresh()
 }
 
-/** Another page is read from its first row on. */
+/** A new page starts at its first row. */
 function goToTop(): void {
   document.querySelector<HTMLElement>('[data-row]')?.focus({ preventScroll: true })
   scrollTo({ top: 0, behavior: 'instant' })
 }
 
-/** Without the fields that say nothing, and with commas as they are. */
+/** Without empty fields, and with readable commas. */
 function formAddress(form: HTMLFormElement): string {
   const fields = [...new FormData(form)].filter(([, value]) => value !== '')
   const query = fields.map(([name, value]) => {

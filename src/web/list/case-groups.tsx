@@ -11,7 +11,7 @@ interface CaseGroupsProps {
   facts: ReadonlyMap<string, RowFacts>
 }
 
-/** The cases of a page, under the words for their states. */
+/** The cases of one page of the list, by group. */
 export function CaseGroups({ list, filters, facts }: CaseGroupsProps) {
   return (
     <>

@@ -13,7 +13,7 @@ interface FilterBarProps {
   words: Words
 }
 
-/** What the list is narrowed by: a text and values of fields in a form, the groups as links with counts. */
+/** The filters: a form with a text and values of fields, and the groups as links with counts. */
 export function FilterBar({ filters, list, words }: FilterBarProps) {
   return (
     <search class="list-filters">
@@ -48,7 +48,7 @@ export function FilterBar({ filters, list, words }: FilterBarProps) {
   )
 }
 
-/** How the values of a field are shown, if not as they are. */
+/** How the values of a field are shown; as they are if it is not here. */
 const LABELS: Partial<Record<FilterName, (value: string) => string>> = {
   state: stateLabel,
   outcome: outcomeLabel,
@@ -60,7 +60,7 @@ interface FieldSelectProps {
   filters: Filters
 }
 
-/** A choice of the values that the cases have; nothing if they have none. What the address asks for is always among them. */
+/** The values that cases have in a field, and the one in the address. Nothing if there are none. */
 function FieldSelect({ field, words, filters }: FieldSelectProps) {
   const name = field.filter as FilterName
   const value = filters[name].join(',')
@@ -118,7 +118,7 @@ interface ChipProps {
   current: boolean
 }
 
-/** A filter as a link with the count of what it would show. */
+/** A link that sets a filter, with the number of cases that it would show. */
 function Chip({ text, count, address, current }: ChipProps) {
   return (
     <a class="chip" href={address} data-filter aria-current={current ? 'true' : undefined}>

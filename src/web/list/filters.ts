@@ -13,7 +13,7 @@ import { STATE_GROUPS } from '../../model/state-groups.ts'
 import type { CaseLists } from '../../state/case-lists.ts'
 import { CASES } from '../shell/addresses.ts'
 
-/** What the address of the list asks for: a text, and of each other field any of some values. */
+/** The filters in the address of the list: a text, and for each field the values that match. */
 export interface Filters extends Record<FilterName, string[]> {
   q: string
   group: string[]
@@ -38,7 +38,7 @@ export function filtersOf(c: ServiceContext): Filters {
   return { q: q.trim(), ...filters } as Filters
 }
 
-/** The number of the page that is asked for, from 1 on. */
+/** The page of the list, from 1. */
 export function pageOf(c: ServiceContext): number {
   const text = c.req.query('page') ?? ''
   return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1
@@ -48,7 +48,7 @@ export function hasFilters(filters: Filters): boolean {
   return listAddress(filters) !== CASES
 }
 
-/** The address of a page of the list with these filters, but for the changes. */
+/** The address of a page of the list with these filters and the changes to them. */
 export function listAddress(filters: Filters, changes: Partial<Filters> = {}, page = 1): string {
   const wanted = { ...filters, ...changes }
   const fields = [

@@ -20,7 +20,7 @@ interface ListPageProps {
   facts: ReadonlyMap<string, RowFacts>
 }
 
-/** The cases, those first that wait for the operator. */
+/** The list of cases, starting with those that wait for the operator. */
 export function ListPage({ service, assets, filters, list, words, facts }: ListPageProps) {
   const { waiting } = list.sizes
   const isBare = list.total === 0 && !hasFilters(filters)
@@ -73,7 +73,7 @@ async function WorkspaceNotice({ service }: Pick<ListPageProps, 'service'>) {
   )
 }
 
-/** What a workspace without a case says: how to begin. */
+/** How to begin in a workspace without cases. */
 function NoCasesYet() {
   return (
     <section class="card list-empty">

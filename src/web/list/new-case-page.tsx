@@ -12,13 +12,13 @@ interface NewCasePageProps {
   assets: Pick<Assets, 'href' | 'workspace'>
   words: Words
   providers: readonly Provider[]
-  /** What runs a case that names no provider. */
+  /** The provider of a case that names none. */
   defaultProvider: string
-  /** The case that the new one is to be part of. */
+  /** The parent of the new case. */
   parent: Case | undefined
 }
 
-/** The form of a new case, which leads to the page of the case. */
+/** The form of a new case. After it is sent, the page of the case opens. */
 export function NewCasePage(props: NewCasePageProps) {
   const { assets, words, parent, providers, defaultProvider } = props
   const shared = {

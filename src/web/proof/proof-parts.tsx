@@ -19,7 +19,7 @@ export function testsText({ run, passed }: ReportCounts): string {
   return `${passed} of ${counted(run, 'test')} passed`
 }
 
-/** The operator's reason for accepting a proof that nothing else supports. */
+/** Why the operator accepted a proof that would not count. */
 export function AcceptedReason({
   accepted,
   despite,

@@ -57,7 +57,7 @@ export function OperationView({ placed, origin }: { placed: Placed; origin: stri
   )
 }
 
-/** A row for each, with its place where that is not the path. */
+/** A row for each parameter, with its place if that is not the path. */
 export function Parameters({ id, parameters }: { id: string; parameters: Parameter[] }) {
   const schema: Schema = {
     properties: Object.fromEntries(
@@ -71,7 +71,7 @@ export function Parameters({ id, parameters }: { id: string; parameters: Paramet
   return <Members schema={schema} of={`the parameters of ${id}`} />
 }
 
-/** A table where the members stand here, else the name that leads to them. */
+/** A table of the members, or a link to it if the schema has a name. */
 function Shape({ schema, of }: { schema: Schema; of: string }) {
   if (schema.properties) return <Members schema={schema} of={of} />
   return (

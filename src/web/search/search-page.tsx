@@ -8,9 +8,9 @@ import { FoundCaseItem } from './found-case.tsx'
 import { SearchField } from './search-field.tsx'
 
 /** The result of a search; null before anything is searched. */
-export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { refused: string } | null
+export type SearchOutcome = { total: number; found: FoundCaseJson[] } | { error: string } | null
 
-/** So many results are shown at first, and so many more with each "Show more". */
+/** How many results are shown at first, and how many "Show more" adds. */
 export const RESULTS_STEP = 20
 export const MOST_RESULTS = 1000
 
@@ -20,7 +20,7 @@ interface SearchPageProps {
   outcome: SearchOutcome
 }
 
-/** The results of a search in the texts of all cases, the best first. */
+/** The search page, with the best results first. */
 export function SearchPage({ assets, q, outcome }: SearchPageProps) {
   return (
     <Page title={q === '' ? 'Search' : `${q} · Search`} assets={assets} kind="search">
@@ -32,9 +32,9 @@ export function SearchPage({ assets, q, outcome }: SearchPageProps) {
           <button type="submit">Search</button>
         </form>
       </search>
-      {outcome === null ? null : 'refused' in outcome ? (
+      {outcome === null ? null : 'error' in outcome ? (
         <p class="notice" data-tone="warn" role="alert">
-          This search is not possible: {outcome.refused}.
+          This search is not possible: {outcome.error}.
         </p>
       ) : outcome.total === 0 ? (
         <NothingFound />

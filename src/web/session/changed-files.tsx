@@ -43,7 +43,7 @@ async function read(layout: HttpDeps['layout'], caseId: string, artifact: string
   }
 }
 
-/** As the service names it, with a number if that name was taken. */
+/** The service's name for it; with a number if the name was taken. */
 function isPatch(artifact: string, number: number): boolean {
   return isArtifactOf(artifact, number) && /^\d+-changes(-\d+)?\.patch$/.test(artifact)
 }

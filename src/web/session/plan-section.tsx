@@ -129,7 +129,7 @@ function RenderedPlan({ data: { json, planHtml, planHidden } }: { data: SessionP
   )
 }
 
-/** A text that can't be rendered in time is shown as it is. */
+/** A text that takes too long to render is shown as it is. */
 function RenderedText({ label, html, text }: { label: string; html: string | null; text: string }) {
   if (text === '') return <p class="muted">None.</p>
   if (html !== null) return <div class="markdown">{raw(html)}</div>
@@ -164,7 +164,7 @@ function PlanErrors({ data: { plan, undertaking } }: { data: SessionPageData }) 
   )
 }
 
-/** The plans that the session had, newest first, with the notes that asked for them. */
+/** The revisions of the plan, newest first, with the change requests. */
 export function RevisionList({ data: { revisionRows, session } }: { data: SessionPageData }) {
   const { rows, before } = revisionRows
   if (rows.length < 2) return null

@@ -9,7 +9,7 @@ interface BadgeProps {
   children: Child
 }
 
-/** A word on a ground whose colour repeats what the word says. */
+/** A word in a pill. The colour repeats what the word says. */
 export function Badge({ tone, state, children }: BadgeProps) {
   return (
     <span class="badge" data-tone={tone} data-state={state}>
